@@ -11,32 +11,42 @@ from typing import TYPE_CHECKING
 from .faces import hands_on
 
 if TYPE_CHECKING:
-    from .calibration import Certificate as Certificate, calibrate_trial as calibrate_trial
-    from .comparison import (
-        TrialComparison as TrialComparison,
-        compare_trials as compare_trials,
+    from .calibrate.calibration import (
+        calibrate_trial as calibrate_trial,
     )
-    from .data import (
+    from .calibrate.result import (
+        Certificate as Certificate,
+    )
+    from .data.matrix import (
         PerformanceMatrix as PerformanceMatrix,
+    )
+    from .data.trial import (
         Trial as Trial,
         read_trial as read_trial,
     )
-    from .diagnosis.audit import (
-        Diagnosis as Diagnosis,
-        diagnose_matrix as diagnose_matrix,
-        diagnose_runs as diagnose_runs,
-        diagnose_trial as diagnose_trial,
-    )
-    from .diagnosis.central_limit import (
+    from .diagnose.central_limit import (
         CentralLimitStudy as CentralLimitStudy,
         central_limit_study as central_limit_study,
     )
-    from .diagnosis.estimators import (
+    from .diagnose.estimators import (
         EstimatorSpread as EstimatorSpread,
         estimator_spread as estimator_spread,
         normal_spread as normal_spread,
     )
-    from .diagnosis.normality import normality as normality
+    from .diagnose.examine import (
+        diagnose_matrix as diagnose_matrix,
+        diagnose_runs as diagnose_runs,
+        diagnose_trial as diagnose_trial,
+    )
+    from .diagnose.modes import (
+        sources as sources,
+    )
+    from .diagnose.normality import (
+        normality as normality,
+    )
+    from .diagnose.result import (
+        Diagnosis as Diagnosis,
+    )
     from .errors import (
         AnalysisError as AnalysisError,
         FairtrialError as FairtrialError,
@@ -45,103 +55,201 @@ if TYPE_CHECKING:
         StoreError as StoreError,
         UsageError as UsageError,
     )
-    from .explaining import sources as sources
-    from .methods.biplot import Biplot as Biplot, biplot as biplot
-    from .methods.hpt import (
-        HptResult as HptResult,
-        HptSpeedup as HptSpeedup,
+    from .methods.biplot.fit import (
+        Biplot as Biplot,
+        biplot as biplot,
+    )
+    from .methods.hpt.compare import (
         hpt as hpt,
+    )
+    from .methods.hpt.report import (
         hpt_context as hpt_context,
         hpt_report as hpt_report,
+    )
+    from .methods.hpt.result import (
+        HptResult as HptResult,
+    )
+    from .methods.hpt.speedup import (
+        HptSpeedup as HptSpeedup,
         hpt_speedup as hpt_speedup,
     )
-    from .methods.mixture import (
-        CorpusFit as CorpusFit,
-        FitTest as FitTest,
-        Mixture as Mixture,
-        Mixture2d as Mixture2d,
+    from .methods.mixture.fit import (
+        fit_mixture as fit_mixture,
+    )
+    from .methods.mixture.goodness import (
+        fit_corpus as fit_corpus,
+        ks_fit as ks_fit,
+    )
+    from .methods.mixture.modality import (
         bandwidth_test as bandwidth_test,
         dip_test as dip_test,
-        faster_estimate as faster_estimate,
-        fit_corpus as fit_corpus,
-        fit_mixture as fit_mixture,
+        skewed_families as skewed_families,
+    )
+    from .methods.mixture.model import (
+        Mixture as Mixture,
+    )
+    from .methods.mixture.plane.fit import (
         fit_mixture_2d as fit_mixture_2d,
+    )
+    from .methods.mixture.plane.model import (
+        Mixture2d as Mixture2d,
+    )
+    from .methods.mixture.plane.report import (
+        pairs_of_runs as pairs_of_runs,
+    )
+    from .methods.mixture.refits import (
+        faster_estimate as faster_estimate,
         fitted_sample as fitted_sample,
-        ks_fit as ks_fit,
-        mean_difference as mean_difference,
         metric_interval as metric_interval,
         mode_evidence as mode_evidence,
-        pairs_of_runs as pairs_of_runs,
+    )
+    from .methods.mixture.result import (
+        CorpusFit as CorpusFit,
+        FitTest as FitTest,
+    )
+    from .methods.mixture.single_run import (
+        mean_difference as mean_difference,
         probability_faster as probability_faster,
         probability_fastest as probability_fastest,
         rank_share as rank_share,
-        skewed_families as skewed_families,
         variability_level as variability_level,
     )
-    from .methods.multilevel import Multilevel as Multilevel, multilevel as multilevel
-    from .methods.resampling import (
+    from .methods.multilevel.compare import (
+        multilevel as multilevel,
+    )
+    from .methods.multilevel.result import (
+        Multilevel as Multilevel,
+    )
+    from .methods.resampling.bootstrap import (
+        bootstrap_speedup as bootstrap_speedup,
+    )
+    from .methods.resampling.distribution import (
+        compare_distributions as compare_distributions,
+        empirical_distribution as empirical_distribution,
+    )
+    from .methods.resampling.randomization import (
+        randomization_test as randomization_test,
+    )
+    from .methods.resampling.result import (
         BootstrapInterval as BootstrapInterval,
         EmpiricalDistribution as EmpiricalDistribution,
         RandomizationTest as RandomizationTest,
-        bootstrap_speedup as bootstrap_speedup,
-        compare_distributions as compare_distributions,
-        empirical_distribution as empirical_distribution,
-        randomization_test as randomization_test,
     )
-    from .methods.speedup_test import (
-        SpeedupSuite as SpeedupSuite,
-        SpeedupTest as SpeedupTest,
+    from .methods.speedup_test.compare import (
         speedup_test as speedup_test,
         speedup_test_suite as speedup_test_suite,
     )
-    from .methods.variance_sources import (
+    from .methods.speedup_test.result import (
+        SpeedupSuite as SpeedupSuite,
+        SpeedupTest as SpeedupTest,
+    )
+    from .methods.variance_sources.result import (
         Sources as Sources,
+    )
+    from .methods.variance_sources.systems import (
         sources_of_table as sources_of_table,
     )
-    from .planning import (
-        SessionPlan as SessionPlan,
-        VarianceComponents as VarianceComponents,
-        plan_runs as plan_runs,
-        plan_sessions as plan_sessions,
-        trial_costs as trial_costs,
+    from .plan.components import (
         variance_components as variance_components,
-        width_loop as width_loop,
     )
-    from .stats import stream as stream
-    from .studies import (
+    from .plan.coverage import (
         coverage_study as coverage_study,
+    )
+    from .plan.error_rates import (
         power_study as power_study,
         type1_study as type1_study,
     )
-    from .verdict import (
-        Verdict as Verdict,
-        judge as judge,
+    from .plan.goal import (
+        trial_costs as trial_costs,
+    )
+    from .plan.result import (
+        SessionPlan as SessionPlan,
+        VarianceComponents as VarianceComponents,
+    )
+    from .plan.runs import (
+        plan_runs as plan_runs,
+    )
+    from .plan.sessions import (
+        plan_sessions as plan_sessions,
+    )
+    from .plan.width import (
+        width_loop as width_loop,
+    )
+    from .stats.arguments import (
+        stream as stream,
+    )
+    from .verdict.comparison.comparing import (
+        compare_trials as compare_trials,
+    )
+    from .verdict.comparison.result import (
+        TrialComparison as TrialComparison,
+    )
+    from .verdict.fleet import (
         judge_fleet as judge_fleet,
+    )
+    from .verdict.gate import (
+        Gate as Gate,
+        gate as gate,
+    )
+    from .verdict.judging import (
+        judge as judge,
         judge_sides as judge_sides,
     )
-    from .verdict.gate import Gate as Gate, gate as gate
+    from .verdict.result import (
+        Verdict as Verdict,
+    )
 
 _ROOMS = {
-    "data": "PerformanceMatrix Trial read_trial",
-    "methods.multilevel": "multilevel Multilevel",
-    "methods.hpt": "hpt HptResult hpt_speedup HptSpeedup hpt_context hpt_report",
-    "methods.speedup_test": "speedup_test speedup_test_suite SpeedupTest SpeedupSuite",
-    "methods.resampling": "randomization_test RandomizationTest bootstrap_speedup BootstrapInterval empirical_distribution EmpiricalDistribution compare_distributions",
-    "methods.mixture": "fit_mixture ks_fit FitTest Mixture fit_mixture_2d Mixture2d pairs_of_runs mean_difference probability_faster probability_fastest variability_level mode_evidence fitted_sample metric_interval faster_estimate rank_share dip_test bandwidth_test skewed_families fit_corpus CorpusFit",
-    "methods.biplot": "biplot Biplot",
-    "methods.variance_sources": "Sources sources_of_table",
-    "explaining": "sources",
-    "verdict": "Verdict judge judge_fleet judge_sides",
+    "data.matrix": "PerformanceMatrix",
+    "data.trial": "Trial read_trial",
+    "methods.multilevel.compare": "multilevel",
+    "methods.multilevel.result": "Multilevel",
+    "methods.hpt.compare": "hpt",
+    "methods.hpt.result": "HptResult",
+    "methods.hpt.speedup": "hpt_speedup HptSpeedup",
+    "methods.hpt.report": "hpt_context hpt_report",
+    "methods.speedup_test.compare": "speedup_test speedup_test_suite",
+    "methods.speedup_test.result": "SpeedupTest SpeedupSuite",
+    "methods.resampling.randomization": "randomization_test",
+    "methods.resampling.result": "RandomizationTest BootstrapInterval EmpiricalDistribution",
+    "methods.resampling.bootstrap": "bootstrap_speedup",
+    "methods.resampling.distribution": "empirical_distribution compare_distributions",
+    "methods.mixture.fit": "fit_mixture",
+    "methods.mixture.goodness": "ks_fit fit_corpus",
+    "methods.mixture.result": "FitTest CorpusFit",
+    "methods.mixture.model": "Mixture",
+    "methods.mixture.plane.fit": "fit_mixture_2d",
+    "methods.mixture.plane.model": "Mixture2d",
+    "methods.mixture.plane.report": "pairs_of_runs",
+    "methods.mixture.single_run": "mean_difference probability_faster probability_fastest variability_level rank_share",
+    "methods.mixture.refits": "mode_evidence fitted_sample metric_interval faster_estimate",
+    "methods.mixture.modality": "dip_test bandwidth_test skewed_families",
+    "methods.biplot.fit": "biplot Biplot",
+    "methods.variance_sources.result": "Sources",
+    "methods.variance_sources.systems": "sources_of_table",
+    "diagnose.modes": "sources",
+    "verdict.result": "Verdict",
+    "verdict.judging": "judge judge_sides",
+    "verdict.fleet": "judge_fleet",
     "verdict.gate": "Gate gate",
-    "comparison": "compare_trials TrialComparison",
-    "diagnosis.audit": "diagnose_trial diagnose_matrix diagnose_runs Diagnosis",
-    "calibration": "calibrate_trial Certificate",
-    "diagnosis.normality": "normality",
-    "diagnosis.estimators": "estimator_spread EstimatorSpread normal_spread",
-    "diagnosis.central_limit": "central_limit_study CentralLimitStudy",
-    "planning": "plan_runs plan_sessions SessionPlan trial_costs variance_components VarianceComponents width_loop",
-    "stats": "stream",
-    "studies": "power_study type1_study coverage_study",
+    "verdict.comparison.comparing": "compare_trials",
+    "verdict.comparison.result": "TrialComparison",
+    "diagnose.examine": "diagnose_trial diagnose_matrix diagnose_runs",
+    "diagnose.result": "Diagnosis",
+    "calibrate.calibration": "calibrate_trial",
+    "calibrate.result": "Certificate",
+    "diagnose.normality": "normality",
+    "diagnose.estimators": "estimator_spread EstimatorSpread normal_spread",
+    "diagnose.central_limit": "central_limit_study CentralLimitStudy",
+    "plan.runs": "plan_runs",
+    "plan.sessions": "plan_sessions",
+    "plan.result": "SessionPlan VarianceComponents",
+    "plan.goal": "trial_costs",
+    "plan.components": "variance_components",
+    "plan.width": "width_loop",
+    "stats.arguments": "stream",
+    "plan.error_rates": "power_study type1_study",
+    "plan.coverage": "coverage_study",
     "errors": "FairtrialError UsageError StoreError AnalysisError InsufficientDataError SidesWarning",
 }
 

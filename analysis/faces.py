@@ -11,21 +11,11 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-__all__ = ["hands_on"]
-
 
 def hands_on(
     package: str, rooms: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Give the ``__getattr__`` and ``__dir__`` of a package.
-
-    Parameters
-    ----------
-    package : str
-        Its ``__name__``.
-    rooms : mapping of str to str
-        For each module, relative to the package, the names that it holds, with blanks between.
-    """
+    """Give the ``__getattr__`` and ``__dir__`` of a package."""
     homes = {name: room for room, names in rooms.items() for name in names.split()}
 
     def find(name: str) -> Any:  # noqa: ANN401 - a module attribute may be anything

@@ -1,11 +1,15 @@
 """Draw the house from its own imports: a room for each package, a room stands above what it uses.
 
 ``python docs/draw_floors.py`` writes ``docs/floors.svg``; a test compares it with the code.
+``python docs/draw_floors.py --count`` says how many rooms and floors there are, which rooms use each
+other in a circle, and how many arrows point up in the order of layers that ``pyproject.toml`` sets.
 """
 
 from __future__ import annotations
 
 import ast
+import sys
+import tomllib
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
@@ -13,7 +17,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "docs" / "floors.svg"
 OPENED = ("harness", "analysis", "analysis.methods")  # their packages are rooms of their own
-GROUND = ("analysis.errors", "analysis.faces", "analysis.version", "harness.errors")
+GROUND = (
+    "analysis.errors",
+    "analysis.faces",
+    "analysis.registry",
+    "analysis.version",
+    "harness.errors",
+)
 ROW, BOX, GAP = 92, 46, 14
 SHARES = {"harness": (20, 470), "analysis": (520, 900)}  # where each half begins, and its width
 WIDTH = 1440
@@ -82,6 +92,68 @@ def floors(lines: dict[str, int], arrows: set[tuple[str, str]]) -> dict[str, int
     return found
 
 
+def circles(lines: dict[str, int], arrows: set[tuple[str, str]]) -> list[set[str]]:
+    """Give the groups of rooms in which each uses, directly or through others, every other one."""
+    reached = {name: {b for a, b in arrows if a == name} for name in lines}
+    for middle in lines:
+        for own in reached.values():
+            if middle in own:
+                own.update(reached[middle])
+    found = []
+    for name in lines:
+        group = {other for other in reached[name] if name in reached[other]}
+        if group and group not in found:
+            found.append(group)
+    return found
+
+
+def arrows_up(arrows: set[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Give the uses of a room of a higher layer, or of another one of the same layer."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    layer = {
+        f"{contract['containers'][0]}.{name.strip()}": depth
+        for contract in settings["tool"]["importlinter"]["contracts"]
+        if contract["type"] == "layers"
+        for depth, row in enumerate(contract["layers"])
+        for name in row.split("|")
+    }
+
+    def depth(room: str) -> int | None:
+        return layer.get(".".join(room.split(".")[:2]))  # all methods are one layer
+
+    return [
+        (upper, lower)
+        for upper, lower in sorted(arrows)
+        if (a := depth(upper)) is not None
+        and (b := depth(lower)) is not None
+        and upper.split(".")[0] == lower.split(".")[0]
+        and a >= b
+    ]
+
+
+def count() -> str:
+    """Say how many rooms, floors, circles and arrows up the house has.
+
+    The methods count as one room, and modules that stand directly in a half (its front) as none.
+    """
+    known, (lines, arrows) = modules(), house()
+    packages = {name for name in lines if known[name].name == "__init__.py"}
+    rooms = {".".join(name.split(".")[:2]) for name in packages}
+    round_about = circles(lines, arrows)
+    height = "none" if round_about else max(floors(lines, arrows).values())
+    up = arrows_up(arrows)
+    return "\n".join(
+        [
+            f"rooms {len(rooms)}",
+            f"floors {height}",
+            f"circles {len(round_about)}",
+            *(f"  {', '.join(sorted(group))}" for group in round_about),
+            f"arrows up {len(up)}",
+            *(f"  {upper} -> {lower}" for upper, lower in up),
+        ]
+    )
+
+
 def picture() -> str:
     """Give the drawing as SVG."""
     lines, arrows = house()
@@ -147,4 +219,7 @@ def _size(lines: int) -> str:
 
 
 if __name__ == "__main__":
-    PICTURE.write_text(picture(), encoding="utf-8")
+    if sys.argv[1:] == ["--count"]:
+        sys.stdout.write(count() + "\n")
+    else:
+        PICTURE.write_text(picture(), encoding="utf-8")

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from analysis.errors import FairtrialError
-    from analysis.printer import Printer
+    from analysis.record.printer import Printer
 
 _EPILOG = """\
 first steps:
@@ -31,6 +30,32 @@ exit codes: 0 done; 1 done, but runs failed, a cap left cells unmeasured, a gate
 differs; 2 usage or campaign; 3 host; 4 launch or build; 5 trial directory or artifact; 6 analysis; 7 a gate
 or a rerun could not be decided; 70 a bug; 130 interrupted, everything kept.
 """
+
+
+# the subcommands of the runner, in the order of the help: what adds each one, and its line there
+RUNNER = {
+    "init": ("harness.commands.first_steps:add_init", "write a commented campaign to start from"),
+    "doctor": (
+        "harness.commands.first_steps:add_doctor",
+        "check this host, and say how to mend it",
+    ),
+    "tune": ("harness.commands.tune:add", "change what the doctor named, and put it back"),
+    "run": ("harness.commands.run:add", "execute a campaign"),
+    "compare": ("harness.commands.compare:add", "measure commands now; the first is the baseline"),
+    "status": (
+        "harness.commands.submit:add_status",
+        "how far a trial or a fleet is, from any terminal",
+    ),
+    "submit": (
+        "harness.commands.submit:add_submit",
+        "execute a campaign on many hosts, through Slurm",
+    ),
+    "cancel": ("harness.commands.submit:add_cancel", "end the jobs of a fleet"),
+    "reproduce": (
+        "harness.commands.reproduce:add",
+        "check an artifact and compute its numbers anew, or measure it again",
+    ),
+}
 
 
 def console() -> None:
@@ -70,15 +95,7 @@ def _no_more_files(error: BaseException) -> bool:
 
 
 def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
-    """Execute one command line; give its exit code.
-
-    Parameters
-    ----------
-    argv : sequence of str
-        The arguments without the program's name.
-    out, err : TextIO
-        Results go to `out`, everything else to `err`; what a terminal would obey is written out.
-    """
+    """Execute one command line; give its exit code."""
     intruder = _other_analysis()
     if intruder is not None:
         err.write(
@@ -86,7 +103,7 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
             "  fix: use the 'fairtrial' command, or 'python -P -m harness', from another folder\n"
         )
         return 2
-    from analysis.printer import Printer
+    from analysis.record.printer import Printer
 
     return _execute(argv, Printer(out, must=True), Printer(err))
 
@@ -96,7 +113,7 @@ def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
 
     code: int = 0
     try:
-        parser = _parser()
+        parser = _parser(argv[0] if argv else "")
         if not argv:  # a first look: what there is helps more than what is missing
             err.write(parser.format_help())
             return 2
@@ -106,7 +123,12 @@ def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
     except SystemExit as stop:  # argparse has said why
         return stop.code if isinstance(stop.code, int) else 2
     except FairtrialError as error:
-        _complain(error, err)
+        err.write(f"fairtrial: {error}\n" if error.exit_code != 2 else f"{error}\n")
+        for finding in getattr(error, "findings", ())[1:]:
+            err.write(f"  {finding.status} {finding.check}: {finding.what}\n")
+            if finding.fix:
+                err.write(f"       fix: {finding.fix}\n")
+        err.flush()
         _let_go(out)
         return error.exit_code
     except KeyboardInterrupt:
@@ -119,7 +141,7 @@ def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
             raise
         import traceback
 
-        from .launch import Interrupted
+        from .launch.interrupts import Interrupted
 
         if isinstance(error, Interrupted):  # before there was a trial to close
             return 130
@@ -138,12 +160,6 @@ def _let_go(out: Printer) -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
 
 
-def _complain(error: FairtrialError, err: Printer) -> None:
-    err.write(f"fairtrial: {error}\n" if error.exit_code != 2 else f"{error}\n")
-    _more_findings(error, err)
-    err.flush()
-
-
 def _other_analysis() -> str | None:
     """Find a foreign package that took the name of our second half."""
     spec = importlib.machinery.PathFinder.find_spec("analysis")
@@ -153,18 +169,10 @@ def _other_analysis() -> str | None:
     return origin
 
 
-def _more_findings(error: FairtrialError, err: Printer) -> None:
-    for finding in getattr(error, "findings", ())[1:]:
-        err.write(f"  {finding.status} {finding.check}: {finding.what}\n")
-        if finding.fix:
-            err.write(f"       fix: {finding.fix}\n")
-
-
-def _parser() -> argparse.ArgumentParser:
-    import analysis.cli
+def _parser(wanted: str) -> argparse.ArgumentParser:
+    """Make the parser of one command, or of the list of all if there is none of that name."""
+    from analysis.registry import COMMANDS, function
     from analysis.version import VERSION
-
-    from .commands import cancel, compare, doctor, init, reproduce, run, status, submit, tune
 
     parser = argparse.ArgumentParser(
         prog="fairtrial",
@@ -175,7 +183,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"fairtrial {VERSION}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in (init, doctor, tune, run, compare, status, submit, cancel, reproduce):
-        command.add(subparsers)
-    analysis.cli.register(subparsers)
+    commands = {**RUNNER, **COMMANDS}
+    if wanted in commands:
+        function(commands[wanted][0])(subparsers)
+    else:
+        for name, (_, summary) in commands.items():
+            subparsers.add_parser(name, help=summary)
     return parser

@@ -1,23 +1,12 @@
-"""The runner's branch of the error tree; the whole tree is drawn in `analysis.errors`."""
+"""The runner's branch of the error tree, and how its messages set numbers and names."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
-from analysis.errors import FairtrialError, StoreError, UsageError
-from analysis.record import Finding
-
-__all__ = [
-    "CampaignError",
-    "FairtrialError",
-    "HostError",
-    "LaunchError",
-    "LauncherDiedError",
-    "Problem",
-    "StoreError",
-    "UsageError",
-]
+from analysis.errors import FairtrialError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,16 +53,6 @@ class HostError(FairtrialError):
 
     exit_code = 3
 
-    def __init__(
-        self,
-        what: str,
-        where: str | None = None,
-        fix: str | None = None,
-        findings: Sequence[Finding] = (),
-    ) -> None:
-        super().__init__(what, where, fix)
-        self.findings = tuple(findings)
-
 
 class LaunchError(FairtrialError):
     """A program, a build step or the launcher itself could not be started."""
@@ -83,3 +62,54 @@ class LaunchError(FairtrialError):
 
 class LauncherDiedError(LaunchError):
     """A launcher was killed or crashed while it was needed."""
+
+
+def duration(seconds: float) -> str:
+    """Write a measured time with three significant digits and a fitting unit."""
+    for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "µs")):
+        value = seconds * factor
+        if value >= 0.9995:  # what rounds to 1.00
+            digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
+            return f"{value:.{digits}f} {unit}"
+    return f"{seconds * 1e9:.0f} ns"
+
+
+def clock(seconds: float) -> str:
+    """Write a waiting time as m:ss or h:mm:ss."""
+    whole = round(seconds)
+    hours, rest = divmod(whole, 3600)
+    minutes, left = divmod(rest, 60)
+    return f"{hours}:{minutes:02d}:{left:02d}" if hours else f"{minutes}:{left:02d}"
+
+
+def moment(stamp: str) -> str:
+    """Say a stored UTC time, such as 2026-11-21T08:43:55.502Z, to the second; others as they are."""
+    try:
+        time = datetime.fromisoformat(stamp)
+    except ValueError:
+        return stamp
+    if time.utcoffset() != timedelta(0):
+        return stamp
+    return f"{time:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def about(seconds: float) -> str:
+    """Write an estimated time in words."""
+    if seconds < 90:
+        return f"about {max(1, round(seconds))} s"
+    if seconds < 5400:
+        return f"about {round(seconds / 60)} min"
+    return f"about {seconds / 3600:.1f} h"
+
+
+def size(count: float) -> str:
+    """Write a number of bytes with at most three digits and a fitting unit."""
+    for unit, scale in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= 0.9995 * scale:  # what rounds to 1
+            return f"{count / scale:.3g} {unit}"
+    return f"{count:.0f} B"
+
+
+def counted(number: int, noun: str, several: str | None = None) -> str:
+    """Write a number with its noun: ``1 event``, ``12 events``; `several` is a plural of its own."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {several or noun + 's'}"

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
-    from harness.host import OwnGroup
+    from harness.host.facts import OwnGroup
 
 # How long a machine takes is no property of what is tested.
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -82,7 +82,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture
 def own_group() -> OwnGroup:
     """Give the cgroup of this process; skip where no groups can be made below it."""
-    from harness.host import Host
+    from harness.host.reader import Host
 
     with Host() as host:
         found = host.own_group()

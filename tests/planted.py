@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.data import Trial
 from analysis.data.columns import MetricColumn
-from analysis.record import Manifest
-from analysis.run_numbers import NUMBERS
+from analysis.data.trial import Trial
+from analysis.record.run_numbers import NUMBERS
+from analysis.record.trial_files import Manifest
 
 Floats = NDArray[np.float64]
 SD = 0.05  # of the logarithms of runs

@@ -1,6 +1,6 @@
 """Bundles as files: written in one canonical form, and read only if they are in that form.
 
-The reader interprets nothing that it cannot hold against what `analysis.artifact.headers` would have
+The reader interprets nothing that it cannot hold against what `analysis.artifact.zip_directory` would have
 written: links, devices, packed or encrypted entries, extra fields, bytes before, between and behind,
 two names for one file are all refused, and one flipped bit outside of the files' contents is found.
 Those are held against their CRC-32 as they are read. Nothing is written before all of this holds.
@@ -19,22 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..errors import StoreError, UsageError
-from .directory import directory_of
-from .headers import Entry, central_header, end_of, local_header, placed
-
-__all__ = [
-    "MOST_BYTES",
-    "MOST_ENTRIES",
-    "Archive",
-    "Content",
-    "Pieces",
-    "Weighed",
-    "of_bytes",
-    "of_file",
-    "open_archive",
-    "weigh",
-    "write_archive",
-]
+from .zip_directory import Entry, central_header, directory_of, end_of, local_header, placed
 
 MOST_ENTRIES = 10_000
 MOST_BYTES = 10 * 10**9
@@ -82,13 +67,7 @@ def of_file(path: Path) -> Pieces:
 
 
 def weigh(content: Content) -> Weighed:
-    """Read a content once.
-
-    Raises
-    ------
-    OSError
-        If it cannot be read.
-    """
+    """Read a content once."""
     digest, crc, size = hashlib.sha256(), 0, 0
     for piece in content.pieces():
         digest.update(piece)
@@ -98,15 +77,7 @@ def weigh(content: Content) -> Weighed:
 
 
 def write_archive(file: BinaryIO, files: Sequence[Weighed]) -> None:
-    """Write the canonical archive of some files; their names must be what `fault_of_name` allows.
-
-    Raises
-    ------
-    StoreError
-        If a file is not what it was when it was weighed.
-    OSError
-        If something cannot be read or written.
-    """
+    """Write the canonical archive of some files; their names must be what `fault_of_name` allows."""
     by_name = {one.content.name: one for one in files}
     entries = placed(
         [
@@ -149,13 +120,7 @@ class Archive:
         self._fd = fd
 
     def pieces(self, name: str) -> Iterator[bytes]:
-        """Give a file's content in pieces.
-
-        Raises
-        ------
-        StoreError
-            If there is no such file, or, behind the last piece, if it is not what was packed.
-        """
+        """Give a file's content in pieces."""
         entry = self._entry(name)
         place, crc = entry.start, 0
         while place < entry.end:
@@ -176,13 +141,7 @@ class Archive:
             )
 
     def read(self, name: str, *, most: int = 64 * 1024**2) -> bytes:
-        """Give a file's content at once.
-
-        Raises
-        ------
-        StoreError
-            As for `pieces`, and if it has more than `most` bytes.
-        """
+        """Give a file's content at once."""
         if self._entry(name).bytes > most:
             what = f"the file {name} is larger than any such file of a bundle is"
             raise _refused(self.path, what)
@@ -199,11 +158,6 @@ class Archive:
         """Write a file's content to a new file, and give its SHA-256.
 
         Its folder must be there. Modes are 0644 or 0755, less what the umask takes.
-
-        Raises
-        ------
-        StoreError
-            As for `pieces`; then nothing is left of the new file. And if it cannot be written.
         """
         mode = 0o755 if self._entry(name).executable else 0o644
         digest = hashlib.sha256()
@@ -222,15 +176,7 @@ class Archive:
         return digest.hexdigest()
 
     def unpack(self, folder: Path) -> dict[str, str]:
-        """Write all files below a folder that is there and empty; give the SHA-256 of each.
-
-        Raises
-        ------
-        UsageError
-            If the folder is not there, or not empty.
-        StoreError
-            As for `extract`; what was written before is left.
-        """
+        """Write all files below a folder that is there and empty; give the SHA-256 of each."""
         try:
             if any(folder.iterdir()):
                 raise UsageError("the folder is not empty", str(folder), "name a new one")
@@ -254,22 +200,7 @@ class Archive:
 def open_archive(
     path: Path, *, max_entries: int = MOST_ENTRIES, max_bytes: int = MOST_BYTES
 ) -> Iterator[Archive]:
-    """Open an archive after all of it but the files' contents was held against its canonical form.
-
-    Parameters
-    ----------
-    path : Path
-        A regular file.
-    max_entries, max_bytes : int
-        The most files, and the most bytes of them all, that are accepted.
-
-    Raises
-    ------
-    UsageError
-        If the file is not there, or cannot be read.
-    StoreError
-        If it is no bundle, is damaged, too large, or holds what a bundle never does.
-    """
+    """Open an archive after all of it but the files' contents was held against its canonical form."""
     try:
         fd = os.open(path, _OPEN)
     except (OSError, ValueError) as error:

@@ -1,31 +1,23 @@
-"""Claims: sentences of a paper, each bound to a command and to one value of what it prints."""
+"""Claims: sentences of a paper, each bound to a command and a value of what it prints; ``claims.yaml``."""
 
 from __future__ import annotations
 
 import json
 import math
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from ..errors import StoreError, UsageError
-from ..shapes import ShapeError, parse
+from ..record.shapes import ShapeError, parse
+from .recomputing import fault_of_command
+from .yaml_file import YamlFile
 
-__all__ = [
-    "Claim",
-    "Expected",
-    "Relation",
-    "StoredClaim",
-    "Weighing",
-    "claims_text",
-    "coarse_words",
-    "is_coarse",
-    "pointed",
-    "read_stored_claims",
-    "said_of",
-    "weigh_claim",
-]
+if TYPE_CHECKING:
+    import yaml
+
 
 Relation = Literal["at_least", "at_most", "equals", "word"]
 Expected = float | int | str | bool | None
@@ -37,52 +29,26 @@ _WORDS = {"at_least": "at least", "at_most": "at most", "equals": "equal to", "w
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A sentence and what it rests on.
+    """A sentence and what it rests on."""
 
-    Attributes
-    ----------
-    text : str
-        The sentence.
-    command : tuple of str
-        Arguments of ``fairtrial``; in a bundle, with paths in it.
-    value : str
-        JSON pointer (RFC 6901) into what the command prints.
-    relation : {"at_least", "at_most", "equals", "word"}
-        How the value must stand to `expected`; ``is`` in files.
-    expected : float, int, str, bool or None
-        A number, or a text for "word"; "equals" takes any.
-    digits : int or None
-        How many decimals of a number count: it is rounded to them (half to even) before it is compared.
-    line : int or None
-        Of the file that it stands in.
-    """
-
-    text: str
-    command: tuple[str, ...]
-    value: str
-    relation: Relation
-    expected: Expected
+    text: str  # the sentence
+    command: tuple[str, ...]  # arguments of ``fairtrial``; in a bundle, with paths in it
+    value: str  # JSON pointer (RFC 6901) into what the command prints
+    relation: Relation  # how the value must stand to `expected`; ``is`` in files
+    expected: Expected  # a number, or a text for "word"; "equals" takes any
+    # how many decimals of a number count: it is rounded to them (half to even) before it is
+    # compared
     digits: int | None = None
-    line: int | None = None
+    line: int | None = None  # of the file that it stands in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weighing:
-    """Whether a claim holds of a document.
+    """Whether a claim holds of a document."""
 
-    Attributes
-    ----------
-    holds : bool
-        Whether it does.
-    found : object
-        The value that stands there, any JSON type; None where there is none.
-    why : str
-        Why it does not hold; "" where it does.
-    """
-
-    holds: bool
-    found: Any
-    why: str
+    holds: bool  # whether it does
+    found: Any  # the value that stands there, any JSON type; None where there is none
+    why: str  # why it does not hold; "" where it does
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,13 +76,7 @@ class StoredClaim:
 
 
 def pointed(document: object, pointer: str) -> object:
-    """Give the value that a JSON pointer names.
-
-    Raises
-    ------
-    UsageError
-        If there is none; the message says how far the pointer leads, and what stands there.
-    """
+    """Give the value that a JSON pointer names."""
     if pointer and not pointer.startswith("/"):
         raise UsageError(
             "a JSON pointer begins with a slash", pointer, "write it as /candidates/0/these/speedup"
@@ -147,15 +107,7 @@ def pointed(document: object, pointer: str) -> object:
 
 
 def weigh_claim(claim: Claim, document: object) -> Weighing:
-    """Tell whether a claim holds of what its command printed.
-
-    Parameters
-    ----------
-    claim : Claim
-        The claim.
-    document : object
-        The printed JSON, parsed.
-    """
+    """Tell whether a claim holds of what its command printed."""
     try:
         found = pointed(document, claim.value)
     except UsageError as error:
@@ -194,13 +146,7 @@ def claims_text(claims: Sequence[StoredClaim]) -> bytes:
 
 
 def read_stored_claims(data: bytes, where: str) -> tuple[StoredClaim, ...]:
-    """Read ``claims.json``.
-
-    Raises
-    ------
-    StoreError
-        If it is none.
-    """
+    """Read ``claims.json``."""
     try:
         document = parse(data.strip(), "claims.json")
         if not isinstance(document, dict) or not isinstance(document.get("claims"), list):
@@ -295,11 +241,8 @@ def _stands(found: Any, claim: Claim) -> bool:  # noqa: ANN401 - a number of JSO
         ours, theirs = _rounded(ours, step), _rounded(theirs, step)
     elif isinstance(found, float):
         ours, theirs = Decimal(found), Decimal(float(theirs))
-    if claim.relation == "at_least":
-        return ours >= theirs
-    if claim.relation == "at_most":
-        return ours <= theirs
-    return ours == theirs
+    holds = {"at_least": ours >= theirs, "at_most": ours <= theirs}
+    return holds.get(claim.relation, ours == theirs)
 
 
 def _rounded(value: Decimal, step: Decimal) -> Decimal:
@@ -313,3 +256,116 @@ def _rounded(value: Decimal, step: Decimal) -> Decimal:
 def _shown(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False) if not isinstance(value, str) else repr(value)
     return text if len(text) <= 80 else f"{text[:80]}…"
+
+
+_KEYS = ("text", "command", "value", "is", "expected", "digits")
+_FIX = "see the claims of docs/artifacts.md: text, command, value, is, expected, digits"
+
+
+def read_claims(data: bytes, where: str) -> tuple[Claim, ...]:
+    """Read ``claims.yaml``."""
+    file = YamlFile(data, where)
+    top = file.keys(file.root, ("claims",), ("claims",))
+    found: list[Claim | None] = []
+    if "claims" in top:
+        items = file.items(top["claims"], "claims")
+        if not items:
+            file.fault(top["claims"], "there is no claim")
+        found = [_claim(file, item) for item in items]
+    file.finish(_FIX)
+    return tuple(one for one in found if one is not None)
+
+
+def _claim(file: YamlFile, node: yaml.Node) -> Claim | None:
+    keys = file.keys(node, _KEYS, ("text", "command", "value", "is", "expected"))
+    if not {"text", "command", "value", "is", "expected"} <= keys.keys():
+        return None
+    text = file.text(keys["text"], "text")
+    command = _command(file, keys["command"])
+    value = file.text(keys["value"], "value")
+    if value is not None and not value.startswith("/"):
+        file.fault(
+            keys["value"],
+            "value must be a JSON pointer, which begins with a slash, such as "
+            "/candidates/0/multilevel/these/speedup",
+        )
+    relation = _relation(file, keys["is"])
+    if relation is None:
+        return None
+    digits = file.whole(keys["digits"], "digits", 0, 15) if "digits" in keys else None
+    written = keys["expected"]
+    expected: Expected
+    if relation == "word":
+        expected = file.text(written, "expected")
+    else:
+        raw = (
+            file.scalar(written, "expected")
+            if relation == "equals"
+            else file.number(written, "expected")
+        )
+        expected = _plain(raw)
+        if isinstance(raw, Decimal) and relation == "equals" and digits is None:
+            digits = _decimals(raw) or None  # 1.50 is meant to two decimals, 2 to the last digit
+    if digits is not None and (isinstance(expected, str | bool) or expected is None):
+        file.fault(keys.get("digits", written), "digits are for numbers")
+    if text is None or command is None or value is None:
+        return None
+    return Claim(
+        text=" ".join(text.split()),
+        command=command,
+        value=value,
+        relation=relation,
+        expected=expected,
+        digits=digits,
+        line=file.line(node),
+    )
+
+
+def _command(file: YamlFile, node: yaml.Node) -> tuple[str, ...] | None:
+    from yaml import SequenceNode
+
+    if isinstance(node, SequenceNode):
+        words = file.texts(node, "command")
+    else:
+        text = file.text(node, "command")
+        if text is None:
+            return None
+        try:
+            words = shlex.split(text)
+        except ValueError as error:
+            file.fault(node, f"command cannot be split into words: {error}")
+            return None
+    if words[:1] == ["fairtrial"]:
+        words = words[1:]
+    if words[:1] == ["report"]:
+        if "--format" not in words:
+            words += ["--format", "json"]
+    elif "--json" not in words:
+        words.append("--json")
+    # where its paths lead is known when they are those of the bundle
+    fault = fault_of_command([word.lstrip("/~") or "." for word in words if ".." not in word])
+    if fault is not None:
+        file.fault(node, f"command cannot be one of a bundle: {fault}")
+        return None
+    return tuple(words)
+
+
+def _relation(file: YamlFile, node: yaml.Node) -> Relation | None:
+    word = file.text(node, "is")
+    known = get_args(Relation)
+    if word is not None and word not in known:
+        file.fault(node, f"is must be one of {', '.join(known)}, not {word!r}")
+        return None
+    return cast("Relation | None", word)
+
+
+def _plain(value: Decimal | str | bool | None) -> Expected:  # noqa: FBT001 - a value of a file
+    if not isinstance(value, Decimal):
+        return value
+    return int(value) if _decimals(value) == 0 and abs(value) < 2**53 else float(value)
+
+
+def _decimals(value: Decimal) -> int:
+    """How many decimals a number is written with, as far as they can be meant."""
+    exponent = value.as_tuple().exponent
+    return min(15, max(0, -exponent)) if isinstance(exponent, int) else 0

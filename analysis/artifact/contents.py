@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from ..errors import StoreError
-from ..shapes import ShapeError, parse, shaped
+from ..record.shapes import ShapeError, parse, shaped
+from ..record.words import shown
 
-__all__ = [
-    "BUNDLE",
-    "FLEET_PLACE",
-    "KIND",
-    "SCHEMA",
-    "SUMS",
-    "Analysis",
-    "Author",
-    "BundleSource",
-    "Contents",
-    "FileRecord",
-    "Metadata",
-    "Missing",
-    "Needs",
-    "RedactionRecord",
-    "ReportMade",
-    "SmokeRun",
-    "contents_text",
-    "read_contents",
-]
+
+def executed_lines(campaign: Mapping[str, Any]) -> tuple[str, ...]:
+    """Give every command of a campaign as a line, each once, in the order in which they come."""
+    hooks = campaign.get("hooks", {})
+    cells = campaign.get("cells", ())
+    commands = [step for build in campaign.get("builds", ()) for step in build["steps"]]
+    commands += hooks.get("setup", ())
+    for cell in cells:
+        commands += [*cell.get("before", ()), cell["command"], *cell.get("after", ())]
+    commands += [*hooks.get("cleanup", ()), *hooks.get("finish", ())]
+    return tuple(dict.fromkeys(line_of(command["argv"]) for command in commands))
+
+
+def line_of(argv: Iterable[str]) -> str:
+    """Write a command as one line, as a shell would take it; a line feed in it becomes its picture."""
+    return shown(shlex.join(argv))
+
 
 BUNDLE = "bundle.json"
 FLEET_PLACE = "trials"  # the folder of all trials is that of the fleet, if there is one
@@ -40,55 +39,28 @@ SCHEMA = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundleSource:
-    """A SOURCE of the bundle.
+    """A SOURCE of the bundle."""
 
-    Attributes
-    ----------
-    name : str
-        As it is called in sentences: the trial's name, or the file's.
-    kind : {"trial", "fleet", "file"}
-        What it is.
-    path : str
-        Its folder, or its file, in the bundle.
-    trial : str or None
-        The name that the trial's manifest says.
-    campaign : str or None
-        The campaign file in the bundle; None where there is none, or it could not be packed.
-    identity : str or None
-        SHA-256 of the manifest (of the file) before anything was redacted.
-    """
-
-    name: str
-    kind: Literal["trial", "fleet", "file"]
-    path: str
-    trial: str | None = None
+    name: str  # as it is called in sentences: the trial's name, or the file's
+    kind: Literal["trial", "fleet", "file"]  # what it is
+    path: str  # its folder, or its file, in the bundle
+    trial: str | None = None  # the name that the trial's manifest says
+    # the campaign file in the bundle; None where there is none, or it could not be packed
     campaign: str | None = None
+    # SHA-256 of the manifest (of the file) before anything was redacted
     identity: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """A stored result: what was asked, and where the answer lies.
+    """A stored result: what was asked, and where the answer lies."""
 
-    Attributes
-    ----------
-    name : str
-        Short, unique in the bundle.
-    command : tuple of str
-        Arguments of ``fairtrial``, executed in the root of the unpacked bundle.
-    seed : int or None
-        Of its random draws; None where it has none.
-    result : str
-        The file with the exact bytes that it printed.
-    exit_code : int
-        How it ended: 0, or the answer of a gate (1, 7).
-    """
-
-    name: str
+    name: str  # short, unique in the bundle
+    # arguments of ``fairtrial``, executed in the root of the unpacked bundle
     command: tuple[str, ...]
-    seed: int | None
-    result: str
-    exit_code: int = 0
+    seed: int | None  # of its random draws; None where it has none
+    result: str  # the file with the exact bytes that it printed
+    exit_code: int = 0  # how it ended: 0, or the answer of a gate (1, 7)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,74 +73,37 @@ class ReportMade:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmokeRun:
-    """A small run that shows whether everything is there.
+    """A small run that shows whether everything is there."""
 
-    Attributes
-    ----------
-    command : tuple of str
-        Arguments of ``fairtrial``, executed in the root of the unpacked bundle.
-    time_s : float or None
-        About how long it takes, as the trial's times say.
-    """
-
+    # arguments of ``fairtrial``, executed in the root of the unpacked bundle
     command: tuple[str, ...]
-    time_s: float | None = None
+    time_s: float | None = None  # about how long it takes, as the trial's times say
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
-    """What a rerun takes; None is unknown.
+    """What a rerun takes; None is unknown."""
 
-    Attributes
-    ----------
-    disk_bytes : int
-        Of the unpacked bundle.
-    run_s : float or None
-        How long the trials took, builds and pauses included, in seconds.
-    cpus : int or None
-        How many CPUs the host had online.
-    memory_bytes : int or None
-        The host's memory.
-    max_rss_bytes : int or None
-        The largest resident memory of a run.
-    cpu_model, architecture, kernel, distribution : str or None
-        Of the host.
-    compilers : mapping of str to str
-        As each said of itself.
-    """
-
-    disk_bytes: int
-    run_s: float | None = None
-    cpus: int | None = None
-    memory_bytes: int | None = None
-    max_rss_bytes: int | None = None
-    cpu_model: str | None = None
+    disk_bytes: int  # of the unpacked bundle
+    run_s: float | None = None  # how long the trials took, builds and pauses included, in seconds
+    cpus: int | None = None  # how many CPUs the host had online
+    memory_bytes: int | None = None  # the host's memory
+    max_rss_bytes: int | None = None  # the largest resident memory of a run
+    cpu_model: str | None = None  # of the host
     architecture: str | None = None
     kernel: str | None = None
     distribution: str | None = None
-    compilers: Mapping[str, str]
+    compilers: Mapping[str, str]  # as each said of itself
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missing:
-    """What a reader might look for in the bundle, and does not find.
+    """What a reader might look for in the bundle, and does not find."""
 
-    Attributes
-    ----------
-    what : str
-        The file, as the campaign or the command line names it, or the thing in words.
-    why : str
-        Why it is not there.
-    sha256 : str or None
-        Of the file, where it is known.
-    bytes : int or None
-        Its size, where it is known.
-    """
-
-    what: str
-    why: str
-    sha256: str | None = None
-    bytes: int | None = None
+    what: str  # the file, as the campaign or the command line names it, or the thing in words
+    why: str  # why it is not there
+    sha256: str | None = None  # of the file, where it is known
+    bytes: int | None = None  # its size, where it is known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,24 +128,12 @@ class Metadata:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedactionRecord:
-    """What was taken out before the hashes were made.
+    """What was taken out before the hashes were made."""
 
-    Attributes
-    ----------
-    what : tuple of str
-        The kinds: ``user``, ``host``, ``paths``, ``env``.
-    replaced : mapping of str to int
-        How often each kind was replaced.
-    files : mapping of str to str
-        Each altered file -> the SHA-256 that it had before.
-    left : tuple of str
-        Where names were left on purpose, in words.
-    """
-
-    what: tuple[str, ...]
-    replaced: Mapping[str, int]
-    files: Mapping[str, str]
-    left: tuple[str, ...] = ()
+    what: tuple[str, ...]  # the kinds: ``user``, ``host``, ``paths``, ``env``
+    replaced: Mapping[str, int]  # how often each kind was replaced
+    files: Mapping[str, str]  # each altered file -> the SHA-256 that it had before
+    left: tuple[str, ...] = ()  # where names were left on purpose, in words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,20 +173,7 @@ def contents_text(contents: Contents) -> bytes:
 
 
 def read_contents(data: bytes, where: str) -> Contents:
-    """Read ``bundle.json``.
-
-    Parameters
-    ----------
-    data : bytes
-        Its bytes.
-    where : str
-        What messages call the bundle.
-
-    Raises
-    ------
-    StoreError
-        If it is none, or has a newer schema.
-    """
+    """Read ``bundle.json``."""
     try:
         value = parse(data.strip(), BUNDLE)
         if not isinstance(value, dict) or value.get("kind") != KIND:

@@ -1,4 +1,10 @@
-"""One stored result computed anew: a command line of the judge, executed in a bundle's folder.
+"""A stored result computed anew: a command of the judge, in a folder of its own, within limits.
+
+A process that was killed leaves its folder. The next one that needs such a folder removes it: each holds
+a lock for as long as its process, or one that this has started, is there.
+
+A bundle of anybody may ask for an answer that takes a day. So what its commands take together is
+limited, and none outlives the process that waits for it, however that ends.
 
 A bundle comes from anybody. So only commands that read and print are executed, with no option that
 writes, and with no path that leads out of the folder; the surroundings are the same everywhere: an
@@ -7,16 +13,287 @@ own home, no colour, one width, UTC and UTF-8.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
+import resource
+import shutil
+import signal
+import stat
+import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
+from typing import TypeVar
 
 from ..errors import AnalysisError, UsageError
-from .limited import Commands, LimitReachedError
 
-__all__ = ["COMMANDS", "OPTIONS", "Recomputed", "fault_of_command", "recompute"]
+_PREFIX = "fairtrial-"
+_LOCK = ".fairtrial-lock"
+_CONTENT = "bundle"
+_HOMES = "homes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passing:
+    """A folder that is removed at the end."""
+
+    content: Path  # an empty folder, for the bundle
+    homes: Path  # another one: what commands write for themselves goes below it
+    # a descriptor; a process that inherits it keeps the folder from being removed by others
+    lock: int
+
+
+@contextlib.contextmanager
+def passing_folder() -> Iterator[Passing]:
+    """Make such a folder below the one for temporary files, and remove those that were left there."""
+    try:
+        place = Path(tempfile.gettempdir())
+        _remove_left(place)
+        root = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
+    except OSError as error:
+        what = f"no temporary folder can be made: {error.strerror}"
+        raise UsageError(what, None, "set TMPDIR to a folder that can be written") from None
+    lock = None
+    try:
+        # it gets its name once it is held: who sees it and can have it knows that nobody else does
+        fresh = root / f"{_LOCK}.new"
+        lock = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        fresh.rename(root / _LOCK)
+        found = Passing(content=root / _CONTENT, homes=root / _HOMES, lock=lock)
+        found.content.mkdir()
+        found.homes.mkdir()
+        yield found
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def _remove_left(place: Path) -> None:
+    """Remove folders of this user whose lock nobody holds: whoever made them was killed."""
+    for root in place.glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            status = root.lstat()
+            if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+                continue
+            lock = os.open(root / _LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(root, ignore_errors=True)
+            finally:
+                os.close(lock)
+
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_LOOK_S = 0.25  # between two looks at what is taken
+_GRACE_S = 2.0  # after TERM: who is told removes what it shares with its workers
+_MOST_WRITTEN = 10**9  # bytes of one file, what is printed among them
+# the kernel ends a command whose parent was killed; then the one command line, of this installation
+_START = """
+import ctypes, os, runpy, sys
+ctypes.CDLL(None).prctl(1, 9)
+if os.getppid() != int(sys.argv.pop(1)):
+    os._exit(137)
+runpy.run_module("harness", run_name="__main__", alter_sys=True)
+"""
+
+
+class LimitReachedError(AnalysisError):
+    """A command was ended, or not started, because of a limit; the message says which."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What commands may take; None is no limit."""
+
+    # seconds: all commands together, from when the limits were set on; and one of them
+    total_s: float | None = None
+    each_s: float | None = None
+    # resident memory of all commands that run at a time, and of the process that waits for them
+    memory_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recomputed:
+    """What a command printed, and how it ended."""
+
+    stdout: bytes
+    exit_code: int
+    stderr: bytes = b""
+
+
+class Commands:
+    """Executes command lines of fairtrial; at the end of the context none is left."""
+
+    def __init__(self, homes: Path, lock: int, limits: Limits | None = None) -> None:
+        self._homes = homes
+        self._lock = lock
+        self._limits = limits or Limits()
+        self._began = time.monotonic()
+        self._running: dict[int, int] = {}  # process -> bytes, at the last look
+        self._guard = threading.Lock()
+        self._looked = self._began
+        self._stopped = False
+
+    def __enter__(self) -> Commands:
+        """Begin; nothing is started yet."""
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        """End what still runs."""
+        self.stop()
+
+    def each(self, work: Callable[[T], R], items: Iterable[T], *, most: int) -> list[R]:
+        """Do some work for each item, at most so many at a time; if anything is raised, all ends."""
+        workers = min(most, len(os.sched_getaffinity(0)))
+        with ThreadPoolExecutor(workers) as pool:
+            try:
+                return list(pool.map(work, items))
+            except BaseException:
+                self.stop()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def hold(self) -> None:
+        """Refuse to begin something when the time of all is over."""
+        total = self._limits.total_s
+        if total is not None and time.monotonic() - self._began > total:
+            what = f"the time of {total:g} s for all commands was over"
+            raise LimitReachedError(what, None, "allow more with --timeout")
+
+    def run(
+        self, words: Sequence[str], folder: Path, surroundings: Callable[[Path], Mapping[str, str]]
+    ) -> Recomputed:
+        """Execute ``fairtrial`` with these arguments, and wait for its end."""
+        self.hold()
+        home = Path(tempfile.mkdtemp(dir=self._homes))
+        with (home / ".out").open("w+b") as out, (home / ".err").open("w+b") as err:
+            with self._guard:
+                if self._stopped:
+                    raise LimitReachedError("it was interrupted", None, None)
+                # a group of its own: what it starts ends with it, and Ctrl-C is ours to pass on
+                child = subprocess.Popen(
+                    [sys.executable, "-P", "-c", _START, str(os.getpid()), *words],
+                    cwd=folder,
+                    env=surroundings(home),
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=err,
+                    start_new_session=True,
+                    pass_fds=(self._lock,),
+                )
+                self._running[child.pid] = 0
+            try:
+                with contextlib.suppress(OSError, ValueError):  # it has ended, or less is allowed
+                    limit = (_MOST_WRITTEN, _MOST_WRITTEN)
+                    resource.prlimit(child.pid, resource.RLIMIT_FSIZE, limit)
+                self._wait(child)
+            finally:
+                _end(child)
+                with self._guard:
+                    self._running.pop(child.pid, None)
+                shutil.rmtree(home, ignore_errors=True)
+            out.seek(0)
+            err.seek(0)
+            return Recomputed(stdout=out.read(), stderr=err.read(), exit_code=child.returncode)
+
+    def stop(self) -> None:
+        """End all commands; no further one is started."""
+        with self._guard:
+            self._stopped = True
+            groups = list(self._running)
+        for group in groups:
+            _signal(group, signal.SIGTERM)
+
+    def _wait(self, child: subprocess.Popen[bytes]) -> None:
+        begun, limits = time.monotonic(), self._limits
+        while True:
+            try:
+                child.wait(_LOOK_S)
+            except subprocess.TimeoutExpired:
+                pass
+            else:
+                return
+            if limits.each_s is not None and time.monotonic() - begun > limits.each_s:
+                what = f"no answer in {limits.each_s:g} s, the time of one command"
+                raise LimitReachedError(what, None, "allow more with --timeout-each")
+            self.hold()
+            if self._is_too_large(child.pid):
+                what = (
+                    f"the commands took more memory than the {limits.memory_bytes:,} bytes of all, "
+                    "and this one most of it"
+                )
+                raise LimitReachedError(what, None, "allow more with --max-memory")
+
+    def _is_too_large(self, group: int) -> bool:
+        """Tell whether all together take too much memory, and this one the largest part."""
+        most = self._limits.memory_bytes
+        if most is None:
+            return False
+        with self._guard:
+            now = time.monotonic()
+            if now - self._looked >= _LOOK_S:
+                self._looked = now
+                for one in self._running:
+                    self._running[one] = _resident(one, with_children=True)
+            taken = self._running
+            own = _resident(os.getpid(), with_children=False)
+            return own + sum(taken.values()) > most and taken[group] == max(taken.values())
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """End a command and all that it started: first they are told, then they are killed."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        there = _signal(child.pid, number)
+        end = time.monotonic() + _GRACE_S
+        while there and time.monotonic() < end:
+            child.poll()  # it stays in its group until somebody asks how it ended
+            time.sleep(0.01)
+            there = _signal(child.pid, 0)
+        if not there:
+            break
+    child.wait()
+
+
+def _signal(group: int, number: int) -> bool:
+    """Send a signal to a group; tell whether anybody was there."""
+    try:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def _resident(pid: int, *, with_children: bool) -> int:
+    """Give the resident memory of a process, and of all that it has started, in bytes."""
+    import psutil
+
+    try:
+        one = psutil.Process(pid)
+        family = [one, *one.children(recursive=True)] if with_children else [one]
+    except psutil.Error:
+        return 0
+    found = 0
+    for each in family:
+        with contextlib.suppress(psutil.Error):
+            found += each.memory_info().rss
+    return found
+
 
 COMMANDS = (
     "verdict",
@@ -49,26 +326,19 @@ OPTIONS = frozenset(
 _ARITHMETIC = ("BLIS_", "MKL_", "NPY_", "OMP_", "OPENBLAS_")  # variables of these libraries
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recomputed:
-    """What a command printed, and how it ended."""
-
-    stdout: bytes
-    exit_code: int
-
-
 def fault_of_command(command: Sequence[str]) -> str | None:
-    """Say why a command line is not executed for a bundle; None where it is.
-
-    Parameters
-    ----------
-    command : sequence of str
-        Arguments of ``fairtrial``.
-    """
+    """Say why a command line is not executed for a bundle; None where it is."""
     if not command or command[0] not in COMMANDS:
         named = repr(command[0]) if command else "nothing"
         return f"it is {named}, none of {', '.join(COMMANDS)}: those read and print"
-    for argument in without_stdout(command[1:]):
+    # leave out ``-o -``, by which a report is printed like any other answer
+    found: list[str] = []
+    for word in command[1:]:
+        if word == "-" and found[-1:] in (["-o"], ["--output"]):
+            found.pop()
+        else:
+            found.append(word)
+    for argument in found:
         if "\0" in argument:
             return "an argument holds a zero byte"
         if any("\ud800" <= character <= "\udfff" for character in argument):
@@ -86,38 +356,8 @@ def fault_of_command(command: Sequence[str]) -> str | None:
     return None
 
 
-def without_stdout(words: Sequence[str]) -> list[str]:
-    """Leave out ``-o -``, by which a report is printed like any other answer."""
-    found: list[str] = []
-    for word in words:
-        if word == "-" and found[-1:] in (["-o"], ["--output"]):
-            found.pop()
-        else:
-            found.append(word)
-    return found
-
-
 def recompute(command: Sequence[str], folder: Path, commands: Commands) -> Recomputed:
-    """Execute a command of the judge in a folder, and give what it printed.
-
-    Parameters
-    ----------
-    command : sequence of str
-        Arguments of ``fairtrial``, with paths relative to `folder`.
-    folder : Path
-        The root of the unpacked bundle; it is only read.
-    commands : Commands
-        Executes it, within limits.
-
-    Raises
-    ------
-    UsageError
-        If the command is none that a bundle may ask for (`fault_of_command`).
-    LimitReachedError
-        If it took more than it may.
-    AnalysisError
-        If it gave no answer; the message quotes what it said.
-    """
+    """Execute a command of the judge in a folder, and give what it printed."""
     fault = fault_of_command(command)
     said = " ".join(("fairtrial", *command))
     if fault is not None:
@@ -141,7 +381,7 @@ def recompute(command: Sequence[str], folder: Path, commands: Commands) -> Recom
             said,
             "execute it in the unpacked bundle to see all of what it says",
         )
-    return Recomputed(stdout=done.stdout, exit_code=done.exit_code)
+    return done
 
 
 def _surroundings(home: Path) -> Mapping[str, str]:

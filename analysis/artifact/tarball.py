@@ -16,9 +16,7 @@ from pathlib import Path
 
 from ..errors import StoreError
 from .archive import MOST_BYTES, Pieces
-from .names import LONGEST, TakenNames, fault_of_name
-
-__all__ = ["read_tar", "tar_of", "unpack_tar"]
+from .zip_directory import LONGEST, TakenNames, fault_of_name
 
 MOST_FILES = 250_000
 
@@ -33,15 +31,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 def tar_of(files: Mapping[str, Path]) -> Pieces:
-    """Give the tar archive of some files, by their names in it.
-
-    Raises
-    ------
-    StoreError
-        When it is read, if a file changed its size meanwhile.
-    OSError
-        When it is read, if a file cannot be.
-    """
+    """Give the tar archive of some files, by their names in it."""
 
     def pieces() -> Iterator[bytes]:
         for name in sorted(files, key=str.encode):
@@ -77,22 +67,7 @@ def read_tar(
     max_files: int = MOST_FILES,
     max_bytes: int = MOST_BYTES,
 ) -> Iterator[tuple[str, int, Iterator[bytes]]]:
-    """Read a canonical tar archive: each file's name, size and content, which is taken before the next.
-
-    Parameters
-    ----------
-    pieces : iterable of bytes
-        The archive.
-    where : str
-        What messages call it.
-    max_files, max_bytes : int
-        The most files, and the most bytes of them all.
-
-    Raises
-    ------
-    StoreError
-        If it is not as `tar_of` writes it, cut off, or too large.
-    """
+    """Read a canonical tar archive: each file's name, size and content, which is taken before the next."""
 
     def refused(what: str) -> StoreError:
         fix = "use a bundle as 'fairtrial bundle' wrote it: fetch it again, or ask who made it"
@@ -133,13 +108,7 @@ def unpack_tar(
     max_files: int = MOST_FILES,
     max_bytes: int = MOST_BYTES,
 ) -> int:
-    """Write the files of a tar archive below a folder that is there; give how many there are.
-
-    Raises
-    ------
-    StoreError
-        As for `read_tar`, or if a file cannot be written; those before it are.
-    """
+    """Write the files of a tar archive below a folder that is there; give how many there are."""
     count = 0
     for name, _, content in read_tar(pieces, where, max_files=max_files, max_bytes=max_bytes):
         place = folder / name

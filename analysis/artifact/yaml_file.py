@@ -18,7 +18,6 @@ from ..errors import UsageError
 if TYPE_CHECKING:
     import yaml
 
-__all__ = ["YamlFile"]
 
 _MOST = 256 * 1024
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
@@ -26,20 +25,7 @@ _SWITCHES = {"true": True, "false": False}
 
 
 class YamlFile:
-    """A parsed file, and what was found to be wrong in it.
-
-    Parameters
-    ----------
-    data : bytes
-        The file's content.
-    where : str
-        The file, as messages call it.
-
-    Raises
-    ------
-    UsageError
-        If it is no YAML, or what is refused above.
-    """
+    """A parsed file, and what was found to be wrong in it."""
 
     def __init__(self, data: bytes, where: str) -> None:
         self._where = where

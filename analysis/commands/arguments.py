@@ -1,4 +1,4 @@
-"""One vocabulary of options for all analysis subcommands, and how a result is shown.
+"""Arguments that several subcommands share, and how a result is shown.
 
 An option means the same everywhere: ``--confidence`` is the level of an answer, ``--alpha`` the risk
 of a single test, ``--resamples`` the random draws of one answer, ``--unit`` what is drawn together,
@@ -11,41 +11,26 @@ from __future__ import annotations
 import argparse
 import contextlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
-if TYPE_CHECKING:
-    from ..data import PerformanceMatrix
-    from ..formats import Reading
+from ..errors import UsageError
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..data.matrix import PerformanceMatrix
+    from ..importers.sources import Reading
+    from ..plots.drawing import Sheet
+    from ..stats.workers import Kind
+
+
+if TYPE_CHECKING:
     # argparse gives no public name to what add_subparsers() returns
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
-__all__ = [
-    "INTERVALS",
-    "SIDE",
-    "add_better",
-    "add_confidence",
-    "add_decimal",
-    "add_interval",
-    "add_json",
-    "add_level",
-    "add_plot",
-    "add_reading",
-    "add_resamples",
-    "add_seed",
-    "add_sides",
-    "add_texts",
-    "add_unit",
-    "headed",
-    "line_to",
-    "metric_of",
-    "named",
-    "number",
-    "reading",
-    "show",
-]
 
 SIDE = (
     "a variant of a trial (runs/NAME:VARIANT), a file of another tool, or a file of numbers: a row of "
@@ -135,7 +120,7 @@ class _EveryRunsMetrics:
     """The metrics that every run has, for the help: the table is read when that is shown."""
 
     def __str__(self) -> str:
-        from ..run_numbers import BUILTIN_METRICS
+        from ..record.run_numbers import BUILTIN_METRICS
 
         return ", ".join(BUILTIN_METRICS)
 
@@ -226,14 +211,14 @@ def number(text: str) -> float:
 
 def named(text: str) -> str:
     """Read a name, which trials store in its normal form (NFC)."""
-    from ..words import normal
+    from ..record.words import normal
 
     return normal(text)
 
 
 def reading(args: argparse.Namespace) -> Reading:
     """Give how the sources of this command line are read."""
-    from ..formats import Reading
+    from ..importers.sources import Reading
 
     return Reading(
         metric=args.metric,
@@ -251,7 +236,7 @@ def metric_of(*matrices: PerformanceMatrix) -> str | None:
     None where no trial is among them, and of the wall time where no campaign names it.
     """
     from ..errors import FairtrialError
-    from ..record import read_manifest
+    from ..record.manifest import read_manifest
 
     for matrix in matrices:
         if matrix.trial is None or matrix.metric is None:
@@ -264,19 +249,7 @@ def metric_of(*matrices: PerformanceMatrix) -> str | None:
 
 
 def show(result: Result, out: TextIO, *, as_json: bool, metric: str | None = None) -> None:
-    """Print a result as text, or exactly its ``to_dict()`` as JSON.
-
-    Parameters
-    ----------
-    result : Result
-        What is shown.
-    out : file
-        Where to.
-    as_json : bool
-        Whether as JSON.
-    metric : str, optional
-        What was judged: it is named above a text whose first line does not say it.
-    """
+    """Print a result as text, or exactly its ``to_dict()`` as JSON."""
     if as_json:
         import json
 
@@ -301,3 +274,199 @@ def line_to(err: TextIO) -> Callable[[str], None]:
         err.flush()
 
     return say
+
+
+def add_choice(parser: argparse.ArgumentParser) -> None:
+    """Add ``--variant`` and ``--benchmark``."""
+    parser.add_argument(
+        "--variant",
+        action="append",
+        type=named,
+        metavar="V",
+        help="this candidate only; may be given again",
+    )
+    parser.add_argument(
+        "--benchmark",
+        action="append",
+        type=named,
+        metavar="B",
+        help="this benchmark only; may be given again",
+    )
+
+
+def add_judging(parser: argparse.ArgumentParser) -> None:
+    """Add the rules of the verdict, the options of reading, and ``--confidence``."""
+    parser.add_argument(
+        "--margin",
+        type=number,
+        default=0.01,
+        metavar="M",
+        help="differences within it are equivalent (default: 0.01)",
+    )
+    parser.add_argument(
+        "--correction",
+        choices=("holm", "bh", "none"),
+        default="holm",
+        help="of the words for the number of benchmarks: Holm (default), Benjamini-Hochberg, none",
+    )
+    parser.add_argument(
+        "--weight",
+        action="append",
+        default=[],
+        metavar="NAME=W",
+        help="weight of a benchmark in the suite; those without have 1; may be given again",
+    )
+    parser.add_argument(
+        "--looks",
+        type=int,
+        metavar="K",
+        help="how often these sessions are looked at, each look at risk / K "
+        "(default: what was appended to the trial tells which look this is)",
+    )
+    parser.add_argument(
+        "--always-valid",
+        action="store_true",
+        help="intervals that hold however often one looks, from 3 sessions on",
+    )
+    parser.add_argument(
+        "--certificate",
+        metavar="FILE",
+        help="the certificate of 'fairtrial calibrate' to cite (default: the newest beside the trial)",
+    )
+    add_reading(parser)
+    add_confidence(parser, "of each interval")
+
+
+def asked(args: argparse.Namespace) -> dict[str, Any]:
+    """Give the options as `judge` and `judge_sides` take them."""
+    return {
+        "confidence": args.confidence,
+        "benchmarks": args.benchmark,
+        "margin": args.margin,
+        "correction": args.correction,
+        "weights": weights(args.weight),
+        "looks": args.looks,
+        "always_valid": args.always_valid,
+    }
+
+
+def candidates_of(chosen: Sequence[str] | None, named: str | None) -> tuple[str, ...] | None:
+    """Name the candidates of ``--variant``, that of ``runs/NAME:VARIANT`` among them."""
+    found = [*([] if named is None else [named]), *(chosen or ())]
+    return tuple(dict.fromkeys(found)) or None
+
+
+def metrics_of(
+    args: argparse.Namespace, declared: Callable[[], Sequence[str]]
+) -> Sequence[str | None]:
+    """Give the metrics that have a screen each: those of ``--metric``, else those of the campaign.
+
+    Where neither names one it is one None: who judges takes what is judged then, and says so.
+    """
+    return args.metric.split(",") if args.metric is not None else declared() or (None,)
+
+
+def weights(given: Sequence[str]) -> dict[str, float] | None:
+    """Read ``--weight NAME=W``."""
+    found = {}
+    for text in given:
+        name, equals, value = text.rpartition("=")
+        try:
+            found[name] = float(value)
+        except ValueError:
+            equals = ""
+        if not (equals and name):
+            raise UsageError(f"--weight takes NAME=W, not {text!r}", fix="write --weight text=2")
+    return found or None
+
+
+def add_sheet(parser: argparse.ArgumentParser) -> None:
+    """Add ``--width``, ``--font-size`` and ``--font-family``: how figures are set."""
+    parser.add_argument(
+        "--width",
+        type=_width,
+        default=178.0,
+        metavar="W",
+        help="of a figure: 85mm for one column of a paper, 178mm for two (default); mm, cm or in",
+    )
+    parser.add_argument(
+        "--font-size", type=number, default=8.0, metavar="PT", help="of a figure (default: 8)"
+    )
+    parser.add_argument(
+        "--font-family",
+        default="DejaVu Sans",
+        metavar="F",
+        help="of a figure, one that is installed (default: DejaVu Sans, which always is)",
+    )
+
+
+def sheet_of(args: argparse.Namespace) -> Sheet:
+    """Give the sheet that the options ask for."""
+    from ..plots.drawing import Sheet
+
+    sheet = Sheet(width=args.width, font_size=args.font_size, font_family=args.font_family)
+    sheet.check()
+    return sheet
+
+
+def _width(text: str) -> float:
+    """Read a length: ``85mm``, ``8.5cm``, ``3.35in``, or millimetres without a unit."""
+    for unit, factor in (("mm", 1.0), ("cm", 10.0), ("in", 25.4), ("", 1.0)):
+        if text.endswith(unit):
+            try:
+                return float(text.removesuffix(unit)) * factor
+            except ValueError:
+                break
+    raise argparse.ArgumentTypeError(f"{text!r} is no length, such as 85mm")
+
+
+_BACKENDS = {"threads": "threading", "processes": "loky"}  # joblib's names
+
+
+def add_working(parser: argparse.ArgumentParser, kind: Kind) -> None:
+    """Add ``--workers``, ``--backend`` and ``--dask``; `kind` is what the command prefers."""
+    parser.add_argument(
+        "--workers",
+        type=int,
+        metavar="W",
+        help="at the same time (default: the cores it may use); no number depends on it",
+    )
+    when = "" if kind == "threads" else ", once it has taken 2 s"
+    parser.add_argument(
+        "--backend", choices=tuple(_BACKENDS), help=f"what workers are (default: {kind}{when})"
+    )
+    parser.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="let the workers of a Dask cluster do it: its scheduler's address, or scheduler file",
+    )
+
+
+@contextmanager
+def working(args: argparse.Namespace, err: TextIO) -> Iterator[int | None]:
+    """Say where loops are executed inside this context; give their number of workers."""
+    from ..stats.arguments import counted
+    from ..stats.clusters import dask_cluster
+    from ..stats.workers import MOST_WORKERS, available_cores
+
+    if args.dask is not None:
+        for name in ("workers", "backend"):
+            if getattr(args, name) is not None:
+                raise UsageError(
+                    f"--{name} is for this host, and --dask names a cluster",
+                    fix="leave one of them out: a cluster has the workers that it has",
+                )
+        with dask_cluster(args.dask, say=line_to(err)):
+            yield None
+        return
+    count = available_cores()
+    if args.workers is not None:
+        count = counted("--workers", args.workers, most=MOST_WORKERS)
+    if args.backend is None or count == 1:
+        yield count
+        return
+    import joblib
+
+    inner = {"inner_max_num_threads": 1} if args.backend == "processes" else {}
+    with joblib.parallel_config(backend=_BACKENDS[args.backend], n_jobs=count, **inner):
+        yield count

@@ -15,20 +15,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from ..data import PerformanceMatrix
-    from ..methods.biplot import Biplot
-    from ..methods.biplot.result import Scale
-    from ..report import Caution
+    from ..data.matrix import PerformanceMatrix
+    from ..methods.biplot.fit import Biplot, Scale
+    from ..pages.model import Caution
     from .arguments import Subparsers
-
-__all__ = ["add", "systems_of"]
 
 
 def add(subparsers: Subparsers) -> None:
     """Add ``biplot``."""
     parser = subparsers.add_parser(
         "biplot",
-        help="systems and benchmarks in one picture, by principal components",
         description="Which systems are alike, and which benchmarks tell them apart? SOURCE... are "
         "two or more matrix files or variants of trials (runs/NAME:VARIANT), each one system with "
         "its medians; or one trial (runs/NAME), all its variants; or one .csv or .txt table with "
@@ -60,13 +56,13 @@ class _Systems:
 
 
 def _biplot(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
-    from ..plots import check_picture, write_picture
+    from ..plots.drawing import check_picture, write_picture
 
     picture = None if args.plot is None else check_picture(args.plot)
     read = _read(args)
     result = _fitted(read, args.scale)
     if picture is not None:
-        from ..methods.biplot import biplot_figure
+        from ..methods.biplot.page import biplot_figure
 
         write_picture(biplot_figure(result), picture, title="biplot", alt=result.conclusion)
     show(result, out, as_json=args.json, metric=read.metric)
@@ -82,7 +78,7 @@ def systems_of(args: argparse.Namespace) -> tuple[Biplot, str | None]:
 def _fitted(read: _Systems, scale: Scale) -> Biplot:
     from dataclasses import replace
 
-    from ..methods.biplot import biplot
+    from ..methods.biplot.fit import biplot
 
     result = biplot(read.values, read.names, read.benchmarks, scale=scale)
     return replace(result, cautions=(*read.cautions, *result.cautions))
@@ -91,9 +87,11 @@ def _fitted(read: _Systems, scale: Scale) -> Biplot:
 def _read(args: argparse.Namespace) -> _Systems:
     from dataclasses import replace
 
-    from ..data import always_said, not_judged
-    from ..formats import is_file, open_trial, read_each, trial_and_variant
-    from ..report import merged
+    from ..data.trial import not_judged
+    from ..data.trial_cautions import always_said
+    from ..importers.sources import read_each
+    from ..importers.trials import is_file, open_trial, trial_and_variant
+    from ..pages.model import merged
 
     if len(args.sources) > 1:
         each = read_each(args.sources, reading(args))
@@ -129,7 +127,7 @@ def _read(args: argparse.Namespace) -> _Systems:
 
 
 def _table(path: Path, args: argparse.Namespace) -> _Systems:
-    from ..formats import read_systems
+    from ..importers.systems_table import read_systems
 
     for option, given in (
         ("--metric", args.metric),
@@ -155,9 +153,9 @@ def _medians(matrices: Sequence[PerformanceMatrix], sources: Sequence[str]) -> _
     """Give the medians of the benchmarks that all have."""
     import numpy as np
 
-    from ..data import trial_cautions
-    from ..report import Caution, merged
-    from ..report.figures import listed
+    from ..data.pair import trial_cautions
+    from ..pages.model import Caution, merged
+    from ..pages.number_format import listed
 
     first, *others = matrices
     for matrix in others:

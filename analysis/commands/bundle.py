@@ -1,21 +1,25 @@
-"""The subcommand ``bundle``."""
+"""The subcommand ``bundle``, and the judge's half of ``reproduce``.
+
+An artifact is checked and computed anew here. What executes a campaign of it is not the judge's.
+"""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import re
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO
 
 from .arguments import add_json, line_to, show
-from .files import check_file
-from .interrupting import interruptible
+from .files import check_file, interruptible, write_file
 
 if TYPE_CHECKING:
+    from ..artifact.reproducing.checking import Received
     from .arguments import Subparsers
 
-__all__ = ["add"]
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
@@ -24,7 +28,6 @@ def add(subparsers: Subparsers) -> None:
     """Add ``bundle``."""
     parser = subparsers.add_parser(
         "bundle",
-        help="pack trials, their campaign and all results into one file that others can check",
         description="Pack trials or files of runs, the campaign with the files that it names, every "
         "result with its command, and the software that computes it, into one archive that "
         "'fairtrial reproduce' checks. The same input gives the same bytes. What is too large or "
@@ -102,8 +105,10 @@ def size_in_bytes(text: str) -> int:
 def _bundle(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     check_file(args.output)
 
-    from ..artifact.packing import Request, pack_bundle
-    from ..artifact.redacting import known_here, redact_folder, wanted_of
+    from ..artifact.packing.bundle import pack_bundle
+    from ..artifact.packing.request import Request
+    from ..artifact.redacted_names import known_here, wanted_of
+    from ..artifact.redaction import redact_folder
 
     wanted = None if args.redact is None else wanted_of(args.redact)
     with interruptible():
@@ -125,3 +130,108 @@ def _bundle(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         )
     show(bundled, out, as_json=args.json)
     return 0 if bundled.all_hold and bundled.whole else 1
+
+
+Form = Literal["text", "json", "md"]
+_PAGE = "rerun"  # the files with the answer, in the new folder
+
+
+def write_reproduction(
+    path: Path,
+    out: TextIO,
+    err: TextIO,
+    *,
+    form: Form,
+    folder: Path | None,
+    max_entries: int | None,
+    max_bytes: int | None,
+    timeout_s: float | None,
+    timeout_each_s: float | None,
+    max_memory: int | None,
+    quiet: bool,
+) -> int:
+    """Check an artifact, compute it anew, and write what came out; give the exit code."""
+    from ..artifact.recomputing import Limits
+    from ..artifact.reproducing.page import review_page
+    from ..artifact.reproducing.reproduction import USUAL, reproduce
+    from ..pages import as_markup as as_markdown
+
+    limits = Limits(
+        total_s=USUAL.total_s if timeout_s is None else timeout_s,
+        each_s=timeout_each_s,
+        memory_bytes=USUAL.memory_bytes if max_memory is None else max_memory,
+    )
+    with interruptible():
+        found = reproduce(
+            path,
+            folder=folder,
+            limits=limits,
+            say=(lambda _: None) if quiet else line_to(err),
+            **_accepted(max_entries, max_bytes),
+        )
+    if form == "md":
+        out.write(as_markdown.render_markdown(review_page(found)))
+    else:
+        show(found, out, as_json=form == "json")
+    return found.exit_code
+
+
+def unpack_artifact(
+    path: Path,
+    folder: Path,
+    *,
+    trials: Sequence[str],
+    max_entries: int | None,
+    max_bytes: int | None,
+) -> Received:
+    """Check an artifact and unpack it into a new folder, to measure its trials again."""
+    from ..artifact.reproducing.checking import receive_bundle
+
+    with interruptible():
+        return receive_bundle(
+            path, folder, names=tuple(trials), **_accepted(max_entries, max_bytes)
+        )
+
+
+@contextlib.contextmanager
+def passing_folder() -> Iterator[Path]:
+    """Give a folder that goes at the end, however that comes."""
+    from ..artifact import recomputing as passing
+
+    with interruptible(), passing.passing_folder() as folder:
+        yield folder.content
+
+
+def write_rerun(
+    bundle: str,
+    folder: Path,
+    pairs: Sequence[tuple[str, Path, Path, Path]],
+    out: TextIO,
+    *,
+    form: Form,
+    metric: str | None,
+    confidence: float,
+) -> int:
+    """Compare trials with those that were measured again; write the answer, and files in the folder."""
+    import json
+
+    from ..artifact.reproducing.rerun import joint_report, judge_reruns
+    from ..pages import as_markup as as_markdown
+    from ..pages.model import page_of
+
+    found = judge_reruns(bundle, folder, pairs, metric=metric, confidence=confidence)
+    told = as_markdown.render_markdown(page_of(found))
+    write_file(folder / f"{_PAGE}.md", told)
+    write_file(folder / f"{_PAGE}.html", joint_report(found))
+    data = json.dumps(found.to_dict(), indent=2, allow_nan=False) + "\n"
+    write_file(folder / f"{_PAGE}.json", data)
+    if form == "md":
+        out.write(told)
+    else:
+        show(found, out, as_json=form == "json")
+    return found.exit_code
+
+
+def _accepted(max_entries: int | None, max_bytes: int | None) -> dict[str, int]:
+    limits = {"max_entries": max_entries, "max_bytes": max_bytes}
+    return {name: value for name, value in limits.items() if value is not None}

@@ -7,20 +7,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
-from .arguments import add_confidence, add_json, add_metric, add_seed, number, show
-from .options.working import add_working, working
+from .arguments import (
+    add_confidence,
+    add_json,
+    add_metric,
+    add_seed,
+    add_working,
+    number,
+    show,
+    working,
+)
 
 if TYPE_CHECKING:
     from .arguments import Subparsers
-
-__all__ = ["add"]
 
 
 def add(subparsers: Subparsers) -> None:
     """Add ``calibrate``."""
     parser = subparsers.add_parser(
         "calibrate",
-        help="how often the methods err on this machine, from one program under two names",
         description="How often does each method find a difference where there is none? TRIAL holds two "
         "variants that execute the same program; their labels are swapped in whole sessions, and each "
         "answer that names a winner is a false alarm. The answer is kept as a certificate, which later "
@@ -60,10 +65,12 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _calibrate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    from ..calibration import calibrate_trial, write_certificate
-    from ..formats import open_trial
-    from ..record import CERTIFICATES, is_fleet
-    from ..stats import stream
+    from ..calibrate.calibration import calibrate_trial
+    from ..calibrate.certificates import write_certificate
+    from ..importers.trials import open_trial
+    from ..record.fleet import is_fleet
+    from ..record.trial_files import CERTIFICATES
+    from ..stats.arguments import stream
 
     path = Path(args.trial)
     trial = open_trial(path)

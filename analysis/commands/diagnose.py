@@ -22,10 +22,9 @@ from .arguments import (
 )
 
 if TYPE_CHECKING:
-    from ..data import PerformanceMatrix
+    from ..data.matrix import PerformanceMatrix
     from .arguments import Subparsers
 
-__all__ = ["add"]
 
 _PLACES = 12  # 1 - 0.95 is 0.05, whatever binary fractions say
 
@@ -34,7 +33,6 @@ def add(subparsers: Subparsers) -> None:
     """Add ``diagnose``."""
     parser = subparsers.add_parser(
         "diagnose",
-        help="look at runs, sessions and host before judging them",
         description=f"Look at SOURCE before judging it: a trial (runs/NAME), {SIDE}. Drift, dependence "
         "and changes within sessions, shifts between them, speeds of the whole host, what the runner "
         "recorded. The studies below look at one variant or file instead; several may be asked for.",
@@ -91,7 +89,7 @@ def _diagnose(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     if not chosen:
         show(_whole(args), out, as_json=args.json)
         return 0
-    from ..formats import read_one
+    from ..importers.sources import read_one
 
     matrix = read_one(args.matrix, reading(args))
     studies = {name: study(matrix, args) for name, study in chosen.items()}
@@ -102,10 +100,11 @@ def _diagnose(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
 
 def _whole(args: argparse.Namespace) -> Result:
     """Look at a trial, at one variant of it, or at a file."""
-    from ..diagnosis.audit import diagnose_matrix, diagnose_trial
-    from ..diagnosis.fleet import diagnose_fleet
-    from ..formats import open_trial, read_one, trial_and_variant
-    from ..record import is_fleet
+    from ..diagnose.examine import diagnose_matrix, diagnose_trial
+    from ..diagnose.fleet import diagnose_fleet
+    from ..importers.sources import read_one
+    from ..importers.trials import open_trial, trial_and_variant
+    from ..record.fleet import is_fleet
 
     named = trial_and_variant(args.matrix)
     if named is None:
@@ -139,23 +138,23 @@ def _whole(args: argparse.Namespace) -> Result:
 
 
 def _normality(matrix: PerformanceMatrix, args: argparse.Namespace) -> Result:
-    from ..diagnosis.normality import normality
-    from ..stats import stream
+    from ..diagnose.normality import normality
+    from ..stats.arguments import stream
 
     rng = stream(args.seed, "mean sample size")
     return normality(matrix, risk=_risk(args), rng=rng, seed=args.seed)
 
 
 def _estimators(matrix: PerformanceMatrix, args: argparse.Namespace) -> Result:
-    from ..diagnosis.estimators import estimator_spread
-    from ..stats import stream
+    from ..diagnose.estimators import estimator_spread
+    from ..stats.arguments import stream
 
     return estimator_spread(matrix, rng=stream(args.seed, "estimators"))
 
 
 def _clt(matrix: PerformanceMatrix, args: argparse.Namespace) -> Result:
-    from ..diagnosis.central_limit import central_limit_study
-    from ..stats import stream
+    from ..diagnose.central_limit import central_limit_study
+    from ..stats.arguments import stream
 
     return central_limit_study(matrix, risk=_risk(args), rng=stream(args.seed, "clt"))
 

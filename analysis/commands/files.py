@@ -1,4 +1,4 @@
-"""Files that a command writes: whole or not at all, and refused before the long work.
+"""Files that commands write, and being ended from outside while they do.
 
 A text is written beside its place and takes it when it is complete, so that a full disk or a killed
 command leaves what was there. What is no regular file, such as ``/dev/stdout`` or a pipe, is written
@@ -7,28 +7,24 @@ as it is.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+import signal
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
 from ..errors import UsageError
-
-__all__ = ["check_file", "check_folder", "write_file", "write_files"]
 
 _HALVES = "backslashreplace"  # of surrogate pairs, from file names that are no UTF-8
 _MOST = 0o666  # what a new file may be at most; the umask says what it is
 
 
 def check_file(path: Path) -> None:
-    """Refuse a file that cannot be written, before anything is computed.
-
-    Raises
-    ------
-    UsageError
-        If its folder is missing or may not be written, or if it is a folder.
-    """
+    """Refuse a file that cannot be written, before anything is computed."""
     try:
         place = _place(path)
         if place.is_dir():
@@ -43,13 +39,7 @@ def check_file(path: Path) -> None:
 
 
 def check_folder(folder: Path, *, named: Path | None = None) -> None:
-    """Refuse a folder that is none, or that no file can be made in.
-
-    Raises
-    ------
-    UsageError
-        If it is so; the message names `named` if that is given.
-    """
+    """Refuse a folder that is none, or that no file can be made in."""
     if not folder.is_dir():
         raise UsageError(
             f"there is no folder {str(folder)!r}",
@@ -65,13 +55,7 @@ def check_folder(folder: Path, *, named: Path | None = None) -> None:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a text as UTF-8, taking the place of a file that is there.
-
-    Raises
-    ------
-    UsageError
-        If it cannot be written; what was there is still there then.
-    """
+    """Write a text as UTF-8, taking the place of a file that is there."""
     try:
         place = _place(path)
         if place.exists() and not place.is_file():
@@ -83,13 +67,7 @@ def write_file(path: Path, text: str) -> None:
 
 
 def write_files(folder: Path, texts: Mapping[str, str]) -> None:
-    """Write several files into a folder, by their names.
-
-    Raises
-    ------
-    UsageError
-        If one cannot be written; those before it are.
-    """
+    """Write several files into a folder, by their names."""
     for name, text in texts.items():
         write_file(folder / name, text)
 
@@ -133,3 +111,33 @@ def _umask() -> int:
 
 def _refused(path: Path, why: str | None) -> UsageError:
     return UsageError(f"the file cannot be written: {why}", str(path), "name another file")
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end the block as Ctrl-C does, so that what it has made goes with it.
+
+    Only the first signal counts: a second one must not interrupt the removing.
+    """
+    # whoever started us with a signal ignored (nohup, a script's background job) meant it
+    before = {
+        number: handler
+        for number in _SIGNALS
+        if (handler := signal.getsignal(number)) is not signal.SIG_IGN
+    }
+
+    def end(_number: int, _frame: FrameType | None) -> NoReturn:
+        for number in before:
+            signal.signal(number, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    try:
+        for number in before:
+            signal.signal(number, end)
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -12,21 +12,18 @@ from .arguments import SIDE, add_confidence, add_json, add_reading, named, readi
 from .files import write_file
 
 if TYPE_CHECKING:
-    from ..data import Trial
-    from ..formats import Sides
-    from ..methods.multilevel import Multilevel
-    from ..record import Manifest
-    from ..report import Caution
+    from ..data.trial import Trial
+    from ..importers.sources import Sides
+    from ..methods.multilevel.result import Multilevel
+    from ..pages.model import Caution
+    from ..record.trial_files import Manifest
     from .arguments import Subparsers
-
-__all__ = ["add"]
 
 
 def add(subparsers: Subparsers) -> None:
     """Add ``gate``."""
     parser = subparsers.add_parser(
         "gate",
-        help="stop a build on a proven regression: 'slower>2%%'",
         description="Decide a condition on the speedup, for a build: is it proven (exit code 1), "
         "ruled out (0), or neither (7)? CONDITION is 'slower>N%', 'worse>N%' (the same, of a metric "
         "that is no time) or 'faster<N%' (the wanted gain is not reached), in quotes. Without "
@@ -102,8 +99,9 @@ class _Compared:
 
 
 def _gate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    from ..report import merged
-    from ..verdict.gate import gate, junit, parse_condition, summary, workflow_commands
+    from ..pages.model import merged
+    from ..verdict.gate import gate, parse_condition
+    from ..verdict.gate_page import junit, summary, workflow_commands
 
     parse_condition(args.condition)  # before anything is read
     fleet = _fleet_of(args)
@@ -127,8 +125,8 @@ def _gate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
 def _judged(found: _Compared, args: argparse.Namespace) -> list[Multilevel]:
     """Judge the pairs by their sessions."""
-    from ..methods.multilevel import multilevel
-    from ..verdict import looks_at
+    from ..methods.multilevel.compare import multilevel
+    from ..verdict.sides import looks_at
 
     looks = looks_at(found.manifests, args.looks, always_valid=args.always_valid)
     return [
@@ -144,8 +142,8 @@ def _judged(found: _Compared, args: argparse.Namespace) -> list[Multilevel]:
 
 def _fleet_of(args: argparse.Namespace) -> tuple[Path, str | None] | None:
     """Give the fleet that is named, and its variant; None where it is something else."""
-    from ..formats import trial_and_variant
-    from ..record import is_fleet
+    from ..importers.trials import trial_and_variant
+    from ..record.fleet import is_fleet
 
     sides = [args.source, *([] if args.baseline is None else [args.baseline])]
     named = [one for text in sides if (one := trial_and_variant(text)) is not None]
@@ -167,9 +165,9 @@ def _of_fleet(
     fleet: tuple[Path, str | None], args: argparse.Namespace
 ) -> tuple[list[Multilevel], _Compared]:
     """Compare the candidates of a fleet with its baseline, on hosts like these."""
-    from ..data import refuse_unasked
-    from ..data.fleets import open_fleet
-    from ..verdict import judge_fleet
+    from ..data.fleet import open_fleet
+    from ..data.trial import refuse_unasked
+    from ..verdict.fleet import judge_fleet
 
     if args.metric is None:
         refuse_unasked(open_fleet(fleet[0]).unasked(), str(fleet[0]))
@@ -190,9 +188,10 @@ def _of_fleet(
 
 def _of_one_trial(args: argparse.Namespace) -> _Compared:
     """Compare candidates of one trial with its baseline."""
-    from ..data import refuse_unasked
-    from ..formats import Sides, open_trial, trial_and_variant
-    from ..verdict import all_failed
+    from ..data.trial import refuse_unasked
+    from ..importers.sources import Sides
+    from ..importers.trials import open_trial, trial_and_variant
+    from ..verdict.sides import all_failed
 
     named = trial_and_variant(args.source)
     if named is None:
@@ -257,10 +256,11 @@ def _wanted(trial: Trial, variant: str | None, asked: list[str] | None) -> tuple
 
 def _of_two_sides(args: argparse.Namespace) -> _Compared:
     """Compare two sides, each a variant of a trial or a file."""
-    from ..data import refuse_unasked
-    from ..formats import read_sides, sessions_apart, trial_and_variant
-    from ..report import merged
-    from ..verdict import all_failed
+    from ..data.trial import refuse_unasked
+    from ..importers.sources import read_sides, sessions_apart
+    from ..importers.trials import trial_and_variant
+    from ..pages.model import merged
+    from ..verdict.sides import all_failed
 
     sources = [args.source]
     if args.variant:

@@ -20,14 +20,11 @@ from .files import write_file
 if TYPE_CHECKING:
     from .arguments import Subparsers
 
-__all__ = ["add"]
-
 
 def add(subparsers: Subparsers) -> None:
     """Add ``hpt``."""
     parser = subparsers.add_parser(
         "hpt",
-        help="hierarchical performance testing of two variants over a suite",
         description="HPT: is CANDIDATE better than BASELINE over the suite, or --speedup times "
         "better? Without BASELINE, the baseline of the candidate's campaign is taken.",
     )
@@ -63,8 +60,8 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _hpt(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
-    from ..formats import read_sides
-    from ..methods.hpt import hpt_report
+    from ..importers.sources import read_sides
+    from ..methods.hpt.report import hpt_report
 
     sides = read_sides(args.candidate, args.baseline, reading(args))
     result = hpt_report(
@@ -77,7 +74,7 @@ def _hpt(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
         scores=args.scores,
     )
     if args.html is not None:
-        from ..methods.hpt import hpt_page, provenance_of
+        from ..methods.hpt.html_page import hpt_page, provenance_of
 
         facts = provenance_of(
             sides.candidate,

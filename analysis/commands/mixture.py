@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
-from ..printer import printer_on
+from ..record.printer import printer_on
 from .arguments import (
     SIDE,
     add_confidence,
@@ -17,6 +17,7 @@ from .arguments import (
     add_reading,
     add_resamples,
     add_seed,
+    add_working,
     headed,
     line_to,
     metric_of,
@@ -24,16 +25,15 @@ from .arguments import (
     number,
     reading,
     show,
+    working,
 )
-from .options.working import add_working, working
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..methods.mixture import MixtureOptions
+    from ..methods.mixture.report import MixtureOptions
     from .arguments import Subparsers
 
-__all__ = ["add"]
 
 _DETAIL, _OVERVIEW = 500, 200  # resamples
 _MOST_DIGITS = 15
@@ -47,7 +47,6 @@ def add(subparsers: Subparsers) -> None:
     """Add ``mixture``."""
     parser = subparsers.add_parser(
         "mixture",
-        help="Gaussian mixtures: clusters, modes, and who is best in a single run",
         description="Fit Gaussian mixtures to the runs of each SOURCE: a trial (runs/NAME, all its "
         f"variants), {SIDE}. Several benchmarks give a line each; --benchmark gives one in detail. "
         "With several variants: who is best in a single run.",
@@ -138,14 +137,14 @@ def _add_fitting(parser: argparse.ArgumentParser) -> None:
 def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     picture = None
     if args.plot is not None:
-        from ..plots import check_picture
+        from ..plots.drawing import check_picture
 
         picture = check_picture(args.plot)
     if not 1 <= args.digits <= _MOST_DIGITS:
         raise UsageError(f"--digits must lie between 1 and {_MOST_DIGITS}, and is {args.digits}")
     if args.other is not None:
         return _plane(args, picture, out, err)
-    from ..formats import read_sources
+    from ..importers.sources import read_sources
 
     sources = read_sources(args.sources, reading(args))
     names = {name for matrix in sources.matrices for name in matrix.benchmarks}
@@ -156,8 +155,9 @@ def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             args.plot,
             "add --benchmark NAME",
         )
-    from ..methods.mixture import mixture_report
-    from ..stats import announcing, stream
+    from ..methods.mixture.report import mixture_report
+    from ..stats.arguments import stream
+    from ..stats.compiled import announcing
 
     with working(args, err) as workers, announcing(line_to(err)), _bar(err) as progress:
         report = mixture_report(
@@ -170,8 +170,8 @@ def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             progress=progress,
         )
     if picture is not None:
-        from ..methods.mixture import mixture_alt, mixture_figure
-        from ..plots import write_picture
+        from ..methods.mixture.benchmark_page import mixture_alt, mixture_figure
+        from ..plots.drawing import write_picture
 
         write_picture(
             mixture_figure(report),
@@ -182,8 +182,8 @@ def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     if args.json:
         show(report, out, as_json=True)
     else:
-        from ..methods.mixture import mixture_page
-        from ..report import as_text
+        from ..methods.mixture.page import mixture_page
+        from ..pages import as_text
 
         text = as_text.render(mixture_page(report, digits=args.digits))
         out.write(f"{headed(text, metric_of(*sources.matrices))}\n")
@@ -191,7 +191,7 @@ def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
 
 def _options(args: argparse.Namespace, workers: int | None, *, detailed: bool) -> MixtureOptions:
-    from ..methods.mixture import MixtureOptions
+    from ..methods.mixture.report import MixtureOptions
 
     resamples = args.resamples
     if resamples is None:
@@ -214,10 +214,10 @@ def _options(args: argparse.Namespace, workers: int | None, *, detailed: bool) -
 def _plane(args: argparse.Namespace, picture: Path | None, out: TextIO, err: TextIO) -> int:
     """Fit two metrics of the same runs."""
     _refuse_with_other(args)
-    from ..data import question_of
-    from ..formats import trials_of
-    from ..methods.mixture import plane_report
-    from ..stats import announcing
+    from ..data.trial import question_of
+    from ..importers.sources import trials_of
+    from ..methods.mixture.plane.report import plane_report
+    from ..stats.compiled import announcing
 
     trials = trials_of(args.sources, reading(args))
     with announcing(line_to(err)), _bar(err) as progress:
@@ -229,8 +229,8 @@ def _plane(args: argparse.Namespace, picture: Path | None, out: TextIO, err: Tex
             progress=progress,
         )
     if picture is not None:
-        from ..methods.mixture import plane_figure
-        from ..plots import write_picture
+        from ..methods.mixture.plane.page import plane_figure
+        from ..plots.drawing import write_picture
 
         cell = report.cells[0]
         if len(report.cells) > 1 or cell.mixture is None or cell.pairs is None:
@@ -281,7 +281,7 @@ def _bar(err: TextIO) -> Iterator[Callable[[int, int, str], None] | None]:
         TimeRemainingColumn as Left,
     )
 
-    from ..report.figures import shorten
+    from ..record.words import shorten
 
     columns = (
         BarColumn(bar_width=30),

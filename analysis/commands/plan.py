@@ -20,12 +20,12 @@ from .arguments import (
 )
 
 if TYPE_CHECKING:
-    from ..data import Trial
-    from ..formats import Sides
-    from ..planning import HostPlan, RunPlan, SessionPlan, TrialCosts
+    from ..data.trial import Trial
+    from ..importers.sources import Sides
+    from ..plan.goal import TrialCosts
+    from ..plan.result import HostPlan, RunPlan, SessionPlan
     from .arguments import Subparsers
 
-__all__ = ["add"]
 
 _MAX_SESSIONS = 100
 _MAX_RUNS = 100
@@ -41,7 +41,6 @@ def add(subparsers: Subparsers) -> None:
     """Add ``plan``."""
     parser = subparsers.add_parser(
         "plan",
-        help="how many sessions and runs a comparison needs, from a pilot",
         description="How many sessions, of how many runs, does a comparison of CANDIDATE with "
         "BASELINE need? Both are the pilot: a trial of two sessions or more. Without BASELINE, the "
         "baseline of the candidate's campaign is taken. Prints the cheapest plan, and the lines to "
@@ -118,7 +117,7 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _plan(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
-    from ..formats import read_sides
+    from ..importers.sources import read_sides
 
     _refuse(args)
     fleet = _fleet_of(args)
@@ -137,8 +136,8 @@ def _plan(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
 
 def _fleet_of(args: argparse.Namespace) -> tuple[Path, str | None] | None:
     """Give the fleet whose hosts are planned, and its variant; None where something else is."""
-    from ..formats import trial_and_variant
-    from ..record import is_fleet
+    from ..importers.trials import trial_and_variant
+    from ..record.fleet import is_fleet
 
     named = trial_and_variant(args.candidate)
     whole = named is not None and is_fleet(named[0]) and args.baseline is None
@@ -149,10 +148,13 @@ def _hosts(path: Path, variant: str | None, args: argparse.Namespace) -> tuple[H
     """Plan hosts: what each tells of its own sessions and runs, one at a time; with the metric."""
     from dataclasses import replace
 
-    from ..data.fleets import host_cautions, nothing_to_judge, open_fleet
+    from ..data.fleet import host_cautions, open_fleet
+    from ..data.fleet_as_trial import nothing_to_judge
     from ..errors import InsufficientDataError
-    from ..planning import HostPilot, plan_hosts, trial_costs, variance_components
-    from ..report import Caution, merged
+    from ..pages.model import Caution, merged
+    from ..plan.components import variance_components
+    from ..plan.goal import trial_costs
+    from ..plan.hosts import HostPilot, plan_hosts
 
     hosts, pilots, without = [], {}, []
     fleet = open_fleet(path)
@@ -224,7 +226,7 @@ def _refuse(args: argparse.Namespace) -> None:
 
 
 def _sessions(sides: Sides, args: argparse.Namespace) -> SessionPlan:
-    from ..planning import plan_sessions
+    from ..plan.sessions import plan_sessions
 
     return plan_sessions(
         sides.candidate,
@@ -242,14 +244,14 @@ def _sessions(sides: Sides, args: argparse.Namespace) -> SessionPlan:
 
 def _costs(trial: Trial | None) -> TrialCosts | None:
     """Tell what sessions and runs take; another tool's file does not say it."""
-    from ..planning import trial_costs
+    from ..plan.goal import trial_costs
 
     return None if trial is None or trial.manifest.origin == "imported" else trial_costs(trial)
 
 
 def _runs(sides: Sides, args: argparse.Namespace) -> RunPlan:
-    from ..planning import plan_runs
-    from ..stats import stream
+    from ..plan.runs import plan_runs
+    from ..stats.arguments import stream
 
     return plan_runs(
         sides.candidate,

@@ -7,26 +7,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
-from .arguments import SIDE, headed, metric_of, reading
-from .options.judging import add_choice, add_judging, asked
-from .options.sheet import add_sheet, sheet_of
+from .arguments import (
+    SIDE,
+    add_choice,
+    add_judging,
+    add_sheet,
+    asked,
+    headed,
+    metric_of,
+    reading,
+    sheet_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..dossier.figures import Drawing
-    from ..plots import Sheet
-    from ..report import Caution
+    from ..dossier.figures.result import Drawing
+    from ..pages.model import Caution
+    from ..plots.drawing import Sheet
     from .arguments import Subparsers
-
-__all__ = ["add"]
 
 
 class _Kinds:
     """The kinds of figures, for the help: they are read when that is shown."""
 
     def __str__(self) -> str:
-        from ..dossier.figures import KINDS
+        from ..dossier.figures.kinds import KINDS
 
         return "; ".join(f"{name}: {kind.shows}" for name, kind in KINDS.items())
 
@@ -35,7 +41,6 @@ def add(subparsers: Subparsers) -> None:
     """Add ``plot``."""
     parser = subparsers.add_parser(
         "plot",
-        help="one figure for a paper, with its data",
         description="Draw one figure of a trial, or of two sides, as FILE's ending says, and write "
         "its numbers beside it as CSV. What is printed is its result in words, a caption to begin "
         "with.",
@@ -62,8 +67,9 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _plot(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    from ..dossier.figures import kind_of, write_drawing
-    from ..plots import check_picture
+    from ..dossier.figures.files import write_drawing
+    from ..dossier.figures.kinds import kind_of
+    from ..plots.drawing import check_picture
 
     kind_of(args.kind)
     picture = check_picture(args.output)
@@ -83,11 +89,11 @@ def _plot(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
 def _drawing(args: argparse.Namespace, sheet: Sheet) -> tuple[Drawing, str | None, list[Caution]]:
     """Draw; also give the metric that the first line must name, and what nobody has asked for."""
-    from ..dossier.figures import draw, kind_of
+    from ..dossier.figures.kinds import draw, kind_of
 
     kind = kind_of(args.kind)
     if args.kind == "biplot" and not (args.variant or args.benchmark):
-        from ..dossier.figures import draw_table
+        from ..dossier.figures.kinds import draw_table
         from .biplot import systems_of
 
         found, metric = systems_of(args)
@@ -100,7 +106,7 @@ def _drawing(args: argparse.Namespace, sheet: Sheet) -> tuple[Drawing, str | Non
     named = args.benchmark
     if kind.each and named is not None and len(named) > 1:
         raise UsageError(f"a figure of kind {args.kind} shows one benchmark", fix="name one")
-    from ..dossier import subject_of
+    from ..dossier.subject import subject_of
 
     options: dict[str, Any] = {
         **asked(args),
@@ -118,6 +124,6 @@ def _drawing(args: argparse.Namespace, sheet: Sheet) -> tuple[Drawing, str | Non
 
 def _unasked(cautions: Iterable[Caution]) -> list[Caution]:
     """Give the caution that the metric drawn is not one that benchmarks declare."""
-    from ..data import NOT_ASKED
+    from ..data.trial import NOT_ASKED
 
     return [one for one in cautions if one.code == NOT_ASKED]

@@ -8,17 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
-from .arguments import SIDE, line_to, reading
+from .arguments import SIDE, add_choice, add_judging, add_sheet, asked, line_to, reading, sheet_of
 from .files import check_file, check_folder, write_file, write_files
-from .options.judging import add_choice, add_judging, asked
-from .options.sheet import add_sheet, sheet_of
 
 if TYPE_CHECKING:
-    from ..dossier import Dossier, Subject
-    from ..plots import Sheet
+    from ..dossier.model import Dossier
+    from ..dossier.subject import Subject
+    from ..plots.drawing import Sheet
     from .arguments import Subparsers
 
-__all__ = ["add"]
 
 _ENDINGS = {
     ".html": "html",
@@ -40,7 +38,6 @@ def add(subparsers: Subparsers) -> None:
     """Add ``report``."""
     parser = subparsers.add_parser(
         "report",
-        help="one file with the answer, the evidence, the doubt and the conditions",
         description="Write the report on a trial, on two sides, or on one file of runs: as one "
         "self-contained HTML file, as tables for a pull request (md) or a paper (latex), as all its "
         "values (json, csv), or as one line a benchmark (txt).",
@@ -88,7 +85,8 @@ def _report(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     _check(place, form)
     sheet = None if args.plots is None else sheet_of(args)
 
-    from ..dossier import assemble, subjects_of
+    from ..dossier.assembling import assemble
+    from ..dossier.subject import subjects_of
 
     metrics = [] if args.metric is None else args.metric.split(",")
     if not metrics and len(sources) == 1:
@@ -112,7 +110,7 @@ def _report(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
 
 def _sources(args: argparse.Namespace) -> list[str]:
-    from ..formats import newest_trial
+    from ..importers.trials import newest_trial
 
     if args.source is None:
         return [str(newest_trial())]
@@ -121,9 +119,10 @@ def _sources(args: argparse.Namespace) -> list[str]:
 
 def _declared(source: str) -> Sequence[str]:
     """Give the metrics that the campaign of one trial, or of a fleet, names as its question."""
-    from ..data.fleets import open_fleet
-    from ..formats import is_foreign, trial_and_variant
-    from ..record import is_fleet, read_manifest
+    from ..data.fleet import open_fleet
+    from ..importers.trials import is_foreign, trial_and_variant
+    from ..record.fleet import is_fleet
+    from ..record.manifest import read_manifest
 
     named = trial_and_variant(source)
     if named is None or is_foreign(named[0]):
@@ -181,8 +180,8 @@ def _check(place: Path | None, form: str | None) -> None:
 def _tell_of_a_long_way(sources: list[str], err: TextIO) -> None:
     """Say what is under way if it takes longer than a person waits without a word."""
     from ..errors import FairtrialError
-    from ..formats import trial_and_variant
-    from ..record import read_manifest
+    from ..importers.trials import trial_and_variant
+    from ..record.manifest import read_manifest
 
     for source in sources:
         named = trial_and_variant(source)
@@ -201,7 +200,7 @@ def _draw(
     subjects: tuple[Subject, ...], folder: Path, sheet: Sheet, out: TextIO, err: TextIO
 ) -> None:
     """Write the pictures; the room that draws them is opened when it is asked for."""
-    from ..dossier.figures import write_all
+    from ..dossier.figures.files import write_all
 
     for subject in subjects:
         place = folder / subject.verdict.metric if len(subjects) > 1 else folder
@@ -239,17 +238,18 @@ def _say(folder: Path, names: Mapping[str, str], out: TextIO) -> None:
 
 def _tables(dossier: Dossier) -> Mapping[str, str]:
     from ..dossier.page import data_page
-    from ..report import as_csv
+    from ..pages import as_csv
 
     return as_csv.separate(data_page(dossier))
 
 
 def _text(dossier: Dossier, form: str) -> str:
     """Set the report."""
-    from ..report import as_csv, as_latex, as_markdown, as_text, page_of
+    from ..pages import as_csv, as_markup as as_latex, as_markup as as_markdown, as_text
+    from ..pages.model import page_of
 
     if form == "html":
-        from ..dossier import html_page
+        from ..dossier.shell import html_page
 
         return html_page(dossier)
     if form == "json":
@@ -266,5 +266,5 @@ def _text(dossier: Dossier, form: str) -> str:
         return as_csv.render(data_page(dossier))
     page = page_of(dossier)
     if form == "md":
-        return as_markdown.render(page, most=_COMMENT)
-    return as_latex.render(page)
+        return as_markdown.render_markdown(page, most=_COMMENT)
+    return as_latex.render_latex(page)

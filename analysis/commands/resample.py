@@ -23,18 +23,15 @@ from .arguments import (
 )
 
 if TYPE_CHECKING:
-    from ..data import PerformanceMatrix
-    from ..methods.resampling import Unit
+    from ..data.matrix import PerformanceMatrix
+    from ..methods.resampling.units import Unit
     from .arguments import Subparsers
-
-__all__ = ["add"]
 
 
 def add(subparsers: Subparsers) -> None:
     """Add ``resample``."""
     parser = subparsers.add_parser(
         "resample",
-        help="randomization test, bootstrap interval and distributions over a suite",
         description="Compare two variants over a suite by resampling: the ratio of their means with "
         "a bootstrap interval, its p-value by reassigning labels, and what a single pass over the "
         "suite gives on each. Without BASELINE, the baseline of the candidate's campaign is taken.",
@@ -102,7 +99,7 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
 
 
 def _resample(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    from ..plots import check_picture, write_picture
+    from ..plots.drawing import check_picture, write_picture
 
     picture = None if args.plot is None else check_picture(args.plot)
     if not 2 <= args.resamples <= 10_000_000:
@@ -110,15 +107,16 @@ def _resample(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             f"--resamples must lie between 2 and 10,000,000, and is {args.resamples}",
             fix="10000 is a good start",
         )
-    from ..formats import asked_of, read_one
+    from ..importers.sources import asked_of, read_one
 
     candidate, baseline = _sides(args)
     if args.also:  # all of them answer one question
         sources = [text for text in (args.candidate, args.baseline, *args.also) if text is not None]
         asked_of(sources, reading(args))
     others = [read_one(text, reading(args)) for text in args.also]
-    from ..methods.resampling import resampling_report
-    from ..stats import announcing, stream
+    from ..methods.resampling.report import resampling_report
+    from ..stats.arguments import stream
+    from ..stats.compiled import announcing
 
     with announcing(line_to(err)):
         report = resampling_report(
@@ -137,7 +135,7 @@ def _resample(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             seed=args.seed,
         )
     if picture is not None:
-        from ..methods.resampling import resampling_figure
+        from ..methods.resampling.page import resampling_figure
 
         write_picture(
             resampling_figure(report),
@@ -151,7 +149,7 @@ def _resample(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
 def _sides(args: argparse.Namespace) -> tuple[PerformanceMatrix, PerformanceMatrix]:
     """Read both sides, and say where ids of two files meet."""
-    from ..formats import read_sides
+    from ..importers.sources import read_sides
 
     sides = read_sides(args.candidate, args.baseline, reading(args))
     candidate, baseline = sides.candidate, sides.baseline
@@ -164,8 +162,8 @@ def _with_shared_ids(
     candidate: PerformanceMatrix, baseline: PerformanceMatrix, unit: Unit | None
 ) -> PerformanceMatrix:
     """Add a caution where ids of two files meet: whether by accident, nobody but the user knows."""
-    from ..data import match
-    from ..methods.resampling import exchangeable_units
+    from ..data.pair import match
+    from ..methods.resampling.units import exchangeable_units
 
     pair = match(candidate, baseline)
     units = exchangeable_units(pair.candidate, pair.baseline, unit)
@@ -178,6 +176,6 @@ def _with_shared_ids(
         "the same ones"
     )
     said = f"{of_both}, measured with both variants: where that is not so, change the ids"
-    from ..report import Caution
+    from ..pages.model import Caution
 
     return replace(candidate, cautions=(*candidate.cautions, Caution("shared-ids", said)))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
-from ..printer import printer_on
+from ..record.printer import printer_on
 from .arguments import (
     add_confidence,
     add_decimal,
@@ -16,20 +16,21 @@ from .arguments import (
     add_plot,
     add_resamples,
     add_seed,
+    add_working,
     line_to,
     show,
+    working,
 )
-from .options.working import add_working, working
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from ..data import Decimal, Trial
-    from ..methods.variance_sources import Sources
-    from ..report import Caution
+    from ..data.number_text import Decimal
+    from ..data.trial import Trial
+    from ..methods.variance_sources.result import Sources
+    from ..pages.model import Caution
     from .arguments import Subparsers
 
-__all__ = ["add"]
 
 _PERMUTATIONS = 2000
 # options of one of the two questions only: without a default, so that one that is not taken is seen
@@ -41,7 +42,6 @@ def add(subparsers: Subparsers) -> None:
     """Add ``sources``."""
     parser = subparsers.add_parser(
         "sources",
-        help="where variation comes from: between sessions, by suspected factors, across systems",
         description="Where does the variation come from? SOURCE... are one or more trials or fleets (runs/NAME) "
         "of the same programs: components of variance, the effect of each suspected factor within "
         "sessions, and what separates modes. With --response, SOURCE is one table (CSV, Parquet) of "
@@ -92,10 +92,11 @@ def _sources(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 def _of_trials(args: argparse.Namespace, err: TextIO) -> Sources:
     from dataclasses import replace
 
-    from ..explaining import sources
-    from ..formats import trial_and_variant
-    from ..report import merged
-    from ..stats import announcing, stream
+    from ..diagnose.modes import sources
+    from ..importers.trials import trial_and_variant
+    from ..pages.model import merged
+    from ..stats.arguments import stream
+    from ..stats.compiled import announcing
 
     _refuse(args, _OF_TABLES, "is for tables", "add --response COLUMN for a table, or leave it out")
     trials: list[Trial] = []
@@ -130,9 +131,10 @@ def _of_trials(args: argparse.Namespace, err: TextIO) -> Sources:
 
 def _trials_of(path: Path, decimal: Decimal | None) -> tuple[Sequence[Trial], Sequence[Caution]]:
     """Open a trial, or those of a fleet with what is to be said of its hosts."""
-    from ..data.fleets import open_fleet, trials_apart
-    from ..formats import open_trial
-    from ..record import is_fleet
+    from ..data.fleet import open_fleet
+    from ..data.fleet_as_trial import trials_apart
+    from ..importers.trials import open_trial
+    from ..record.fleet import is_fleet
 
     if is_fleet(path):
         return trials_apart(open_fleet(path))
@@ -140,11 +142,12 @@ def _trials_of(path: Path, decimal: Decimal | None) -> tuple[Sequence[Trial], Se
 
 
 def _of_table(args: argparse.Namespace, err: TextIO) -> Sources:
-    from ..formats import read_mixed_table
-    from ..methods.variance_sources import sources_of_table, systems_figure, systems_said
-    from ..plots import check_picture, write_picture
-    from ..report import progress_on
-    from ..stats import stream
+    from ..importers.mixed_systems import read_mixed_table
+    from ..methods.variance_sources.systems import sources_of_table
+    from ..methods.variance_sources.systems_page import systems_figure, systems_said
+    from ..pages.as_text import progress_on
+    from ..plots.drawing import check_picture, write_picture
+    from ..stats.arguments import stream
 
     _refuse(args, _OF_TRIALS, "is for trials", "leave it out")
     if len(args.sources) > 1:

@@ -21,10 +21,10 @@ from .arguments import (
 )
 
 if TYPE_CHECKING:
-    from ..methods.speedup_test import LeftOut, SpeedupSuite
+    from ..methods.speedup_test.original_config import LeftOut
+    from ..methods.speedup_test.result import SpeedupSuite
     from .arguments import Subparsers
 
-__all__ = ["add"]
 
 _SEARCH = "search"
 _DEFAULT = 0.95  # of trials and matrices
@@ -34,7 +34,6 @@ def add(subparsers: Subparsers) -> None:
     """Add ``speedup-test``."""
     parser = subparsers.add_parser(
         "speedup-test",
-        help="the Speedup-Test: is the speedup of the mean, of the median significant?",
         description="The Speedup-Test of two versions: per benchmark, is the speedup of the mean and "
         "of the median significant; over the suite, overall gain and share of accelerated "
         "benchmarks. CANDIDATE and BASELINE are variants of a trial (runs/NAME:VARIANT) or matrix "
@@ -118,7 +117,7 @@ class _Judged:
 
 
 def _speedup_test(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
-    from ..methods.speedup_test import OriginalFiles
+    from ..methods.speedup_test.original_tool import OriginalFiles
 
     begin = time.perf_counter()
     configured = _is_config(args)
@@ -161,8 +160,8 @@ def _level(text: str) -> float | str:
 
 
 def _is_config(args: argparse.Namespace) -> bool:
-    from ..formats import trial_and_variant
-    from ..methods.speedup_test import looks_like_speedup_config
+    from ..importers.trials import trial_and_variant
+    from ..methods.speedup_test.original_config import looks_like_speedup_config
 
     if args.baseline is not None:
         for text in (args.candidate, args.baseline):
@@ -200,8 +199,8 @@ def _is_config(args: argparse.Namespace) -> bool:
 
 def _compared(args: argparse.Namespace) -> _Judged:
     """Judge two variants or matrix files."""
-    from ..formats import read_sides
-    from ..methods.speedup_test import speedup_test_suite
+    from ..importers.sources import read_sides
+    from ..methods.speedup_test.compare import speedup_test_suite
 
     if args.weight == "custom":
         raise UsageError(
@@ -227,7 +226,8 @@ def _compared(args: argparse.Namespace) -> _Judged:
 
 def _configured(args: argparse.Namespace) -> _Judged:
     """Judge a configuration; its levels come before the command line's (section 6.2.2)."""
-    from ..methods.speedup_test import read_speedup_config, speedup_test_config
+    from ..methods.speedup_test.original_config import read_speedup_config
+    from ..methods.speedup_test.original_tool import speedup_test_config
 
     for option, given in (
         ("--metric", args.metric),

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
-from ..printer import printer_on
+from ..record.printer import printer_on
 from .arguments import (
     SIDE,
     add_json,
@@ -14,29 +14,27 @@ from .arguments import (
     add_resamples,
     add_seed,
     add_unit,
+    add_working,
     line_to,
     metric_of,
     number,
     reading,
     show,
+    working,
 )
-from .options.working import add_working, working
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..data import PerformanceMatrix
-    from ..studies import CoverageStudy, RejectionStudy
+    from ..data.matrix import PerformanceMatrix
+    from ..plan.study import CoverageStudy, RejectionStudy
     from .arguments import Subparsers
-
-__all__ = ["add"]
 
 
 def add(subparsers: Subparsers) -> None:
     """Add ``study``."""
     parser = subparsers.add_parser(
         "study",
-        help="how often tests and intervals are right, by simulation from your own runs",
         description=f"Draw both sides of many comparisons from MATRIX, {SIDE}, and count. power: how "
         "often does each test find a shift of some benchmarks? type1: how often does it find one that is not "
         "there? coverage: how often do intervals hold the truth?",
@@ -112,9 +110,9 @@ def _study(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     ):
         if getattr(args, name) is not None and args.kind not in kinds:
             raise UsageError(f"--{name} is for 'study {' and '.join(kinds)}'", f"study {args.kind}")
-    from ..formats import read_one
-    from ..report import progress_on
-    from ..stats import announcing
+    from ..importers.sources import read_one
+    from ..pages.as_text import progress_on
+    from ..stats.compiled import announcing
 
     with (
         working(args, err) as workers,
@@ -133,8 +131,9 @@ def _made(
     workers: int | None,
     report: Callable[[int, int], None],
 ) -> RejectionStudy | CoverageStudy:
-    from ..stats import stream
-    from ..studies import coverage_study, power_study, type1_study
+    from ..plan.coverage import coverage_study
+    from ..plan.error_rates import power_study, type1_study
+    from ..stats.arguments import stream
 
     shared: dict[str, Any] = {
         "draws": args.unit,

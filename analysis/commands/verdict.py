@@ -8,22 +8,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
-from .arguments import SIDE, add_json, reading, show
-from .options.judging import add_choice, add_judging, asked, candidates_of, metrics_of, weights
+from .arguments import (
+    SIDE,
+    add_choice,
+    add_json,
+    add_judging,
+    asked,
+    candidates_of,
+    metrics_of,
+    reading,
+    show,
+    weights,
+)
 
 if TYPE_CHECKING:
-    from ..verdict import Verdict
     from ..verdict.ranking import BestOf, Ranking
+    from ..verdict.result import Verdict
     from .arguments import Subparsers
-
-__all__ = ["add", "write_verdict"]
 
 
 def add(subparsers: Subparsers) -> None:
     """Add ``verdict``."""
     parser = subparsers.add_parser(
         "verdict",
-        help="judge a trial: every variant against the baseline",
         description="Judge a trial: speedup, interval and word for each benchmark and for the suite, "
         "by sessions, for every variant against the campaign's baseline.",
     )
@@ -78,15 +85,9 @@ def write_verdict(
     confidence: float = 0.95,
     as_json: bool,
 ) -> None:
-    """Judge a trial, or one candidate of it, and write the answer to `out`.
-
-    Raises
-    ------
-    FairtrialError
-        If the trial cannot be read, or cannot be judged.
-    """
-    from ..formats import open_trial
-    from ..verdict import judge
+    """Judge a trial, or one candidate of it, and write the answer to `out`."""
+    from ..importers.trials import open_trial
+    from ..verdict.judging import judge
 
     variants = None if candidate is None else (candidate,)
     answer = judge(open_trial(trial), variants=variants, metric=metric, confidence=confidence)
@@ -94,9 +95,9 @@ def write_verdict(
 
 
 def _verdict(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
-    from ..data import refuse_unasked
-    from ..formats import is_file, newest_trial, open_trial, trial_and_variant
-    from ..record import is_fleet
+    from ..data.trial import refuse_unasked
+    from ..importers.trials import is_file, newest_trial, open_trial, trial_and_variant
+    from ..record.fleet import is_fleet
 
     source = str(newest_trial()) if args.source is None else args.source
     if args.gate is not None:
@@ -133,10 +134,10 @@ def _fleet(folder: Path, variant: str | None, args: argparse.Namespace, out: Tex
     """Judge a fleet: hosts are its outermost level."""
     from dataclasses import replace
 
-    from ..data import refuse_unasked
-    from ..data.fleets import open_fleet
-    from ..verdict import judge_fleet
-    from ..verdict.fleet import refuse_of_fleet
+    from ..data.fleet import open_fleet
+    from ..data.trial import refuse_unasked
+    from ..verdict.fleet import judge_fleet
+    from ..verdict.fleet_hosts import refuse_of_fleet
 
     given = {
         "--pairs": args.pairs,
@@ -180,7 +181,8 @@ def _show_trial(
 ) -> int:
     from dataclasses import replace
 
-    from ..verdict import all_failed, judge
+    from ..verdict.judging import judge
+    from ..verdict.sides import all_failed
 
     if args.pairs or args.rank or args.best_of is not None:
         show(_ranked(trial, variants, metric, args), out, as_json=args.json)
@@ -243,8 +245,8 @@ def _sides(source: str, args: argparse.Namespace) -> Verdict:
     """Judge two sides that are not one trial's campaign."""
     from dataclasses import replace
 
-    from ..data import refuse_unasked
-    from ..verdict import judge_sources
+    from ..data.trial import refuse_unasked
+    from ..verdict.files import judge_sources
 
     found = judge_sources(source, args.baseline, reading(args), explain=args.explain, **asked(args))
     if args.gate is not None and args.metric is None:

@@ -1,6 +1,8 @@
-"""The files of a trial directory, streamed into flat columns and checked against each other.
+"""The files of a trial directory, streamed into flat columns and checked against each other and the plan.
 
 ``measurements.jsonl`` may hold a hundred thousand runs: no record is kept longer than its line.
+
+Here it is decided which row of a repeated run is judged, for every reader.
 """
 
 from __future__ import annotations
@@ -8,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
@@ -18,20 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import StoreError
-from ..record import OUTPUTS, Manifest, Outcome, checksum_holds, opened
-from ..report import Caution
-from ..run_numbers import NUMBERS
-from ..shapes import parse, shaped
-
-__all__ = [
-    "OUTCOMES",
-    "Columns",
-    "FailedRun",
-    "MetricColumn",
-    "read_measurements",
-    "read_plan",
-    "verify_files",
-]
+from ..pages.model import Caution
+from ..record.disturbance import MOST_REPEATS, judged_row
+from ..record.run_numbers import NUMBERS, Outcome
+from ..record.shapes import checksum_holds, opened, parse, shaped
+from ..record.trial_files import MEASUREMENTS, OUTPUTS, PLAN, Manifest
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -283,13 +277,7 @@ class Columns:
         return columns
 
     def numbers(self, where: Path) -> dict[str, Floats]:
-        """Give the numbers of the table as read-only arrays, nan where one is unknown.
-
-        Raises
-        ------
-        StoreError
-            If one is larger than any measured number, of the file `where`.
-        """
+        """Give the numbers of the table as read-only arrays, nan where one is unknown."""
         table = np.frombuffer(self._flat, dtype=np.float64).reshape(-1, len(_NUMBERS)).T
         if np.isinf(table).any():
             which, row = np.argwhere(np.isinf(table))[0]
@@ -371,3 +359,96 @@ def read_measurements(
             f"the record is not one of schema {columns.schema}: {_reason(error)}",
             f"{path}:{number}",
         ) from None
+
+
+Flags = NDArray[np.bool_]
+
+_TOGETHER = f"{PLAN} and {MEASUREMENTS} do not belong together: restore both"
+
+
+def compare_with_plan(
+    columns: Mapping[str, NDArray[Any]],
+    plan: tuple[Integers, ...],
+    manifest: Manifest,
+    where: Path,
+) -> None:
+    """Refuse two rows for one position, rows that are not what was planned there, and odd repeats."""
+    position, repeats = columns["position"], columns["repeats"]
+    distinct, first, count = np.unique(position, return_index=True, return_counts=True)
+    if distinct.size != position.size:
+        again = distinct[count > 1][np.argmin(first[count > 1])]
+        rows = np.flatnonzero(position == again) + 1
+        raise StoreError(
+            f"position {again} has {rows.size} rows, the first two in lines {rows[0]} and {rows[1]}",
+            f"{where}:{rows[1]}",
+            "the trial is damaged: two runners may have written it at once",
+        )
+    _check_repeats(columns, manifest, where)
+    # A negative position is a warm-up that a resumed session repeated, which the plan does not hold,
+    # or a disturbed run that was repeated: the plan holds that at the position that it repeats.
+    place = np.where(repeats >= 0, repeats, position)
+    planned = place >= 0
+    bad = ~planned & ~columns["warmup"]
+    order = np.argsort(plan[0])
+    slot = np.searchsorted(plan[0], place, sorter=order)
+    if order.size:
+        slot = order[np.minimum(slot, order.size - 1)]
+        names = ("session", "block", "benchmark", "variant", "warmup")
+        bad |= planned & (place != plan[0][slot])
+        for name, expected in zip(names, plan[1:], strict=True):
+            bad |= planned & (columns[name] != expected[slot])
+    else:
+        bad |= planned
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise StoreError(
+            f"the run at position {position[row]} is not the planned one",
+            f"{where}:{row + 1}",
+            _TOGETHER,
+        )
+
+
+def _check_repeats(columns: Mapping[str, NDArray[Any]], manifest: Manifest, where: Path) -> None:
+    """Refuse rows that repeat what they cannot."""
+    position, repeats = columns["position"], columns["repeats"]
+    again = np.flatnonzero(repeats != -1)
+    if not again.size:
+        return
+    if not manifest.repeating:
+        raise StoreError(
+            "the row repeats a run, and a trial of schema 1 has none that does",
+            f"{where}:{again[0] + 1}",
+            _TOGETHER,
+        )
+    rows = {int(place): row for row, place in enumerate(position.tolist())}
+    times: dict[int, int] = defaultdict(int)
+    for row in again.tolist():
+        of = int(repeats[row])
+        times[of] += 1
+        problem = None
+        if position[row] >= 0 or columns["warmup"][row]:
+            problem = f"position {position[row]} cannot be that of a run that was repeated"
+        elif of < 0 or rows.get(of, row) >= row:
+            problem = f"it repeats position {of}, and no such run stands before it"
+        elif times[of] > MOST_REPEATS:
+            problem = f"position {of} is repeated more than {MOST_REPEATS} times"
+        if problem is not None:
+            raise StoreError(problem, f"{where}:{row + 1}", "restore the file, or measure again")
+
+
+def judged_rows(position: Integers, repeats: Integers, disturbed: Integers) -> Flags:
+    """Tell of each row whether it is judged: of a repeated run the first undisturbed one, else the first."""
+    judged: Flags = repeats == -1
+    again = np.flatnonzero(~judged)
+    if not again.size:
+        return judged
+    rows_of: dict[int, list[int]] = defaultdict(list)
+    for row in again.tolist():
+        rows_of[int(repeats[row])].append(row)
+    firsts = np.flatnonzero(np.isin(position, list(rows_of)))
+    for first in firsts.tolist():
+        rows = [first, *rows_of[int(position[first])]]
+        known = [None if flag < 0 else bool(flag) for flag in disturbed[rows].tolist()]
+        judged[first] = False
+        judged[rows[judged_row(known)]] = True
+    return judged

@@ -1,4 +1,4 @@
-"""The levels below a run: a process measures itself in iterations, which share its fate.
+"""Levels of the data: ids of blocks, sessions and processes, and iterations below a run.
 
 Iterations of one process share its memory layout, its caches, its compiled code. A method that takes
 them for independent draws finds differences where there are none: pooled, one program under two
@@ -8,25 +8,82 @@ iterations, everywhere, unless somebody asks for the iterations.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UsageError
-from ..report import Caution
-from ..stats import read_only
+from ..pages import number_format as figures
+from ..pages.model import Caution
+from ..stats.samples import read_only
 
-__all__ = [
-    "Level",
-    "Processes",
-    "level_caution",
-    "of_processes",
-    "pooled_caution",
-    "require_iterations",
-]
+Unit = Literal["host", "session"]
+
+
+Ids = Mapping[str, Sequence[int] | Sequence[str] | NDArray[Any]]
+
+
+def ids_of(
+    name: str,
+    kind: str,
+    ids: Ids | None,
+    benchmarks: tuple[str, ...],
+    samples: tuple[NDArray[np.float64], ...],
+) -> tuple[NDArray[Any], ...] | None:
+    """Give the ids of every benchmark's values as read-only arrays; None stays None."""
+    if ids is None:
+        return None
+    if set(ids) != set(benchmarks):
+        raise UsageError(f"{kind} must name the same benchmarks as the samples", name)
+    rows = []
+    for bench, values in zip(benchmarks, samples, strict=True):
+        try:
+            row = np.array(ids[bench])
+        except (ValueError, OverflowError):  # lists within, or numbers that no array holds
+            row = np.array(None)
+        if row.shape != values.shape or row.dtype.kind not in "iuU":
+            raise UsageError(
+                f"{kind} must hold one whole number or name for each of the {len(values)} runs",
+                f"{name}, benchmark {bench!r}",
+            )
+        rows.append(read_only(row))
+    return tuple(rows)
+
+
+def ids_of_runs(
+    name: str,
+    kind: str,
+    ids: tuple[NDArray[Any], ...] | None,
+    benchmarks: tuple[str, ...],
+    grouped: tuple[Processes, ...],
+) -> tuple[NDArray[Any], ...] | None:
+    """Give the ids of processes, from those of their iterations."""
+    if ids is None:
+        return None
+    rows = []
+    for bench, row, one in zip(benchmarks, ids, grouped, strict=True):
+        of_run = row[one.first]
+        if (of_run[one.run_of] != row).any():
+            raise UsageError(
+                f"a process has values in two {kind}",
+                f"{name}, benchmark {bench!r}",
+                f"give processes of different {kind} different ids",
+            )
+        rows.append(read_only(of_run))
+    return tuple(rows)
+
+
+def ids_of_iterations(
+    ids: tuple[NDArray[Any], ...] | None, run_of: tuple[NDArray[np.int64], ...]
+) -> tuple[NDArray[Any], ...] | None:
+    """Give each iteration the id of its run."""
+    if ids is None:
+        return None
+    return tuple(read_only(row[where]) for row, where in zip(ids, run_of, strict=True))
+
 
 Level = str  # "process" or "iteration"
 Floats = NDArray[np.float64]
@@ -36,14 +93,9 @@ Floats = NDArray[np.float64]
 class Processes:
     """One benchmark's iterations by process.
 
-    Attributes
-    ----------
-    means : array of float, shape (p,)
-        The arithmetic mean of each process's iterations, in the order in which processes appear.
-    run_of : array of int, shape (i,)
-        For each iteration the place of its process in `means`.
-    first : array of int, shape (p,)
-        The place of each process's first iteration.
+    `means`: The arithmetic mean of each process's iterations, in the order in which processes
+    appear. `run_of`: For each iteration the place of its process in `means`. `first`: The place of
+    each process's first iteration.
     """
 
     means: Floats
@@ -52,15 +104,7 @@ class Processes:
 
 
 def of_processes(values: Floats, ids: NDArray[Any]) -> Processes:
-    """Group iterations by process.
-
-    Parameters
-    ----------
-    values : array of float, shape (i,)
-        Every iteration.
-    ids : array, shape (i,)
-        The process of each.
-    """
+    """Group iterations by process."""
     _, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
     order = np.argsort(first)  # as they appear, not as they are sorted
     rank = np.empty_like(order)
@@ -76,13 +120,7 @@ def of_processes(values: Floats, ids: NDArray[Any]) -> Processes:
 
 
 def require_iterations(level: Level, known: bool, name: str) -> None:  # noqa: FBT001 - a fact
-    """Refuse a level that is none, or that a matrix of this name cannot have.
-
-    Raises
-    ------
-    UsageError
-        If it is neither ``process`` nor ``iteration``, or nothing is known of iterations.
-    """
+    """Refuse a level that is none, or that a matrix of this name cannot have."""
     if level not in ("process", "iteration"):
         raise UsageError(f"there is no level {level!r}", name, "process, or iteration")
     if level == "iteration" and not known:
@@ -103,18 +141,10 @@ def pooled_caution() -> Caution:
 
 
 def level_caution(runs: Sequence[int], iterations: Sequence[int]) -> Iterator[Caution]:
-    """Say that runs are means of iterations.
-
-    Parameters
-    ----------
-    runs, iterations : sequence of int
-        How many runs, and how many iterations, each benchmark has.
-    """
+    """Say that runs are means of iterations."""
     if sum(iterations) == sum(runs):
         return
-    each = [i / r for r, i in zip(runs, iterations, strict=True)]
-    low, high = min(each), max(each)
-    told = f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
+    told = figures.span((i / r for r, i in zip(runs, iterations, strict=True)), ".3g")
     text = (
         f"a run is the mean of its process's iterations ({told} each); --level iteration pools them"
     )

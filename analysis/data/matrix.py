@@ -15,17 +15,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import AnalysisError, InsufficientDataError, UsageError
-from ..record import Better
-from ..report import Caution, figures, page_of, short
-from ..stats import door, median, numbers, read_only
-from .failed import Failed, failures_of, failures_to_json, of_some
-from .ids import Ids, ids_of, ids_of_iterations, ids_of_runs
-from .levels import level_caution, of_processes, pooled_caution, require_iterations
-from .texts import Decimal, Layout
-from .unit import Unit
+from ..pages import number_format as figures
+from ..pages.model import Caution, page_of
+from ..pages.result import short
+from ..record.run_numbers import Better
+from ..stats.arguments import door, numbers
+from ..stats.samples import median, read_only
+from .failed_runs import Failed, failures_of, failures_to_json, of_some
+from .levels import (
+    Ids,
+    Unit,
+    ids_of,
+    ids_of_iterations,
+    ids_of_runs,
+    level_caution,
+    of_processes,
+    pooled_caution,
+    require_iterations,
+)
+from .number_text import Decimal, Layout
 
-__all__ = ["PerformanceMatrix"]
-
+_ROWS = ("samples", "blocks", "sessions", "iterations", "run_of")  # an array a benchmark
 _FROM_TABLE = ("blocks", "sessions", "processes", "failed", "cautions", "metric", "origin")
 
 
@@ -281,17 +291,14 @@ class PerformanceMatrix:
         place = {bench: i for i, bench in enumerate(self.benchmarks)}
         where = [place[bench] for bench in benchmarks]
 
-        def pick(rows: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
-            return tuple(rows[i] for i in where)
+        def pick(name: str) -> Any:  # noqa: ANN401 - rows of arrays, or None
+            rows = getattr(self, name)
+            return None if rows is None else tuple(rows[i] for i in where)
 
         return replace(
             self,
             benchmarks=tuple(benchmarks),
-            samples=pick(self.samples),
-            blocks=None if self.blocks is None else pick(self.blocks),
-            sessions=None if self.sessions is None else pick(self.sessions),
-            iterations=None if self.iterations is None else pick(self.iterations),
-            run_of=None if self.run_of is None else pick(self.run_of),
+            **{name: pick(name) for name in _ROWS},
             with_zeros=None,
             failed=of_some(self.failed, benchmarks),
             failed_by_session=of_some(self.failed_by_session, benchmarks),
@@ -357,10 +364,8 @@ class PerformanceMatrix:
         }
 
     def __str__(self) -> str:
-        low, high = min(self.runs), max(self.runs)
-        runs = f"{low}" if low == high else f"{low} to {high}"
         return (
-            f"{self.name}: {len(self.benchmarks)} benchmarks x {runs} runs, in {figures.unit_text(self.unit) or 'no unit'}, "
+            f"{self.name}: {len(self.benchmarks)} benchmarks x {figures.span(self.runs)} runs, in {figures.unit_text(self.unit) or 'no unit'}, "
             f"{self.better} is better"
         )
 
@@ -368,9 +373,9 @@ class PerformanceMatrix:
         return short(self, page_of(self))
 
     def _repr_html_(self) -> str:
-        from ..report import as_html
+        from ..pages import as_markup as as_html
 
-        return as_html.render(page_of(self))
+        return as_html.render_html(page_of(self))
 
 
 def _checked(values: ArrayLike, where: str) -> NDArray[np.float64]:
@@ -384,13 +389,7 @@ def _checked(values: ArrayLike, where: str) -> NDArray[np.float64]:
 
 
 def check_positive(array: NDArray[np.float64], where: str) -> None:
-    """Refuse runs that are not positive finite numbers.
-
-    Raises
-    ------
-    AnalysisError
-        If one is not; the message says which.
-    """
+    """Refuse runs that are not positive finite numbers."""
     bad = np.flatnonzero(~(np.isfinite(array) & (array > 0)))
     if bad.size:
         raise AnalysisError(

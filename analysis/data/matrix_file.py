@@ -8,16 +8,17 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from ..errors import AnalysisError, UsageError
-from ..record import Better
-from ..report import Caution
-from ..stats import shown
-from .failed import Failed, failures_from_json
-from .texts import Cell, Decimal, Layout, number_in, read_text
+from ..pages.model import Caution
+from ..stats.arguments import shown
+from .failed_runs import Failed, failures_from_json
+from .number_text import Cell, Decimal, Layout, number_in
+from .text_table import read_text
 
-__all__ = ["Table", "read_table", "table_in"]
+if TYPE_CHECKING:
+    from ..record.run_numbers import Better
 
 _DIGITS = 4000
 _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"(?P<key>\s*:)?|[^\s{}\[\],:"]+')
@@ -44,15 +45,7 @@ class Table:
 
 
 def read_table(path: Path, layout: Layout | None, decimal: Decimal | None = None) -> Table:
-    """Read the samples of a file; see `table_in`.
-
-    Raises
-    ------
-    UsageError
-        If the file is missing or unreadable, or an option is unknown.
-    AnalysisError
-        If it is no UTF-8 text, or as `table_in`.
-    """
+    """Read the samples of a file; see `table_in`."""
     if layout not in ("rows", "columns", None):
         raise UsageError(f"layout must be 'rows' or 'columns', not {layout!r}", str(path))
     if decimal not in ("comma", "point", None):
@@ -69,14 +62,7 @@ def read_table(path: Path, layout: Layout | None, decimal: Decimal | None = None
 
 
 def table_in(text: str, source: str, layout: Layout | None, decimal: Decimal | None) -> Table:
-    """Give the samples in a text: JSON if it begins as such, else lines of numbers (`read_text`).
-
-    Raises
-    ------
-    AnalysisError
-        If it is no matrix and no list of positive numbers, or can be read in two ways; the message says
-        file, line and column.
-    """
+    """Give the samples in a text: JSON if it begins as such, else lines of numbers (`read_text`)."""
     if text.lstrip()[:1] in ("{", "["):
         return _read_json(source, text, layout or "rows")
     found = read_text(text, source, layout=layout, decimal=decimal)

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..report import Cell, Column, Page, Section, Sentence, Table, Value, figures, page_of
+from ..pages import number_format as figures
+from ..pages.model import Cell, Column, Page, Section, Sentence, Table, Value, page_of
+from ..record.words import shorten
 from .matrix import PerformanceMatrix
 from .trial import Trial
-
-__all__: list[str] = []
 
 _NAME = 28  # columns for a name
 
 
-@page_of.register
-def _(matrix: PerformanceMatrix) -> Page:
+@page_of.register(PerformanceMatrix)
+def _performance_matrix_page(matrix: PerformanceMatrix) -> Page:
     rows: list[tuple[Cell, ...]] = []
     for bench, values in zip(matrix.benchmarks, matrix.samples, strict=True):
         three = (float(v) for v in (values.min(), np.median(values), values.max()))
         rows.append(
             (
-                figures.shorten(bench, _NAME),
+                shorten(bench, _NAME),
                 Value(str(values.size), int(values.size)),
                 *(Value(figures.quantity(v, matrix.unit), v) for v in three),
             )
@@ -37,26 +37,26 @@ def _(matrix: PerformanceMatrix) -> Page:
     )
 
 
-@page_of.register
-def _(trial: Trial) -> Page:
+@page_of.register(Trial)
+def _trial_page(trial: Trial) -> Page:
     manifest = trial.manifest
     rows: list[tuple[Cell, ...]] = []
     for b, bench in enumerate(manifest.benchmarks):
         of_bench = trial.variant[trial.measured & (trial.benchmark == b)]
         counts = [int((of_bench == v).sum()) for v in range(len(manifest.variants))]
-        rows.append((figures.shorten(bench, _NAME), *(Value(str(n), n) for n in counts)))
+        rows.append((shorten(bench, _NAME), *(Value(str(n), n) for n in counts)))
     table = Table(
         name="runs-that-count",
         columns=(
             Column("runs that count", "left"),
-            *(Column(figures.shorten(name, _NAME)) for name in manifest.variants),
+            *(Column(shorten(name, _NAME)) for name in manifest.variants),
         ),
         rows=tuple(rows),
     )
     said = (
         f"{len(trial)} runs of {len(manifest.benchmarks)} benchmarks x {len(manifest.variants)} "
         f"variants in {trial.sessions} session{'s' * (trial.sessions != 1)} on {manifest.host}, "
-        f"{manifest.status}; baseline {figures.shorten(manifest.baseline, _NAME)}"
+        f"{manifest.status}; baseline {shorten(manifest.baseline, _NAME)}"
     )
     return Page(
         title=manifest.trial,

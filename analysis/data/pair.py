@@ -1,16 +1,126 @@
-"""Two matrices that are compared: the benchmarks that both have, and what was left out for it."""
+"""Matrices that are compared: what both have, where they come from, and their means over benchmarks.
+
+[1]_ compares systems by the geometric mean of all scores and names the harmonic and the arithmetic
+mean as other choices. Nothing here can overflow: logarithms are taken for the geometric mean, and
+the others are scaled before they are summed.
+
+References
+----------
+.. [1] S. Irving, B. Li, S. Chen, L. Peng, W. Zhang, L. Duan, "Computer comparisons in the presence
+   of performance variation", Frontiers of Computer Science, 2018, sections 3 and 4.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from ..errors import AnalysisError
-from ..report import Caution
-from .matrix import PerformanceMatrix
-from .origin import apart, pair_cautions, set_apart
+import numpy as np
 
-__all__ = ["Match", "match"]
+from ..errors import AnalysisError, UsageError
+from ..pages import number_format as figures
+from ..pages.model import Caution
+from ..record.words import shorten
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..record.run_numbers import Better
+    from .matrix import PerformanceMatrix
+
+_NAME = 40  # columns for a variant's name in a sentence
+
+
+def apart(a: PerformanceMatrix, b: PerformanceMatrix) -> bool:
+    """Tell whether two matrices are known to stem from different trials."""
+    return a.trial is not None and b.trial is not None and a.trial != b.trial
+
+
+def pair_cautions(a: PerformanceMatrix, b: PerformanceMatrix) -> Iterator[Caution]:
+    """Say where two sides that are compared are the same runs, or of different trials."""
+    if a.name == b.name and a.trial == b.trial and _same_runs(a, b):
+        yield Caution(
+            "one-variant-twice",
+            f"{shorten(a.name, _NAME)!r} is compared with itself: both sides hold the same "
+            "runs, and nothing can differ",
+            (a.name,),
+        )
+    yield from trial_cautions((a, b))
+
+
+def trial_cautions(matrices: Sequence[PerformanceMatrix]) -> Iterator[Caution]:
+    """Say where sources that are compared stem from different trials."""
+    trials = list(dict.fromkeys(m.trial for m in matrices if m.trial is not None))
+    if len(trials) < 2:
+        return
+    names = [Path(trial).name for trial in trials]
+    told = names if len(set(names)) == len(names) else trials
+    yield Caution(
+        "two-trials",
+        f"the sides stem from {len(trials)} trials ({figures.listed(told)}): whatever else differed "
+        "between them, such as the time of day or the machine's state, counts as a difference "
+        "between the variants. Compare variants within one trial",
+        tuple(told),
+    )
+
+
+def _same_runs(a: PerformanceMatrix, b: PerformanceMatrix) -> bool:
+    return a.benchmarks == b.benchmarks and all(
+        np.array_equal(x, y) for x, y in zip(a.samples, b.samples, strict=True)
+    )
+
+
+def set_apart(matrix: PerformanceMatrix, trial: str) -> PerformanceMatrix:
+    """Mark a matrix's block and session ids as those of one trial.
+
+    Trials number their sessions and blocks from 1 on, so two of them share ids by accident. `match`
+    does this where it knows the trials; of other sources do it to both sides, with different names.
+    """
+
+    def marked(rows: tuple[NDArray[Any], ...] | None) -> tuple[NDArray[Any], ...] | None:
+        if rows is None:
+            return None
+        done = tuple(np.array([f"{trial}/{label}" for label in row.tolist()]) for row in rows)
+        for row in done:
+            row.flags.writeable = False
+        return done
+
+    order = session_order(matrix)
+    return replace(
+        matrix,
+        blocks=marked(matrix.blocks),
+        sessions=marked(matrix.sessions),
+        session_order=tuple(f"{trial}/{label}" for label in order),
+        failed_by_session={
+            bench: {f"{trial}/{label}": n for label, n in counts.items()}
+            for bench, counts in matrix.failed_by_session.items()
+        },
+    )
+
+
+def session_order(matrix: PerformanceMatrix) -> tuple[Any, ...]:
+    """Give the ids of a matrix's sessions in the order of time; empty where that is unknown."""
+    if matrix.session_order is not None or matrix.sessions is None:
+        return matrix.session_order or ()
+    if any(row.dtype.kind == "U" for row in matrix.sessions):
+        return ()  # names tell no order
+    return tuple(np.unique(np.concatenate(matrix.sessions)).tolist())
+
+
+def own_session(matrix: PerformanceMatrix, name: str) -> PerformanceMatrix:
+    """Give a matrix without session ids a session of its own; one with ids stays as it is.
+
+    Nobody knows whether the runs of two files that say nothing of sessions were measured in one.
+    """
+    if matrix.sessions is not None:
+        return matrix
+    rows = tuple(np.full(len(values), name) for values in matrix.samples)
+    for row in rows:
+        row.flags.writeable = False
+    return replace(matrix, sessions=rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -27,11 +137,6 @@ def match(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Match:
 
     Benchmarks that only one of them has are left out, and `Match.cautions` says which; also whether
     both are one variant, or of two trials, whose blocks and sessions are never the same ones.
-
-    Raises
-    ------
-    AnalysisError
-        If the directions or units differ, or no benchmark is common.
     """
     where = f"{candidate.name} against {baseline.name}"
     for field in ("better", "unit"):
@@ -53,15 +158,15 @@ def match(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Match:
         raise AnalysisError(
             "they have no benchmark in common",
             where,
-            f"one has {_some(candidate.benchmarks)}; the other {_some(baseline.benchmarks)}",
+            f"one has {figures.listed(candidate.benchmarks, 8)}; the other {figures.listed(baseline.benchmarks, 8)}",
         )
     cautions = tuple(
         Caution(
             "benchmarks-of-one-side",
-            f"left out, because only {matrix.name!r} has it: {_some(rest)}"
+            f"left out, because only {matrix.name!r} has it: {figures.listed(rest, 8)}"
             if len(rest) == 1
             else f"{len(rest)} benchmarks left out, because only {matrix.name!r} has them: "
-            f"{_some(rest)}",
+            f"{figures.listed(rest, 8)}",
             tuple(rest),
         )
         for matrix in (candidate, baseline)
@@ -74,6 +179,59 @@ def match(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Match:
     )
 
 
-def _some(names: Sequence[str], most: int = 8) -> str:
-    shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+Mean = Literal["geometric", "harmonic", "arithmetic"]
+Centre = Literal["runs", "mean", "median"]
+MEANS: tuple[Mean, ...] = get_args(Mean)
+CENTRES: tuple[Centre, ...] = get_args(Centre)
+
+
+def check_means(mean: str, centre: str) -> None:
+    """Refuse an unknown kind of mean or centre."""
+    for name, value, known in (("mean", mean, MEANS), ("centre", centre, CENTRES)):
+        if value not in known:
+            raise UsageError(
+                f"{name} must be {', '.join(map(repr, known[:-1]))} or {known[-1]!r}, not {value!r}"
+            )
+
+
+def suite_mean(matrix: PerformanceMatrix, *, mean: Mean, centre: Centre) -> float:
+    """Give the mean over benchmarks of each benchmark's centre, in the unit of the values."""
+    check_means(mean, centre)
+    centres = np.array([_centre(values, mean, centre) for values in matrix.samples])
+    return _mean(centres, mean)
+
+
+def speedup_of(candidate_mean: float, baseline_mean: float, better: Better) -> float:
+    """Give the ratio of two suite means that is above 1 when the candidate is better."""
+    over, under = (
+        (baseline_mean, candidate_mean) if better == "lower" else (candidate_mean, baseline_mean)
+    )
+    value = over / under
+    if not 0 < value < math.inf:
+        raise AnalysisError(
+            f"the ratio of {over:g} to {under:g} leaves the range of numbers",
+            fix="give both sides in one unit, and look for values that are no measurements",
+        )
+    return value
+
+
+def _centre(values: NDArray[np.float64], mean: Mean, centre: Centre) -> float:
+    if centre == "median":
+        ordered = np.sort(values)
+        # the halves are taken first: the sum of two huge values would overflow
+        low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
+        return float(low if low == high else low / 2 + high / 2)
+    return _mean(values, mean if centre == "runs" else "arithmetic")
+
+
+def _mean(values: NDArray[np.float64], mean: Mean) -> float:
+    low, high = float(values.min()), float(values.max())
+    if low == high:
+        return low  # equal values have this mean exactly
+    if mean == "geometric":
+        found = math.exp(float(np.log(values).mean()))
+    elif mean == "harmonic":
+        found = low / float((low / values).mean())
+    else:
+        found = high * float((values / high).mean())
+    return min(max(found, low), high)

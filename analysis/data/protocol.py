@@ -1,28 +1,23 @@
-"""What a trial says of its campaign: its text, its settings with every default, the CPUs of its runs."""
+"""What a trial says of its campaign: settings, commands executed, and the output that was kept."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import StoreError
-from ..record import CAMPAIGN, MEASUREMENTS, RESOLVED, opened
-from .trial import Trial
+from ..record.shapes import opened
+from ..record.trial_files import CAMPAIGN, MEASUREMENTS, OUTPUTS, RESOLVED
+from .host_record import without_homes
 
-__all__ = [
-    "FREE_SETTINGS",
-    "SegmentStart",
-    "campaign_text",
-    "pinned_cpus",
-    "segment_starts",
-    "setting_leaves",
-    "settings_of",
-]
+if TYPE_CHECKING:
+    from .trial import Trial
 
 # What two trials of one campaign may say differently: the command line can change them, and who may
 # read a trial is no part of the experiment.
@@ -105,3 +100,65 @@ def _starts(path: Path, rows: set[int]) -> Iterator[SegmentStart]:
                 )
     except (OSError, StoreError, ValueError, AttributeError):
         return
+
+
+def read_commands(trial: Path) -> Mapping[tuple[str, str], tuple[str, ...]]:
+    """Give the arguments of each cell: (benchmark, variant) -> program and arguments."""
+    cells = settings_of(trial).get("cells")
+    found = {}
+    for cell in cells if isinstance(cells, list) else ():
+        if not isinstance(cell, dict) or not isinstance(command := cell.get("command"), dict):
+            continue
+        names = (cell.get("benchmark"), cell.get("variant"))
+        words = command.get("argv")
+        if not isinstance(words, list) or not words:
+            continue
+        if all(isinstance(text, str) for text in (*names, *words)):
+            found[str(names[0]), str(names[1])] = tuple(words)
+    return found
+
+
+_BYTES = 8192  # at most so many are read, from the end
+_LINES = 10
+_LONGEST = 300  # characters of a line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """The last lines of a file, as they were written but for home directories.
+
+    `size` is the file's, in bytes; `cut` says whether there is more before the first of `lines`.
+    """
+
+    lines: tuple[str, ...]
+    size: int
+    cut: bool
+
+
+def read_excerpt(trial: Path, position: int, stream: str = "stderr") -> Excerpt | None:
+    """Read the end of what a run wrote; None where that was not kept, or cannot be read."""
+    names = [f"{position:04d}"] if position >= 0 else [f"w{-position}", f"r{-position}"]
+    paths = [trial / OUTPUTS / f"{name}.{stream}" for name in names]
+    path = next((one for one in paths if os.path.lexists(one)), paths[0])
+    if path.is_symlink() or path.parent.is_symlink():
+        return None  # a trial has none: what lies behind one is not the run's
+    try:
+        with opened(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            file.seek(max(0, size - _BYTES))
+            end = file.read(_BYTES)
+    except (OSError, StoreError):
+        return None
+    cut = size > len(end)
+    if cut:
+        end = end.partition(b"\n")[2] or end  # the first line may begin anywhere
+    # an end of a line is \n or \r\n; a lone \r, as of a progress bar, is no line of its own
+    lines = end.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    shown = [without_homes(line) for line in lines[-_LINES:]]
+    return Excerpt(
+        lines=tuple(x if len(x) <= _LONGEST else f"{x[: _LONGEST - 1]}…" for x in shown),
+        size=size,
+        cut=cut or len(lines) > _LINES,
+    )

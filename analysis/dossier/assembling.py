@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from ..report import merged
+from ..pages.model import merged
+from ..registry import CHAPTERS, load
 from .brief.gather import gather as gather_brief
-from .chapter import Chapter
 from .model import Dossier
-from .subject import Subject
 
-__all__ = ["CHAPTERS", "assemble"]
+if TYPE_CHECKING:
+    from .chapter import Chapter
+    from .subject import Subject
 
-# the packages of this room in the order of the page; each has gather.gather(subject)
-CHAPTERS = ("answer", "parts", "panel", "suite", "happened", "conditions", "paper")
+__all__ = ["assemble"]
 
-
-# what takes its time, and is there when it is asked for: its place is behind the suite
-_ASKED = "variation"
+_ASKED = "variation"  # what takes its time, and is there when it is asked for
 
 
 def assemble(subjects: Sequence[Subject], *, sources: bool = False) -> Dossier:
@@ -37,9 +35,7 @@ def assemble(subjects: Sequence[Subject], *, sources: bool = False) -> Dossier:
         If these were asked for, and the report is not on one trial.
     """
     first = subjects[0]
-    names = list(CHAPTERS)
-    if sources:
-        names.insert(names.index("suite") + 1, _ASKED)
+    names = [name for name in CHAPTERS if sources or name != _ASKED]
     chapters = tuple(chapter for subject in subjects for chapter in _chapters(subject, names))
     return Dossier(
         title=first.title,
@@ -57,7 +53,7 @@ def _chapters(subject: Subject, names: Sequence[str]) -> Iterator[Chapter]:
     What belongs to the trial and not to a metric stands on the page once, with the first.
     """
     for name in names:
-        room = importlib.import_module(f"{__package__}.{name}.gather")
+        room = load(CHAPTERS[name])
         if subject.prefix and not getattr(room, "EACH_METRIC", True):
             continue
         found: Chapter | None = room.gather(subject)

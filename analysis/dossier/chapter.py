@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from markupsafe import Markup
+from ..pages.result import plain
+from ..registry import MARKUP, SECTIONS, load
 
-from ..report import Section, plain
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+    from ..pages.model import Section
 
 __all__ = ["Chapter", "html_of", "sections_of"]
 
@@ -41,38 +45,39 @@ class Chapter:
 
 
 @singledispatch
-def html_of(chapter: Any) -> Markup:  # noqa: ANN401 - any chapter; its markup.py says for which type
+def html_of(chapter: Any) -> Markup:  # noqa: ANN401 - any chapter; its module of markup says for which type
     """Set a chapter as HTML: one ``section`` element with its anchor as id, everything escaped.
 
-    The function for a chapter's class is registered in the ``markup.py`` beside it
-    (``@html_of.register``), which is imported when it is first asked for.
+    The function for a chapter's class is registered (``@html_of.register``) in the module that
+    `analysis.registry.MARKUP` names, which is imported when it is first asked for.
 
     Raises
     ------
     TypeError
         If none is registered.
     """
-    markup: Markup = _registered(html_of, chapter, "markup")(chapter)
+    markup: Markup = _registered(html_of, chapter, MARKUP)(chapter)
     return markup
 
 
 @singledispatch
-def sections_of(chapter: Any) -> tuple[Section, ...]:  # noqa: ANN401 - as above, in page.py
+def sections_of(chapter: Any) -> tuple[Section, ...]:  # noqa: ANN401 - as above, for SECTIONS
     """Give a chapter as sections of sentences, tables and commands, for all other renderers.
 
     Raises
     ------
     TypeError
-        If the ``page.py`` beside the chapter's class registers none.
+        If none is registered.
     """
-    sections: tuple[Section, ...] = _registered(sections_of, chapter, "page")(chapter)
+    sections: tuple[Section, ...] = _registered(sections_of, chapter, SECTIONS)(chapter)
     return sections
 
 
-def _registered(table: Any, chapter: object, module: str) -> Any:  # noqa: ANN401 - singledispatch's own type has no name
-    package = type(chapter).__module__.rpartition(".")[0]
-    importlib.import_module(f"{package}.{module}")
+def _registered(table: Any, chapter: object, modules: Mapping[str, str]) -> Any:  # noqa: ANN401 - singledispatch's own type has no name
+    name = type(chapter).__name__
+    if name in modules:
+        load(modules[name])
     found = table.dispatch(type(chapter))
     if found is table.dispatch(object):
-        raise TypeError(f"{package}.{module} registers nothing for {type(chapter).__name__}")
+        raise TypeError(f"nothing is registered for {name}")
     return found

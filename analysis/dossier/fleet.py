@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..methods.multilevel import HostLevel, MoreSessions, Multilevel
-from ..report import Sentence
-from ..verdict import CandidateVerdict, Verdict, judge_fleet
-from ..verdict.fleet import disagreeing_sentences, refuse_of_fleet, standing_sentences
+from ..methods.multilevel.result import MoreSessions, Multilevel
+from ..verdict.fleet import judge_fleet
+from ..verdict.fleet_hosts import refuse_of_fleet
+from ..verdict.page_several import disagreeing_sentences, standing_sentences
+
+if TYPE_CHECKING:
+    from ..methods.multilevel.host_effects import HostLevel
+    from ..pages.model import Sentence
+    from ..verdict.result import CandidateVerdict, Verdict
 
 __all__ = ["first_host", "hosts_of", "judged_fleet", "level_of", "only_host", "standing_of"]
 

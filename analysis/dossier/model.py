@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..report import Result, cautions_to_dict, plain
-from .brief.result import Brief
-from .chapter import Chapter
+from ..pages.result import Result, cautions_to_dict, plain
+
+if TYPE_CHECKING:
+    from .brief.result import Brief
+    from .chapter import Chapter
 
 __all__ = ["Dossier"]
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from signal import Signals
+from typing import TYPE_CHECKING
 
-from ..data import FailedRun
-from ..report import figures
-from .names import shown
+from ..pages import number_format as figures
+from ..record.words import shown
+
+if TYPE_CHECKING:
+    from ..data.columns import FailedRun
 
 __all__ = ["brief_outcome", "outcome_words"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..report import Page, Section, Sentence, page_of
+from ..pages.model import Page, Section, Sentence, page_of
 from .brief.page import brief_sections
 from .chapter import sections_of
 from .model import Dossier
@@ -14,8 +14,8 @@ __all__ = ["brief_page", "data_page"]
 _CAUTIONS = 8  # of the compact form
 
 
-@page_of.register
-def _(dossier: Dossier) -> Page:
+@page_of.register(Dossier)
+def _dossier_page(dossier: Dossier) -> Page:
     """Give the whole report: the compact table, then a section for each chapter."""
     return _page(dossier, whole=False)
 

@@ -8,19 +8,23 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from ..plots import DARK, LIGHT, PRINT
+from ..plots.palette import DARK, LIGHT, PRINT
+from ..record.words import shown
+from ..registry import shipped
 from ..version import VERSION
 from .chapter import Chapter, html_of
-from .model import Dossier
-from .names import shown
+
+if TYPE_CHECKING:
+    from .model import Dossier
 
 __all__ = ["html_page", "template"]
 
-_HERE = Path(__file__).parent
+_HERE = shipped("analysis/dossier")
 
 
 def template(name: str) -> Environment:

@@ -6,14 +6,21 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..data import PerformanceMatrix, Trial
 from ..errors import AnalysisError, UsageError
-from ..formats import Reading, is_file, open_trial, read_one, trial_and_variant
-from ..record import is_fleet
-from ..verdict import CandidateVerdict, Verdict, judge, judge_alone, judge_sources, without
+from ..importers.sources import Reading, read_one
+from ..importers.trials import is_file, open_trial, trial_and_variant
+from ..record.fleet import is_fleet
+from ..verdict.files import judge_sources
+from ..verdict.judging import judge, judge_alone
+from ..verdict.sides import without
 from .fleet import judged_fleet, only_host
+
+if TYPE_CHECKING:
+    from ..data.matrix import PerformanceMatrix
+    from ..data.trial import Trial
+    from ..verdict.result import CandidateVerdict, Verdict
 
 __all__ = ["Subject", "subject_of", "subjects_of"]
 

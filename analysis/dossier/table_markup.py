@@ -6,7 +6,7 @@ from html import escape
 
 from markupsafe import Markup
 
-from ..report import Table, Value
+from ..pages.model import Table, Value
 
 __all__ = ["table_html"]
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ..methods.multilevel import Line, Multilevel
-from ..report import Value
-from ..report.figures import significant
-from .subject import Subject
+from ..pages.model import Value
+from ..pages.number_format import significant
+
+if TYPE_CHECKING:
+    from ..methods.multilevel.result import Line, Multilevel
+    from .subject import Subject
 
 __all__ = ["Written", "column_of", "written", "written_of"]
 

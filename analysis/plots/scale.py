@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..report.figures import SCALES
+from ..pages.number_format import SCALES
 
 __all__ = [
     "Scale",

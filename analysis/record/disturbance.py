@@ -6,8 +6,10 @@ Neither looks at how long a run took compared with others: what is chosen by its
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
+
+from .trial_files import Stored
 
 SHARE = 0.005  # of its wall time; a run that waited for longer than that and than
 LEAST_NS = 50_000  # this, in nanoseconds, is disturbed
@@ -17,64 +19,26 @@ MOST_REPEATS = 2  # of a run
 def waited_ns(
     run_delay_ns: int | None, launcher_delay_ns: int | None, launcher_on_cpu_ns: int | None
 ) -> int | None:
-    """Give how long a run waited for a CPU that somebody else had, in nanoseconds.
-
-    Parameters
-    ----------
-    run_delay_ns : int or None
-        How long the program was ready to run and did not.
-    launcher_delay_ns : int or None
-        How long the launcher that takes its time likewise.
-    launcher_on_cpu_ns : int or None
-        How long the launcher worked meanwhile: on one CPU the program waits for that, which is
-        nobody else's doing. So the sum may be slightly negative.
-
-    Returns
-    -------
-    int or None
-        None where one of them is not known.
-    """
+    """Give how long a run waited for a CPU that somebody else had, in nanoseconds."""
     if run_delay_ns is None or launcher_delay_ns is None or launcher_on_cpu_ns is None:
         return None
     return run_delay_ns + launcher_delay_ns - launcher_on_cpu_ns
 
 
 def is_disturbed(wall_ns: int | None, waited_ns: int | None) -> bool | None:
-    """Tell whether a run waited for more than max(0.5 %, 50 us) of its wall time.
-
-    Parameters
-    ----------
-    wall_ns, waited_ns : int or None
-        How long it took, and how long of that it waited for a CPU.
-
-    Returns
-    -------
-    bool or None
-        None where one of them is not known.
-    """
+    """Tell whether a run waited for more than max(0.5 %, 50 us) of its wall time."""
     if wall_ns is None or waited_ns is None:
         return None
     return waited_ns > max(SHARE * wall_ns, LEAST_NS)
 
 
 def judged_row(disturbed: Iterable[bool | None]) -> int:
-    """Choose among the rows of one run: the first that is known to be undisturbed, else the first.
-
-    Parameters
-    ----------
-    disturbed : iterable of bool or None
-        Of the planned row, then of those that repeat it, in the order of execution.
-
-    Returns
-    -------
-    int
-        The place of the row that is judged; what became of the run in it plays no part.
-    """
+    """Choose among the rows of one run: the first that is known to be undisturbed, else the first."""
     return next((place for place, one in enumerate(disturbed) if one is False), 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Disturbances:
+class Disturbances(Stored):
     """How many measured runs were disturbed. Warm-ups and runs that failed are not counted.
 
     `known` is of how many runs it is known, `disturbed` how many of those were, `repeats` how many
@@ -85,10 +49,6 @@ class Disturbances:
     disturbed: int
     repeats: int
     mended: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the counts as JSON types."""
-        return asdict(self)
 
 
 class DisturbanceTally:

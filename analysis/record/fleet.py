@@ -16,20 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ..errors import StoreError
-from ..shapes import ShapeError, parse, shaped
-from .lines import opened
-
-__all__ = [
-    "FLEET",
-    "FLEET_SCHEMA",
-    "Fleet",
-    "FleetHost",
-    "fleet_text",
-    "is_fleet",
-    "read_fleet",
-    "trial_place",
-    "write_fleet",
-]
+from .shapes import ShapeError, document_of, is_writable, shaped
 
 FLEET = "fleet.json"
 FLEET_SCHEMA = 1
@@ -82,13 +69,7 @@ class Fleet:
         return tuple(one.host for one in self.hosts)
 
     def with_job(self, host: str, job: str) -> Fleet:
-        """Give the fleet with one more job for a host; jobs stand there oldest first.
-
-        Raises
-        ------
-        KeyError
-            If the fleet has no such host.
-        """
+        """Give the fleet with one more job for a host; jobs stand there oldest first."""
         if host not in self.names:
             raise KeyError(host)
         return replace(
@@ -128,19 +109,7 @@ def fleet_text(fleet: Fleet) -> bytes:
 
 
 def read_fleet(folder: Path) -> Fleet:
-    """Read ``fleet.json`` of a folder.
-
-    Parameters
-    ----------
-    folder : Path
-        The fleet's folder.
-
-    Raises
-    ------
-    StoreError
-        If there is none, it is damaged or newer, a host or a trial stands there twice, or a trial's
-        path leaves the folder.
-    """
+    """Read ``fleet.json`` of a folder."""
     path = folder / FLEET
     if not os.path.lexists(path):
         raise StoreError(
@@ -148,14 +117,7 @@ def read_fleet(folder: Path) -> Fleet:
             str(folder),
             "name a folder that 'fairtrial submit' or 'fairtrial merge' wrote, such as runs/NAME",
         )
-    try:
-        with opened(path) as file:
-            data = parse(file.read().strip())
-    except (OSError, ShapeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise StoreError(f"the fleet cannot be read: {reason}", str(path), _RESTORE) from None
-    if not isinstance(data, dict) or type(data.get("schema")) is not int:
-        raise StoreError("the fleet has no schema number", str(path), _RESTORE)
+    data = document_of(path, "fleet", _RESTORE)
     if data["schema"] > FLEET_SCHEMA:
         raise StoreError(
             f"the fleet has a newer schema than {FLEET_SCHEMA}, the newest known here",
@@ -171,14 +133,7 @@ def read_fleet(folder: Path) -> Fleet:
 
 
 def write_fleet(folder: Path, fleet: Fleet) -> None:
-    """Write ``fleet.json`` whole: a reader sees the old file or the new one, also after a power cut.
-
-    Raises
-    ------
-    StoreError
-        If the fleet is none that could be read again, or the file cannot be written; what was there
-        before stays.
-    """
+    """Write ``fleet.json`` whole: a reader sees the old file or the new one, also after a power cut."""
     path = folder / FLEET
     try:
         _check(fleet)
@@ -211,20 +166,7 @@ def write_fleet(folder: Path, fleet: Fleet) -> None:
 
 
 def trial_place(folder: Path, host: FleetHost) -> Path:
-    """Give the folder of a host's trial, which need not be there yet.
-
-    Parameters
-    ----------
-    folder : Path
-        The fleet's folder.
-    host : FleetHost
-        One of its hosts.
-
-    Raises
-    ------
-    StoreError
-        If its path leaves the fleet's folder, by its parts or by a link.
-    """
+    """Give the folder of a host's trial, which need not be there yet."""
     path = folder / host.trial
     try:
         inside = not _leaves(host.trial) and path.resolve().is_relative_to(folder.resolve())
@@ -245,36 +187,33 @@ def _leaves(trial: str) -> bool:
     return not parts or parts[0] == "/" or ".." in parts or "\0" in trial
 
 
+def _obeyed(name: str) -> bool:
+    """Tell whether a name holds what ends a line, or another control."""
+    return any(ord(char) < 32 or ord(char) == 127 for char in name)
+
+
 def _check(fleet: Fleet) -> None:
     """Hold the parts of a fleet against each other: readers go by its names and paths."""
     hosts = fleet.hosts
     named = (fleet.campaign, *fleet.names, *(one.trial for one in hosts))
     places = [PurePosixPath(one.trial) for one in hosts if not _leaves(one.trial)]
-    outside = next((one for one in hosts if _leaves(one.trial)), None)
+    outside = [one for one in hosts if _leaves(one.trial)]
+    lies = [
+        f"the trial of host {one.host!r} lies outside of the fleet: {one.trial!r}"
+        for one in outside
+    ]
     for what, right in (
         (f"schema is {fleet.schema}", fleet.schema >= 1),
         ("it names no host", bool(hosts)),
         ("a host has no name", all(fleet.names)),
         ("a host stands there twice", len(set(fleet.names)) == len(hosts)),
-        ("a name is no text that can be written", _writable(named)),
-        ("a job has no id", all(job for one in hosts for job in one.jobs)),
         (
-            f"the trial of host {outside.host!r} lies outside of the fleet: {outside.trial!r}"
-            if outside
-            else "",
-            outside is None,
+            "a name is no text that can be written",
+            is_writable(*named) and not any(map(_obeyed, named)),
         ),
+        ("a job has no id", all(job for one in hosts for job in one.jobs)),
+        ("".join(lies[:1]), not outside),
         ("two hosts have one trial", len(set(places)) == len(places)),
     ):
         if not right:
             raise ShapeError(what)
-
-
-def _writable(names: tuple[str, ...]) -> bool:
-    """Tell whether names can be written on one line: JSON may hold halves of characters."""
-    text = "".join(names)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return not any(ord(char) < 32 or ord(char) == 127 for char in text)

@@ -14,23 +14,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import StoreError
-from ..shapes import ShapeError, check, parse
 from .fleet import Fleet, FleetHost, trial_place
-from .kinds import MANIFEST, MEASUREMENTS, Manifest, RowShape
-from .lines import checksum_holds, opened
 from .manifest import read_manifest
-
-__all__ = [
-    "HostProgress",
-    "HostState",
-    "host_state",
-    "is_held",
-    "read_host",
-    "read_hosts",
-    "require_campaign",
-    "why_so",
-    "with_plans",
-]
+from .shapes import ShapeError, check, checksum_holds, opened, parse
+from .trial_files import MANIFEST, MEASUREMENTS, Manifest, RowShape
 
 HostState = Literal["complete", "running", "partial", "failed", "missing"]
 
@@ -39,26 +26,14 @@ HostState = Literal["complete", "running", "partial", "failed", "missing"]
 class HostProgress:
     """How far one host of a fleet is.
 
-    Attributes
-    ----------
-    host : str
-        The node's name.
-    state : {"complete", "running", "partial", "failed", "missing"}
-        ``complete``: its trial is; ``running``: a process writes it now; ``partial``: it ended, or was
-        killed, before that; ``failed``: nothing that is there can be judged (every measured run
-        failed, the trial is damaged, or of another campaign); ``missing``: no row is measured.
-    done : int
-        Planned positions that have a row, warm-ups among them.
-    planned : int or None
-        Positions that its plan comes to, warm-ups among them; None while nobody knows.
-    counting : int
-        Rows that are no warm-up and ended ``ok``: what can be judged.
-    why : str or None
-        What is wrong with it, or how it ended.
-    trial : Path
-        The trial's folder, there or not.
-    manifest : Manifest or None
-        None where there is none, or it cannot be read.
+    `host`: The node's name. `state`: ``complete``: its trial is; ``running``: a process writes it
+    now; ``partial``: it ended, or was killed, before that; ``failed``: nothing that is there can be
+    judged (every measured run failed, the trial is damaged, or of another campaign); ``missing``:
+    no row is measured. `done`: Planned positions that have a row, warm-ups among them. `planned`:
+    Positions that its plan comes to, warm-ups among them; None while nobody knows. `counting`: Rows
+    that are no warm-up and ended ``ok``: what can be judged. `why`: What is wrong with it, or how
+    it ended. `trial`: The trial's folder, there or not. `manifest`: None where there is none, or it
+    cannot be read.
     """
 
     host: str
@@ -86,13 +61,6 @@ def read_hosts(folder: Path, fleet: Fleet) -> tuple[HostProgress, ...]:
 
     A host whose trial cannot be read hides no other: it is ``failed``, and `why` says it. Where a host has no plan yet the others' tells how many runs there will be:
     they execute one campaign.
-
-    Parameters
-    ----------
-    folder : Path
-        The fleet's folder.
-    fleet : Fleet
-        As `read_fleet` gives it.
     """
     return with_plans([read_host(folder, fleet, one) for one in fleet.hosts])
 
@@ -115,24 +83,7 @@ def host_state(
     held: bool | None,
     damaged: bool = False,
 ) -> HostState:
-    """Tell the state of a host from what its trial shows.
-
-    Parameters
-    ----------
-    status : str or None
-        Of the manifest; None where it has none that can be read.
-    rows : bool
-        Whether a row is there, readable or not.
-    tried : bool
-        Whether one of them is no warm-up: before that nothing can have failed.
-    counting : int
-        Measured runs that ended ``ok``.
-    held : bool or None
-        Whether a process writes the trial; None where that cannot be told, and the manifest is
-        believed.
-    damaged : bool, optional
-        Whether the trial cannot be read.
-    """
+    """Tell the state of a host from what its trial shows."""
     if not rows:
         return "missing"
     if damaged or status is None:
@@ -219,13 +170,7 @@ def _barred(path: Path) -> str | None:
 
 
 def require_campaign(fleet: Fleet, manifest: Manifest, trial: Path) -> None:
-    """Refuse a trial that was put into the folder of another campaign's fleet.
-
-    Raises
-    ------
-    StoreError
-        If the identities differ.
-    """
+    """Refuse a trial that was put into the folder of another campaign's fleet."""
     if manifest.campaign_sha256 not in (fleet.identity, *fleet.identities):
         raise StoreError(
             f"its trial is of another campaign than the fleet's ({fleet.campaign}): their identities "

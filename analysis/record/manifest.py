@@ -1,20 +1,25 @@
-"""``manifest.json``: its text, its shape, and what its parts say of each other."""
+"""``manifest.json``, and the folder of a new trial, which appears whole or not at all.
+
+For whoever writes a finished trial: the runner's store, which measures for hours, has its own way.
+"""
 
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import get_args
 
-from ..errors import StoreError
-from ..run_numbers import Better
-from ..shapes import ShapeError, parse, shaped
-from .energy import When
-from .kinds import MANIFEST, SCHEMA, Manifest, StopReason, StopRule
-from .lines import RESTORE, opened
+from ..errors import StoreError, UsageError
+from .run_numbers import Better
+from .shapes import RESTORE, ShapeError, document_of, is_writable, shaped
+from .trial_files import MANIFEST, SCHEMA, Manifest, StopReason, When
 
 _MANY = 2**31 - 1  # sessions, and runs in each: no trial has more
 
@@ -31,13 +36,7 @@ def manifest_text(manifest: Manifest) -> bytes:
 
 
 def read_manifest(trial: Path) -> Manifest:
-    """Read ``manifest.json`` of the trial directory `trial`.
-
-    Raises
-    ------
-    StoreError
-        If it is missing, is no manifest, or has a newer schema.
-    """
+    """Read ``manifest.json`` of the trial directory `trial`."""
     path = trial / MANIFEST
     if os.path.isfile(trial):  # noqa: PTH113 - Path.is_file() raises on a name that is too long
         raise StoreError(
@@ -54,14 +53,7 @@ def read_manifest(trial: Path) -> Manifest:
             "what ended before it had a manifest measured nothing, and may be removed; a folder of "
             "another tool becomes a trial with 'fairtrial import FOLDER -o runs/NAME'",
         )
-    try:
-        with opened(path) as file:
-            data = parse(file.read().strip())
-    except (OSError, ShapeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise StoreError(f"the manifest cannot be read: {reason}", str(path), RESTORE) from None
-    if not isinstance(data, dict) or type(data.get("schema")) is not int:
-        raise StoreError("the manifest has no schema number", str(path), RESTORE)
+    data = document_of(path, "manifest", RESTORE)
     if data["schema"] > SCHEMA:
         raise StoreError(
             f"the trial has schema {data['schema']}, newer than {SCHEMA}, the newest known here"
@@ -81,23 +73,32 @@ def read_manifest(trial: Path) -> Manifest:
 def _check(manifest: Manifest) -> None:
     """Hold the parts of a manifest against each other: readers count and divide by them."""
     sessions, most = manifest.sessions, manifest.runs
-    rule = manifest.stop
+    bounds = manifest.stop.to_dict().values() if manifest.stop else ()
     ends = manifest.session_ends
     given_up = manifest.given_up
+    asked = (metric for one in manifest.judge for metric in one.metrics)
+    names = (manifest.trial, manifest.campaign_name, *manifest.benchmarks, *manifest.variants)
+    names = (*names, *manifest.metrics, *asked)
     imported = manifest.origin == "imported"  # nothing was planned
     for what, right in (
         ("there are no benchmarks", manifest.benchmarks),
         ("there are no variants", manifest.variants),
         ("a benchmark stands there twice", _distinct(manifest.benchmarks)),
         ("a variant stands there twice", _distinct(manifest.variants)),
-        ("a name is no text that can be written", _writable(manifest)),
+        ("a name is no text that can be written", is_writable(*names)),
         ("the baseline is none of the variants", manifest.baseline in manifest.variants),
-        ("a metric has no unit, or no direction", all(map(_directed, manifest.metrics.values()))),
+        (
+            "a metric has no unit, or no direction",
+            all(
+                "unit" in metric and metric.get("better") in get_args(Better)
+                for metric in manifest.metrics.values()
+            ),
+        ),
         (f"sessions is {sessions}", 1 <= sessions <= _MANY),
         (f"runs is {most}", 1 <= most <= _MANY),
         (f"warmup is {manifest.warmup}", manifest.warmup >= 0),
         (f"planned is {manifest.planned}", manifest.planned >= (0 if imported else sessions)),
-        ("a bound of its stopping rule is not positive", rule is None or _positive(rule)),
+        ("a bound of its stopping rule is not positive", all(b is None or b > 0 for b in bounds)),
         ("a session ended twice", _distinct([end.session for end in ends])),
         ("a session ended that was not planned", all(1 <= end.session <= sessions for end in ends)),
         (
@@ -154,20 +155,48 @@ def _distinct(items: Sequence[object]) -> bool:
     return len(set(items)) == len(items)
 
 
-def _directed(metric: Mapping[str, str]) -> bool:
-    return "unit" in metric and metric.get("better") in get_args(Better)
-
-
-def _positive(rule: StopRule) -> bool:
-    return all(value is None or value > 0 for value in rule.to_dict().values())
-
-
-def _writable(manifest: Manifest) -> bool:
-    """Tell whether its names can be written: a text of JSON may hold halves of characters."""
-    names = (manifest.trial, manifest.campaign_name, *manifest.benchmarks, *manifest.variants)
+@contextmanager
+def appearing(folder: Path) -> Iterator[Path]:
+    """Give a hidden folder beside the wanted one; at the end it takes that name."""
+    if os.path.lexists(folder):
+        raise UsageError("something is there already", str(folder), "name a folder that is not")
+    place = Path(folder.absolute())
     try:
-        asked = (metric for one in manifest.judge for metric in one.metrics)
-        "".join((*names, *manifest.metrics, *asked)).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+        place.parent.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(prefix=f".{place.name[:60]}.", dir=place.parent))
+        try:
+            yield fresh
+            sync_place(fresh)
+            fresh.rename(place)
+        except BaseException:
+            shutil.rmtree(fresh, ignore_errors=True)
+            raise
+        sync_place(place.parent)
+    except OSError as error:
+        raise StoreError(
+            f"the trial cannot be written: {error.strerror or error}",
+            str(folder),
+            "name another folder with -o, or free some space",
+        ) from error
+
+
+def write_hashed(path: Path, data: Iterable[bytes]) -> str:
+    """Write a new file, bring it to the disk, and give the SHA-256 of its bytes."""
+    digest = hashlib.sha256()
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(fd, "wb") as file:
+        for piece in data:
+            digest.update(piece)
+            file.write(piece)
+        file.flush()
+        os.fsync(file.fileno())
+    return digest.hexdigest()
+
+
+def sync_place(path: Path) -> None:
+    """Bring a folder's names to the disk."""
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

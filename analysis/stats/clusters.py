@@ -13,9 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import AnalysisError, UsageError
-from .editions import Edition, edition, hold_to
-
-__all__ = ["dask_cluster"]
+from .workers import Edition, edition, hold_to
 
 _ANSWER_S = 10.0  # within which a scheduler answers, and has a worker
 _ADDRESS = re.compile(r"((tcp|tls|ucx|wss?)://)?[^/\s]+:\d+/?")

@@ -21,7 +21,7 @@ from numba.core import event
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.serialize import dumps
 
-__all__ = ["CACHE", "Cache", "announcing", "kernel", "kernel_sources"]
+from ..registry import KERNELS, shipped
 
 _VARIABLE = "FAIRTRIAL_CACHE"
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -36,8 +36,8 @@ class Cache:
 
 
 def kernel_sources() -> list[Path]:
-    """List the files that hold kernels: ``kernel.py`` or ``*_kernel.py`` anywhere in the judge."""
-    return sorted(Path(__file__).parents[1].rglob("*kernel.py"))
+    """List the files that hold kernels, as the registry has them."""
+    return [shipped(f"{name.replace('.', '/')}.py") for name in KERNELS]
 
 
 def _edition() -> str:

@@ -17,8 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import UsageError
 
-__all__ = ["CORRECTIONS", "Correction", "adjusted", "check_correction", "holm_steps"]
-
 Correction = Literal["holm", "bh", "none"]
 CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
 Floats = NDArray[np.float64]

@@ -18,18 +18,58 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, CancelledError
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
 from ..errors import AnalysisError
-from .doors import counted
-from .editions import Edition, edition, hold_to
+from ..version import VERSION
+from .arguments import counted
 
-__all__ = ["MOST_WORKERS", "Kind", "Progress", "at_once", "available_cores", "in_order"]
+Edition = Mapping[str, str]  # library -> its version
+_COMPUTING = ("numpy", "scipy", "numba", "scikit-learn")
+
+
+@functools.cache
+def edition() -> Edition:
+    """Give the versions of fairtrial and of what computes for it, as far as it is installed."""
+    found = {"fairtrial": VERSION}
+    for name in _COMPUTING:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def hold_to(wanted: Edition, found: Edition | None = None) -> None:
+    """Refuse a worker that has other versions.
+
+    Parameters
+    ----------
+    wanted : mapping of str to str
+        The versions of the process that asks.
+    found : mapping of str to str, optional
+        Those of the worker; of this process if it is the worker.
+
+    Raises
+    ------
+    AnalysisError
+        Which names the first that differs.
+    """
+    there = edition() if found is None else found
+    for name, asked in wanted.items():
+        if there.get(name) != asked:
+            raise AnalysisError(
+                f"the worker has {name} {there.get(name, 'not at all')}, and the process that asks "
+                f"has {asked}: their numbers could differ",
+                fix="install the same versions on the workers",
+            )
+
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")

@@ -1,4 +1,6 @@
-"""The verdict: every candidate against the baseline, by sessions.
+"""Judging: a trial is a fleet of one host, and two sides are what a trial's comparison is of.
+
+The one place where a verdict is made, and where it looks beyond the runs that it compares.
 
 It computes no estimate of its own. Each number of its first screen is a field of what `multilevel`
 gives; beside it stands the largest speedup that HPT claims with the same confidence.
@@ -7,37 +9,127 @@ gives; beside it stands the largest speedup that HPT claims with the same confid
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..data import PerformanceMatrix, Trial
-from ..methods.hpt import HptSpeedup, hpt_speedup
-from ..methods.multilevel import Looks, Multilevel, multilevel
-from ..report import merged
-from ..stats import Correction, door
-from .alone import alone
+from ..calibrate.certificates import Cited, differences, newest_for, read_certificate
+from ..data.matrix import PerformanceMatrix
+from ..data.trial import Trial
+from ..diagnose.examine import diagnose_trial
+from ..errors import InsufficientDataError
+from ..methods.hpt.speedup import HptSpeedup, hpt_speedup
+from ..methods.multilevel.compare import multilevel
+from ..methods.multilevel.law import Looks
+from ..pages.model import Caution, merged
+from ..record.trial_files import CERTIFICATES
+from ..stats.arguments import door
+from ..stats.multiplicity import Correction
 from .cautions import method_cautions, question_cautions, run_cautions
-from .counts import counts_of, session_runs
-from .looking import looks_at
-from .names import candidates_in, known_names
-from .panel import ask
 from .result import CandidateVerdict, HptBound, Verdict
-from .sides import comparable, sides_of, without
-from .surroundings import surroundings_of
+from .sides import (
+    RunCounts,
+    candidates_in,
+    comparable,
+    counts_of,
+    known_names,
+    looks_at,
+    session_runs,
+    sides_of,
+    without,
+)
 
-__all__ = ["claimed_by_hpt", "judge", "judge_alone", "judge_sides"]
+if TYPE_CHECKING:
+    from ..methods.multilevel.result import Multilevel
+    from ..record.trial_files import Manifest
+    from .one_variant import Alone
+    from .panel import Panel
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    """How candidates are compared."""
+class Question(NamedTuple):
+    """What is asked of a trial, of a fleet or of two sides, with the meanings of `judge`."""
 
+    metric: str
     confidence: float
-    margin: float
-    correction: Correction
-    weights: Mapping[str, float] | None
-    looks: Looks
-    explain: bool
+    benchmarks: Sequence[str] | None
+    variants: Sequence[str] | None = None
+    margin: float = 0.0
+    correction: Correction = "none"
+    weights: Mapping[str, float] | None = None
+    looks: int | None = None
+    always_valid: bool = False
+    explain: bool = False
+    certificate: str | Path | None = None
+
+    def chosen_in(self, trial: Trial) -> tuple[str, ...]:
+        """Name the variants of a trial that are judged, the baseline among them."""
+        chosen = candidates_in(trial, self.variants)
+        known_names("benchmark", self.benchmarks, trial.manifest.benchmarks, str(trial.path))
+        return chosen
+
+    def of(self, matrix: PerformanceMatrix) -> PerformanceMatrix:
+        """Leave out the benchmarks of a side that are not asked for."""
+        if self.benchmarks is None:
+            return matrix
+        return without(matrix, {*matrix.benchmarks, *matrix.failed} - set(self.benchmarks))
+
+    def compare(
+        self, candidate: PerformanceMatrix, baseline: PerformanceMatrix, looks: Looks | int = 1
+    ) -> Multilevel:
+        """Compare two sides by their sessions."""
+        return multilevel(
+            candidate,
+            baseline,
+            confidence=self.confidence,
+            margin=self.margin,
+            correction=self.correction,
+            weights=self.weights,
+            looks=looks,
+        )
+
+    def verdict(
+        self,
+        counts: RunCounts,
+        looks: Looks,
+        manifest: Manifest | None = None,
+        **known: Any,  # noqa: ANN401 - the further fields of a Verdict
+    ) -> Verdict:
+        """Make the verdict; of sides that are no trial, without `manifest`, nobody knows the rest."""
+        names = ("trial", "campaign_name", "campaign_path", "host")
+        trial, campaign, campaign_path, host = (getattr(manifest, name, None) for name in names)
+        fields = {
+            "trial": trial,
+            "campaign": campaign,
+            "campaign_path": campaign_path,
+            "host": host,
+            "metric": self.metric,
+            "confidence": self.confidence,
+            "margin": self.margin,
+            "correction": self.correction,
+            "always_valid": self.always_valid,
+            "finished": True,
+            "alone": (),
+        }
+        return Verdict(**{**fields, **counts._asdict(), **looks.fields(self.confidence), **known})
+
+
+def _certificate(
+    trial: Trial, metric: str, named: str | Path | None
+) -> tuple[Cited, tuple[Caution, ...]]:
+    """Give the certificate that is named, or the newest beside the trial, and what to say of it."""
+    if named is None:
+        cited = newest_for(trial, trial.path.parent / CERTIFICATES, metric=metric)
+    else:
+        one = read_certificate(Path(named))
+        cited = Cited(one, *differences(one, trial, metric=metric))
+    code, text = "no-certificate", ""
+    if cited.certificate is None or (cited.voids and named is None):
+        text = "no A/A certificate for this machine and design"
+    elif cited.voids:
+        text = f"the certificate does not speak of this: {'; '.join(cited.voids)}"
+    elif cited.warns:
+        code, text = "certificate-differs", f"the certificate: {'; '.join(cited.warns)}"
+    return cited, (Caution(code, text),) if text else ()
 
 
 @door
@@ -99,65 +191,72 @@ def judge(
     StoreError
         If the certificate named is none.
     """
-    manifest = trial.manifest
-    unasked = trial.unasked if metric is None else ()
-    usual = metric is None or trial.is_usual(metric)
-    metric = trial.default_metric if metric is None else metric
-    info = trial.metric(metric)
-    chosen = candidates_in(trial, variants)
-    known_names("benchmark", benchmarks, manifest.benchmarks, str(trial.path))
-    asked = _Asked(
+    question = Question(
+        metric=trial.default_metric if metric is None else metric,
         confidence=confidence,
+        benchmarks=benchmarks,
+        variants=variants,
         margin=margin,
         correction=correction,
         weights=weights,
-        looks=looks_at([manifest], looks, always_valid=always_valid),
+        looks=looks,
+        always_valid=always_valid,
         explain=explain,
+        certificate=certificate,
     )
-    sides = sides_of(trial, metric, chosen, benchmarks)
+    unasked = trial.unasked if metric is None else ()
+    usual = metric is None or trial.is_usual(metric)
+    answer = judge_host(trial, question)
+    return replace(
+        answer, usual=usual, cautions=merged(question_cautions(unasked), answer.cautions)
+    )
+
+
+def judge_host(trial: Trial, question: Question) -> Verdict:
+    """Answer a question of one trial."""
+    manifest, metric = trial.manifest, question.metric
+    info = trial.metric(metric)
+    chosen = question.chosen_in(trial)
+    looks = looks_at([manifest], question.looks, always_valid=question.always_valid)
+    sides = sides_of(trial, metric, chosen, question.benchmarks)
     base = sides[manifest.baseline]
     candidates = tuple(
-        _candidate(name, comparable(side, base), asked)
+        _candidate(name, comparable(side, base), question, looks)
         for name, side in sides.items()
         if name != manifest.baseline
     )
-    paper = None if certificate is None else Path(certificate)
-    around = surroundings_of(trial, metric, chosen, paper)
-    counts = counts_of(trial, metric, chosen, sides.values())
+    try:
+        diagnosis = diagnose_trial(trial, metric=metric, variants=chosen)
+    except InsufficientDataError:  # no run has a value: the verdict says so itself
+        diagnosis = None
+    cited, last = Cited(None), tuple[Caution, ...]()
+    if len(chosen) > 1:
+        cited, last = _certificate(trial, metric, question.certificate)
     matrices = [side.matrix for side in sides.values() if side.matrix is not None]
-    return Verdict(
-        trial=manifest.trial,
+    alone: tuple[Alone, ...] = ()
+    if matrices and not candidates:
+        from .one_variant import alone as by_itself
+
+        alone = by_itself(matrices[0], question.confidence)
+    return question.verdict(
+        counts_of(trial, metric, chosen, sides.values()),
+        looks,
+        manifest,
         path=str(trial.path),
-        campaign=manifest.campaign_name,
-        campaign_path=manifest.campaign_path,
-        host=manifest.host,
-        metric=metric,
         unit=info.unit,
         better=info.better,
         baseline=manifest.baseline,
-        sessions=counts.sessions,
-        session_runs=counts.session_runs,
-        runs=counts.runs,
-        warmups=counts.warmups,
-        failed=counts.failed,
-        confidence=confidence,
-        margin=margin,
-        correction=correction,
-        **asked.looks.fields(confidence),
-        always_valid=always_valid,
         finished=trial.finished,
         candidates=candidates,
-        alone=() if candidates or not matrices else alone(matrices[0], confidence),
-        diagnosis=around.diagnosis,
-        certificate=around.certificate,
-        usual=usual,
+        alone=alone,
+        diagnosis=diagnosis,
+        certificate=None if cited.voids else cited.certificate,
         outermost=trial.outermost,
         cautions=merged(
-            question_cautions(unasked),
             run_cautions(trial, sides.values(), metric),
-            around.cautions,
+            () if diagnosis is None else diagnosis.cautions,
             method_cautions(candidates),
-            around.last,
+            last,
         ),
     )
 
@@ -203,52 +302,33 @@ def judge_sides(
     given = (candidate, baseline)
     everything = tuple(dict.fromkeys((*candidate.benchmarks, *baseline.benchmarks)))
     known_names("benchmark", benchmarks, everything, candidate.name)
-    if benchmarks is not None:
-        candidate, baseline = (
-            without(one, {*one.benchmarks, *one.failed} - set(benchmarks)) for one in given
-        )
-    asked = _Asked(
+    question = Question(
+        metric=metric,
         confidence=confidence,
+        benchmarks=benchmarks,
         margin=margin,
         correction=correction,
         weights=weights,
-        looks=Looks.of(1 if looks is None else looks, always_valid=always_valid),
+        always_valid=always_valid,
         explain=explain,
     )
-    sides = tuple(replace(one, cautions=()) for one in (candidate, baseline))
-    only = _candidate(candidate.name, (sides[0], sides[1]), asked)
-    one_trial = candidate.trial if candidate.trial == baseline.trial else None
-    return Verdict(
-        trial=None,
-        path=one_trial,
-        campaign=None,
-        campaign_path=None,
-        host=None,
-        metric=metric,
+    ours, theirs = (replace(question.of(one), cautions=()) for one in given)
+    look = Looks.of(1 if looks is None else looks, always_valid=always_valid)
+    only = _candidate(candidate.name, (ours, theirs), question, look)
+    found = only.multilevel
+    sessions = 0 if found is None else found.sessions
+    if found is not None and found.design == "confounded":
+        sessions = found.sessions_candidate + found.sessions_baseline
+    return question.verdict(
+        RunCounts(sessions, session_runs((ours, theirs)), sum((*ours.runs, *theirs.runs))),
+        look,
+        path=candidate.trial if candidate.trial == baseline.trial else None,
         unit=candidate.unit,
         better=candidate.better,
         baseline=baseline.name,
-        sessions=_sessions(only.multilevel),
-        session_runs=session_runs(sides),
-        runs=sum(sum(one.runs) for one in sides),
-        warmups=0,
-        failed=0,
-        confidence=confidence,
-        margin=margin,
-        correction=correction,
-        **asked.looks.fields(confidence),
-        always_valid=always_valid,
-        finished=True,
         candidates=(only,),
-        alone=(),
-        outermost="session" if only.multilevel is None else only.multilevel.outermost,
-        cautions=merged(
-            *(
-                [c.of(one.name) for c in one.cautions if c.code != "warm-up-left-out"]
-                for one in given
-            ),
-            method_cautions([only]),
-        ),
+        outermost="session" if found is None else found.outermost,
+        cautions=merged(*map(_cautions_of, given), method_cautions([only])),
     )
 
 
@@ -259,100 +339,72 @@ def judge_alone(
     confidence: float = 0.95,
     benchmarks: Sequence[str] | None = None,
 ) -> Verdict:
-    """Give each benchmark's interval of one side, where there is nothing to compare it with.
+    """Give each benchmark's interval of one side, where there is nothing to compare it with."""
+    from .one_variant import alone
 
-    Parameters
-    ----------
-    matrix : PerformanceMatrix
-        The side.
-    metric : str
-        What the values are called on a screen.
-    confidence : float
-        Of each interval.
-    benchmarks : sequence of str, optional
-        Only these.
-
-    Raises
-    ------
-    UsageError
-        If a name is unknown.
-    """
     known_names("benchmark", benchmarks, matrix.benchmarks, matrix.name)
     if benchmarks is not None:
         matrix = without(matrix, set(matrix.benchmarks) - set(benchmarks))
-    return Verdict(
-        trial=None,
+    sessions = {session for row in matrix.sessions or () for session in row}
+    return Question(metric, confidence, benchmarks).verdict(
+        RunCounts(len(sessions), session_runs([matrix]), sum(matrix.runs)),
+        Looks(),
         path=matrix.trial,
-        campaign=None,
-        campaign_path=None,
-        host=None,
-        metric=metric,
         unit=matrix.unit,
         better=matrix.better,
         baseline=matrix.name,
-        sessions=0 if matrix.sessions is None else len({k for row in matrix.sessions for k in row}),
-        session_runs=session_runs([matrix]),
-        runs=sum(matrix.runs),
-        warmups=0,
-        failed=0,
-        confidence=confidence,
-        margin=0.0,
-        correction="none",
-        **Looks().fields(confidence),
-        always_valid=False,
-        finished=True,
         candidates=(),
         alone=alone(matrix, confidence),
         outermost=matrix.outermost,
-        cautions=tuple(c.of(matrix.name) for c in matrix.cautions if c.code != "warm-up-left-out"),
+        cautions=_cautions_of(matrix),
     )
+
+
+def _cautions_of(side: PerformanceMatrix) -> tuple[Caution, ...]:
+    return tuple(c.of(side.name) for c in side.cautions if c.code != "warm-up-left-out")
 
 
 def _candidate(
-    name: str, both: tuple[PerformanceMatrix, PerformanceMatrix] | None, asked: _Asked
+    name: str,
+    both: tuple[PerformanceMatrix, PerformanceMatrix] | None,
+    question: Question,
+    looks: Looks,
 ) -> CandidateVerdict:
     if both is None:
         return CandidateVerdict(variant=name, multilevel=None, hpt_speedup=None, panel=None)
-    found = multilevel(
-        *both,
-        confidence=asked.confidence,
-        margin=asked.margin,
-        correction=asked.correction,
-        weights=asked.weights,
-        looks=asked.looks,
-    )
-    best = claimed_by_hpt(found, both, asked.confidence)
+    found = question.compare(*both, looks)
+    best = _claimed_by_hpt(found, both)
     return CandidateVerdict(
         variant=name,
         multilevel=found,
-        hpt_speedup=None if best is None else _bound(best),
-        panel=ask(found, *both, best=best) if asked.explain else None,
+        hpt_speedup=None
+        if best is None
+        else HptBound(
+            required=best.required,
+            value=best.value,
+            attained_confidence=best.attained_confidence,
+            below_one=best.below_one,
+        ),
+        panel=panel_of(found, both, best) if question.explain else None,
     )
 
 
-def claimed_by_hpt(
-    found: Multilevel, both: tuple[PerformanceMatrix, PerformanceMatrix], confidence: float
+def _claimed_by_hpt(
+    found: Multilevel, both: tuple[PerformanceMatrix, PerformanceMatrix]
 ) -> HptSpeedup | None:
     """Ask HPT for its speedup; of a single benchmark it has none, and none below even odds."""
     common = set(both[0].benchmarks) & set(both[1].benchmarks)
-    if len(common) < 2 or found.design == "confounded" or not 0.5 < confidence < 1:
+    if len(common) < 2 or found.design == "confounded" or not 0.5 < found.confidence < 1:
         return None
-    return hpt_speedup(*both, confidence=confidence)
+    return hpt_speedup(*both, confidence=found.confidence)
 
 
-def _bound(told: HptSpeedup) -> HptBound:
-    return HptBound(
-        required=told.required,
-        value=told.value,
-        attained_confidence=told.attained_confidence,
-        below_one=told.below_one,
-    )
+def panel_of(
+    found: Multilevel,
+    both: tuple[PerformanceMatrix, PerformanceMatrix],
+    best: HptSpeedup | None = None,
+) -> Panel:
+    """Ask the published methods about two sides that were compared."""
+    from .panel_methods import ask
 
-
-def _sessions(found: Multilevel | None) -> int:
-    """Count the sessions of two sides, also where they cannot be compared by them."""
-    if found is None:
-        return 0
-    if found.design == "confounded":
-        return found.sessions_candidate + found.sessions_baseline
-    return found.sessions
+    return ask(found, *both, best=_claimed_by_hpt(found, both) if best is None else best)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from ..calibration import Certificate
-from ..data import Unit
-from ..diagnosis.audit import Diagnosis
-from ..methods.multilevel import HostLevel, LooksRule, Multilevel
-from ..report import Result
-from .alone import Alone
-from .host_standing import FleetHostStanding
-from .panel import Panel
+from ..pages.result import Result
 
-__all__ = ["CandidateVerdict", "HptBound", "Verdict"]
+if TYPE_CHECKING:
+    from ..calibrate.result import Certificate
+    from ..data.levels import Unit
+    from ..diagnose.result import Diagnosis
+    from ..methods.multilevel.host_effects import HostLevel
+    from ..methods.multilevel.law import LooksRule
+    from ..methods.multilevel.result import Multilevel
+    from .fleet_hosts import FleetHostStanding
+    from .one_variant import Alone
+    from .panel import Panel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,21 +1,26 @@
-"""The variants of a trial as sides of a comparison: runs that count, and what is only a bound."""
+"""The sides of a comparison: the variants asked for, their runs, and how often they were looked at."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+import datetime
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..data import PerformanceMatrix, Trial
-from ..errors import InsufficientDataError
-from ..report import Caution, figures
+from ..errors import InsufficientDataError, UsageError
+from ..methods.multilevel.law import Looks
+from ..pages import number_format as figures
+from ..pages.model import Caution
 
-__all__ = ["Side", "all_failed", "comparable", "sides_of", "without"]
+if TYPE_CHECKING:
+    from ..data.matrix import PerformanceMatrix
+    from ..data.trial import Trial
+    from ..record.trial_files import Appended, Manifest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Side:
+class Side(NamedTuple):
     """One variant of a trial.
 
     `matrix` holds its runs that count, None without any, and `cautions` what to know about them.
@@ -41,7 +46,7 @@ def comparable(
     bounds = {*candidate.floored, *baseline.floored}
     if bounds:
         ours, theirs = (without(matrix, bounds) for matrix in (ours, theirs))
-    return (ours, theirs) if _names(ours) & _names(theirs) else None
+    return (ours, theirs) if named_in(ours) & named_in(theirs) else None
 
 
 def without(matrix: PerformanceMatrix, names: Collection[str]) -> PerformanceMatrix:
@@ -59,7 +64,8 @@ def without(matrix: PerformanceMatrix, names: Collection[str]) -> PerformanceMat
     return replace(kept, with_zeros=zeros.select(left) if left else None)
 
 
-def _names(matrix: PerformanceMatrix) -> set[str]:
+def named_in(matrix: PerformanceMatrix) -> set[str]:
+    """Name the benchmarks of a side, also those that have runs of 0."""
     zeros = () if matrix.with_zeros is None else matrix.with_zeros.benchmarks
     return {*matrix.benchmarks, *zeros}
 
@@ -75,13 +81,7 @@ def all_failed(trial: Trial, variant: str) -> bool:
 def sides_of(
     trial: Trial, metric: str, variants: Sequence[str], benchmarks: Sequence[str] | None
 ) -> dict[str, Side]:
-    """Give these variants of a trial by their names.
-
-    Raises
-    ------
-    InsufficientDataError
-        If no run of any of them counts.
-    """
+    """Give these variants of a trial by their names."""
     sides = {variant: _side(trial, variant, metric, benchmarks) for variant in variants}
     if all(one.matrix is None for one in sides.values()):
         unknown = (
@@ -111,8 +111,8 @@ def _side(trial: Trial, variant: str, metric: str, benchmarks: Sequence[str] | N
     told = _cautions(variant, metric, matrix, floored)
     kept: PerformanceMatrix | None = matrix
     if benchmarks is not None:
-        left_out = {*_names(matrix), *matrix.failed} - set(benchmarks)
-        kept = without(matrix, left_out) if _names(matrix) - left_out else None
+        left_out = {*named_in(matrix), *matrix.failed} - set(benchmarks)
+        kept = without(matrix, left_out) if named_in(matrix) - left_out else None
     # its cautions are said once, with the trial's; the methods need not say them again
     return Side(
         name=variant,
@@ -134,3 +134,139 @@ def _cautions(
         )
         found.append(Caution("floored", text, (variant, *floored)))
     return tuple(found)
+
+
+def candidates_in(trial: Trial, asked: Sequence[str] | None) -> tuple[str, ...]:
+    """Name the variants that are judged, the baseline among them."""
+    manifest = trial.manifest
+    if asked is None:
+        return manifest.variants
+    others = [name for name in manifest.variants if name != manifest.baseline]
+    if len(asked) == 0:
+        raise UsageError("no variant is named", str(trial.path), f"known: {', '.join(others)}")
+    for name in asked:
+        if name not in others:
+            what = (
+                f"{name!r} is the baseline: there is nothing to compare it with"
+                if name == manifest.baseline
+                else f"the trial has no variant {name!r}"
+            )
+            fix = f"candidates here: {', '.join(others) or 'none'}"
+            raise UsageError(what, str(trial.path), fix)
+    return tuple(name for name in manifest.variants if name in {*asked, manifest.baseline})
+
+
+def known_names(what: str, asked: Sequence[str] | None, there: Sequence[str], where: str) -> None:
+    """Refuse names that are not there; what is not asked for is no matter."""
+    if asked is not None and len(asked) == 0:
+        raise UsageError(f"no {what} is named", where, f"known: {', '.join(there)}")
+    for name in asked or ():
+        if name not in there:
+            raise UsageError(f"there is no {what} {name!r}", where, f"known: {', '.join(there)}")
+
+
+class RunCounts(NamedTuple):
+    """The runs of the variants that are judged.
+
+    `session_runs` are the fewest and the most runs of a cell in a session, None where sessions are
+    unknown.
+    """
+
+    sessions: int
+    session_runs: tuple[int, int] | None
+    runs: int
+    warmups: int = 0
+    failed: int = 0
+
+
+def counts_of(
+    trial: Trial, metric: str, variants: Sequence[str], sides: Iterable[Side]
+) -> RunCounts:
+    """Count the runs of a trial's variants, and what of them the sides hold."""
+    mine = np.isin(trial.variant, [trial.manifest.variants.index(name) for name in variants])
+    return RunCounts(
+        sessions=trial.sessions,
+        session_runs=session_runs([one.matrix for one in sides if one.matrix is not None]),
+        runs=int((trial.judged(metric) & mine).sum()),
+        warmups=int((trial.warmup & mine).sum()),
+        failed=sum(not run.warmup and run.variant in variants for run in trial.failures()),
+    )
+
+
+def summed(each: Sequence[RunCounts]) -> RunCounts:
+    """Count the runs of several trials together."""
+    known = [count for one in each if one.session_runs is not None for count in one.session_runs]
+    return RunCounts(
+        sessions=sum(one.sessions for one in each),
+        session_runs=(min(known), max(known)) if known else None,
+        runs=sum(one.runs for one in each),
+        warmups=sum(one.warmups for one in each),
+        failed=sum(one.failed for one in each),
+    )
+
+
+def session_runs(matrices: Sequence[PerformanceMatrix]) -> tuple[int, int] | None:
+    """Count the fewest and the most runs of a cell in a session."""
+    counts = [
+        int(count)
+        for matrix in matrices
+        if matrix.sessions is not None
+        for row in matrix.sessions
+        for count in np.unique(row, return_counts=True)[1]
+    ]
+    return (min(counts), max(counts)) if counts else None
+
+
+_EARLIEST = datetime.datetime(1, 1, 1, tzinfo=datetime.UTC)
+_LATEST = datetime.datetime(9999, 12, 31, tzinfo=datetime.UTC)
+
+
+def looks_at(manifests: Sequence[Manifest], looks: int | None, *, always_valid: bool) -> Looks:
+    """Give the look that a comparison of one trial's variants, or of two trials, is.
+
+    Two trials can be compared since the later one began: what was appended to the other before is no
+    look. After that each append to either is one, at as many sessions as the shorter then had.
+    """
+    if looks is not None or always_valid or not manifests:
+        return Looks.of(1 if looks is None else looks, always_valid=always_valid)
+    begun = max(_time(one.started, _EARLIEST) for one in manifests)
+    counts: list[list[Appended]] = [
+        [one for one in manifest.appended if len(manifests) == 1 or _time(one.at, _LATEST) >= begun]
+        for manifest in manifests
+    ]
+    have = [
+        those[0].first - 1 if those else manifest.sessions
+        for those, manifest in zip(counts, manifests, strict=True)
+    ]
+    seen = [min(have)]
+    events = [
+        (_time(one.at, _LATEST), k, one.last) for k, those in enumerate(counts) for one in those
+    ]
+    if len(manifests) > 1:  # of one trial they stand in their order, whatever its clock said
+        events.sort(key=lambda event: event[0])
+    for _, k, last in events:
+        have[k] = last
+        seen.append(min(have))
+    return Looks.growing(seen)
+
+
+def looks_at_hosts(manifests: Sequence[Manifest], looks: int | None) -> Looks:
+    """Give the look that a verdict on the hosts of a fleet is.
+
+    A fleet grows in rounds, in which each host is appended to once at most: the host that was appended
+    to most often tells how many rounds there were. Its hosts can be judged from the first round on,
+    however few sessions each has.
+    """
+    if looks is not None:
+        return Looks.planned(looks)
+    rounds = 1 + max(len(one.appended) for one in manifests)
+    return Looks.growing([len(manifests)] * rounds)
+
+
+def _time(text: str, unknown: datetime.datetime) -> datetime.datetime:
+    """Read a time of a manifest; one that nobody can read is taken so that an append is a look."""
+    try:
+        found = datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return unknown
+    return found if found.tzinfo else found.replace(tzinfo=datetime.UTC)

@@ -1,4 +1,4 @@
-"""Whether two campaigns ask for the same experiment: the SHA-256 of what is in them.
+"""Whether two campaigns ask for the same experiment, and what a trial keeps of its campaign to tell that.
 
 Not the bytes count but the parsed content. Of that the identity leaves out whatever equals its
 default, so that a key is the same left out or written out, and so that a version with one more key
@@ -6,6 +6,9 @@ gives every earlier campaign the identity that it had.
 
 A trial says in its manifest by which rule its identity was made. Rule 1, the first version's, hashed
 the defaults too; it stays computable, with the keys and the defaults which that version had.
+
+The file alone does not say what a trial is: that depends on the defaults of the version that began
+it. With them stored, a later version goes on as the trial began.
 """
 
 from __future__ import annotations
@@ -15,27 +18,22 @@ import functools
 import hashlib
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
+from analysis.record.shapes import parse
+from analysis.registry import shipped
+
+from .defaults import SECTIONS, Table, is_default, todays_defaults
 from .model import NO_IDENTITY, Campaign, content
-from .schema.defaults import SECTIONS, Table, todays_defaults
-from .schema.section import Section
+from .nested_kinds import Section, default_of
 
 RULE = 2  # by which the identity of a new trial is made
-_FIRST_VERSION = Path(__file__).with_name("first_version.json")
+_NONE = object()  # stands for the default of a field that has none
+_FIRST_VERSION = shipped("harness/campaign/first_version.json")
 
 
 def identity_of(campaign: Campaign, rule: int = RULE) -> str:
-    """Give a campaign's identity by a rule.
-
-    Parameters
-    ----------
-    campaign : Campaign
-        Resolved with the defaults with which its trial began.
-    rule : int
-        1 for a trial of the first version, else 2.
-    """
+    """Give a campaign's identity by a rule."""
     always: Mapping[str, list[str]] = _first_version()["fields"] if rule == 1 else {}
     defaults = _Defaults({**todays_defaults(), **campaign.defaults})
 
@@ -98,12 +96,40 @@ def _of_the_keys(prefix: str, section: Section, table: Table) -> dict[str, Any]:
 
 def _of_the_class(part: type) -> dict[str, Any]:
     """Give the defaults of the fields that stand for no key, such as what a later version adds."""
-    found = {}
-    for field in dataclasses.fields(part):
-        if field.default_factory is not dataclasses.MISSING:
-            found[field.name] = field.default_factory()
-        elif field.default is not dataclasses.MISSING:
-            found[field.name] = field.default
-    return {
-        name: list(value) if isinstance(value, tuple) else value for name, value in found.items()
-    }
+    found = {field.name: default_of(field, _NONE) for field in dataclasses.fields(part)}
+    return {name: value for name, value in found.items() if value is not _NONE}
+
+
+def resolved_text(campaign: Campaign) -> bytes:
+    """Give the text of ``resolved.json``."""
+    stored: dict[str, Any] = {"defaults": dict(campaign.defaults)}
+    if campaign.own_defaults:
+        stored["own_defaults"] = dict(campaign.own_defaults)
+    stored["campaign"] = campaign.to_dict()
+    return json.dumps(stored, indent=2, allow_nan=False).encode() + b"\n"
+
+
+def stored_defaults(text: bytes) -> Table:
+    """Read the defaults back."""
+    found = _table(text, "defaults")
+    if found is None:
+        raise ValueError("it holds no defaults")
+    return found
+
+
+def stored_own_defaults(text: bytes) -> Table:
+    """Read back the own defaults of whoever began the trial; nothing where there were none."""
+    return _table(text, "own_defaults") or {}
+
+
+def _table(text: bytes, name: str) -> Table | None:
+    stored: Any = parse(text.strip())
+    if not isinstance(stored, dict):
+        raise ValueError("it holds no defaults")  # noqa: TRY004 - one way out for every wrong text
+    table = stored.get(name)
+    if table is not None and not isinstance(table, dict):
+        raise ValueError(f"its {name} are no table")
+    for key, value in (table or {}).items():
+        if not is_default(key, value):
+            raise ValueError(f"{key} cannot have had the default that stands there")
+    return table

@@ -1,21 +1,92 @@
-"""Read a campaign file: YAML text to a `Campaign`, or all that is wrong with it."""
+"""Read a campaign file, choose a part of it, or write a first one."""
 
 from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from analysis.words import normal
+from analysis.errors import UsageError
+from analysis.record.words import normal
+from analysis.registry import shipped
 
-from ..errors import CampaignError, Problem, UsageError
-from .model import Campaign
-from .own import OwnDefaults
-from .resolve.campaign import Resolver
-from .schema.check import check_shape
-from .schema.defaults import Table, todays_defaults
-from .schema.letters import NAME
-from .source.text_file import decoded, read_bytes
-from .source.yaml_marks import read_document
+from ..errors import CampaignError, Problem
+from .defaults import OwnDefaults, Table, todays_defaults
+from .resolve import Resolver
+from .scalar_kinds import NAME, NAME_NEEDS, known_here
+from .schema import check_shape
+from .yaml_reader import decoded, quote, read_bytes, read_document
+
+if TYPE_CHECKING:
+    from .model import Campaign, Sink
+
+
+def one_cell(campaign: Campaign, named: str) -> Campaign:
+    """Give a campaign of one cell, executed once after one warm-up, its output kept."""
+    benchmark, colon, variant = named.partition(":")
+    if not colon:
+        what = f"'{named}' names no cell"
+        raise UsageError(what, "--only", "write --only BENCHMARK:VARIANT")
+    for kind, name, names in (
+        ("benchmark", benchmark, campaign.benchmarks),
+        ("variant", variant, campaign.variants),
+    ):
+        if name not in names:
+            fix = known_here(name, names, names[:20])
+            raise UsageError(f"there is no {kind} '{name}'", "--only", fix)
+    cell = campaign.cell(benchmark, variant)
+    return _part(
+        campaign,
+        warmup=1,
+        benchmarks=(benchmark,),
+        variants=(variant,),
+        baseline=variant,
+        builds=tuple(build for build in campaign.builds if build.variant == variant),
+        cells=(dataclasses.replace(cell, stdout=_kept(cell.stdout), stderr=_kept(cell.stderr)),),
+    )
+
+
+def one_block(campaign: Campaign) -> Campaign:
+    """Give a campaign of the first block alone: each cell once."""
+    return _part(campaign, warmup=0)
+
+
+def _kept(sink: Sink) -> Sink:
+    return "keep" if sink == "file" else sink
+
+
+def _part(campaign: Campaign, *, warmup: int, **changes: object) -> Campaign:
+    """Leave out what belongs to a whole trial: sessions, caps, and the hook that tells of its end."""
+    protocol = dataclasses.replace(
+        campaign.protocol,
+        sessions=1,
+        runs=1,
+        warmup=warmup,
+        stop=None,
+        max_runs=None,
+        max_time_s=None,
+        disturbed="keep",
+    )
+    hooks = dataclasses.replace(campaign.hooks, finish=())
+    counters = campaign.counters and dataclasses.replace(campaign.counters, every=1)
+    parts = {"protocol": protocol, "hooks": hooks, "counters": counters} | changes
+    return dataclasses.replace(campaign, **parts)  # type: ignore[arg-type]  # each is its field's
+
+
+_FILE = shipped("harness/campaign/starter.yaml")
+
+
+def starter_text(name: str) -> str:
+    """Give the text of a commented campaign to start from."""
+    if not NAME.fullmatch(name):
+        raise UsageError(
+            f"a campaign cannot be named {quote(name)}",
+            fix=f"use {NAME_NEEDS}",
+        )
+    text = _FILE.read_text(encoding="utf-8")
+    # In quotes, so that a name such as 'null' stays a text.
+    return text.replace("name: starter ", f'name: "{name}" ', 1)
+
 
 MAX_SEED = 2**63 - 1
 
@@ -27,33 +98,7 @@ def load_campaign(
     defaults: Table | None = None,
     own: OwnDefaults | None = None,
 ) -> Campaign:
-    """Read, check and resolve a campaign file.
-
-    Parameters
-    ----------
-    path : Path
-        The YAML file. Its folder is where relative paths in it begin.
-    seed : int, optional
-        Takes the place of the file's seed.
-    defaults : Table, optional
-        What holds for keys that the file leaves out, in place of today's defaults. A key that the
-        table lacks is younger than it, and has today's.
-    own : OwnDefaults, optional
-        What holds in place of some of them, as if it stood in the file.
-
-    Returns
-    -------
-    Campaign
-        With every default and template filled in, and every matrix written out.
-
-    Raises
-    ------
-    CampaignError
-        With the first mistake in the YAML, or else with every mistake in what it says, in the
-        order of the file.
-    UsageError
-        If `seed` is no seed.
-    """
+    """Read, check and resolve a campaign file."""
     if seed is not None and not 0 <= seed <= MAX_SEED:
         raise UsageError(f"the seed must be from 0 to {MAX_SEED}, not {seed}")
     data = read_bytes(path)
@@ -74,13 +119,7 @@ def load_campaign(
 
 
 def campaign_name(path: Path) -> str:
-    """Read only the name of a campaign, by which its trials are found.
-
-    Raises
-    ------
-    CampaignError
-        If the file cannot be read, or has no name.
-    """
+    """Read only the name of a campaign, by which its trials are found."""
     document = read_document(decoded(read_bytes(path), path), str(path))
     given = document.value.get("name") if isinstance(document.value, dict) else None
     if isinstance(given, str) and NAME.fullmatch(given):

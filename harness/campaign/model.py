@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from analysis.record import Better, StopRule
+from analysis.record.run_numbers import Better
+from analysis.record.trial_files import StopRule
 
 Sink = Literal["file", "discard", "keep"]
 Order = Literal["shuffled", "interleaved", "sequential"]

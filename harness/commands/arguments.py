@@ -9,11 +9,11 @@ import argparse
 import contextlib
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 if TYPE_CHECKING:
-    from ..screen import View
-    from ..trial import Ending
+    from ..trial.ending import Ending
+    from .live_view import View
 
     # argparse gives no public name to what add_subparsers() returns
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -23,13 +23,12 @@ _SHORT_S = 60.0
 
 
 def add_command(
-    subparsers: Subparsers, name: str, *, summary: str, description: str, examples: str
+    subparsers: Subparsers, name: str, *, description: str, examples: str
 ) -> argparse.ArgumentParser:
     """Add a subcommand with a description, and examples that begin with its name."""
     lines = "".join(f"\n  fairtrial {name} {line}" for line in examples.strip("\n").splitlines())
     return subparsers.add_parser(
         name,
-        help=summary,
         description=description,
         epilog=f"examples:{lines}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -92,7 +91,7 @@ def positive(text: str) -> int:
 
 def short_time(text: str) -> float:
     """Read a duration as campaigns spell it, above 0 and at most a minute, in seconds."""
-    from ..campaign import seconds_of
+    from ..campaign.scalar_kinds import seconds_of
 
     seconds = seconds_of(text)
     if seconds is None or not 0 < seconds <= _SHORT_S:
@@ -124,6 +123,11 @@ def write_json(data: object, out: TextIO) -> None:
     import json
 
     out.write(json.dumps(data, indent=2, allow_nan=False) + "\n")
+
+
+def write_result(result: Any, out: TextIO, *, as_json: bool) -> None:  # noqa: ANN401 - with to_dict()
+    """Write what a command found: for a person, or as JSON."""
+    write_json(result.to_dict(), out) if as_json else out.write(f"{result}\n")
 
 
 def report_ending(ending: Ending, view: View, *, again: str, json_to: TextIO | None = None) -> int:

@@ -27,7 +27,6 @@ def add(subparsers: Subparsers) -> None:
     parser = add_command(
         subparsers,
         "compare",
-        summary="measure commands now; the first is the baseline",
         description="Measure commands now, in shuffled blocks, and judge them. The first one is the "
         "baseline.\nNo shell reads them, unless --shell is given.",
         examples="""
@@ -75,12 +74,12 @@ def _compare(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     import shlex
     import tempfile
 
-    from analysis.cli import write_verdict
+    from analysis.commands.verdict import write_verdict
+    from analysis.errors import FairtrialError
 
-    from ..errors import FairtrialError
-    from ..screen import View, scale
-    from ..trial import Options, start
+    from ..trial.execution import Options, start
     from .compare_campaign import CompareOptions, campaign_of
+    from .live_view import View, scale
 
     compared = CompareOptions(
         commands=tuple(args.commands),

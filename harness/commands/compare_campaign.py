@@ -16,17 +16,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..campaign import MAX_SECONDS, Campaign, Isolation, load_campaign, own_defaults
-from ..errors import CampaignError, LaunchError, UsageError
-from ..launch import (
-    Execution,
-    Interrupts,
-    LauncherClient,
-    Request,
-    base_environment,
-    check_stdin,
-    resolve,
-)
+from analysis.errors import UsageError
+
+from ..campaign.defaults import own_defaults
+from ..campaign.load import load_campaign
+from ..campaign.model import Campaign, Isolation
+from ..campaign.scalar_kinds import MAX_SECONDS
+from ..errors import CampaignError, LaunchError
+from ..launch.client import LauncherClient
+from ..launch.commands import base_environment, check_stdin, resolve
+from ..launch.exchange import Execution, Request
+from ..launch.interrupts import Interrupts
 
 _PROBES = 3
 _PROBE_S = 1.0
@@ -66,25 +66,7 @@ class CompareOptions:
 
 
 def campaign_of(options: CompareOptions, folder: Path, place: Path) -> Campaign:
-    """Make a campaign of one benchmark whose variants are the commands; the first is the baseline.
-
-    Parameters
-    ----------
-    options : CompareOptions
-        The commands and what was said about them.
-    folder : Path
-        The folder in which the commands are executed.
-    place : Path
-        An empty folder for the campaign's file; hooks begin there, so it stays until the end.
-
-    Raises
-    ------
-    UsageError
-        If a command is empty, a name does not fit, an option is out of its bounds, or a text or
-        the folder's name is not UTF-8.
-    LaunchError
-        If a command cannot be executed, or fails when it is tried.
-    """
+    """Make a campaign of one benchmark whose variants are the commands; the first is the baseline."""
     _check_texts(options, folder)
     names = _names(options)
     _check_bounds(options)

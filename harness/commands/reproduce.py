@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 from .arguments import add_command, add_share, positive, write_json
 
 if TYPE_CHECKING:
-    from ..rerunning import Intent
-    from ..screen import View
     from .arguments import Subparsers
+    from .live_view import View
+    from .rerun_preview import Intent
 
 _LIMITS = ("timeout", "timeout_each", "max_memory")
 _ALONE = ("sessions", "trial", "yes_execute", "metric", "confidence", "share", "verbose")
@@ -26,7 +26,6 @@ def add(subparsers: Subparsers) -> None:
     parser = add_command(
         subparsers,
         "reproduce",
-        summary="check an artifact and compute its numbers anew, or measure it again",
         description="Check every hash of an artifact that 'fairtrial bundle' wrote, compute every "
         "stored result anew\nfrom its raw rows, and say of each number and claim whether it comes "
         "out. Nothing of the artifact\nis executed. With --rerun its campaign is executed here, and "
@@ -108,7 +107,7 @@ artifact.zip -C FOLDER                    keep what was unpacked, in a new folde
 
 
 def _reproduce(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    from ..errors import UsageError
+    from analysis.errors import UsageError
 
     for name in ("timeout", "timeout_each"):
         seconds = getattr(args, name)
@@ -125,7 +124,7 @@ def _reproduce(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         if getattr(args, name):
             what = f"{_option(name)} goes with --rerun"
             raise UsageError(what, None, "add --rerun, or leave it out")
-    from analysis.cli import write_reproduction
+    from analysis.commands.bundle import write_reproduction
 
     return write_reproduction(
         args.artifact,
@@ -148,7 +147,7 @@ def _option(name: str) -> str:
 
 def _size(text: str) -> int:
     """Read a number of bytes as ``bundle`` does; argparse reports what is none."""
-    from analysis.cli import size_in_bytes
+    from analysis.commands.bundle import size_in_bytes
 
     return size_in_bytes(text)
 
@@ -158,12 +157,12 @@ def _form(args: argparse.Namespace) -> Any:  # noqa: ANN401 - one of three texts
 
 
 def _rerun(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    from analysis.cli import unpack_artifact, write_rerun
+    from analysis.commands.bundle import unpack_artifact, write_rerun
+    from analysis.errors import FairtrialError, UsageError
 
-    from ..errors import FairtrialError, UsageError
-    from ..rerunning import intent_of, received_campaign, refuse_unsaid
-    from ..screen import View
-    from ..trial import Options, start
+    from ..trial.execution import Options, start
+    from .live_view import View
+    from .received_campaign import intent_of, received_campaign, refuse_unsaid
 
     confidence = 0.95 if args.confidence is None else args.confidence
     if not 0 < confidence < 1:
@@ -226,7 +225,7 @@ def _place(into: Path, *, consent: bool) -> Iterator[Path]:
     if consent:
         yield into
         return
-    from analysis.cli import passing_folder
+    from analysis.commands.bundle import passing_folder
 
     with passing_folder() as place:
         yield place / "artifact"

@@ -18,13 +18,13 @@ from .arguments import (
     add_wait,
     report_ending,
     sessions_or_more,
-    write_json,
+    write_result,
 )
 
 if TYPE_CHECKING:
-    from ..fleet import Membership, Scratch
-    from ..screen import View
+    from ..fleet.node_trial import Scratch
     from .arguments import Subparsers
+    from .live_view import View
 
 
 def add(subparsers: Subparsers) -> None:
@@ -32,7 +32,6 @@ def add(subparsers: Subparsers) -> None:
     parser = add_command(
         subparsers,
         "run",
-        summary="execute a campaign",
         description="Execute a campaign as a new trial, a folder below runs/, or go on with an "
         "unfinished one.\nEvery run that was made is kept, however the trial ends.",
         examples="""
@@ -100,23 +99,28 @@ campaign.yaml --resume --sessions +2   append two sessions to the newest trial
 
 def _name(text: str) -> str:
     """Read names, which trials store in their normal form (NFC)."""
-    from analysis.words import normal
+    from analysis.record.words import normal
 
     return normal(text)
 
 
 def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    from ..campaign import load_campaign, own_defaults
-    from ..errors import UsageError
-    from ..screen import View, preview, scale
-    from ..trial import Options, resume, start, trial_begun
+    from analysis.errors import UsageError
+
+    from ..campaign.defaults import own_defaults
+    from ..campaign.load import load_campaign
+    from ..fleet.node_trial import membership_of
+    from ..trial.execution import Options, resume, start
+    from ..trial.resume import trial_begun
+    from .dry_run import preview
+    from .live_view import View, scale
 
     if (args.trial or args.accept_drift) and not args.resume:
         raise UsageError("--trial and --accept-drift go with --resume")
     _check_tries(args)
     begun = None
     count, more = _sessions(args)
-    member = _member(args)
+    member = None if args.trial is None else membership_of(args.trial)
     scratch = _scratch(args)
     trial = args.trial if scratch is None else scratch.local
     place = _place(args, trial, more) if args.resume else None
@@ -149,12 +153,12 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         after_session=None if scratch is None else scratch.copy_out,
     )
     if args.only is not None:
-        from .trial_run import execute_only
+        from .dry_run import execute_only
 
         return execute_only(campaign, args.only, out, _aside(args, err))
     probed = None
     if args.probe:
-        from .trial_run import probe
+        from .dry_run import probe
 
         probed = probe(campaign, _aside(args, err))
         if probed.interrupted:
@@ -163,7 +167,7 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         view.say(f"passed over  {reason.where}: {reason.what}")
     shown = preview(campaign, options, begun.path if begun else None, probed=probed)
     if args.dry_run:
-        out.write(str(shown) + "\n") if not args.json else write_json(shown.to_dict(), out)
+        write_result(shown, out, as_json=args.json)
         return 0
     if place is not None:
         view.say(f"starting a new trial in {args.trial}")
@@ -179,7 +183,7 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
 def _sessions(args: argparse.Namespace) -> tuple[int | None, int]:
     """Give the sessions in all, None for the campaign's, and how many are added to those planned."""
-    from ..errors import UsageError
+    from analysis.errors import UsageError
 
     if not args.sessions:
         return None, 0
@@ -194,7 +198,8 @@ def _sessions(args: argparse.Namespace) -> tuple[int | None, int]:
 
 def _say_unfinished(folder: Path, campaign: str, view: View) -> None:
     """Say that another trial of the campaign could be gone on with."""
-    from ..trial import unfinished_trial, way_on_of
+    from ..trial.ending import way_on_of
+    from ..trial.resume import unfinished_trial
 
     unfinished = unfinished_trial(folder, campaign)
     if unfinished is not None:
@@ -203,17 +208,11 @@ def _say_unfinished(folder: Path, campaign: str, view: View) -> None:
         view.say(f"        {way_on_of(manifest, path)}")
 
 
-def _member(args: argparse.Namespace) -> Membership | None:
-    """Give the fleet that the named trial belongs to, and its node there."""
-    from ..fleet import membership_of
-
-    return None if args.trial is None else membership_of(args.trial)
-
-
 def _scratch(args: argparse.Namespace) -> Scratch | None:
     """Give the trial's place on a local disk, with what is measured already brought there."""
-    from ..errors import UsageError
-    from ..fleet import Scratch
+    from analysis.errors import UsageError
+
+    from ..fleet.node_trial import Scratch
 
     if args.scratch is None:
         return None
@@ -228,7 +227,7 @@ def _scratch(args: argparse.Namespace) -> Scratch | None:
 @contextlib.contextmanager
 def _settled(scratch: Scratch | None) -> Iterator[None]:
     """Copy a trial at the end to where it is read, whatever signal comes."""
-    from ..launch import Interrupts
+    from ..launch.interrupts import Interrupts
 
     try:
         yield
@@ -243,8 +242,8 @@ def _place(args: argparse.Namespace, trial: Path | None, more: int) -> Path | No
 
     Drift is accepted of, and sessions are added to, a trial that there is.
     """
-    from ..campaign import campaign_name
-    from ..trial import begins_there
+    from ..campaign.load import campaign_name
+    from ..trial.execution import begins_there
 
     if trial is None or args.accept_drift or more:
         return None
@@ -254,7 +253,7 @@ def _place(args: argparse.Namespace, trial: Path | None, more: int) -> Path | No
 
 def _check_tries(args: argparse.Namespace) -> None:
     """Refuse options that cannot stand together with those that only try something."""
-    from ..errors import UsageError
+    from analysis.errors import UsageError
 
     if args.probe and not args.dry_run:
         fix = "add --dry-run, or leave out --probe"
@@ -268,7 +267,7 @@ def _check_tries(args: argparse.Namespace) -> None:
 
 def _aside(args: argparse.Namespace, err: TextIO) -> View:
     """Make who follows an execution that only tries something: what it says is not the result."""
-    from ..screen import View
+    from .live_view import View
 
     return View(err, quiet=not args.verbose, verbose=args.verbose)
 

@@ -1,4 +1,4 @@
-"""The subcommand ``submit``."""
+"""The subcommands ``submit``, ``status`` and ``cancel``: trials and fleets that are on their way."""
 
 from __future__ import annotations
 
@@ -6,23 +6,24 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from .arguments import RUNS, add_command, add_folder, add_wait, positive, write_json
+from .arguments import RUNS, add_command, add_folder, add_wait, positive, write_json, write_result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..fleet import Submission
+    from ..fleet.status import FleetStanding
+    from ..fleet.submission import Submission
     from .arguments import Subparsers
+
 
 _SHOWN = 8
 
 
-def add(subparsers: Subparsers) -> None:
+def add_submit(subparsers: Subparsers) -> None:
     """Add ``submit``."""
     parser = add_command(
         subparsers,
         "submit",
-        summary="execute a campaign on many hosts, through Slurm",
         description="Submit a campaign to Slurm: one job and one trial for each host, in one folder, "
         "a fleet.\nA job that meets its time limit, is requeued, or loses its node goes on where it "
         "was.\nWhat stands after -- goes to sbatch.",
@@ -87,9 +88,8 @@ runs/FLEET --resume                               jobs for the hosts that are no
 
 
 def _submit(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    from analysis.record import is_fleet
-
-    from ..errors import UsageError
+    from analysis.errors import UsageError
+    from analysis.record.fleet import is_fleet
 
     if args.resume:
         planned = _again(args)
@@ -102,19 +102,20 @@ def _submit(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         err.write(f"note    {note}\n")
     if not args.dry_run:
         planned = planned.execute(lambda text: err.write(f"{text}\n"))
-    if args.json:
-        write_json(planned.to_dict(), out)
-    elif args.dry_run:
-        out.write(f"{planned}\n")
+    if args.json or args.dry_run:
+        write_result(planned, out, as_json=args.json)
     else:
         out.write(_told(planned))
     return 0
 
 
 def _first(args: argparse.Namespace) -> Submission:
-    from ..campaign import load_campaign, own_defaults
-    from ..errors import UsageError
-    from ..fleet import Wishes, checked_arguments, submission_of
+    from analysis.errors import UsageError
+
+    from ..campaign.defaults import own_defaults
+    from ..campaign.load import load_campaign
+    from ..fleet.sbatch import Wishes, checked_arguments
+    from ..fleet.submission import submission_of
 
     if args.hosts is None and args.partition is None:
         what = "neither hosts nor a partition are named"
@@ -141,8 +142,9 @@ def _first(args: argparse.Namespace) -> Submission:
 
 
 def _again(args: argparse.Namespace) -> Submission:
-    from ..errors import UsageError
-    from ..fleet import resubmission_of
+    from analysis.errors import UsageError
+
+    from ..fleet.resubmission import resubmission_of
 
     given = {
         "--hosts": args.hosts is not None,
@@ -169,7 +171,7 @@ def _told(submitted: Submission) -> str:
     """Say what was submitted, and what comes next."""
     import shlex
 
-    from ..wording import counted
+    from ..errors import counted
 
     place = shlex.quote(str(submitted.folder))
     if not submitted.hosts:
@@ -183,3 +185,114 @@ def _told(submitted: Submission) -> str:
         f"end:    fairtrial cancel {place}\n"
         f"then:   fairtrial verdict {place}\n"
     )
+
+
+def add_status(subparsers: Subparsers) -> None:
+    """Add ``status``."""
+    parser = add_command(
+        subparsers,
+        "status",
+        description="Say how far trials are, how they ended, and how to go on with them; of a fleet, "
+        "host by host,\nand what the queue says; or what changed in the environment between sessions; "
+        "of two trials,\nwhat 'fairtrial diff' says.",
+        examples="""
+                                   all trials below runs/
+runs/NAME                          one trial, or a fleet
+--diff runs/NAME                   from session to session
+--diff runs/A runs/B               from A to B, as 'fairtrial diff' does
+""",
+    )
+    parser.add_argument("trial", nargs="?", type=Path, help="default: all below --dir")
+    add_folder(parser)
+    parser.add_argument(
+        "--diff",
+        nargs="*",
+        type=Path,
+        metavar="TRIAL",
+        help="what changed in the environment between a trial's sessions; or two trials compared, as "
+        "'fairtrial diff' does it",
+    )
+    parser.add_argument("--json", action="store_true", help="the result as JSON")
+    parser.epilog = (
+        f"{parser.epilog}\nexit code: 5 where TRIAL has ended and its files or rows do not fit it"
+    )
+    parser.set_defaults(run=_status)
+
+
+def _status(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    if args.diff is not None:
+        return _differences(args, out)
+    from analysis.errors import StoreError
+    from analysis.record.fleet import is_fleet
+
+    from ..fleet.slurm import Scheduler
+    from ..fleet.status import read_standing, trials_standing
+    from ..trial.progress import read_progress, trials_in
+
+    found = []
+    fleets: tuple[FleetStanding, ...] = ()
+    if args.trial is not None and is_fleet(args.trial):
+        write_result(read_standing(args.trial, Scheduler()), out, as_json=args.json)
+        return 0
+    if args.trial is not None:
+        found.append(read_progress(args.trial))
+    else:
+        trials = trials_in(args.dir)
+        fleets, damaged = trials_standing(args.dir)
+        unreadable = [*trials.unreadable, *damaged]
+        for path, _ in trials.found:
+            try:
+                found.append(read_progress(path))
+            except StoreError as error:  # one damaged trial hides no other
+                unreadable.append(error)
+        for reason in unreadable:
+            err.write(f"fairtrial: {reason}\n")
+    if args.json:
+        write_json([*(one.to_dict() for one in found), *(one.to_dict() for one in fleets)], out)
+    elif not found and not fleets:
+        out.write(f"no trials in {args.dir}\n")
+    else:
+        newest = sorted(found, key=lambda progress: progress.started, reverse=True)
+        out.write("\n".join(map(str, (*newest, *fleets))) + "\n")
+    named = args.trial is not None
+    return StoreError.exit_code if named and found[0].misfits else 0
+
+
+def _differences(args: argparse.Namespace, out: TextIO) -> int:
+    from analysis.errors import UsageError
+
+    from ..host.snapshot import compare_environments
+
+    trials = [*([] if args.trial is None else [args.trial]), *args.diff]
+    if len(trials) not in {1, 2}:
+        what = f"--diff compares one trial's sessions, or two trials, not {len(trials)}"
+        raise UsageError(what, None, "write fairtrial status --diff TRIAL [OTHER]")
+    if len(trials) == 2:
+        from analysis.commands.compare import write_comparison
+
+        write_comparison((trials[0], trials[1]), out, as_json=args.json)
+        return 0
+    write_result(compare_environments(trials[0], None), out, as_json=args.json)
+    return 0
+
+
+def add_cancel(subparsers: Subparsers) -> None:
+    """Add ``cancel``."""
+    parser = add_command(
+        subparsers,
+        "cancel",
+        description="Cancel the jobs of a fleet that wait or run, and wait until they have ended.\n"
+        "What was measured is kept. Only jobs that are the fleet's own are touched.",
+        examples="runs/FLEET                     go on later with: fairtrial submit runs/FLEET --resume",
+    )
+    parser.add_argument("fleet", type=Path, help="the fleet's folder")
+    parser.add_argument("--json", action="store_true", help="the result as JSON")
+    parser.set_defaults(run=_cancel)
+
+
+def _cancel(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    from ..fleet.status import cancel
+
+    done = cancel(args.fleet, lambda text: err.write(f"{text}\n"))
+    write_result(done, out, as_json=args.json)
+    return 0

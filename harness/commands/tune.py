@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, TextIO
 from .arguments import add_command, add_talk, write_json
 
 if TYPE_CHECKING:
-    from ..tuning import Proposal, Tuned, Wish
+    from ..tune.proposal import Proposal, Wish
+    from ..tune.tuner import Tuned
     from .arguments import Subparsers
 
 _ROOT = Path("/")
@@ -23,7 +24,6 @@ def add(subparsers: Subparsers) -> None:
     parser = add_command(
         subparsers,
         "tune",
-        summary="change what the doctor named, and put it back",
         description="Change the settings of this host that the doctor named, as root: governor or energy "
         "preference, boost, large pages, the profilers' rate, interrupts, an isolated partition. The exact "
         "list is shown and asked about first. With a command everything is put back at its end, and it is "
@@ -60,7 +60,7 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _tune(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    from ..errors import UsageError
+    from analysis.errors import UsageError
 
     argv = args.argv[1:] if args.argv[:1] == ["--"] else args.argv
     if args.argv and args.argv[0] != "--":
@@ -77,8 +77,9 @@ def _tune(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
 
 def _undo(args: argparse.Namespace, argv: list[str], out: TextIO, err: TextIO) -> int:
-    from ..errors import UsageError
-    from ..tuning import lines_of, undo_tuning
+    from analysis.errors import UsageError
+
+    from ..tune.tuner import lines_of, undo_tuning
 
     if argv or args.campaign or args.dry_run or args.yes or args.offline_sibling:
         raise UsageError("--undo stands alone: it puts back all that was changed")
@@ -97,7 +98,8 @@ def _undo(args: argparse.Namespace, argv: list[str], out: TextIO, err: TextIO) -
 
 
 def _change(args: argparse.Namespace, argv: list[str], out: TextIO, err: TextIO) -> int:
-    from ..tuning import Tuned, caller_of, survey, tune
+    from ..tune.executing import caller_of
+    from ..tune.tuner import Tuned, survey, tune
 
     proposal = survey(_wish(args, argv), _ROOT)
     if args.dry_run:
@@ -110,7 +112,13 @@ def _change(args: argparse.Namespace, argv: list[str], out: TextIO, err: TextIO)
         err.flush()
     caller = caller_of(os.environ)
     if proposal.count:
-        _must_be_possible(proposal, args)
+        # refuse what cannot be asked, is not allowed, or would spoil the trial of somebody
+        from ..tune.tuner import refuse_to_spoil
+
+        if not args.yes:
+            _must_be_asked()
+        _must_be_root("sudo fairtrial tune ...; --dry-run shows the list without")
+        refuse_to_spoil(proposal.busy)
         if not args.yes and not _agreed(err):
             err.write("nothing was changed\n")
             return 1
@@ -122,7 +130,7 @@ def _change(args: argparse.Namespace, argv: list[str], out: TextIO, err: TextIO)
 
     done = (
         tune(proposal, _ROOT, argv=argv, caller=caller, tell=tell)
-        if _any(proposal, argv)
+        if bool(proposal.count or argv)
         else Tuned()
     )
     if args.json:
@@ -130,24 +138,9 @@ def _change(args: argparse.Namespace, argv: list[str], out: TextIO, err: TextIO)
     return _ended(done, args, err)
 
 
-def _any(proposal: Proposal, argv: list[str]) -> bool:
-    """Tell whether there is anything to do."""
-    return bool(proposal.count or argv)
-
-
-def _must_be_possible(proposal: Proposal, args: argparse.Namespace) -> None:
-    """Refuse what cannot be asked, is not allowed, or would spoil the trial of somebody."""
-    from ..tuning import refuse_to_spoil
-
-    if not args.yes:
-        _must_be_asked()
-    _must_be_root("sudo fairtrial tune ...; --dry-run shows the list without")
-    refuse_to_spoil(proposal.busy)
-
-
 def _ended(done: Tuned, args: argparse.Namespace, err: TextIO) -> int:
     """Say what is left to do; give the exit code."""
-    from ..tuning import lines_of
+    from ..tune.tuner import lines_of
 
     if done.undone is not None and not done.undone.settled:
         if args.quiet:
@@ -162,11 +155,13 @@ def _ended(done: Tuned, args: argparse.Namespace, err: TextIO) -> int:
 
 
 def _wish(args: argparse.Namespace, argv: list[str]) -> Wish:
-    from ..tuning import Wish, caller_of
+    from ..tune.executing import caller_of
+    from ..tune.proposal import Wish
 
     if args.campaign is None:
         return Wish(offline_sibling=args.offline_sibling, inside=bool(argv))
-    from ..campaign import load_campaign, own_defaults
+    from ..campaign.defaults import own_defaults
+    from ..campaign.load import load_campaign
 
     # those of the user for whom the campaign will be executed, not root's
     caller = caller_of(os.environ)
@@ -181,8 +176,8 @@ def _wish(args: argparse.Namespace, argv: list[str]) -> Wish:
 
 def _shown(proposal: Proposal, args: argparse.Namespace, argv: list[str]) -> str:
     """Write the exact list."""
-    from ..host import format_cpus
-    from ..wording import counted
+    from ..errors import counted
+    from ..host.tree import format_cpus
 
     where = "all CPUs" if proposal.cpus is None else f"CPU {format_cpus(proposal.cpus)}"
     whose = f" (for {args.campaign})" if args.campaign else ""
@@ -221,7 +216,7 @@ def _must_be_root(fix: str) -> None:
 
 
 def _must_be_asked() -> None:
-    from ..errors import UsageError
+    from analysis.errors import UsageError
 
     if sys.stdin is None or not sys.stdin.isatty():
         raise UsageError(

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from analysis.record import Fleet, read_fleet
+from analysis.errors import UsageError
+from analysis.record.fleet import Fleet, read_fleet
 
-from ..errors import UsageError
-from ..store import new_trial_name
-from .jobs import Job
-from .places import require_place
-from .scheduler import Scheduler
-from .script import script_of
-from .standing import FleetStanding, HostStanding, agrees, read_standing
-from .submission import SLURM, Submission, at_home, user_name
-from .time_limit import limit_of
+from ..trial.writer import new_trial_name
+from .hosts import limit_of, require_place
+from .sbatch import script_of
+from .slurm import Job, Scheduler
+from .status import FleetStanding, HostStanding, agrees, read_standing
+from .submission import Submission, at_home, slurm_of, user_name, with_slurm
 
 
 def resubmission_of(
@@ -26,23 +23,6 @@ def resubmission_of(
     """Plan jobs for the hosts whose trial is not complete and which have none in the queue.
 
     Jobs of a submission that was killed half-way are found by their comment and taken in.
-
-    Parameters
-    ----------
-    folder : Path
-        The fleet's folder.
-    time : str, optional
-        Another time limit, in Slurm's notation.
-    scheduler : Scheduler, optional
-        Slurm on this host.
-
-    Raises
-    ------
-    UsageError
-        If it was not submitted, or by somebody else, or on another cluster; if its partition does
-        not allow the time (any more).
-    StoreError
-        If the fleet cannot be read.
     """
     scheduler = scheduler or Scheduler()
     folder = folder.absolute()
@@ -50,21 +30,20 @@ def resubmission_of(
     slurm = _submitted(folder, fleet)
     _require_ours(folder, slurm, scheduler)
     if not at_home(folder, fleet):  # moved, or a copy: from now on a fleet with jobs of its own
-        slurm = slurm | {"fleet": new_trial_name(fleet.campaign)}
-        fleet = replace(fleet, further={**fleet.further, SLURM: slurm})
+        fleet = with_slurm(fleet, {"fleet": new_trial_name(fleet.campaign)})
     if time is not None:
-        slurm = slurm | {"time": limit_of(time, None, None)}
-        fleet = replace(fleet, further={**fleet.further, SLURM: slurm})
+        fleet = with_slurm(fleet, {"time": limit_of(time, None, None)})
+    slurm = slurm_of(fleet)
     require_place(slurm["partition"], slurm["time"], scheduler)
     jobs = scheduler.jobs(user_name())
     fleet, held = _taken_in(folder, fleet, jobs)
     standing = read_standing(folder, scheduler, fleet=fleet, jobs=jobs)
     hosts = _needing(standing)
-    notes = [
-        f"{one.host} has its job {one.job} in the queue ({_said(one)})"
-        for one in standing.hosts
-        if one.in_queue
-    ]
+    notes = []
+    for one in standing.hosts:
+        if one.in_queue:
+            reason = f": {one.reason}" if one.reason else ""
+            notes.append(f"{one.host} has its job {one.job} in the queue ({one.queue}{reason})")
     places = {host.host: host.trial for host in fleet.hosts}
     notes += [
         f"{one.host} has failed, and nothing is left to measure there: {one.why}; to measure it again, "
@@ -88,18 +67,14 @@ def resubmission_of(
 
 def _submitted(folder: Path, fleet: Fleet) -> dict[str, Any]:
     """Give what the fleet was submitted with."""
-    slurm = fleet.further.get(SLURM)
+    slurm = slurm_of(fleet)
     texts = ("fleet", "user", "cluster", "partition", "time", "campaign")
     lists = ("options", "arguments", "exported")
-    whole = (
-        isinstance(slurm, dict)
-        and all(isinstance(slurm.get(key), str) for key in texts)
-        and all(
-            isinstance(slurm.get(key), list) and all(isinstance(item, str) for item in slurm[key])
-            for key in lists
-        )
+    whole = all(isinstance(slurm.get(key), str) for key in texts) and all(
+        isinstance(slurm.get(key), list) and all(isinstance(item, str) for item in slurm[key])
+        for key in lists
     )
-    if not whole or not isinstance(slurm, dict):
+    if not whole:
         raise UsageError(
             "this fleet was not submitted by fairtrial: its trials were put together by hand",
             str(folder),
@@ -154,7 +129,3 @@ def _needing(standing: FleetStanding) -> tuple[str, ...]:
 def _measured(host: HostStanding) -> bool:
     """Tell whether a host that has failed has nothing left to measure: a job would change nothing."""
     return host.state == "failed" and host.done == host.planned
-
-
-def _said(host: HostStanding) -> str:
-    return f"{host.queue}: {host.reason}" if host.reason else f"{host.queue}"

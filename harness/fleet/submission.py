@@ -1,4 +1,4 @@
-"""A campaign on its way to many hosts: one batch script, one job a host, one folder.
+"""A campaign on its way to many hosts: built once, one batch script, one job a host; taken back if that fails.
 
 The jobs are submitted held, ``fleet.json`` is written with their ids, and only then they are
 released: no job can start before the fleet is whole. Whatever goes wrong before that takes all of
@@ -15,23 +15,89 @@ import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from analysis.record import FLEET, Fleet, FleetHost, utc_now, write_fleet
+from analysis.errors import StoreError
+from analysis.record.fleet import (
+    FLEET,
+    Fleet,
+    FleetHost,
+    is_fleet,
+    read_fleet,
+    trial_place,
+    write_fleet,
+)
+from analysis.record.manifest import utc_now
 
-from ..campaign import Campaign, identity_of
-from ..errors import LaunchError, StoreError
-from ..launch import Interrupts, base_environment
-from ..store import new_trial_name, storing
-from ..trial import planned_runs
-from .building import build_once
-from .estimate import estimate_of
-from .places import places_for, require_time
-from .scheduler import Scheduler
-from .script import CANCELLED, SCRIPT, script_of
-from .time_limit import least_limit_s, limit_of, limit_of_seconds, seconds_of_limit
-from .wishes import Wishes
-from .withdrawal import withdraw
+from ..campaign.identity import identity_of
+from ..errors import HostError, LaunchError
+from ..launch.commands import SideCommands, base_environment, resolve_all
+from ..launch.interrupts import Interrupts
+from ..trial.folder import storing
+from ..trial.preparation import expected_seconds, planned_runs
+from ..trial.progress import read_progress, trials_in
+from ..trial.writer import new_trial_name
+from .hosts import (
+    least_limit_s,
+    limit_of,
+    limit_of_seconds,
+    places_for,
+    require_time,
+    seconds_of_limit,
+)
+from .sbatch import CANCELLED, SCRIPT, Wishes, script_of
+from .slurm import Scheduler
+
+if TYPE_CHECKING:
+    from ..campaign.model import Campaign
+
+
+def build_once(
+    campaign: Campaign, folder: Path, interrupts: Interrupts, say: Callable[[str], object]
+) -> None:
+    """Build every variant on this host, with the logs in `folder`."""
+    environment = base_environment(campaign.isolation, os.environ)
+    commands = SideCommands(None, interrupts)
+    try:
+        for build in campaign.builds:
+            say(f"build   {build.variant}")
+            commands.build(build, environment, folder, timeout_s=campaign.protocol.build_timeout_s)
+    finally:
+        commands.close()
+    resolve_all(campaign, environment)
+
+
+class Estimate(NamedTuple):
+    """Seconds of the whole plan and of its longest run; None where they are unknown."""
+
+    total_s: float | None = None
+    longest_s: float | None = None
+
+
+def estimate_of(campaign: Campaign, runs: Path) -> Estimate:
+    """Look at the earlier trials of a campaign, those of fleets among them, the newest first."""
+    longest = [cell.timeout_s for cell in campaign.cells]
+    most = max((each for each in longest if each is not None), default=None)
+    for trial in _earlier(campaign.name, runs):
+        with contextlib.suppress(StoreError):  # 'fairtrial status' tells which cannot be read
+            known = read_progress(trial).seconds
+            total = expected_seconds(campaign, campaign.protocol.sessions, known)
+            if total is not None:
+                return Estimate(total_s=total, longest_s=max(known.values()))
+    return Estimate(longest_s=None if None in longest else most)
+
+
+def _earlier(campaign: str, runs: Path) -> Iterator[Path]:
+    with contextlib.suppress(StoreError):
+        yield from (path for path, _ in trials_in(runs, campaign).found)
+    with contextlib.suppress(OSError):
+        for folder in sorted(runs.glob(f"{campaign}-*"), reverse=True):
+            if not is_fleet(folder):
+                continue
+            with contextlib.suppress(StoreError):
+                fleet = read_fleet(folder)
+                yield from (trial_place(folder, host) for host in fleet.hosts)
+
 
 SLURM = "slurm"  # the key of fleet.json with what the scheduler needs
 _PREFIX = "fairtrial:"
@@ -102,24 +168,12 @@ class Submission:
         return "\n".join([self.script, *lines, f"scontrol release, once {FLEET} is written"])
 
     def execute(self, say: Callable[[str], object]) -> Submission:
-        """Submit the jobs; give the submission with their ids.
-
-        Parameters
-        ----------
-        say : callable
-            Hears what is done.
-
-        Raises
-        ------
-        FairtrialError
-            If the folder cannot be written, another submission is at it, or Slurm refuses a job;
-            then none is left in the queue, and no new folder, or `say` heard what is.
-        Interrupted
-            If a signal came; likewise.
-        """
+        """Submit the jobs; give the submission with their ids."""
         with Interrupts() as interrupts, contextlib.ExitStack() as stack:
             if self.fresh:
-                _make(self.folder, share=self.share)
+                with storing(self.folder):
+                    self.folder.parent.mkdir(parents=True, exist_ok=True)
+                    self.folder.mkdir(mode=0o777 if self.share else 0o700)
             try:
                 stack.enter_context(_alone(self.folder))
             except BaseException:
@@ -135,10 +189,14 @@ class Submission:
         fleet = self.fleet
         asked = False
         try:
-            self._write(self.script)
+            path = self.folder / SCRIPT  # stays for a person: Slurm keeps a copy of its own
+            with storing(path):
+                path.write_text(self.script, encoding="utf-8", errors="surrogateescape")
+                path.chmod(0o700)
             if self.campaign is not None:
                 build_once(self.campaign, self.folder, interrupts, say)
-            fleet = _placed(fleet, self.folder)
+            place = {"folder": str(self.folder.resolve()), "inode": self.folder.stat().st_ino}
+            fleet = with_slurm(fleet, place)
             write_fleet(self.folder, fleet)
             for host, command in zip(self.hosts, self.commands, strict=True):
                 interrupts.check()
@@ -164,10 +222,34 @@ class Submission:
     def _withdrawn(
         self, submitted: list[str], say: Callable[[str], object], *, refused: bool
     ) -> bool:
-        """Tell whether none of the jobs is left in the queue, having cancelled them."""
+        """Tell whether none of the jobs is left in the queue, having cancelled them.
+
+        A job may be in the queue although sbatch was interrupted, or did not answer in time: then its
+        comment tells whose it is.
+        """
         kept = {*self.held, *(job for host in self.fleet.hosts for job in host.jobs)}
-        slurm = self.fleet.further[SLURM]
-        left = withdraw(self.scheduler, slurm, comment_of(self.fleet), submitted, kept)
+        slurm, scheduler = self.fleet.further[SLURM], self.scheduler
+        ours = (comment_of(self.fleet), slurm["user"], slurm["cluster"])
+
+        def in_queue() -> tuple[str, ...]:
+            return tuple(
+                job.id
+                for job in scheduler.jobs(slurm["user"]).values()
+                if (job.comment, job.user, job.cluster) == ours
+                and job.live
+                and job.state != "COMPLETING"
+                and job.id not in kept
+            )
+
+        left: tuple[str, ...] | None
+        try:
+            scheduler.end(submitted)
+            left = in_queue()
+            if left:
+                scheduler.end(left)
+                left = in_queue()
+        except HostError:
+            left = None
         if left == () or (left is None and refused):
             return True
         which = "jobs of it may be" if left is None else f"still there: {', '.join(left)}"
@@ -176,13 +258,6 @@ class Submission:
             f"fairtrial cancel {shlex.quote(str(self.folder))}"
         )
         return False
-
-    def _write(self, script: str) -> None:
-        """Write the script, which stays for a person: Slurm keeps a copy of its own."""
-        path = self.folder / SCRIPT
-        with storing(path):
-            path.write_text(script, encoding="utf-8", errors="surrogateescape")
-            path.chmod(0o700)
 
     def _take_back(self) -> None:
         """Remove what was written of a fleet that did not come about."""
@@ -224,26 +299,7 @@ def _alone(folder: Path) -> Iterator[None]:
 def submission_of(
     campaign: Campaign, wishes: Wishes, runs: Path, scheduler: Scheduler | None = None
 ) -> Submission:
-    """Plan the fleet of a campaign; nothing is written or submitted.
-
-    Parameters
-    ----------
-    campaign : Campaign
-        What is executed.
-    wishes : Wishes
-        Where, and for how long.
-    runs : Path
-        The folder of trials and fleets.
-    scheduler : Scheduler, optional
-        Slurm on this host.
-
-    Raises
-    ------
-    UsageError
-        If the wishes cannot be had: an unknown host, too short a time, a shared partition.
-    HostError
-        If there is no Slurm, or it does not answer.
-    """
+    """Plan the fleet of a campaign; nothing is written or submitted."""
     scheduler = scheduler or Scheduler()
     places = places_for(wishes, scheduler)
     known = estimate_of(campaign, runs)
@@ -286,6 +342,17 @@ def submission_of(
     )
 
 
+def slurm_of(fleet: Fleet) -> dict[str, Any]:
+    """Give what ``fleet.json`` keeps for the scheduler; nothing of a fleet put together by hand."""
+    slurm = fleet.further.get(SLURM)
+    return slurm if isinstance(slurm, dict) else {}
+
+
+def with_slurm(fleet: Fleet, changes: dict[str, Any]) -> Fleet:
+    """Give a fleet of which ``fleet.json`` keeps something else for the scheduler."""
+    return replace(fleet, further={**fleet.further, SLURM: slurm_of(fleet) | changes})
+
+
 def user_name() -> str:
     """Give the name of who executes this, as Slurm knows it; its number where it has none."""
     try:
@@ -296,8 +363,7 @@ def user_name() -> str:
 
 def comment_of(fleet: Fleet) -> str | None:
     """Give the comment that the jobs of a fleet carry; None where none were submitted."""
-    slurm = fleet.further.get(SLURM)
-    name = slurm.get("fleet") if isinstance(slurm, dict) else None
+    name = slurm_of(fleet).get("fleet")
     return f"{_PREFIX}{name}" if isinstance(name, str) else None
 
 
@@ -307,22 +373,12 @@ def at_home(folder: Path, fleet: Fleet) -> bool:
     Its path may be another one on another host, or after it was moved: then its inode tells. One that
     says neither, as only an edited one does, has no jobs.
     """
-    slurm = fleet.further.get(SLURM)
-    known = slurm if isinstance(slurm, dict) else {}
+    known = slurm_of(fleet)
     try:
-        return known.get("folder") == str(folder.resolve()) or known.get("inode") == _inode(folder)
+        inode = folder.stat().st_ino
+        return known.get("folder") == str(folder.resolve()) or known.get("inode") == inode
     except OSError:
         return False
-
-
-def _placed(fleet: Fleet, folder: Path) -> Fleet:
-    """Note in which folder the jobs of a fleet measure."""
-    place = {"folder": str(folder.resolve()), "inode": _inode(folder)}
-    return replace(fleet, further={**fleet.further, SLURM: fleet.further[SLURM] | place})
-
-
-def _inode(folder: Path) -> int:
-    return folder.stat().st_ino
 
 
 def _doubts(campaign: Campaign, wishes: Wishes, limit: str, longest_s: float | None) -> list[str]:
@@ -351,9 +407,3 @@ def _exported(campaign: Campaign) -> list[str]:
         return []
     kept = base_environment(campaign.isolation, os.environ).keys() & os.environ.keys()
     return sorted(name for name in kept if name.replace("_", "a").isalnum())
-
-
-def _make(folder: Path, *, share: bool) -> None:
-    with storing(folder):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        folder.mkdir(mode=0o777 if share else 0o700)

@@ -1,8 +1,15 @@
-"""Reads the rest of a host from a tree: kernel settings, container, power, sensors, interrupts."""
+"""Reads what stays on a host: kernel settings, container, power, sensors, and its cgroups with their limits.
+
+Source: Documentation/admin-guide/cgroup-v2.rst of Linux; systemd's "Control Group APIs and
+Delegation" for what a delegated group is.
+"""
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 from .state import Supply
 from .tree import Tree, whole
@@ -195,3 +202,95 @@ def vulnerabilities(tree: Tree) -> dict[str, str]:
     base = "/sys/devices/system/cpu/vulnerabilities"
     texts = {name: tree.text(f"{base}/{name}") for name in tree.names(base) or ()}
     return {name: text for name, text in texts.items() if text is not None}
+
+
+# What to do where there is no group to be had.
+DELEGATED = (
+    "execute it in a group of its own: systemd-run --user --scope -p Delegate=yes fairtrial run ... "
+    "(as root without --user)"
+)
+# The names that a campaign has for them, each that of the controller that holds it.
+GROUP_LIMITS = ("memory", "pids")
+
+
+def settings(limits: Mapping[str, int]) -> tuple[tuple[str, bytes], ...]:
+    """Give what is written into a group at once: (file, text). It limits nobody."""
+    if "memory" not in limits:
+        return ()
+    # Without the second the run would go on from the disk, and without the first the kernel would
+    # kill one of its processes, and leave others that wait for it.
+    return ("memory.oom.group", b"1"), ("memory.swap.max", b"0")
+
+
+def limiting(limits: Mapping[str, int]) -> tuple[tuple[str, bytes], ...]:
+    """Give what limits a group: (file, text)."""
+    return tuple((f"{name}.max", b"%d" % limits[name]) for name in GROUP_LIMITS if name in limits)
+
+
+def missing_for(limits: Mapping[str, int], controllers: Collection[str]) -> str | None:
+    """Give the first limit that nothing here can hold; None if there is none."""
+    return next((name for name in GROUP_LIMITS if name in limits and name not in controllers), None)
+
+
+_OWN = re.compile(r"^0::(/.*)$", re.MULTILINE)
+_ESCAPED = re.compile(r"\\([0-7]{3})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnGroup:
+    """The cgroup of version 2 in which this process is."""
+
+    path: str  # its folder, as below ``/``
+    # whether it is the root of all groups, which alone may hold processes and hand down controllers
+    # at once
+    top: bool
+    controllers: tuple[str, ...]  # those that it may hand down to groups below it
+    handed_down: tuple[str, ...]  # those that it does hand down
+    others: int | None  # how many other processes are in it; None when that cannot be read
+    writable: bool  # whether this process may make groups below it and move itself there
+
+
+def own_group(tree: Tree) -> OwnGroup | None:
+    """Give the own cgroup; None where no version 2 is mounted, or where it cannot be seen from here."""
+    own = _OWN.search(tree.text("/proc/self/cgroup") or "")
+    if own is None:
+        return None
+    # list the mounts of cgroup version 2: (the group that is mounted, where)
+    found = []
+    for line in (tree.text("/proc/self/mountinfo") or "").splitlines():
+        # such as: 36 35 0:30 / /sys/fs/cgroup rw,relatime shared:9 - cgroup2 cgroup2 rw,nsdelegate
+        before, _, after = line.partition(" - ")
+        words = before.split()
+        if len(words) > 4 and after.split(" ", 1)[0] == "cgroup2":
+            found.append((_plain(words[3]), _plain(words[4]).rstrip("/")))
+    for root, place in found:
+        inside = _below(own.group(1), root)
+        if inside is None:
+            continue
+        path = (place + inside).rstrip("/") or "/"
+        if not tree.exists(f"{path}/cgroup.procs"):
+            continue
+        processes = tree.text(f"{path}/cgroup.procs")
+        needed = (path, f"{path}/cgroup.procs", f"{path}/cgroup.subtree_control")
+        return OwnGroup(
+            path=path,
+            top=not tree.exists(f"{path}/cgroup.type"),  # every other group has one
+            controllers=tuple((tree.text(f"{path}/cgroup.controllers") or "").split()),
+            handed_down=tuple((tree.text(f"{path}/cgroup.subtree_control") or "").split()),
+            others=None if processes is None else max(0, len(processes.split()) - 1),
+            writable=all(os.access(tree.path(one), os.W_OK) for one in needed),
+        )
+    return None
+
+
+def _plain(name: str) -> str:
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 8)), name)
+
+
+def _below(group: str, root: str) -> str | None:
+    """Give the place of a group within a mount that begins at `root`; None outside of it."""
+    if ".." in group.split("/"):
+        return None
+    if root == "/":
+        return group
+    return group[len(root) :] if f"{group}/".startswith(f"{root}/") else None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..errors import HostError
-from .state import Cpu, Topology
-from .tree import format_cpus, parse_cpus
+from .tree import format_cpus
 
-__all__ = ["CpuPlan", "choose_cpus", "format_cpus", "parse_cpus"]
+if TYPE_CHECKING:
+    from .state import Cpu, Topology
 
 _FIX = "name CPUs out of {}, or write cpus: auto, under isolation: in the campaign"
 
@@ -37,26 +37,7 @@ def choose_cpus(
     usable: tuple[int, ...],
     isolated: tuple[int, ...] | None = None,
 ) -> CpuPlan:
-    """Choose the CPUs of a trial.
-
-    Parameters
-    ----------
-    setting : "auto", "none" or tuple of int
-        As in the campaign. "auto" takes one CPU of a physical core away from CPU 0 and leaves
-        the core's other threads free.
-    topology : Topology
-        The online CPUs.
-    usable : tuple of int
-        The CPUs of this process's own affinity.
-    isolated : tuple of int, optional
-        The CPUs that the scheduler leaves alone.
-
-    Raises
-    ------
-    HostError
-        If a CPU that the campaign names does not exist, is offline or outside the affinity, or if
-        there is no CPU to choose from.
-    """
+    """Choose the CPUs of a trial."""
     allowed = tuple(number for number in topology.numbers if number in set(usable))
     if not allowed:
         raise HostError(

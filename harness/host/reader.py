@@ -15,23 +15,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from . import facts, processors
-from .counters import CounterReader
-from .energy import energy_zones, power_event
-from .gaps import GapLook, look_for_gaps
-from .groups import OwnGroup, own_group
-from .state import IN_FILES, Counters, Cpu, HostState, Topology
-from .tree import Tree, format_cpus, parse_cpus
-
-__all__ = ["Counters", "Cpu", "Host", "HostState", "Topology", "format_cpus", "parse_cpus"]
+from .activity import CounterReader, GapLook, look_for_gaps
+from .facts import OwnGroup, own_group
+from .processors import energy_zones, power_event
+from .state import IN_FILES, Counters, HostState
+from .tree import Tree
 
 
 class Host:
     """Reads the host below `root`: the real one, or a recorded tree.
-
-    Parameters
-    ----------
-    root : Path, optional
-        Where /proc, /sys, /dev and /etc are found.
 
     Notes
     -----
@@ -55,13 +47,7 @@ class Host:
         self._tree.close()
 
     def read(self, cpus: tuple[int, ...] = ()) -> HostState:
-        """Read everything that stands still during a session.
-
-        Parameters
-        ----------
-        cpus : tuple of int, optional
-            The CPUs that will be measured; every usable one when empty.
-        """
+        """Read everything that stands still during a session."""
         tree = self._tree
         topology = processors.topology(tree)
         usable = processors.usable(tree, topology.numbers)
@@ -120,7 +106,9 @@ class Host:
             return GapLook(problem="a recorded host has no CPUs to look at")
         if not cpus:
             return look_for_gaps(cpus, seconds)  # says why nothing is looked at
-        from . import processes  # psutil takes longer to load than all the rest of the reader
+        from . import (
+            activity as processes,  # psutil takes longer to load than all the rest of the reader
+        )
 
         began, before = time.monotonic(), processes.processor_times(self.root)
         look = look_for_gaps(cpus, seconds, priority=priority, nice=nice)
@@ -129,7 +117,7 @@ class Host:
 
     def others_logged_in(self) -> int | None:
         """Count the users that are logged in besides the caller; None where nobody can tell."""
-        from .processes import others_logged_in
+        from .activity import others_logged_in
 
         return others_logged_in(self.root)
 

@@ -1,16 +1,73 @@
-"""What `harness.host.Host` read: plain frozen values, ``None`` where the kernel shows nothing."""
+"""What is known of a host, as plain values: what was read, what a check may look at, and what it found."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from .groups import OwnGroup
+from analysis.record.trial_files import CheckStatus, Finding
+
+from .tree import format_cpus
+
+if TYPE_CHECKING:
+    from .activity import GapLook
+    from .facts import OwnGroup
 
 _CPU = "/sys/devices/system/cpu"
 _CLOCK = "/sys/devices/system/clocksource/clocksource0"
 _HUGE_PAGES = "/sys/kernel/mm/transparent_hugepage"
+
+PARANOID = "/proc/sys/kernel/perf_event_paranoid"
+WhyMissing = Literal["absent", "permission", "full"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountedEvent:
+    """An event that is counted; with `user_only` without what kernel and hypervisor do for it."""
+
+    name: str
+    unit: str
+    user_only: bool
+    may_be_still: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingEvent:
+    """An event that is not counted, and why: it is not there, not permitted, or has no place."""
+
+    name: str
+    why: WhyMissing
+    what: str
+    where: str | None = None
+    fix: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CounterLook:
+    """What became of the events that were wanted, in their order.
+
+    `places` says where in the launcher's list each counted one stands. `asked` is whether a campaign
+    wants them, and not only the doctor; `paranoid` the kernel's setting.
+    """
+
+    counted: tuple[CountedEvent, ...]
+    missing: tuple[MissingEvent, ...]
+    asked: bool = True
+    paranoid: int | None = None
+
+    @property
+    def metrics(self) -> dict[str, dict[str, str]]:
+        """The metrics that rows will have, as a manifest declares them."""
+        return {
+            one.name: {"unit": one.unit, "better": "lower", "source": "counters"}
+            for one in self.counted
+        }
+
+    def to_dict(self) -> dict[str, str]:
+        """Give of each event in a word what becomes of it, as an environment record has it."""
+        told = {one.name: "user" if one.user_only else "all" for one in self.counted}
+        return told | {one.name: f"none: {one.what}" for one in self.missing}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,9 +273,9 @@ def path_of(name: str) -> str:
 class Counters:
     """What moves: counts since boot and values of the moment, for the CPUs `cpus`.
 
-    Counters are compared by `harness.checks.check_between`. `busy_s` and `steal_s` belong to
-    `cpus`, `busy_all_s` to every CPU, and `fairtrial_s` is this process's own. `irqs` counts device interrupts that `cpus` served, by
-    source. `throttled` counts thermal events, `quota_throttled` those of the cgroup's CPU quota.
+    Counters are compared by `harness.host.checks.check_between`. `busy_s` and `steal_s` belong to
+    `cpus`, `busy_all_s` to every CPU, and `fairtrial_s` is this process's own. `irqs` counts device
+    interrupts that `cpus` served, by source. `throttled` counts thermal events, `quota_throttled` those of the cgroup's CPU quota.
     `kernel_alarms` are the alarming lines of the kernel log so far, None when it is unreadable.
     """
 
@@ -250,3 +307,98 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - any value of the dataclasses ab
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
     return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """The host before a session, and what the trial is going to ask of it.
+
+    `state` and `counters` were read for `cpus`, those that will be measured (all when empty);
+    `free_bytes` is the room where the trial goes (None: unknown), `runs_path` that folder; `gaps` is
+    what a look at the measured CPUs saw, `events` which events can be counted; None when nobody
+    looked. `energy` says that energy is going to be recorded. `groups` are the controllers of the
+    cgroups that the trial's runs have, None when they have none, or before a trial; `ungrouped` that
+    the campaign asks for none, `limits` what it limits. `others_logged_in` counts users besides the
+    caller, None where nobody can tell.
+    """
+
+    state: HostState
+    counters: Counters
+    cpus: tuple[int, ...]
+    fifo: bool = False
+    aslr: bool = True
+    free_bytes: int | None = None
+    needed_bytes: int = 0
+    runs_path: str | None = None
+    gaps: GapLook | None = None
+    groups: tuple[str, ...] | None = None
+    ungrouped: bool = False
+    limits: Mapping[str, int] = field(default_factory=dict)
+    events: CounterLook | None = None
+    energy: bool = False
+    others_logged_in: int | None = None
+
+    @property
+    def measured(self) -> tuple[Cpu, ...]:
+        """The online CPUs that are measured."""
+        return self.state.topology.only(self.cpus)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the measured CPUs, as asked for where the kernel shows none."""
+        return tuple(cpu.number for cpu in self.measured) or self.cpus
+
+    @property
+    def others(self) -> tuple[int, ...]:
+        """The online CPUs that share no core with a measured one: where other work may go."""
+        taken = {n for cpu in self.measured for n in (cpu.number, *(cpu.siblings or ()))}
+        return tuple(n for n in self.state.topology.numbers if n not in taken)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """The counters at two moments, `elapsed_s` apart, of the measured `cpus`."""
+
+    before: Counters
+    after: Counters
+    elapsed_s: float
+    cpus: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One host check: it judges a host that is about to measure, and why that matters to a timing.
+
+    `between` judges what happened from one moment to another (None where nothing can happen).
+    """
+
+    before: Callable[[Situation], Finding]
+    reason: str
+    between: Callable[[Interval], Finding] | None = None
+
+    @property
+    def name(self) -> str:
+        """The check's name, that of its function."""
+        return self.before.__name__
+
+
+def found(
+    status: CheckStatus, what: str, where: str | None = None, fix: str | None = None
+) -> Finding:
+    """Make a finding; `harness.host.checks` adds the check's name and reason."""
+    return Finding(check="", status=status, what=what, where=where, fix=fix)
+
+
+def read(path: str, value: object) -> str:
+    """Write where a value was read: the path and the value itself."""
+    return f"{path} = {value}"
+
+
+def named(cpus: tuple[int, ...]) -> str:
+    """Name CPUs in a sentence: ``cpu3``, or ``cpus 2-3``."""
+    return f"cpu{cpus[0]}" if len(cpus) == 1 else f"cpus {format_cpus(cpus)}"
+
+
+def ghz(khz: int) -> str:
+    """Write a frequency in GHz."""
+    return f"{khz / 1e6:.2f} GHz"

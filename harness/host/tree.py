@@ -14,13 +14,7 @@ _POLL_BYTES = 64 * 1024
 
 
 def parse_cpus(text: str) -> tuple[int, ...]:
-    """Read a kernel CPU list such as ``0-2,5`` (also ``0-8:2/4``) into sorted numbers.
-
-    Raises
-    ------
-    ValueError
-        If `text` is no such list.
-    """
+    """Read a kernel CPU list such as ``0-2,5`` (also ``0-8:2/4``) into sorted numbers."""
     numbers: set[int] = set()
     for part in filter(None, (piece.strip() for piece in text.strip().split(","))):
         match = re.fullmatch(r"([0-9]{1,6})(?:-([0-9]{1,6})(?::([0-9]{1,6})/([0-9]{1,6}))?)?", part)

@@ -1,4 +1,6 @@
-"""The orchestrator's side of the launcher: requests go out, replies come back, nothing survives.
+"""The orchestrator's side of the launcher: where it runs, requests go out, replies come back, nothing survives.
+
+Sources: sched_setaffinity(2), setpriority(2), sched_setscheduler(2).
 
 A `LauncherClient` owns one launcher process (``launcher.py``). It applies the campaign's isolation when
 it starts and then executes one program at a time. If the launcher process dies, what it left is
@@ -19,23 +21,126 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..campaign import Isolation
-from ..errors import LauncherDiedError, LaunchError
-from ..meters.cgroups import RunGroups
-from ..meters.counters import Answer
-from ..wording import counted
-from .announced import Announced
-from .exchange import Execution, Request, execution_of
+from analysis.registry import shipped
+
+from ..errors import LauncherDiedError, LaunchError, counted
+from ..host.tree import format_cpus
+from .exchange import (
+    LOOK_S,
+    Execution,
+    Lookout,
+    Request,
+    become_subreaper,
+    children,
+    execution_of,
+    message_of,
+    not_permitted,
+    not_started,
+)
 from .interrupts import Interrupted, Interrupts, in_a_job
-from .placement import Placement, place, placement_of
-from .processes import become_subreaper, children, ends
-from .refusals import not_permitted, not_started
-from .standstill import LOOK_S, Lookout
 
-_SCRIPT = Path(__file__).with_name("launcher.py")
+if TYPE_CHECKING:
+    from ..campaign.model import Isolation
+    from ..meters.cgroups import RunGroups
+    from ..meters.counters import Answer
+
+_CLASSES = {
+    os.SCHED_OTHER: "other",
+    os.SCHED_BATCH: "batch",
+    os.SCHED_IDLE: "idle",
+    os.SCHED_FIFO: "fifo",
+    os.SCHED_RR: "rr",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """The CPUs that a process may use, its nice value, its scheduling class and the priority in that."""
+
+    cpus: frozenset[int]
+    nice: int
+    policy: int
+    priority: int
+
+    def changes(self, now: Placement) -> str:
+        """Say what is other now; nothing where all is the same."""
+        found = []
+        if now.cpus != self.cpus:
+            before, after = format_cpus(tuple(self.cpus)), format_cpus(tuple(now.cpus))
+            found.append(f"CPUs {before} became {after}")
+        if now.nice != self.nice:
+            found.append(f"nice {self.nice} became {now.nice}")
+        if (now.policy, now.priority) != (self.policy, self.priority):
+            found.append(f"scheduling {self._scheduling()} became {now._scheduling()}")
+        return ", ".join(found)
+
+    def _scheduling(self) -> str:
+        name = _CLASSES.get(self.policy, f"class {self.policy}")
+        return f"{name} {self.priority}" if self.priority else name
+
+
+def placement_of(pid: int) -> Placement | None:
+    """Read how a process is placed; None of one that has ended."""
+    try:
+        return Placement(
+            cpus=frozenset(os.sched_getaffinity(pid)),
+            nice=os.getpriority(os.PRIO_PROCESS, pid),
+            policy=os.sched_getscheduler(pid) & ~os.SCHED_RESET_ON_FORK,
+            priority=os.sched_getparam(pid).sched_priority,
+        )
+    except OSError:
+        return None
+
+
+def place(pid: int, placement: Placement) -> None:
+    """Place a process so, as far as that is permitted."""
+    with contextlib.suppress(OSError):
+        os.sched_setaffinity(pid, placement.cpus)
+    with contextlib.suppress(OSError):
+        os.sched_setscheduler(pid, placement.policy, os.sched_param(placement.priority))
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, pid, placement.nice)
+
+
+_MOST = 512  # what the launcher keeps counts in its memory, below which no target's can be seen
+
+
+class _Sent(NamedTuple):
+    """A request as it was sent. It is kept, so that its id stays its own."""
+
+    request: Request
+    env: dict[bytes, bytes]
+    handle: int
+
+
+class Announced:
+    """The requests that one launcher has, by their handles.
+
+    There are at most so many; then the oldest makes room, and its handle names another.
+    """
+
+    def __init__(self) -> None:
+        self._sent: dict[int, _Sent] = {}
+
+    def handle(self, request: Request) -> tuple[int, dict[str, Any] | None]:
+        """Give a request's handle, and the message that announces it where it is new or changed.
+
+        Its environment may change from one execution to the next; all else is frozen.
+        """
+        known = self._sent.get(id(request))
+        if known is not None and known.env == request.env:
+            return known.handle, None
+        number = len(self._sent) if known is None else known.handle
+        if known is None and number == _MOST:
+            number = self._sent.pop(next(iter(self._sent))).handle
+        self._sent[id(request)] = _Sent(request, dict(request.env), number)
+        return number, {**message_of(request), "handle": number}
+
+
+_SCRIPT = shipped("harness/launch/launcher.py")
 _STAY_NS = 20_000_000
 _ENDING_S = 15.0  # what a launcher that sweeps may need
 _CONTAINMENTS = ("pid", "user", "none")  # best first
@@ -50,33 +155,7 @@ _INTERRUPTED = "interrupted"
 
 
 class LauncherClient:
-    """One launcher process and the way to it.
-
-    Parameters
-    ----------
-    isolation : Isolation
-        What the targets inherit.
-    cpus : tuple of int or None
-        The CPUs of launcher and targets; ``None`` leaves them as they are.
-    interrupts : Interrupts
-        Ends a program under way when a signal arrives.
-    contained : bool
-        Whether to ask for a PID namespace at all (hooks and builds run without).
-    stays : bool
-        Whether it keeps its CPU busy for a moment after each run, so that the next one finds it awake.
-    counters : mapping, optional
-        The events to open, as `harness.meters.counters.CounterPlan.message` has them; what became of
-        them stands in `counters` then, and in each execution what they counted.
-    groups : RunGroups, optional
-        Where each run gets a cgroup of its own.
-
-    Raises
-    ------
-    HostError
-        If a setting is not permitted on this host.
-    LaunchError
-        If the launcher cannot be started.
-    """
+    """One launcher process and the way to it."""
 
     def __init__(
         self,
@@ -159,7 +238,10 @@ class LauncherClient:
             self.close()
             return reply["error"], reply["errno"]
         self.spawns_into_groups = reply.get("spawns_into_groups", False)
-        self.counters = tuple(Answer(*one) for one in reply["counters"])
+        if reply["counters"]:
+            from ..meters.counters import Answer
+
+            self.counters = tuple(Answer(*one) for one in reply["counters"])
         return None
 
     def _credentials(self) -> int:
@@ -184,13 +266,6 @@ class LauncherClient:
         """Execute one program and wait for it; `watch` is asked every so many seconds.
 
         `padding` is how long its `padded` variable is; with `count` the counters are read around it.
-
-        Raises
-        ------
-        LaunchError
-            If the program cannot be started, or if the launcher died: it may have been stopped for good.
-        Interrupted
-            If a signal arrived: the program has been killed and nothing of it is left.
         """
         handle, announcement = self._announced.handle(request)
         run = {"op": "run", "handle": handle, "padding": padding, "count": count}
@@ -268,7 +343,9 @@ class LauncherClient:
         self._socket.close()
         if self._pidfd >= 0:
             self._signal(signal.SIGCONT)  # it may be stopped
-            if not ends(self._pidfd, _ENDING_S):
+            ended = select.poll()
+            ended.register(self._pidfd, select.POLLIN)
+            if not ended.poll(_ENDING_S * 1000):
                 self._signal(signal.SIGKILL)
             os.close(self._pidfd)
             self._pidfd = -1

@@ -1,19 +1,229 @@
-"""What goes to a launcher and what comes back: one program to execute, and its measurement."""
+"""What goes to a launcher and what comes back: a measurement, what the kernel refused, whether anything stood still.
+
+What stands still is told by SIGCONT, which the launcher sees; by a wait that returned far too late; by a
+clock that went on while the machine was suspended; and by the state of the launcher, at each look. How long
+the program took plays no part: what is chosen by its value is biased.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import errno
 import os
 import resource
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from analysis.run_numbers import LAUNCHER_NUMBERS
+from analysis.record.run_numbers import LAUNCHER_NUMBERS
 
-from ..errors import LaunchError
-from ..meters.cgroups import GROUP_LIMITS
-from .standstill import LOOK_S, Standstill
+from ..errors import HostError, LaunchError
+from ..host.facts import GROUP_LIMITS
+
+if TYPE_CHECKING:
+    from ..campaign.model import Isolation
+
+_PR_SET_CHILD_SUBREAPER = 36
+_PROC = Path("/proc")
+
+
+def children(pid: int, proc: Path = _PROC) -> tuple[int, ...]:
+    """List a process's children; by every process's parent where the kernel lists none."""
+    try:
+        tasks = list((proc / str(pid) / "task").iterdir())
+        return tuple(
+            int(child) for task in tasks for child in (task / "children").read_text().split()
+        )
+    except FileNotFoundError:
+        pass  # ended, or a kernel without that file
+    found = []
+    for entry in proc.iterdir():
+        if entry.name.isdecimal() and entry.name.isascii():
+            with contextlib.suppress(OSError):
+                # "pid (name) state parent ...": the name may hold blanks and brackets
+                if int((entry / "stat").read_text().rpartition(")")[2].split()[1]) == pid:
+                    found.append(int(entry.name))
+    return tuple(found)
+
+
+def is_stopped(pid: int, proc: Path = _PROC) -> bool:
+    """Tell whether a process is stopped, by a signal or by who traces it; False where nobody knows."""
+    try:
+        fields = (proc / str(pid) / "stat").read_bytes().rpartition(b")")[2].split(None, 1)
+    except OSError:
+        return False
+    return bool(fields) and fields[0] in {b"T", b"t"}
+
+
+def become_subreaper() -> None:
+    """Let the processes of a launcher that dies fall to this process, which kills them."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        raise LaunchError(f"prctl failed: {os.strerror(ctypes.get_errno())}")
+
+
+LOOK_S = 0.25  # a stop that ends within that is told by SIGCONT alone
+LATE_S = 1.0
+PATIENCE_S = 10.0  # with a launcher that is stopped
+_UNSEEN_S = 30.0  # beyond the end of a timeout, with one that only does not answer
+_SLEPT_NS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standstill:
+    """That something stood still while a program ran.
+
+    `what` did, in words; `seconds` is for how long, as far as it was seen: 0.0 where SIGCONT alone tells, of
+    a stop of less than a quarter of a second, or of none at all.
+    """
+
+    what: str
+    seconds: float
+
+    def __str__(self) -> str:
+        if not self.seconds:
+            return f"{self.what} got SIGCONT, as after a stop of less than {LOOK_S:g} s"
+        return f"{self.what} stood still for {self.seconds:.1f} s"
+
+
+class Lookout:
+    """Follows one program's run from beside it, by the waits for its end."""
+
+    def __init__(
+        self,
+        launcher: int,
+        limit_s: float | None,
+        stopped: Callable[[int], bool] = is_stopped,
+    ) -> None:
+        self._launcher = launcher
+        self._limit_s = None if limit_s is None else limit_s + _UNSEEN_S
+        self._stopped = stopped
+        self._waited_s = 0.0  # what everything stood still is no part of
+        self._now_s = self._longest_s = self._seen_s = 0.0  # for how long the launcher was stopped
+        self._late: list[tuple[int, int]] = []
+        self._asleep = _asleep()[1]
+
+    def waited(self, began_ns: int, asked_s: float, *, in_vain: bool) -> str | None:
+        """Take note of a wait that has just returned; say why the launcher is given up, if it is."""
+        now = time.monotonic_ns()
+        took_s, due = (now - began_ns) / 1e9, began_ns + round(asked_s * 1e9)
+        if took_s - asked_s >= LATE_S:
+            self._late.append((due, now))
+        took_s = min(took_s, asked_s)
+        self._waited_s += took_s
+        if not in_vain:
+            return None
+        if self._stopped(self._launcher):
+            self._now_s += took_s
+            self._seen_s += took_s
+            self._longest_s = max(self._longest_s, self._now_s)
+        else:
+            self._now_s = 0.0
+        if self._now_s >= PATIENCE_S:
+            return f"the launcher was stopped, and not continued for {PATIENCE_S:g} s"
+        if self._limit_s is not None and self._waited_s >= self._limit_s:
+            return f"the launcher did not answer for {self._waited_s:.0f} s"
+        return None
+
+    def standstill(self, reply: Mapping[str, Any], *, woken: bool) -> Standstill | None:
+        """Tell what stood still while the program ran, by the launcher's reply too."""
+        numbers = reply["numbers"]
+        ended_ns = numbers["start_ns"] + numbers["wall_ns"]
+        # a program that had ended when a wait was due was over before anything stood still, or beside it
+        late_s = sum(now - due for due, now in self._late if due < ended_ns) / 1e9
+        own_s = reply["late_ms"] / 1e3
+        late_s = max(late_s, own_s if own_s >= LATE_S else 0.0)
+        asleep_s = max(0, _asleep()[0] - self._asleep) / 1e9
+        if asleep_s * 1e9 >= _SLEPT_NS:
+            return Standstill(what="the machine", seconds=asleep_s + late_s)
+        if late_s:
+            both = reply["continued"] or own_s >= LATE_S
+            what = "fairtrial and its launcher" if both else "fairtrial"
+            return Standstill(what=what, seconds=late_s + self._seen_s)
+        if (reply["continued"] and not woken) or self._longest_s >= LATE_S:
+            return Standstill(what="the launcher", seconds=self._seen_s)
+        return None
+
+
+def _asleep() -> tuple[int, int]:
+    """Tell between which bounds the machine has been suspended since it started, in ns."""
+    before = time.monotonic_ns()
+    boot = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+    return boot - time.monotonic_ns(), boot - before
+
+
+_LIMITED = (errno.ENOMEM, errno.EAGAIN, errno.EBADF, errno.EMFILE)
+_LINKED = (errno.ELOOP, errno.ENOTDIR)  # of a file, of its folder
+_SPAWN_FIXES = {
+    errno.ENOENT: ("not found, or the interpreter in its first line is missing", "check the path"),
+    errno.EACCES: ("not executable by you", "chmod +x it, or check the folders' permissions"),
+    errno.ENOEXEC: (
+        "no program that the kernel can execute",
+        "give a script a '#!' line, or ask for a shell by name: {shell: ...}",
+    ),
+    errno.E2BIG: ("called with arguments and environment that are too long", "shorten them"),
+}
+
+
+def not_started(request: Request, stage: str, number: int) -> LaunchError:
+    """Say why a launcher did not execute a program: what it was doing then."""
+    name, reason = request.argv[0], os.strerror(number)
+    if stage == "spawn" and request.limits and number in _LIMITED:
+        return LaunchError(
+            f"'{name}' is not started: {reason}",
+            "isolation.limits",
+            "raise the limits: they hold for the first steps of the new process too",
+        )
+    if stage == "spawn":
+        what, fix = _SPAWN_FIXES.get(number, (f"not started: {reason}", None))
+        return LaunchError(f"'{name}' is {what}", request.path, fix)
+    places = {
+        "stdin": request.stdin,
+        "stdout": request.stdout,
+        "stderr": request.stderr,
+        "cwd": request.cwd,
+        "limits": "isolation.limits",
+        "cgroup": "isolation.containment",
+    }
+    if stage in {"stdout", "stderr"} and number in _LINKED:
+        return LaunchError(
+            f"the {stage} of '{name}' would be written through a symbolic link",
+            str(places[stage]),
+            "look who put it into the trial's folder (perhaps the program that is measured), "
+            "remove it, then continue with --resume",
+        )
+    return LaunchError(f"the {stage} of '{name}' could not be set: {reason}", str(places[stage]))
+
+
+def not_permitted(
+    setting: str, number: int, isolation: Isolation, cpus: tuple[int, ...] | None
+) -> HostError:
+    """Say which setting was refused, and how to have it permitted."""
+    refused: dict[str, tuple[str, str | None]] = {
+        "scheduling": (
+            f"scheduling class '{isolation.scheduling}' is not permitted",
+            "execute as root, or raise 'rtprio' in /etc/security/limits.conf, or use 'other'",
+        ),
+        "nice": (
+            f"nice {isolation.nice} is not permitted",
+            "execute as root, or raise 'nice' in /etc/security/limits.conf, or drop the setting",
+        ),
+        "cpus": (
+            f"the CPUs {cpus} cannot be used",
+            "choose CPUs that are online and that this process may use (taskset -p $$ shows them)",
+        ),
+        "cgroup": (
+            "the cgroup of a run cannot be used",
+            "see 'fairtrial doctor' (check cgroup), or use 'containment: none', without limits of "
+            "memory and pids",
+        ),
+    }
+    what, fix = refused.get(setting, (f"the setting '{setting}' is not permitted", None))
+    where = "containment" if setting == "cgroup" else setting
+    return HostError(f"{what}: {os.strerror(number)}", f"isolation.{where}", fix)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,12 +252,11 @@ class Request:
 class Execution:
     """What the launcher tells of one program that has ended.
 
-    `numbers` holds what it measured, by the names of `analysis.run_numbers`. `killed` says why the
-    launcher ended it ("timeout", or the reason that a watch gave). `out_of_memory` says whether the
-    kernel killed one of its processes for lack of memory; None without a cgroup that tells. `counters`
-    holds of each event that the launcher was asked for by how much it moved: the value, and for how
-    many ns it was enabled and counted; None for one that was not read, and altogether for a run that
-    was not counted. `standstill` says what stood still meanwhile, so that the times are not the program's.
+    `numbers` are those of `analysis.record.run_numbers`. `killed` says why the launcher ended it
+    ("timeout", or the reason that a watch gave), `out_of_memory` whether the kernel killed one of its
+    processes for lack of memory, None without a cgroup that tells. `counters` holds of each event by how
+    much it moved and for how many ns it was enabled and counted, None where it was not read. With a
+    `standstill` the times are not the program's.
     """
 
     started_ns: int
@@ -107,13 +316,7 @@ def message_of(request: Request) -> dict[str, Any]:
 
 
 def execution_of(reply: Mapping[str, Any], standstill: Standstill | None = None) -> Execution:
-    """Read a launcher's reply; `standstill` is what stood still meanwhile.
-
-    Raises
-    ------
-    LaunchError
-        If it does not hold the numbers that a row needs.
-    """
+    """Read a launcher's reply; `standstill` is what stood still meanwhile."""
     numbers = reply["numbers"]
     if numbers.keys() != LAUNCHER_NUMBERS:
         odd = ", ".join(sorted(numbers.keys() ^ LAUNCHER_NUMBERS))

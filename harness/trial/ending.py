@@ -1,23 +1,72 @@
-"""How a trial ended, and what a person is told then."""
+"""How a trial ended, what a person is told then, and a command that goes on with it."""
 
 from __future__ import annotations
 
 import dataclasses
+import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from analysis.record import Disturbances, GivenUp, SessionEnd, TrialStatus
+from analysis.record.trial_files import CAMPAIGN, GivenUp, Manifest, SessionEnd, TrialStatus
 
-from ..wording import (
-    counted,
+from ..errors import counted
+from .wording import (
     said_of_disturbances,
     said_of_given_up,
     said_of_sessions,
     said_of_suspended,
 )
-from .resuming.way_on import accepting, way_on
+
+if TYPE_CHECKING:
+    from analysis.record.disturbance import Disturbances
+
+    from .writer import Rows
+
+RUN_CAP = "the cap"  # how the reason of a trial begins that has all the runs it may have
+
+
+def way_on(again: str, must_raise: str | None = None) -> str:
+    """Say how to go on by the command `again`; a cap that would stop it at once is raised first.
+
+    A raised cap is a change of the campaign, which the command has to accept (`accepting`).
+    """
+    if must_raise is None:
+        return f"continue: {again}"
+    return f"to measure more: raise {must_raise} in the campaign, then {again}"
+
+
+def accepting(again: str, must_raise: str | None) -> str:
+    """Add to a command that it accepts the changed campaign, where one is needed."""
+    return again if must_raise is None else f"{again} --accept-drift"
+
+
+def command_to_continue(manifest: Manifest, trial: Path) -> str:
+    """Give the command that goes on with a trial, wherever its campaign is."""
+    campaign = shlex.quote(manifest.campaign_path)
+    again = f"fairtrial run {campaign} --resume --trial {shlex.quote(str(trial))}"
+    return accepting(again, must_raise(manifest))
+
+
+def way_on_of(manifest: Manifest, trial: Path) -> str:
+    """Say how to go on with a trial, from what is stored of it."""
+    again = command_to_continue(manifest, trial)
+    if not os.path.isfile(manifest.campaign_path):  # noqa: PTH113 - Path.is_file() raises on a name that is too long
+        return (
+            f"continue: put the campaign back ({trial / CAMPAIGN} is a copy of "
+            f"{manifest.campaign_path}), then {again}"
+        )
+    return way_on(again, must_raise(manifest))
+
+
+def must_raise(manifest: Manifest) -> str | None:
+    """Give the key of the campaign to raise before more can be executed."""
+    # The first version does not say it, but its reason does.
+    full = manifest.status == "stopped" and (manifest.reason or "").startswith(RUN_CAP)
+    return manifest.must_raise or ("protocol.max_runs" if full else None)
+
 
 _SHOWN = 3  # cells with failed runs that are named
 
@@ -26,13 +75,11 @@ _SHOWN = 3  # cells with failed runs that are named
 class Ending:
     """How a trial ended: its status and why, and how much of it is there.
 
-    `planned` counts the runs that were needed; `session_ends` says how the sessions under a
-    stopping rule ended, `given_up` which cells sessions went on without. `capped` says that a cap stopped it: then `unmeasured` counts the cells of
-    all sessions without a run that counts, and `must_raise` is the key to raise before more can be
-    executed, if there is one. `disturbances` counts the runs that waited for a CPU, None where nothing
-    was executed, and `repeating` says whether they are repeated; `suspended` counts
-    executions that were discarded because something stood still, `failed_cells` the failed runs of each
-    "benchmark / variant" that has some.
+    `planned` counts the runs that were needed. `capped` says that a cap stopped it: then `unmeasured`
+    counts the cells of all sessions without a run that counts, and `must_raise` is the key to raise
+    before more can be executed, if there is one. `disturbances` counts the runs that waited for a CPU,
+    None where nothing was executed; `suspended` counts executions that were discarded because something
+    stood still, `failed_cells` the failed runs of each "benchmark / variant" that has some.
     """
 
     trial: Path
@@ -50,6 +97,22 @@ class Ending:
     repeating: bool = False
     suspended: int = 0
     failed_cells: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, trial: Path, manifest: Manifest, rows: Rows, **fields: Any) -> Ending:  # noqa: ANN401 - its fields
+        """Make the ending of a trial from its manifest and rows; `fields` are those that differ."""
+        known: dict[str, Any] = {
+            "trial": trial,
+            "done": rows.counted,
+            "planned": manifest.needed,
+            "failed": rows.failed.total(),
+            "failed_cells": rows.failed,
+            "session_ends": manifest.session_ends,
+            "given_up": manifest.given_up,
+            "repeating": manifest.repeating,
+            "suspended": rows.suspended,
+        }
+        return cls(**known | fields)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the ending as JSON types."""

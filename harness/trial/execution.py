@@ -4,60 +4,85 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from analysis.record import (
+from analysis.errors import FairtrialError, StoreError
+from analysis.record.manifest import read_manifest, utc_now
+from analysis.record.trial_files import (
     CAMPAIGN,
+    MANIFEST,
     OUTPUTS,
     PLAIN_SCHEMA,
     REPEATING_SCHEMA,
     Appended,
     Manifest,
     asked_since,
-    utc_now,
 )
 from analysis.version import VERSION
 
-from ..campaign import RULE, Build, Campaign, identity_of, resolved_text
-from ..errors import FairtrialError
-from ..launch import Interrupted, Interrupts, SideCommands, base_environment, hashes, resolve_all
-from ..store import Store, clear_unused, new_trial_name, rows_done, storing
+from ..campaign.identity import RULE, identity_of, resolved_text
+from ..campaign.load import campaign_name
+from ..errors import CampaignError
+from ..launch.commands import SideCommands, base_environment, hashes
+from ..launch.interrupts import Interrupted, Interrupts
+from .context import TrialContext
 from .ending import Ending
-from .files.metric_files import files_to_set_aside, set_aside
-from .files.spools import kept_bytes, remove_discarded
-from .preparation import Prepared, on_housekeeping_cpus, planned_runs, prepare
-from .reserving import reserve
-from .resuming.begun import Begun
-from .resuming.programs import programs_again
-from .resuming.resumption import (
+from .folder import clear_unused, holds_only_a_start, storing
+from .plan import reserve
+from .preparation import Prepared, Watcher, on_housekeeping_cpus, planned_runs, prepare
+from .resume import (
+    Begun,
     campaign_drift,
     check_plan,
     environment_drift,
     host_drift,
+    programs_again,
     record,
     refuse,
     refuse_another_rule,
     refuse_other_units,
     settle,
 )
+from .run_files import files_to_set_aside, kept_bytes, remove_discarded
 from .session import TrialRun
-from .watcher import Watcher
+from .writer import Store, new_trial_name, rows_done
+
+if TYPE_CHECKING:
+    from ..campaign.model import Campaign
+
+
+def begins_there(folder: Path, campaign: str) -> bool:
+    """Tell whether a new trial of a campaign may begin in a folder: nothing was measured there."""
+    if not os.path.lexists(folder):
+        return True
+    try:
+        if not holds_only_a_start(folder):
+            return False
+        if (folder / MANIFEST).exists():
+            manifest = read_manifest(folder)
+            return manifest.origin == "measured" and manifest.campaign_name == campaign
+        # killed while it was made: the manifest comes last, the campaign's text before it
+        text = folder / CAMPAIGN
+        if not text.exists() or not text.stat().st_size:
+            kept = (path for path in folder.rglob("*") if not path.is_dir())
+            return not any(path.parent != folder or path.stat().st_size for path in kept)
+        return campaign_name(text) == campaign
+    except (OSError, StoreError, CampaignError):
+        return False  # whoever reads it as a trial says why
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """What the command line adds to a campaign. `folder` holds the trials.
 
-    `passing` says that the campaign file will not last: the copy in the trial is the campaign.
-    `share` lets others read a new trial, as the campaign's key does. `name` is that of a new trial,
-    where it is not made from the campaign's and the time; `wait_s` is for how long other trials on
-    its CPUs are waited for. `node` is the host's name in the fleet that a new trial belongs to; `built`
-    says that the programs are there, built once for all hosts of it. `after_session` is called when a
-    session is stored.
+    With `passing` the campaign file will not last: the copy in the trial is the campaign. `share` lets
+    others read a new trial; `name` is that of a new trial, else made from the campaign's and the time.
+    Other trials on its CPUs are waited for `wait_s` seconds. `node` is the host's name in the fleet of a
+    new trial, whose programs are `built` once for all hosts.
     """
 
     folder: Path
@@ -73,106 +98,45 @@ class Options:
     after_session: Callable[[], object] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Means:
-    """What a trial is executed with, and held while it lasts."""
-
-    campaign: Campaign
-    prepared: Prepared
-    environment: Mapping[str, str]
-    commands: SideCommands
-    interrupts: Interrupts
-    watcher: Watcher
-    after_session: Callable[[], object] | None
-
-    def execute(self, store: Store, executables: Mapping[tuple[str, str], Path]) -> Ending:
-        """Execute what is left of an open trial."""
-        trial = TrialRun(
-            campaign=self.campaign,
-            store=store,
-            prepared=self.prepared,
-            environment=self.environment,
-            executables=executables,
-            commands=self.commands,
-            interrupts=self.interrupts,
-            watcher=self.watcher,
-            after_session=self.after_session or (lambda: None),
-        )
-        self.watcher.begin(store.manifest.needed, store.counted, store.manifest.sessions)
-        return trial.execute()
-
-    def build(self, store: Store, builds: Iterable[Build]) -> None:
-        """Build some variants."""
-        chosen = list(builds)
-        for number, build in enumerate(chosen, 1):
-            self.watcher.say(f"build   {build.variant}")
-            store.update(stage=f"building {build.variant} ({number} of {len(chosen)})")
-            self.commands.build(
-                build,
-                self.environment,
-                store.path / OUTPUTS,
-                timeout_s=self.campaign.protocol.build_timeout_s,
-            )
-        store.update(stage=None)
-
-    def executables(self) -> dict[tuple[str, str], Path]:
-        """Find what the cells execute."""
-        return resolve_all(self.campaign, self.environment)
-
-    def set_aside(self, store: Store, executables: Mapping[tuple[str, str], Path]) -> None:
-        """Give another name to what lies in the place of the metrics' files."""
-        found = set_aside(self.campaign, executables, store.path)
-        if found is not None:
-            store.append_findings("before", [found])
-            self.watcher.findings([found])
-
-
 def start(campaign: Campaign, options: Options, watcher: Watcher) -> Ending:
-    """Execute a campaign as a new trial.
-
-    Raises
-    ------
-    FairtrialError
-        If it cannot be started or had to stop; what was measured is kept.
-    """
+    """Execute a campaign as a new trial."""
     sessions = options.sessions or campaign.protocol.sessions
-    with _ready(campaign, options, sessions, watcher) as means:
-        executables: dict[tuple[str, str], Path] = {}
+    with _ready(campaign, options, sessions, watcher) as context:
         builds = () if options.built else campaign.builds
         if not builds:  # say what is missing before a folder is made
-            executables = means.executables()
-        files_to_set_aside(campaign, executables)  # refuses inputs
-        manifest = _manifest(campaign, means.prepared, sessions, options)
-        resolved = resolved_text(campaign)
+            context.find_programs()
+        files_to_set_aside(campaign, context.executables)  # refuses inputs
+        manifest = _manifest(campaign, context.prepared, sessions, options)
         if options.name is not None and (options.folder / options.name).is_dir():
             clear_unused(options.folder / options.name)
-        store = Store.create(
+        store = context.store = Store.create(
             manifest,
             options.folder,
             campaign.text,
-            resolved,
+            resolved_text(campaign),
             share=options.share or campaign.share,
         )
-        watcher.opened(store.path, campaign, means.prepared)
+        watcher.opened(store.path, campaign, context.prepared)
         try:
             if builds:
-                means.build(store, builds)
-                executables = means.executables()
-            store.update(targets=hashes(executables.values()))
-            means.set_aside(store, executables)
+                context.build(builds)
+                context.find_programs()
+            store.update(targets=hashes(context.executables.values()))
+            context.set_aside_files()
         except (FairtrialError, Interrupted) as error:
             return _broken_off(store, error)
-        return means.execute(store, executables)
+        return _execute(context, options)
+
+
+def _execute(context: TrialContext, options: Options) -> Ending:
+    """Execute what is left of an open trial."""
+    trial, store = TrialRun(context, options.after_session), context.store
+    context.watcher.begin(store.manifest.needed, store.rows.counted, store.manifest.sessions)
+    return trial.execute()
 
 
 def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
-    """Go on with an unfinished trial, or append sessions to a finished one.
-
-    Raises
-    ------
-    FairtrialError
-        If it has drifted, or if it had to stop again.
-    """
+    """Go on with an unfinished trial, or append sessions to a finished one."""
     path, manifest, campaign = begun.path, begun.manifest, begun.campaign
     sessions = begun.sessions
     if manifest.status == "complete" and sessions == manifest.sessions:
@@ -185,41 +149,23 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
             reason += (
                 f", and judges {named} from now on" if named else ", and names no metric any more"
             )
-        done, rows = manifest.needed, rows_done(path, manifest)
-        return Ending(
-            trial=path,
-            status="complete",
-            reason=reason,
-            done=done,
-            planned=done,
-            failed=rows.failed.total(),
-            failed_cells=rows.failed,
-            session_ends=manifest.session_ends,
-            given_up=manifest.given_up,
-            repeating=manifest.repeating,
-            suspended=rows.suspended,
-        )
+        rows, done = rows_done(path, manifest), manifest.needed
+        return Ending.of(path, manifest, rows, status="complete", reason=reason, done=done)
     options = dataclasses.replace(options, folder=path.parent)
-    with _ready(campaign, options, sessions, watcher, kept_bytes(path / OUTPUTS)) as means:
-        with means.interrupts.at_once():  # a long trial is read for a while
-            store = Store.reopen(path)
+    with _ready(campaign, options, sessions, watcher, kept_bytes(path / OUTPUTS)) as context:
+        with context.interrupts.at_once():  # a long trial is read for a while
+            store = context.store = Store.reopen(path)
         try:
-            _accept(store, means, manifest, accept=options.accept_drift)
-            executables = programs_again(
-                campaign,
-                means.environment,
-                store,
-                functools.partial(means.build, store) if not options.built else _leave,
-                accept=options.accept_drift,
-            )
+            _accept(context, manifest, accept=options.accept_drift)
+            programs_again(context, builds=not options.built, accept=options.accept_drift)
             earlier = store.environments()
             if earlier:
-                now = means.prepared.describe(executables, means.environment)
+                now = context.prepared.describe(context.executables, context.environment)
                 drifts = environment_drift(earlier[-1], now | {"inputs": None})  # held before
                 settle(store, drifts, accept=options.accept_drift)
-            means.set_aside(store, executables)
+            context.set_aside_files()
             with storing(path / OUTPUTS):
-                remove_discarded(path / OUTPUTS, store.done)
+                remove_discarded(path / OUTPUTS, store.rows.outcomes)
         except Interrupted as stop:
             return _broken_off(store, stop, manifest)
         except BaseException:
@@ -235,12 +181,8 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
             planned=planned_runs(campaign, sessions),
             appended=_appended(store, manifest, sessions),
         )
-        watcher.opened(store.path, campaign, means.prepared)
-        return means.execute(store, executables)
-
-
-def _leave(_builds: Iterable[Build]) -> None:
-    """Build nothing: what is missing is then missed."""
+        watcher.opened(store.path, campaign, context.prepared)
+        return _execute(context, options)
 
 
 def _appended(store: Store, manifest: Manifest, sessions: int) -> tuple[Appended, ...]:
@@ -248,16 +190,16 @@ def _appended(store: Store, manifest: Manifest, sessions: int) -> tuple[Appended
 
     One that is killed before it is given them, or before its end was recorded, has all its runs too.
     """
-    whole = manifest.status == "complete" or store.counted >= manifest.needed
+    whole = manifest.status == "complete" or store.rows.counted >= manifest.needed
     if not whole or sessions == manifest.sessions:
         return manifest.appended
     new = Appended(at=utc_now(), first=manifest.sessions + 1, last=sessions)
     return (*manifest.appended, new)
 
 
-def _accept(store: Store, means: _Means, manifest: Manifest, *, accept: bool) -> None:
+def _accept(context: TrialContext, manifest: Manifest, *, accept: bool) -> None:
     """Hold campaign, host, inputs and plan against the trial; record what differs, if accepted."""
-    campaign, prepared = means.campaign, means.prepared
+    campaign, prepared, store = context.campaign, context.prepared, context.store
     host, host_id = _host(prepared)
     refuse_another_rule(store.path, manifest, campaign)
     metrics = _metrics(campaign, prepared)
@@ -270,7 +212,7 @@ def _accept(store: Store, means: _Means, manifest: Manifest, *, accept: bool) ->
         drifts += environment_drift(then, {"inputs": prepared.inputs()})
     if not accept:
         refuse(store.path, drifts)
-    with means.interrupts.at_once():
+    with context.interrupts.at_once():
         check_plan(store, campaign)
     record(store, drifts)
     # What was accepted is what later resumptions are held against.
@@ -288,7 +230,7 @@ def _accept(store: Store, means: _Means, manifest: Manifest, *, accept: bool) ->
 @contextlib.contextmanager
 def _ready(
     campaign: Campaign, options: Options, sessions: int, watcher: Watcher, kept: int = 0
-) -> Iterator[_Means]:
+) -> Iterator[TrialContext]:
     """Hold signals, host and CPUs; give them back at the end."""
     with Interrupts() as interrupts:
         cpus, lock = reserve(campaign, interrupts, watcher.say, options.wait_s)
@@ -307,14 +249,13 @@ def _ready(
             with prepared.host, prepared.grouping, energy, away:
                 commands = SideCommands(prepared.cpus.housekeeping, interrupts)
                 try:
-                    yield _Means(
+                    yield TrialContext(
                         campaign=campaign,
                         prepared=prepared,
                         environment=base_environment(campaign.isolation, os.environ),
                         commands=commands,
                         interrupts=interrupts,
                         watcher=watcher,
-                        after_session=options.after_session,
                     )
                 finally:
                     commands.close()
@@ -329,18 +270,9 @@ def _broken_off(
             store.put_back(before)  # it lacks nothing
         else:
             store.finish("interrupted", f"signal {error.number}")
-        return Ending(
-            trial=store.path,
-            status="interrupted",
-            reason=f"signal {error.number}",
-            done=store.counted,
-            planned=store.manifest.needed,
-            failed=store.failed.total(),
-            failed_cells=store.failed,
-            session_ends=store.manifest.session_ends,
-            given_up=store.manifest.given_up,
-            repeating=store.manifest.repeating,
-            suspended=store.suspended,
+        reason = f"signal {error.number}"
+        return Ending.of(
+            store.path, store.manifest, store.rows, status="interrupted", reason=reason
         )
     with contextlib.suppress(FairtrialError):
         store.finish("stopped", error.what.splitlines()[0])

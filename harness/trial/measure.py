@@ -1,44 +1,100 @@
-"""One planned run -> one `Measurement`: hooks, launcher, output, and what the host shows."""
+"""One planned run -> one `Measurement`: hooks, launcher, output, clocks, and what the host shows.
+
+Durations come from the monotonic clock and do not suffer; `started_at` does, and a host that slept
+wakes up cold.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import datetime
+import functools
 import math
 import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from analysis.record import (
-    MOST_REPEATS,
-    Finding,
-    Measurement,
-    PlannedRun,
-    is_disturbed,
-    waited_ns,
-)
+from analysis.errors import StoreError
+from analysis.record.disturbance import MOST_REPEATS, is_disturbed, waited_ns
+from analysis.record.run_numbers import Measurement
+from analysis.record.trial_files import OUTPUTS, Finding, PlannedRun
 
-from ..campaign import Cell, Command
-from ..environment import Concealed
-from ..errors import LauncherDiedError, LaunchError, StoreError
-from ..launch import (
-    CommandFailedError,
-    Execution,
-    Request,
-    limit_numbers,
-)
-from ..wording import counted
-from .clockwatch import written
-from .deciding.repeating import repeats_of
-from .examine import Examined, examine
-from .files import metric_files
-from .files.spools import Spools
-from .matching import Matching
-from .metering.counting import counters_of
-from .order import padding
-from .setting import Setting
-from .tries import RunDied, RunStoodStill, finding_of_standstill
+from ..errors import LauncherDiedError, LaunchError, counted
+from ..host.variables import Concealed
+from ..launch.commands import CommandFailedError
+from ..launch.exchange import Execution, Request, limit_numbers
+from . import run_files as metric_files
+from .metering import SessionEnergy, counters_of
+from .outcomes import Examined, Matching, examine
+from .plan import padding
+from .repeating import RunDied, RunStoodStill, finding_of_standstill, repeats_of
+from .run_files import Spools
+
+if TYPE_CHECKING:
+    from ..campaign.model import Cell, Command
+    from .context import SessionLauncher, TrialContext
+
+_STEP_NS = 500_000_000
+
+
+class ClockWatch:
+    """Compares three clocks with what they said before; they are arguments so that tests can lie."""
+
+    def __init__(
+        self,
+        wall: Callable[[], int] = time.time_ns,
+        monotonic: Callable[[], int] = time.monotonic_ns,
+        boot: Callable[[], int] = lambda: time.clock_gettime_ns(time.CLOCK_BOOTTIME),
+    ) -> None:
+        self._wall, self._monotonic, self._boot = wall, monotonic, boot
+        self._offsets = self._read()
+
+    def _read(self) -> tuple[int, int]:
+        now = self._boot()
+        return self._wall() - now, now - self._monotonic()
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Give what happened to the clocks since the last call."""
+        before, self._offsets = self._offsets, self._read()
+        step, slept = (new - old for new, old in zip(self._offsets, before, strict=True))
+        found = []
+        if abs(step) > _STEP_NS:
+            found.append(
+                (
+                    f"the wall clock was set by {step / 1e9:+.1f} s during the session",
+                    "CLOCK_REALTIME against CLOCK_BOOTTIME",
+                    "let NTP slew the clock instead of stepping it",
+                    "started_at jumps; durations are monotonic and stay right",
+                )
+            )
+        if slept > _STEP_NS:
+            found.append(
+                (
+                    f"the host slept for {slept / 1e9:.1f} s during the session",
+                    "CLOCK_BOOTTIME against CLOCK_MONOTONIC",
+                    "forbid it: systemd-inhibit --what=sleep fairtrial run ...",
+                    "a host that wakes up is cold: caches, frequencies and temperatures",
+                )
+            )
+        return tuple(
+            Finding(check="clock", status="warn", what=what, where=where, fix=fix, reason=reason)
+            for what, where, fix, reason in found
+        )
+
+
+def written(ns: int) -> str:
+    """Write a time of the wall clock as rows have it (RFC 3339, UTC)."""
+    return f"{_second(ns // 1_000_000_000)}.{ns % 1_000_000_000:09d}Z"
+
+
+@functools.lru_cache(maxsize=1)
+def _second(second: int) -> str:
+    """Write a second; hundreds of short runs begin within one."""
+    return f"{datetime.datetime.fromtimestamp(second, datetime.UTC):%Y-%m-%dT%H:%M:%S}"
+
 
 PADDING_VARIABLE = "FAIRTRIAL_PADDING"
 _WATCH_S = 0.25
@@ -58,40 +114,38 @@ class CapReached(Exception):  # noqa: N818 - a planned end, not an error
 
 
 class Measurer:
-    """Executes planned runs within one `Setting`."""
+    """Executes the planned runs of a session's segment."""
 
-    def __init__(self, setting: Setting) -> None:
-        self._setting = setting
-        self._spools = Spools(setting.outputs, setting.campaign.isolation.kept_outputs_bytes)
+    def __init__(
+        self,
+        context: TrialContext,
+        launcher: SessionLauncher,
+        energy: SessionEnergy,
+        segment: int,
+    ) -> None:
+        self._context, self._campaign = context, context.campaign
+        self._host, self._cpus = context.prepared.host, context.prepared.cpus.targets
+        self._launcher, self._energy, self._segment = launcher, energy, segment
+        self._tally = context.prepared.tally()
+        self._outputs = context.store.path / OUTPUTS
+        isolation = context.campaign.isolation
+        self._spools = Spools(self._outputs, isolation.kept_outputs_bytes)
         self._steal: tuple[float, float | None] = (-math.inf, None)
         self._requests: dict[tuple[str, str], Request] = {}
-        given = setting.campaign.isolation.set_environment  # these stand in the campaign
-        outer = {k: text for k, text in setting.environment.items() if k not in given}
+        given = isolation.set_environment  # these stand in the campaign
+        outer = {k: text for k, text in context.environment.items() if k not in given}
         self._conceal = Concealed(outer).text
 
     def close(self) -> list[Finding]:
         """Remove what was caught last; say what was not kept, and what was strange."""
         self._spools.close()
-        dropped, tally = self._spools.finding(), self._setting.tally
-        strange = () if tally is None else tally.findings()
+        dropped = self._spools.finding()
+        strange = () if self._tally is None else self._tally.findings()
         return [*strange, *(() if dropped is None else (dropped,))]
 
     def measure(self, run: PlannedRun) -> Measurement:
-        """Execute one run; again where its launcher died, or something stood still meanwhile.
-
-        Raises
-        ------
-        LaunchError
-            If the program cannot be started at all, or no launcher can be.
-        CapReached
-            If the deadline passed; the run is discarded.
-        StoreError
-            If the disk is full: what the run did then says nothing about it.
-        Interrupted
-            If a signal arrived; the run is discarded.
-        """
-        cell = self._setting.campaign.cell(run.benchmark, run.variant)
-        launcher = self._setting.launcher
+        """Execute one run; again where its launcher died, or something stood still meanwhile."""
+        cell = self._campaign.cell(run.benchmark, run.variant)
         began = time.time_ns()
         deaths = suspended = 0
         try:
@@ -100,13 +154,14 @@ class Measurer:
                     return self._measured(run, cell, suspended)
                 except RunDied as died:
                     deaths += 1
-                    launcher.renew(f"{run.benchmark} / {run.variant}: {died}")
+                    self._launcher.renew(f"{run.benchmark} / {run.variant}: {died}")
                 except RunStoodStill as stood:
                     suspended += 1
-                    launcher.tell(
+                    self._launcher.tell(
                         finding_of_standstill(run, stood, again=suspended <= MOST_REPEATS)
                     )
-                self._after_in_vain(cell, run)
+                with contextlib.suppress(CommandFailedError):  # nothing is kept of this run
+                    self._hooks("after", cell.after, run)
             # who kills its launcher twice does it, and not the machine
             detail = "killed its launcher"
             if deaths < _DEATHS:
@@ -117,19 +172,13 @@ class Measurer:
         finally:
             metric_files.clear(cell)  # whatever it wrote has been read, or is not wanted
 
-    def _after_in_vain(self, cell: Cell, run: PlannedRun) -> None:
-        """Execute the hooks after a run of which nothing is kept; what fails says nothing more."""
-        with contextlib.suppress(CommandFailedError):
-            self._hooks("after", cell.after, run)
-
     def _padding(self, run: PlannedRun) -> int:
         again = repeats_of(run)  # which stands where the run stood: everything of it is the same
         place = run.position if again is None else again
-        setting = self._setting
-        return padding(setting.seed, run.session, place, setting.campaign.isolation.padding)
+        seed, setting = self._context.store.manifest.seed, self._campaign.isolation.padding
+        return padding(seed, run.session, place, setting)
 
     def _measured(self, run: PlannedRun, cell: Cell, suspended: int) -> Measurement:
-        setting = self._setting
         began = time.time_ns()
         try:
             before_s = self._hooks("before", cell.before, run)
@@ -139,10 +188,9 @@ class Measurer:
         pad = self._padding(run)
         kept = metric_files.clear(cell)
         steal = self._steal_before()
-        if setting.energy is not None:
-            setting.energy.begin()
+        self._energy.begin()
         try:
-            execution = setting.launcher.execute(
+            execution = self._launcher.client.execute(
                 self._request(cell),
                 self._watch(cell, warmup=run.warmup),
                 _FIRST_LOOK_S if run.warmup else _WATCH_S,
@@ -151,11 +199,11 @@ class Measurer:
             )
         except LauncherDiedError as error:  # that of hooks is another one
             raise RunDied(error.what) from error
-        spent = None if setting.energy is None else setting.energy.end()
-        steal_after = setting.host.steal_s(setting.cpus or ())
+        spent = self._energy.end()
+        steal_after = self._host.steal_s(self._cpus or ())
         self._steal = (time.monotonic(), steal_after)
         if execution.killed == _TIME_CAP:
-            seconds = setting.campaign.protocol.max_time_s
+            seconds = self._campaign.protocol.max_time_s
             what = f"the time cap of {seconds:g} s was reached in a run, now discarded"
             raise CapReached("protocol.max_time", what)
         if execution.survivors:
@@ -171,7 +219,7 @@ class Measurer:
             raise RunStoodStill(stood)
         if execution.killed is None and execution.exit_code not in cell.expect.exit_codes:
             # a run that was told to end together with us is discarded, and leaves no output
-            setting.interrupts.settle_after(execution.signal, execution.exit_code)
+            self._context.interrupts.settle_after(execution.signal, execution.exit_code)
         examined = self._examine(cell, run, execution, kept)
         after_s = None
         try:
@@ -179,9 +227,8 @@ class Measurer:
         except CommandFailedError as error:
             examined = Examined(outcome="hook-failed", detail=_first_line(error))
         stolen = None if steal is None or steal_after is None else steal_after - steal
-        if setting.energy is not None:  # of a run that is discarded nothing is said
-            energy = setting.energy.metrics(spent, execution.wall_ns)
-            examined = dataclasses.replace(examined, metrics={**examined.metrics, **energy})
+        energy = self._energy.metrics(spent, execution.wall_ns)  # nothing of a discarded run
+        examined = dataclasses.replace(examined, metrics={**examined.metrics, **energy})
         return self._row(
             run,
             execution,
@@ -193,7 +240,7 @@ class Measurer:
         )
 
     def _counts(self, run: PlannedRun) -> bool:
-        counting = self._setting.campaign.counters
+        counting = self._campaign.counters
         return counting is not None and counting.counts(run.block)
 
     def _steal_before(self) -> float | None:
@@ -201,16 +248,13 @@ class Measurer:
         read_at, steal = self._steal
         if time.monotonic() - read_at < _STEAL_FRESH_S:
             return steal
-        return self._setting.host.steal_s(self._setting.cpus or ())
+        return self._host.steal_s(self._cpus or ())
 
     def _hooks(self, when: str, commands: tuple[Command, ...], run: PlannedRun) -> float | None:
         if not commands:
             return None
-        setting = self._setting
         log = self._spools.log
-        env = {
-            **setting.environment,
-            "FAIRTRIAL_TRIAL": str(setting.outputs.parent.resolve()),
+        variables = {
             "FAIRTRIAL_BENCHMARK": run.benchmark,
             "FAIRTRIAL_VARIANT": run.variant,
             "FAIRTRIAL_SESSION": str(run.session),
@@ -219,18 +263,11 @@ class Measurer:
         total = 0.0
         try:
             for command in commands:
-                total += setting.commands.execute(
-                    f"hook '{when}'",
-                    command,
-                    cwd=setting.campaign.source.parent,
-                    env=env,
-                    log=log,
-                    timeout_s=setting.campaign.hooks.timeout_s,
-                )
+                total += self._context.hook(when, command, log, variables)
         except CommandFailedError as error:
-            kept = setting.outputs / f"{_label(run)}.{when}.log"
+            kept = self._outputs / f"{_label(run)}.{when}.log"
             self._spools.caught(log)
-            limit = setting.campaign.isolation.output_limit_bytes
+            limit = self._campaign.isolation.output_limit_bytes
             there = self._spools.keep(log, kept.name, limit)
             fix = f"read {kept}" if there else "its log was not kept (isolation.kept_outputs)"
             raise CommandFailedError(error.what, error.where, fix) from error
@@ -238,14 +275,13 @@ class Measurer:
         return total
 
     def _request(self, cell: Cell) -> Request:
-        setting = self._setting
         key = (cell.benchmark, cell.variant)
         request = self._requests.get(key)
         if request is None:
-            merged = {**setting.environment, **cell.env}
+            merged = {**self._context.environment, **cell.env}
             merged.pop(PADDING_VARIABLE, None)  # of a fairtrial around this one, say
             request = Request(
-                path=str(setting.executables[key]),
+                path=str(self._context.executables[key]),
                 argv=cell.command.argv,
                 env={os.fsencode(name): os.fsencode(text) for name, text in merged.items()},
                 padded=os.fsencode(PADDING_VARIABLE),
@@ -253,17 +289,17 @@ class Measurer:
                 stdin=cell.stdin,
                 stdout=None if cell.stdout == "discard" else self._spools.stdout,
                 stderr=None if cell.stderr == "discard" else self._spools.stderr,
-                limits=limit_numbers(setting.campaign.isolation.limits),
+                limits=limit_numbers(self._campaign.isolation.limits),
                 timeout_s=cell.timeout_s,
-                grace_s=setting.campaign.protocol.grace_s,
+                grace_s=self._campaign.protocol.grace_s,
             )
             self._requests[key] = request
         return request
 
     def _watch(self, cell: Cell, *, warmup: bool) -> Callable[[], str | None]:
         """Look after a run from fairtrial's CPU: output that floods, threads, the screen."""
-        setting = self._setting
-        limit = setting.campaign.isolation.output_limit_bytes
+        context, host = self._context, self._host
+        limit = self._campaign.isolation.output_limit_bytes
         spools = [
             path
             for path, sink in (
@@ -272,17 +308,18 @@ class Measurer:
             )
             if sink != "discard"
         ]
-        single = warmup and setting.cpus is not None and len(setting.cpus) == 1
+        single = warmup and self._cpus is not None and len(self._cpus) == 1
 
         def look() -> str | None:
-            setting.on_tick()
-            if setting.deadline is not None and time.monotonic() >= setting.deadline:
+            context.watcher.tick()
+            self._energy.tick()
+            if context.deadline is not None and time.monotonic() >= context.deadline:
                 return _TIME_CAP
             if single:  # only during warm-up runs: nothing looks at a measured one
-                counts = (setting.host.thread_count(pid) for pid in setting.launcher.targets())
+                counts = (host.thread_count(pid) for pid in self._launcher.client.targets())
                 threads = max((count for count in counts if count), default=0)
                 if threads > 1:
-                    setting.on_threads(cell, threads)
+                    context.note_threads(cell, threads)
             for path in spools:
                 with contextlib.suppress(FileNotFoundError):
                     if path.lstat().st_size > limit:
@@ -294,10 +331,9 @@ class Measurer:
     def _examine(
         self, cell: Cell, run: PlannedRun, execution: Execution, kept: frozenset[Path]
     ) -> Examined:
-        setting = self._setting
         out = None if cell.stdout == "discard" else self._spools.stdout
         err = None if cell.stderr == "discard" else self._spools.stderr
-        limit = setting.campaign.isolation.output_limit_bytes
+        limit = self._campaign.isolation.output_limit_bytes
         for path in (out, err):
             if path is not None:
                 self._spools.caught(path)
@@ -309,8 +345,8 @@ class Measurer:
             limit,
             kept=kept,
             conceal=self._conceal,
-            matching=Matching(setting.interrupts),
-            memory_limited="memory" in setting.campaign.isolation.limits,
+            matching=Matching(self._context.interrupts),
+            memory_limited="memory" in self._campaign.isolation.limits,
         )
         if examined.outcome != "ok":
             self._refuse_full_disk()
@@ -320,11 +356,11 @@ class Measurer:
         return examined
 
     def _refuse_full_disk(self) -> None:
-        space = os.statvfs(self._setting.outputs)
+        space = os.statvfs(self._outputs)
         if space.f_bavail * space.f_frsize < _LOW_DISK_BYTES:
             raise StoreError(
                 "the disk is full: the run under way failed and is not counted",
-                str(self._setting.outputs),
+                str(self._outputs),
                 "free some space, then continue with --resume",
             )
 
@@ -340,16 +376,15 @@ class Measurer:
         began_ns: int = 0,
         suspended: int = 0,
     ) -> Measurement:
-        setting, done = self._setting, execution
-        tally, counting = setting.tally, setting.campaign.counters
+        done, cpus, counting = execution, self._cpus, self._campaign.counters
         counted: Mapping[str, tuple[float, ...]] = {}
-        if tally is not None and done is not None:
-            counted = counters_of(tally, done, wanted=self._counts(run))
+        if self._tally is not None and done is not None:
+            counted = counters_of(self._tally, done, wanted=self._counts(run))
         apart = done is not None and counting is not None and counting.apart
         return Measurement(
             position=run.position,
             session=run.session,
-            segment=setting.segment,
+            segment=self._segment,
             block=run.block,
             benchmark=run.benchmark,
             variant=run.variant,
@@ -357,9 +392,9 @@ class Measurer:
             repeats=repeats_of(run),
             disturbed=None if done is None else _disturbed(done),
             started_at=written(done.started_ns if done else began_ns),
-            cpus=setting.cpus,
-            frequency_khz=setting.host.frequency_khz(setting.cpus[0]) if setting.cpus else None,
-            temperature_c=setting.host.temperature_c(),
+            cpus=cpus,
+            frequency_khz=self._host.frequency_khz(cpus[0]) if cpus else None,
+            temperature_c=self._host.temperature_c(),
             steal_s=steal_s,
             padding_bytes=pad,
             suspended=suspended,
@@ -393,7 +428,6 @@ def _label(run: PlannedRun) -> str:
 
 def _disturbed(execution: Execution) -> bool | None:
     """Tell whether a run waited for a CPU, as far as the launcher knows."""
-    told = execution.numbers
     parts = ("run_delay_ns", "launcher_delay_ns", "launcher_on_cpu_ns")
-    waited = waited_ns(*(told.get(name) for name in parts))
+    waited = waited_ns(*(execution.numbers.get(name) for name in parts))
     return is_disturbed(execution.wall_ns, waited)

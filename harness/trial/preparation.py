@@ -1,33 +1,45 @@
-"""Everything that is looked at before the first run: host, CPUs, checks, space, permissions."""
+"""Everything that is looked at before the first run: host, CPUs, checks, space, permissions; and who is told of it."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from analysis.record import Finding
+from analysis.errors import StoreError
+from analysis.record.trial_files import Finding, PlannedRun, SessionEnd
 from analysis.version import VERSION
 
-from ..campaign import Campaign
-from ..checks import check_before, fatal_findings
-from ..environment import VariableKey, capture, describe_inputs
-from ..errors import HostError, StoreError
-from ..host import POWER_EVENTS, CpuPlan, GapLook, Host, HostState, format_cpus
-from ..launch import Interrupts, LauncherClient
-from ..meters.counters import CounterLook, CounterPlan, CounterTally, look_of
+from ..errors import HostError
+from ..host.activity import GapLook
+from ..host.checks import check_before, fatal_findings
+from ..host.executables import describe_inputs
+from ..host.processors import POWER_EVENTS
+from ..host.reader import Host
+from ..host.snapshot import capture
+from ..host.state import CounterLook
+from ..host.tree import format_cpus
+from ..launch.client import LauncherClient
 from ..meters.energy import IDLE_S, EnergyMeter, open_energy
-from ..store import cpus_in_use
-from .files.inputs import declared_inputs
-from .launchers import stays
-from .metering.counting import counter_plan
-from .metering.grouping import Grouping, group_runs
-from .room import free_space, room_needed
-from .situation import look_at_cpus, situation_of
+from .context import stays
+from .locks import cpus_in_use
+from .metering import Grouping, counter_plan, group_runs
+from .plan import free_space, look_at_cpus, room_needed, situation_of
+from .run_files import declared_inputs
+
+if TYPE_CHECKING:
+    from analysis.record.run_numbers import Measurement
+
+    from ..campaign.model import Campaign
+    from ..host.placement import CpuPlan
+    from ..host.state import HostState
+    from ..host.variables import VariableKey
+    from ..launch.interrupts import Interrupts
+    from ..meters.counters import CounterPlan, CounterTally
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +83,8 @@ class Prepared:
         """Make what turns a session's counters into metrics; None where nothing is counted."""
         if self.counters is None or self.events is None:
             return None
+        from ..meters.counters import CounterTally
+
         return CounterTally(self.counters, self.events)
 
     def probe(self) -> GapLook:
@@ -105,17 +119,7 @@ class Prepared:
         environment: Mapping[str, str],
         key: VariableKey | None = None,
     ) -> dict[str, Any]:
-        """Capture the environment of a session, as JSON types.
-
-        Parameters
-        ----------
-        executables : mapping
-            (benchmark, variant) -> the file that is executed.
-        environment : mapping of str to str
-            The variables that every command starts from.
-        key : VariableKey, optional
-            Of the hashes of the variables whose values are not stored.
-        """
+        """Capture the environment of a session, as JSON types."""
         record = capture(
             self.host,
             targets={f"{bench}/{variant}": path for (bench, variant), path in executables.items()},
@@ -135,13 +139,7 @@ class Prepared:
         return describe_inputs(declared, self.campaign.source.parent)
 
     def require(self, findings: tuple[Finding, ...]) -> None:
-        """Stop where a required check says so.
-
-        Raises
-        ------
-        HostError
-            With the findings that are fatal under the campaign's rules.
-        """
+        """Stop where a required check says so."""
         fatal = fatal_findings(findings, self.campaign.checks.require, strict=self.strict)
         if fatal:
             first = fatal[0]
@@ -150,7 +148,6 @@ class Prepared:
                 f"required check '{first.check}': {first.what}{others}",
                 first.where,
                 first.fix,
-                findings=fatal,
             )
 
 
@@ -181,32 +178,7 @@ def prepare(
     strict: bool,
     kept_bytes: int = 0,
 ) -> Prepared:
-    """Look at the host before anything of the trial is executed or written.
-
-    Parameters
-    ----------
-    campaign : Campaign
-        What is going to be executed.
-    folder : Path
-        The folder of trials; made if it is missing.
-    sessions : int
-        How many sessions are planned.
-    interrupts : Interrupts
-        Handed to the launcher that tries the settings.
-    cpus : CpuPlan
-        The CPUs of the trial.
-    strict : bool
-        Whether warnings of required checks stop the trial.
-    kept_bytes : int
-        What is kept already of the runs of a trial that is gone on with.
-
-    Raises
-    ------
-    HostError
-        If a required check fails or a setting is not permitted.
-    StoreError
-        If the folder cannot be written or has too little space.
-    """
+    """Look at the host before anything of the trial is executed or written."""
     host = Host()
     state = host.read()
     measured = cpus.targets or state.usable
@@ -222,7 +194,11 @@ def prepare(
             campaign.isolation, cpus.targets, interrupts, counters=message, groups=grouping.groups
         )
         launcher.close()
-        answers = None if message is None else launcher.counters
+        events = None
+        if plan is not None:
+            from ..meters.counters import look_of
+
+            events = look_of(plan, None if message is None else launcher.counters)
         energy = open_energy(host, state) if campaign.energy else EnergyMeter()
         undo.callback(energy.close)
         prepared = Prepared(
@@ -237,7 +213,7 @@ def prepare(
             containment=launcher.containment,
             grouping=grouping.entered(spawned=launcher.spawns_into_groups),
             counters=plan,
-            events=None if plan is None else look_of(plan, answers),
+            events=events,
             energy=energy,
             findings=(),
         )
@@ -342,24 +318,7 @@ def has_energy(campaign: Campaign, host: Host, state: HostState) -> bool:
 def expected_seconds(
     campaign: Campaign, sessions: int, known_s: Mapping[str, float], *, energy: bool = True
 ) -> float | None:
-    """Estimate how long the runs take, from an earlier trial's seconds per run of each cell.
-
-    Parameters
-    ----------
-    campaign : Campaign
-        What is going to be executed.
-    sessions : int
-        How many sessions.
-    known_s : mapping of str to float
-        "benchmark/variant" -> seconds that one run took before, all told.
-    energy : bool, optional
-        Whether energy can be had there; what nobody knows is taken for the longer time.
-
-    Returns
-    -------
-    float or None
-        Seconds with cool-downs and pauses; ``None`` when some cell was never measured.
-    """
+    """Estimate how long the runs take, from an earlier trial's seconds per run of each cell."""
     protocol = campaign.protocol
     total = protocol.cooldown_s * planned_runs(campaign, sessions)
     total += idle_seconds(campaign, sessions, energy=energy)
@@ -369,3 +328,37 @@ def expected_seconds(
             return None
         total += seconds * protocol.passes(sessions)
     return total + protocol.pause_s * (sessions - 1)
+
+
+class Watcher(Protocol):
+    """Follows a trial; nothing that it does may disturb a run, or raise."""
+
+    def say(self, text: str) -> None:
+        """Hear of something in words, such as a build that begins."""
+
+    def opened(self, trial: Path, campaign: Campaign, prepared: Prepared) -> None:
+        """Hear where the trial is stored, what is executed and on which host."""
+
+    def begin(self, total: int, done: int, sessions: int) -> None:
+        """Hear that sessions begin: planned runs in all, those that are there already."""
+
+    def findings(self, findings: Iterable[Finding]) -> None:
+        """Hear what was found on the host, good or bad."""
+
+    def run_started(self, run: PlannedRun) -> None:
+        """Hear which run comes next."""
+
+    def tick(self) -> None:
+        """Take the time to look, a few times a second, while a run lasts."""
+
+    def run_done(self, measurement: Measurement) -> None:
+        """Hear what came out."""
+
+    def session_ended(self, end: SessionEnd, total: int) -> None:
+        """Hear why a session under a stopping rule ended; `total` runs are now the most."""
+
+    def total_changed(self, total: int) -> None:
+        """Hear that `total` runs are now the most, because a cell was given up."""
+
+    def end(self) -> None:
+        """Hear that no run follows."""

@@ -18,9 +18,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from harness.campaign import Isolation
-from harness.launch import Interrupts, LauncherClient, Request
-from harness.launch.in_launcher.accounting import Account
+from harness.campaign.model import Isolation
+from harness.launch.client import LauncherClient
+from harness.launch.exchange import Request
+from harness.launch.in_launcher.processes import Account
+from harness.launch.interrupts import Interrupts
 
 HERE = Path(__file__).parent
 

@@ -29,7 +29,7 @@ import numpy as np
 from scipy.stats import bootstrap
 
 from analysis.data.matrix import PerformanceMatrix
-from analysis.methods.resampling.interval.compare import bootstrap_speedup
+from analysis.methods.resampling.bootstrap import bootstrap_speedup
 
 SEED = 20261121
 N, M, RESAMPLES = 29, 30, 10_000

@@ -21,9 +21,11 @@ ROOT = HERE.parents[1]
 PACK = """
 import sys, resource, time
 from pathlib import Path
-from analysis.artifact.packing import Request, answers, pack_bundle
+import analysis.artifact.packing.answers
+from analysis.artifact.packing.bundle import pack_bundle
+from analysis.artifact.packing.request import Request
 from analysis.artifact.recomputing import Recomputed
-answers.recompute = lambda command, folder: Recomputed(stdout=b"{}", exit_code=0)
+analysis.artifact.packing.answers.recompute = lambda command, folder: Recomputed(stdout=b"{}", exit_code=0)
 begin = time.perf_counter()
 pack_bundle(Request(sources=(sys.argv[1],)), Path(sys.argv[2]))
 took = time.perf_counter() - begin
@@ -32,8 +34,8 @@ print(took, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 CHECK = """
 import sys, resource, time
 from pathlib import Path
-from analysis.artifact import open_archive
-from analysis.artifact.reproducing import check_archive
+from analysis.artifact.archive import open_archive
+from analysis.artifact.reproducing.checking import check_archive
 begin = time.perf_counter()
 with open_archive(Path(sys.argv[2])) as archive:
     check_archive(archive)

@@ -21,9 +21,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from harness.campaign import Isolation
-from harness.host import Tree
-from harness.launch import Interrupts, LauncherClient, Request
+from harness.campaign.model import Isolation
+from harness.host.tree import Tree
+from harness.launch.client import LauncherClient
+from harness.launch.exchange import Request
+from harness.launch.interrupts import Interrupts
 from harness.meters.counters import plan_of
 
 HERE = Path(__file__).parent

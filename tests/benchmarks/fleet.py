@@ -21,17 +21,16 @@ import time
 from dataclasses import MISSING, fields
 from pathlib import Path
 
-from analysis.record import (
+from analysis.record.manifest import manifest_text
+from analysis.record.run_numbers import Measurement
+from analysis.record.shapes import encode, encode_checked
+from analysis.record.trial_files import (
     CAMPAIGN,
     ENVIRONMENT,
     FINDINGS,
     MEASUREMENTS,
     PLAN,
     Manifest,
-    Measurement,
-    encode,
-    encode_checked,
-    manifest_text,
 )
 
 VARIANTS, BENCHMARKS, SESSIONS = ("old", "new"), ("text", "logs", "random", "web"), 5

@@ -15,7 +15,7 @@ import random
 import statistics
 import time
 
-from harness.host import GapLook, look_for_gaps
+from harness.host.activity import GapLook, look_for_gaps
 
 
 def main() -> None:

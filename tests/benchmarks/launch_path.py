@@ -37,8 +37,10 @@ Method = Callable[[list[str], int], float]
 SERVER = """
 import json, os, statistics, sys
 from pathlib import Path
-from harness.campaign import Isolation
-from harness.launch import Interrupts, LauncherClient, Request
+from harness.campaign.model import Isolation
+from harness.launch.interrupts import Interrupts
+from harness.launch.client import LauncherClient
+from harness.launch.exchange import Request
 ballast = bytearray(os.urandom(1 << 20) * int(sys.argv[2]))
 others = os.sched_getaffinity(0) - {int(sys.argv[1])}
 os.sched_setaffinity(0, others or os.sched_getaffinity(0))  # as a session does

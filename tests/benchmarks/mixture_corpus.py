@@ -24,7 +24,7 @@ from collections.abc import Mapping
 import joblib
 import numpy as np
 
-from analysis.methods.mixture import fit_corpus
+from analysis.methods.mixture.goodness import fit_corpus
 
 VALUES, RESAMPLES, SEED = 35, 200, 20261121
 WHOLE, LIMIT = 2400, 300.0  # samples, seconds

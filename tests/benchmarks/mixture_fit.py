@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.methods.mixture.fitting.fit import fit_mixture
+from analysis.methods.mixture.fit import fit_mixture
 
 SIZES = {35: 40, 100: 20, 1000: 8}  # values of a sample: samples
 WANTED = 10.0

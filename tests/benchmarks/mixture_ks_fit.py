@@ -25,9 +25,9 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.methods.mixture.fitting.fit import fit_mixture
-from analysis.methods.mixture.goodness.fit_test import ks_fit
-from analysis.stats import available_cores
+from analysis.methods.mixture.fit import fit_mixture
+from analysis.methods.mixture.goodness import ks_fit
+from analysis.stats.workers import available_cores
 
 N, RESAMPLES, SEED = 100, 500, 20261121
 WANTED = {1: 12.0, 2: 22.0}  # threads: ratio

@@ -33,8 +33,8 @@ from pathlib import Path
 import numpy as np
 
 from analysis.data.matrix import PerformanceMatrix
-from analysis.data.suite import CENTRES, MEANS
-from analysis.methods.resampling.randomization.compare import randomization_test
+from analysis.data.pair import CENTRES, MEANS
+from analysis.methods.resampling.randomization import randomization_test
 
 SEED = 20261121
 N, M = 13, 5

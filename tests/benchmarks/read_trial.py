@@ -22,7 +22,8 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 
 from analysis.data.trial import Trial, read_trial
-from analysis.record import MEASUREMENTS, PLAN, Manifest, encode, encode_checked
+from analysis.record.shapes import encode, encode_checked
+from analysis.record.trial_files import MEASUREMENTS, PLAN, Manifest
 
 VARIANTS = tuple(f"variant-{k}" for k in range(5))
 BENCHMARKS = tuple(f"benchmark-{k}" for k in range(20))

@@ -25,7 +25,8 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import NamedTuple
 
-from analysis.record import MEASUREMENTS, PLAN, Manifest, encode, encode_checked
+from analysis.record.shapes import encode, encode_checked
+from analysis.record.trial_files import MEASUREMENTS, PLAN, Manifest
 
 ROOT = Path(__file__).resolve().parents[2]
 

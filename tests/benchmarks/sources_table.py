@@ -17,7 +17,7 @@ import time
 
 import numpy as np
 
-from analysis import sources_of_table
+from analysis.methods.variance_sources.systems import sources_of_table
 
 ROWS, FAMILIES, SEED = 4818, 300, 20261121
 LEVELS = (2, 3, 5, 8, 12, 20, 40, 60, 100, 150, 300, 600)

@@ -18,8 +18,8 @@ from types import ModuleType
 
 import numpy as np
 
-from analysis import sources
-from analysis.methods.variance_sources import sources as without_modes
+from analysis.diagnose.modes import sources
+from analysis.methods.variance_sources.fit import sources as without_modes
 
 
 def planted() -> ModuleType:

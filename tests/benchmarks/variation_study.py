@@ -25,7 +25,8 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis import Sources, sources_of_table
+from analysis.methods.variance_sources.result import Sources
+from analysis.methods.variance_sources.systems import sources_of_table
 
 SEED = 7
 PUBLISHED = 0.982  # with environment variables, section 7 of the study

@@ -21,7 +21,8 @@ import tempfile
 from dataclasses import MISSING, fields
 from pathlib import Path
 
-from analysis.record import MEASUREMENTS, PLAN, Manifest, encode, encode_checked
+from analysis.record.shapes import encode, encode_checked
+from analysis.record.trial_files import MEASUREMENTS, PLAN, Manifest
 
 VARIANTS = ("base", "fast", "same")
 BENCHMARKS = tuple(f"benchmark-{k}" for k in range(40))

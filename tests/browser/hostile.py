@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from analysis.record import encode, encode_checked
+from analysis.record.shapes import encode, encode_checked
 
 SAMPLE = Path(__file__).resolve().parents[2] / "tests" / "data" / "sample-0.2.0"
 HOSTILE = (

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from analysis.data.matrix import PerformanceMatrix
-from analysis.methods.hpt.html_page import hpt_page
-from analysis.methods.hpt.provenance import Fact
+from analysis.methods.hpt.html_page import Fact, hpt_page
 from analysis.methods.hpt.report import HptReport, hpt_report
 
 EVIL = "<script>alert(1)</script>"

@@ -16,7 +16,8 @@ from markupsafe import Markup
 from analysis.dossier.chapter import Chapter, html_of
 from analysis.dossier.model import Dossier
 from analysis.dossier.shell import html_page
-from analysis.plots import Scale, dots, plot, read_out
+from analysis.plots.scale import Scale, read_out
+from analysis.plots.svg import dots, plot
 
 RAW = {"runs": [1.5, 2.5], "name": "</script>"}
 

@@ -25,13 +25,13 @@ from typing import Any
 
 import numpy as np
 
-import analysis.methods.resampling.interval
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import AnalysisError
-from analysis.methods.resampling.interval.draws import Draws, compare, draw
-from analysis.methods.resampling.interval.ends import bca_corrections, interval_ends
-from analysis.methods.resampling.units import exchangeable_units
-from analysis.stats.streams import stream
+from analysis.methods.resampling.bootstrap import bca_corrections, interval_ends
+from analysis.methods.resampling.draws import Draws, compare, draw
+from analysis.methods.resampling.units import ask
+from analysis.registry import shipped
+from analysis.stats.arguments import stream
 
 SEED = 20261121
 RESAMPLES = 1999
@@ -74,8 +74,7 @@ def misses(
     counts = {name: np.zeros(len(TAILS)) for name in INTERVALS[centre]}
     for _ in range(suites):
         a, b = suite(rng, noise, n, m, kind)
-        units = exchangeable_units(a, b)
-        form = compare(a, b, units, mean="geometric", centre="runs" if centre == "mean" else centre)
+        form = compare(ask(a, b, None, "geometric", "runs" if centre == "mean" else centre))
         root = int(rng.integers(2**63))
         drawn = draw(form, root, RESAMPLES, errors=centre == "mean")
         centres = [float(side.centres.mean()) for side, _ in form.sides]
@@ -196,5 +195,5 @@ def main(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    home = Path(analysis.methods.resampling.interval.__file__).parent / "coverage.json"
+    home = shipped("analysis/methods/resampling/coverage.json")
     main(Path(sys.argv[1]) if len(sys.argv) > 1 else home)

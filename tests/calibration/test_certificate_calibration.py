@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from analysis import PerformanceMatrix
-from analysis.calibration.pairs import pairs_of
-from analysis.calibration.rates import rates_of
-from analysis.calibration.session_values import checks_of
+from analysis.calibrate.calibration import checks_of
+from analysis.calibrate.pairs import pairs_of
+from analysis.calibrate.rates import rates_of
+from analysis.data.matrix import PerformanceMatrix
 
 pytestmark = pytest.mark.calibration
 

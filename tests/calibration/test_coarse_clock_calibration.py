@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis import PerformanceMatrix, gate, multilevel
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.multilevel.compare import multilevel
+from analysis.verdict.gate import gate
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from analysis import PerformanceMatrix, multilevel
-from analysis.comparison import compare_answers
-from analysis.comparison.effects import Answers
-from analysis.methods.multilevel.differences import differences_of
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.multilevel.compare import multilevel
+from analysis.methods.multilevel.host_effects import differences_of
+from analysis.verdict.comparison.effects import Answers, compare_answers
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check

@@ -16,10 +16,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from analysis.diagnosis.audit.cautions import cautions_of
-from analysis.diagnosis.audit.result import Diagnosis
-from analysis.diagnosis.audit.testing import diagnosed
-from analysis.diagnosis.runs import RunTable
+from analysis.diagnose.examine import diagnosed
+from analysis.diagnose.result import Diagnosis
+from analysis.diagnose.run_table import RunTable
+from analysis.diagnose.wording import cautions_of
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check

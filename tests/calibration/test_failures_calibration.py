@@ -13,11 +13,13 @@ import math
 import numpy as np
 import pytest
 
-from analysis import PerformanceMatrix, gate, multilevel
-from analysis.data import Cells
-from analysis.methods.multilevel import fisher
-from analysis.methods.multilevel.failing import SidesCells, cell_pvalue
-from analysis.stats import adjusted, stream
+from analysis.data.failed_runs import Cells
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.multilevel.compare import multilevel
+from analysis.methods.multilevel.failures import SidesCells, cell_pvalue, fisher
+from analysis.stats.arguments import stream
+from analysis.stats.multiplicity import adjusted
+from analysis.verdict.gate import gate
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check

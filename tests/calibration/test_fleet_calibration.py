@@ -15,9 +15,9 @@ import pytest
 from scipy import stats
 
 from analysis.methods.multilevel.estimates import Estimates, of_differences
-from analysis.methods.multilevel.hosts.combine import inner_of, outer_of
-from analysis.methods.multilevel.hosts.disagreeing import disagreements_of
-from analysis.methods.multilevel.hosts.table import HostTable
+from analysis.methods.multilevel.host_effects import HostTable
+from analysis.methods.multilevel.host_lines import disagreements_of
+from analysis.methods.multilevel.hosts import inner_of, outer_of
 from analysis.methods.multilevel.law import Law
 
 pytestmark = pytest.mark.calibration

@@ -13,9 +13,10 @@ import math
 import numpy as np
 import pytest
 
-from analysis import gate, multilevel
-from analysis.data import PerformanceMatrix
-from analysis.stats import stream
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.multilevel.compare import multilevel
+from analysis.stats.arguments import stream
+from analysis.verdict.gate import gate
 
 pytestmark = pytest.mark.calibration
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.methods.multilevel import Law, Looks
+from analysis.methods.multilevel.law import Law, Looks
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check

@@ -13,15 +13,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from analysis.methods.mixture.fitting.fit import fit_mixture
-from analysis.methods.mixture.metrics.intervals import faster_estimate
-from analysis.methods.mixture.metrics.rank_share import rank_share
-from analysis.methods.mixture.metrics.single_run import variability_level
-from analysis.methods.mixture.modality.dip_and_bandwidth import bandwidth_test, dip_test
-from analysis.methods.mixture.modality.evidence import stability
-from analysis.methods.mixture.modality.rule import calls_multimodal
-from analysis.methods.mixture.model.mixture import Mixture
-from analysis.methods.mixture.refits import fitted_sample
+from analysis.methods.mixture.fit import fit_mixture
+from analysis.methods.mixture.modality import bandwidth_test, calls_multimodal, dip_test
+from analysis.methods.mixture.model import Mixture
+from analysis.methods.mixture.refits import faster_estimate, fitted_sample, stability
+from analysis.methods.mixture.single_run import rank_share, variability_level
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check

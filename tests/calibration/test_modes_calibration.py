@@ -17,9 +17,10 @@ import pytest
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
-from analysis.explaining import explained_modes
-from analysis.methods.variance_sources import Covariate, Mode
+from analysis.diagnose.modes import explained_modes
+from analysis.methods.variance_sources.covariates import Covariate
 from analysis.methods.variance_sources.modes import ModalRuns, explained
+from analysis.methods.variance_sources.result import Mode
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check

@@ -19,11 +19,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis import PerformanceMatrix, multilevel
-from analysis.methods.multilevel.decision import decide
-from analysis.methods.multilevel.estimates import Estimates, of_differences, of_means, satterthwaite
-from analysis.methods.multilevel.law import Law
-from analysis.methods.multilevel.suite import similar_half, suite_of_differences, suite_of_means
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.multilevel.compare import multilevel
+from analysis.methods.multilevel.estimates import (
+    Estimates,
+    of_differences,
+    of_means,
+    satterthwaite,
+    similar_half,
+    suite_of_differences,
+    suite_of_means,
+)
+from analysis.methods.multilevel.law import Law, decide
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check

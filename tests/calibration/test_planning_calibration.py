@@ -13,14 +13,12 @@ import numpy as np
 import pytest
 from scipy.special import stdtrit
 
-from analysis.planning.components import ComponentLine
-from analysis.planning.components.crossed import crossed
-from analysis.planning.components.observations import Observations
-from analysis.planning.goal import Goal
-from analysis.planning.sessions.outlook import Outlook
-from analysis.planning.sessions.search import Spread, cheapest, least_sessions
-from analysis.stats import stream
-from analysis.stats.variance.grouped import one_way
+from analysis.plan.components import Observations, crossed
+from analysis.plan.goal import Goal
+from analysis.plan.result import ComponentLine
+from analysis.plan.sessions import Outlook, Spread, cheapest, least_sessions
+from analysis.stats.arguments import stream
+from analysis.stats.variance_components import one_way
 
 pytestmark = pytest.mark.calibration
 

@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 
 from analysis.data.matrix import PerformanceMatrix
-from analysis.methods.resampling.randomization.compare import randomization_test
+from analysis.methods.resampling.randomization import randomization_test
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check

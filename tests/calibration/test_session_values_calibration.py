@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.methods.multilevel.session_values import two_speeds as module
-from analysis.methods.multilevel.session_values.dependence import dependence_of
-from analysis.stats import stream
+from analysis.methods.multilevel import session_values as module
+from analysis.methods.multilevel.session_values import dependence_of
+from analysis.stats.arguments import stream
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check

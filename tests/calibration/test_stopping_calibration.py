@@ -17,10 +17,12 @@ import numpy as np
 import pytest
 
 from analysis.data.matrix import PerformanceMatrix
-from analysis.methods.resampling.interval.compare import bootstrap_speedup
-from analysis.planning import RunningSuite, decide, plan_runs, t_interval, width_loop
-from analysis.record import StopRule
-from analysis.stats.streams import stream
+from analysis.methods.resampling.bootstrap import bootstrap_speedup
+from analysis.plan.runs import plan_runs
+from analysis.plan.stop_rule import RunningSuite, decide
+from analysis.plan.width import t_interval, width_loop
+from analysis.record.trial_files import StopRule
+from analysis.stats.arguments import stream
 
 pytestmark = pytest.mark.calibration
 

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from analysis.data.matrix import PerformanceMatrix
-from analysis.stats.streams import stream
-from analysis.studies import coverage_study, power_study, type1_study
+from analysis.plan.coverage import coverage_study
+from analysis.plan.error_rates import power_study, type1_study
+from analysis.stats.arguments import stream
 
 pytestmark = pytest.mark.calibration
 

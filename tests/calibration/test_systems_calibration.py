@@ -10,12 +10,15 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from analysis.formats import mixed_table
-from analysis.methods.variance_sources.systems.agreement import agreement
-from analysis.methods.variance_sources.systems.booster import one_thread
-from analysis.methods.variance_sources.systems.design import Design
-from analysis.methods.variance_sources.systems.folds import grouped_folds, random_folds
-from analysis.methods.variance_sources.systems.held_out import hold_out
+from analysis.importers.mixed_systems import mixed_table
+from analysis.methods.variance_sources.held_out import (
+    grouped_folds,
+    hold_out,
+    one_thread,
+    random_folds,
+)
+from analysis.methods.variance_sources.predictions import agreement
+from analysis.methods.variance_sources.systems_table import Design
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check

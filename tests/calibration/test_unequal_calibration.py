@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis import PerformanceMatrix, gate, multilevel
-from analysis.methods.multilevel import over_hosts
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.estimates import (
     Estimates,
     Parts,
@@ -28,10 +28,11 @@ from analysis.methods.multilevel.estimates import (
     of_means,
     of_sides,
     satterthwaite,
+    suite_of_means,
 )
-from analysis.methods.multilevel.hosts.combine import groups_of, inner_of, outer_of
+from analysis.methods.multilevel.hosts import groups_of, inner_of, outer_of, over_hosts
 from analysis.methods.multilevel.law import Law
-from analysis.methods.multilevel.suite import suite_of_means
+from analysis.verdict.gate import gate
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check

@@ -9,10 +9,10 @@ import re
 import sys
 from pathlib import Path
 
-from harness.campaign.schema.defaults import SECTIONS
-from harness.campaign.schema.editor import schema_text
-from harness.campaign.schema.section import Key, Section
-from harness.checks.registry import CHECKS
+from harness.campaign.defaults import SECTIONS
+from harness.campaign.nested_kinds import Key, Section
+from harness.campaign.schema import schema_text
+from harness.host.checks import CHECKS
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from analysis.record import read_manifest
+from analysis.record.manifest import read_manifest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")

@@ -30,17 +30,15 @@ def nmi_watchdog(situation: Situation) -> Finding:
     """Check that the kernel's watchdog does not interrupt every CPU and hold a counter."""
     value = situation.state.nmi_watchdog
     if value is None:
-        return found("nmi_watchdog", "unknown", "not shown", f"no {path_of('nmi_watchdog')}")
+        return found("unknown", "not shown", f"no {path_of('nmi_watchdog')}")
     where = read(path_of("nmi_watchdog"), value)
     if value == 0:
-        return found("nmi_watchdog", "ok", "the watchdog is off", where)
+        return found("ok", "the watchdog is off", where)
     what = "the watchdog interrupts each CPU and holds a hardware counter"
-    return found("nmi_watchdog", "warn", what, where, "sudo sysctl kernel.nmi_watchdog=0")
+    return found("warn", what, where, "sudo sysctl kernel.nmi_watchdog=0")
 '''
 ROW = """    Check(
-        name="nmi_watchdog",
-        reason="its interrupt comes several times a minute, and perf has one counter less",
-        before=nmi_watchdog,
+        nmi_watchdog, "its interrupt comes several times a minute, and perf has one counter less"
     ),
 """
 FACT = """\
@@ -75,12 +73,12 @@ def before_first(mark: str, line: str):
 
 
 BY_HAND = {
-    "harness/checks/kernel.py": before_table,
+    "harness/host/kernel_checks.py": before_table,
     "harness/host/state.py": before_first("    perf_rate: ", FACT),
     "docs/checks.md": lambda text: text + PAGE,  # the registry ends with those of kernel.py
 }
 ITS_TEST = {
-    "tests/unit/harness/checks/test_checks.py": lambda text: text.replace("BEFORE = [\n", TEST, 1),
+    "tests/unit/harness/host/test_checks.py": lambda text: text.replace("BEFORE = [\n", TEST, 1),
 }
 
 
@@ -114,8 +112,9 @@ def test_a_check_is_a_function_with_its_row_a_fact_and_a_section(tree):
         path = tree / name
         path.write_text(edit(path.read_text(encoding="utf-8")), encoding="utf-8")
     assert len(BY_HAND) == 3
-    asked = "import harness.checks as c; print(c.__file__, 'nmi_watchdog' in c.CHECK_NAMES)"
-    assert execute(tree, "-c", asked).stdout == f"{tree}/harness/checks/__init__.py True\n"
+    asked = "import harness.host.checks as c; print(c.__file__, 'nmi_watchdog' in c.CHECK_NAMES)"
+    place = tree / "harness/host/checks.py"
+    assert execute(tree, "-c", asked).stdout == f"{place} True\n"
     made = execute(tree, "tests/contract/generate.py")
     assert made.returncode == 0, made.stderr
     for name in ("configs/campaign.schema.json", "docs/measuring-well.md"):
@@ -124,9 +123,9 @@ def test_a_check_is_a_function_with_its_row_a_fact_and_a_section(tree):
         tree,
         *("-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider"),
         *("-k", "not relative_link"),  # that needs the rest of the tree
-        "tests/unit/harness/checks",
+        "tests/unit/harness/host",
         "tests/unit/harness/campaign/test_schema.py",
-        "tests/unit/harness/screen/test_checkup_text.py",
+        "tests/unit/harness/commands/test_checkup_text.py",
         "tests/contract/test_docs.py",
     )
     assert done.returncode == 0, done.stdout

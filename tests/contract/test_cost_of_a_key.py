@@ -24,12 +24,11 @@ NEEDED = (
 NEEDED += ("pyproject.toml", "README.md", "CHANGELOG.md")
 # file -> the line before which something is added, and what
 BY_HAND = {
-    "harness/campaign/schema/sections.py": (
-        '        "scheduling": Key(\n',
+    "harness/campaign/schema.py": (
+        '        "scheduling": Key(choice("other", "batch", "fifo"), "`other`, `batch` or `fifo`"),\n',
         """\
         "oom_score": Key(
-            kind=whole(-1000, 1000),
-            meaning="who is killed first when memory runs out: -1000 (never) to 1000",
+            whole(-1000, 1000), "who is killed first when memory runs out: -1000 (never) to 1000"
         ),
 """,
     ),
@@ -37,7 +36,7 @@ BY_HAND = {
         '    scheduling: Literal["other", "batch", "fifo"] = "other"\n',
         "    oom_score: int | None = None\n",
     ),
-    "harness/launch/in_launcher/settings.py": (
+    "harness/launch/in_launcher/system_calls.py": (
         '    if config["scheduling"] == "batch":\n',
         """\
     if config["oom_score"] is not None:
@@ -67,7 +66,8 @@ CAMPAIGN = {
 }
 IDENTITIES = """
 import json, pathlib, sys
-from harness.campaign import first_defaults, identity_of, load_campaign
+from harness.campaign.identity import first_defaults, identity_of
+from harness.campaign.load import load_campaign
 for path in map(pathlib.Path, sys.argv[1:]):
     then = load_campaign(path, defaults=first_defaults())
     print(path.name, identity_of(then, 1), identity_of(load_campaign(path)))

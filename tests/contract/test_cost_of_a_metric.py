@@ -23,7 +23,7 @@ STEPS = {
         '                "orphans": orphans,\n',
         '                "instructions": None if b"unknown" in path else t1 - t0,\n',
     ),
-    "analysis/run_numbers.py": (
+    "analysis/record/run_numbers.py": (
         "    cpus: tuple[int, ...] | None = None\n",
         """\
     instructions: Annotated[
@@ -64,9 +64,9 @@ JUDGE = """
 import io, json, runpy, sys
 from dataclasses import fields
 from pathlib import Path
-from analysis.data import read_trial
-from analysis.record import Measurement
-from harness.campaign import load_campaign
+from analysis.data.trial import read_trial
+from analysis.record.run_numbers import Measurement
+from harness.campaign.load import load_campaign
 from harness.cli import main
 
 def called(*args):

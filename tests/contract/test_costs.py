@@ -36,15 +36,15 @@ TALLY_READ = '''"""The files of a tally that never was: ``tally:`` and seconds b
 
 from __future__ import annotations
 
-from ..cells import ForeignCell, ForeignFile
-from ..opening import Opened
+from analysis.importers.opening import Opened
+from analysis.importers.parsing import ForeignCell, ForeignFile
 
 
-def knows(opened: Opened) -> bool:
+def knows_tally(opened: Opened) -> bool:
     return opened.head().startswith("tally:")
 
 
-def read(opened: Opened) -> ForeignFile:
+def read_tally(opened: Opened) -> ForeignFile:
     values = tuple(map(float, opened.text().removeprefix("tally:").split(";")))
     cell = ForeignCell(benchmark="all", processes=(values,))
     return ForeignFile(format="tally", source=opened.source, cells=(cell,))
@@ -53,12 +53,11 @@ TALLY_WRITE = '''"""The files of a tally that never was, written."""
 
 from __future__ import annotations
 
-from .leaving import Leaving
-from .losses import lost
-from .written import Written
+from analysis.importers.exports.export_data import Leaving
+from analysis.importers.exports.losses import Written, lost
 
 
-def write(leaving: Leaving) -> Written:
+def write_tally(leaving: Leaving) -> Written:
     metric = leaving.metrics[0].name
     values = [v for one in leaving.samples for process in one.processes(metric) for v in process]
     data = "tally:" + ";".join(map(repr, values))
@@ -67,19 +66,19 @@ def write(leaving: Leaving) -> Written:
 
 
 def test_a_foreign_tool_costs_a_module_and_a_row_each_way(tree):
-    foreign = tree / "analysis/foreign"
-    (foreign / "tools/tally.py").write_text(TALLY_READ)
-    (foreign / "exports/tally.py").write_text(TALLY_WRITE)
+    (tree / "analysis/importers/tools/tally.py").write_text(TALLY_READ)
+    (tree / "analysis/importers/exports/tally.py").write_text(TALLY_WRITE)
     for table, head, row in (
         (
-            foreign / "registry.py",
+            tree / "analysis/importers/registry.py",
             "TOOLS: tuple[Tool, ...] = (",
-            'Tool(name="tally", said="tally"),',
+            'Tool(name="tally", said="tally", module="analysis.importers.tools.tally"),',
         ),
         (
-            foreign / "exports/targets.py",
+            tree / "analysis/importers/exports/targets.py",
             "TARGETS: tuple[Target, ...] = (",
-            'Target(name="tally", said="a tally", endings=(".tally",)),',
+            'Target(name="tally", said="a tally", endings=(".tally",), '
+            'module="analysis.importers.exports.tally"),',
         ),
     ):
         text = table.read_text()
@@ -99,27 +98,15 @@ def test_a_foreign_tool_costs_a_module_and_a_row_each_way(tree):
 
 
 SIGNS = {
-    "methods/signs/__init__.py": '''"""The sign test."""
-
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from ...faces import hands_on
-
-if TYPE_CHECKING:
-    from .compare import sign_test as sign_test
-else:
-    __getattr__, __dir__ = hands_on(__name__, {"compare": "sign_test"})
-''',
-    "methods/signs/result.py": '''"""What the sign test says."""
+    "analysis/methods/signs/__init__.py": '"""The sign test."""\n',
+    "analysis/methods/signs/result.py": '''"""What the sign test says."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...report import Result
+from analysis.pages.result import Result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,12 +118,13 @@ class SignTest(Result):
     better: int
     of: int
 ''',
-    "methods/signs/compare.py": '''"""The sign test: count the benchmarks that are better."""
+    "analysis/methods/signs/compare.py": '''"""The sign test: count the benchmarks that are better."""
 
 from __future__ import annotations
 
-from ...data import PerformanceMatrix, match
-from .result import SignTest
+from analysis.data.matrix import PerformanceMatrix
+from analysis.data.pair import match
+from analysis.methods.signs.result import SignTest
 
 
 def sign_test(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> SignTest:
@@ -146,43 +134,43 @@ def sign_test(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Sign
     wins = less if candidate.better == "lower" else ~less
     return SignTest(better=int(wins.sum()), of=int(wins.size), cautions=pair.cautions)
 ''',
-    "methods/signs/page.py": '''"""The sign test in words."""
+    "analysis/methods/signs/page.py": '''"""The sign test in words."""
 
 from __future__ import annotations
 
-from ...report import Page, Section, Sentence, page_of
-from .result import SignTest
+from analysis.pages.model import Page, Section, Sentence, page_of
+from analysis.methods.signs.result import SignTest
 
 
-@page_of.register
+@page_of.register(SignTest)
 def _(result: SignTest) -> Page:
     said = f"better on {result.better} of {result.of} benchmarks"
     return Page(title="signs", sections=(Section((Sentence(said),)),), cautions=result.cautions)
 ''',
-    "commands/sign_test.py": '''"""The subcommand ``sign-test``."""
+    "analysis/commands/sign_test.py": '''"""The subcommand ``sign-test``."""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING, TextIO
 
-from .arguments import add_json, add_sides, reading, show
+from analysis.commands.arguments import add_json, add_sides, reading, show
 
 if TYPE_CHECKING:
-    from .arguments import Subparsers
+    from analysis.commands.arguments import Subparsers
 
 
 def add(subparsers: Subparsers) -> None:
     """Add ``sign-test``."""
-    parser = subparsers.add_parser("sign-test", help="count the benchmarks that are better")
+    parser = subparsers.add_parser("sign-test", description="Count the benchmarks that are better.")
     add_sides(parser)
     add_json(parser)
     parser.set_defaults(run=_sign_test)
 
 
 def _sign_test(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
-    from ..formats import read_sides
-    from ..methods.signs import sign_test
+    from analysis.importers.sources import read_sides
+    from analysis.methods.signs.compare import sign_test
 
     sides = read_sides(args.candidate, args.baseline, reading(args))
     show(sign_test(sides.candidate, sides.baseline), out, as_json=args.json)
@@ -191,16 +179,22 @@ def _sign_test(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
 }
 
 
-def test_a_method_costs_its_folder_its_command_and_two_rows(tree):
+COMMAND = (
+    '    "sign-test": ("analysis.commands.sign_test:add", "count the benchmarks that are better"),'
+)
+
+
+def test_a_method_costs_its_folder_its_command_and_three_rows(tree):
     for name, text in SIGNS.items():
-        path = tree / "analysis" / name
+        path = tree / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
     for name, before, row in (
-        ("__init__.py", "_ROOMS = {", '    "methods.signs": "sign_test",'),
-        ("cli.py", "COMMANDS = (", '    "sign_test",'),
+        ("analysis/__init__.py", "_ROOMS = {", '    "methods.signs.compare": "sign_test",'),
+        ("analysis/registry.py", "COMMANDS = {", COMMAND),
+        ("analysis/registry.py", "PAGES = {", '    "SignTest": "analysis.methods.signs.page",'),
     ):
-        path = tree / "analysis" / name
+        path = tree / name
         path.write_text(path.read_text().replace(before, f"{before}\n{row}"))
     for name, scale in (("x", 1), ("y", 2)):
         (tree / f"{name}.csv").write_text(f"a,{scale},{scale}\nb,{scale},{scale}\n")
@@ -209,7 +203,7 @@ def test_a_method_costs_its_folder_its_command_and_two_rows(tree):
     data = json.loads(fairtrial(tree, *sides, "--json"))
     assert (data["schema"], data["method"], data["better"]) == (1, "sign-test", 2)
     assert (data["cautions"], data["caution_codes"]) == ([], [])
-    assert "sign-test" in fairtrial(tree, "--help")
+    assert "count the benchmarks that are better" in fairtrial(tree, "--help")
     code = "import analysis; print(analysis.sign_test.__module__, 'sign_test' in dir(analysis))"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tree, capture_output=True, text=True, check=True
@@ -225,12 +219,10 @@ COUNTS = '''"""How many runs each variant has."""
 
 from __future__ import annotations
 
-from ...plots import Sheet
-from ..subject import Subject
-from .layout import fresh
-from .result import Drawing
-
-__all__ = ["draw_counts"]
+from analysis.dossier.figures.layout import fresh
+from analysis.dossier.figures.result import Drawing
+from analysis.dossier.subject import Subject
+from analysis.plots.drawing import Sheet
 
 
 def draw_counts(subject: Subject, sheet: Sheet) -> Drawing:
@@ -250,10 +242,9 @@ def draw_counts(subject: Subject, sheet: Sheet) -> Drawing:
 
 
 def test_a_kind_of_figure_costs_a_file_and_a_row(tree):
-    figures = tree / "analysis/dossier/figures"
-    (figures / "counts.py").write_text(COUNTS)
-    kinds = figures / "kinds.py"
-    row = '    "counts": ("counts", "how many runs each variant has"),'
+    (tree / "analysis/dossier/figures/counts.py").write_text(COUNTS)
+    kinds = tree / "analysis/dossier/figures/kinds.py"
+    row = '    "counts": ("analysis.dossier.figures.counts", "how many runs each variant has"),'
     kinds.write_text(kinds.read_text().replace("_SUITE = {", f"_SUITE = {{\n{row}"))
     said = fairtrial(
         tree, "plot", "counts", str(ROOT / "tests" / "data" / "sample-0.2.0"), "-o", "c.svg"

@@ -16,7 +16,9 @@ from pathlib import Path
 import pytest
 
 import analysis
-from analysis import fit_mixture, read_trial, stream
+from analysis.data.trial import read_trial
+from analysis.methods.mixture.fit import fit_mixture
+from analysis.stats.arguments import stream
 from harness.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]

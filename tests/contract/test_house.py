@@ -1,4 +1,4 @@
-"""The house's own rules: where things stand, what they are called, what packages hand on."""
+"""The house's own rules: where things stand, what they are called, what is private."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import re
 import runpy
 import subprocess
 import sys
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pytest
 
 import analysis
-from analysis.stats.compiled import kernel_sources
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(path for half in ("harness", "analysis") for path in (ROOT / half).rglob("*.py"))
 PACKAGES = sorted({path.parent for path in SOURCES})
-FACES = [path for path in SOURCES if path.name == "__init__.py" and "hands_on(" in path.read_text()]
-# why a file may be longer than 400 lines
+OPENED = ("harness", "analysis", "analysis.methods")  # their packages are rooms of their own
+# why a file may have more than 500 lines, up to 700: path -> reason
 LONG: dict[str, str] = {}
 
 
@@ -42,40 +42,91 @@ def test_no_public_name_is_a_module_or_package_of_the_judge():
     assert not taken & set(analysis.__all__)
 
 
-def handed_on(path: Path) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
-    """Give what a face says to the type checker, and what it hands on at run time."""
+def said_and_handed_on() -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+    """Give what the face of the judge says to a type checker, and what it hands on at run time."""
     said: dict[str, set[str]] = {}
-    table: dict[str, set[str]] = {}
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse((ROOT / "analysis/__init__.py").read_text())):
         if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module != "faces":
             said.setdefault(node.module or "", set()).update(alias.name for alias in node.names)
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "hands_on":
-            given = node.args[1]
-            tables = {"_ROOMS": vars(analysis).get("_ROOMS")} | {
-                "": ast.literal_eval(given) if isinstance(given, ast.Dict) else None
-            }
-            rooms = tables[getattr(given, "id", "")]
-            table = {room: set(names.split()) for room, names in rooms.items()}
-    return said, table
+    return said, {home: set(names.split()) for home, names in vars(analysis)["_ROOMS"].items()}
 
 
-@pytest.mark.parametrize("path", FACES, ids=local)
-def test_a_face_hands_on_what_it_says(path):
-    said, table = handed_on(path)
+def test_the_one_face_hands_on_what_it_says():
+    said, table = said_and_handed_on()
     assert said == table
-    package = importlib.import_module(name_of(path))
-    for room, names in table.items():
-        home = importlib.import_module(f"{name_of(path)}.{room}")
+    for home, names in table.items():
+        module = importlib.import_module(f"analysis.{home}")
         for name in names:
-            assert getattr(package, name) is getattr(home, name)
-    assert dir(package) == sorted(set().union(*table.values()))
+            assert getattr(analysis, name) is getattr(module, name)
+    assert dir(analysis) == sorted(set().union(*table.values())) == analysis.__all__
 
 
-@pytest.mark.parametrize("path", FACES, ids=local)
-def test_no_handed_on_name_is_a_room_of_its_package(path):
-    # once the room is imported, the package's attribute of that name is the module
-    rooms = {entry.stem for entry in path.parent.iterdir()}
-    assert not rooms & set().union(*handed_on(path)[1].values())
+def room_of(module: str) -> str:
+    """Give the room of a module: the folder that stands in an opened package, with all below it."""
+    parts = module.split(".")
+    for depth in range(len(parts), 0, -1):
+        if ".".join(parts[: depth - 1]) in OPENED:
+            return ".".join(parts[:depth])
+    return parts[0]
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.endswith("__")
+
+
+def taken_from_elsewhere(text: str, module: str, known: Collection[str]) -> Iterator[str]:
+    """List the private names of other rooms that a module of `text` imports or reaches for."""
+    package = module.split(".") if module in {name_of(path) for path in PACKAGES} else None
+    here = package or module.split(".")[:-1]
+    modules: dict[str, str] = {}
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            modules |= {one.asname or one.name: one.name for one in node.names}
+        if not isinstance(node, ast.ImportFrom):
+            continue
+        up = here[: len(here) - node.level + 1] if node.level else []
+        base = ".".join([*up, *([node.module] if node.module else [])])
+        for one in node.names:
+            full = f"{base}.{one.name}"
+            if full in known:
+                modules[one.asname or one.name] = full
+            ours = full.partition(".")[0] in {"harness", "analysis"}
+            if ours and any(map(is_private, full.split("."))) and room_of(full) != room_of(module):
+                yield full
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and is_private(node.attr):
+            home = modules.get(ast.unparse(node.value), "")
+            if home.partition(".")[0] in {"harness", "analysis"} and room_of(home) != room_of(
+                module
+            ):
+                yield f"{home}.{node.attr}"
+
+
+def test_what_is_private_is_used_in_its_room_alone():
+    known = {name_of(path) for path in SOURCES}
+    found = {
+        local(path): taken
+        for path in SOURCES
+        if (taken := list(taken_from_elsewhere(path.read_text(), name_of(path), known)))
+    }
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "taken"),
+    [
+        ("from ..one.ranks import _order", ["analysis.one.ranks._order"]),
+        ("from ..one import ranks as r\nr._order()", ["analysis.one.ranks._order"]),
+        ("import analysis.one.ranks\nanalysis.one.ranks._n", ["analysis.one.ranks._n"]),
+        ("from ..one import _ranks", ["analysis.one._ranks"]),
+        ("from .matrix import _order\nself._order\nfrom os import _exit", []),
+        ("from ..one.ranks import order, __doc__", []),
+    ],
+)
+def test_a_private_name_of_another_room_would_be_found(text, taken):
+    known = {"analysis.one.ranks", "analysis.two.matrix"}
+    assert list(taken_from_elsewhere(text, "analysis.two.columns", known)) == taken
 
 
 @pytest.mark.parametrize("path", PACKAGES, ids=local)
@@ -84,27 +135,9 @@ def test_a_folder_can_be_taken_in_at_a_glance(path):
 
 
 def test_long_files_have_a_reason():
-    long = {local(path) for path in SOURCES if len(path.read_text().splitlines()) > 400}
-    assert long == set(LONG)
-
-
-def kernels(text: str) -> list[str]:
-    """List the functions that are compiled by our decorator, whatever module it is reached by."""
-    return [
-        node.name
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.FunctionDef)
-        for mark in node.decorator_list
-        if ast.unparse(mark).rpartition(".")[2] == "kernel"
-    ]
-
-
-def test_every_kernel_is_part_of_the_caches_name():
-    # a file left out would go on with yesterday's machine code after a change of its kernels
-    with_kernels = {path for path in SOURCES if kernels(path.read_text())}
-    assert len(with_kernels) >= 8
-    assert with_kernels <= set(kernel_sources())
-    assert kernels("@compiled.kernel\ndef f(x): return x") == ["f"]
+    lengths = {local(path): len(path.read_text().splitlines()) for path in SOURCES}
+    assert {name for name, lines in lengths.items() if lines > 500} == set(LONG)
+    assert [name for name, lines in lengths.items() if lines > 700] == []
 
 
 def streams(text: str) -> set[str]:
@@ -136,16 +169,8 @@ def test_help_imports_the_command_line_and_nothing_behind_it():
     )
     loaded = set(done.stdout.splitlines()[-1].split())
     ours = {name for name in loaded if name.partition(".")[0] in {"harness", "analysis"}}
-    front = {"harness", "harness.cli", "analysis", "analysis.cli", "analysis.errors"} | {
-        "analysis.printer"
-    }
-    commands = {name for name in ours if re.match(r"(harness|analysis)\.commands\b", name)}
-    formats = {
-        "analysis.formats",
-        "analysis.formats.registry",
-    }  # which files there are, for the help
-    assert ours - commands - front - formats == {"analysis.faces", "analysis.version"}
-    assert "harness.commands.compare_campaign" not in commands
+    floor = {"errors", "faces", "record", "record.printer", "registry", "version"}
+    assert ours == {"harness", "harness.cli", "analysis", *(f"analysis.{name}" for name in floor)}
     assert not {"numpy", "yaml", "rich", "psutil", "json", "joblib"} & loaded
 
 
@@ -153,3 +178,24 @@ def test_the_picture_of_the_floors_is_fresh():
     # otherwise: python docs/draw_floors.py
     drawn = runpy.run_path(str(ROOT / "docs" / "draw_floors.py"))
     assert drawn["PICTURE"].read_text() == drawn["picture"]()
+
+
+def test_the_house_has_few_rooms_and_floors_no_circle_and_no_arrow_up():
+    drawn = runpy.run_path(str(ROOT / "docs" / "draw_floors.py"))
+    rooms, floors, circles, up = (int(line.split()[-1]) for line in drawn["count"]().splitlines())
+    assert rooms <= 22
+    assert floors <= 11
+    assert (circles, up) == (0, 0)
+
+
+def test_circles_and_arrows_up_are_counted():
+    drawn = runpy.run_path(str(ROOT / "docs" / "draw_floors.py"))
+    rooms = dict.fromkeys(("analysis.data", "analysis.pages", "analysis.methods.hpt"), 1)
+    arrows = {
+        ("analysis.data", "analysis.pages"),
+        ("analysis.pages", "analysis.data"),
+        ("analysis.methods.hpt", "analysis.data"),
+    }
+    assert drawn["circles"](rooms, arrows) == [{"analysis.data", "analysis.pages"}]
+    assert drawn["circles"](rooms, arrows - {("analysis.pages", "analysis.data")}) == []
+    assert drawn["arrows_up"](arrows) == [("analysis.pages", "analysis.data")]

@@ -16,9 +16,11 @@ from typing import Any
 
 import pytest
 
-from analysis.record import Fleet, FleetHost, write_fleet
+from analysis.record.fleet import Fleet, FleetHost, write_fleet
 from harness.cli import main
-from harness.fleet import Cancelled, Scheduler, Submission, read_standing
+from harness.fleet.slurm import Scheduler
+from harness.fleet.status import Cancelled, read_standing
+from harness.fleet.submission import Submission
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "json.md").read_text()

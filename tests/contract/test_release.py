@@ -9,7 +9,7 @@ from pathlib import Path
 
 import yaml
 
-from analysis.run_numbers import NUMBERS
+from analysis.record.run_numbers import NUMBERS
 from analysis.version import VERSION
 from harness.cli import main
 

@@ -26,20 +26,13 @@ import pytest
 
 from analysis.data.trial import read_trial
 from analysis.errors import StoreError, UsageError
-from analysis.record import (
-    SCHEMA,
-    Finding,
-    Manifest,
-    Measurement,
-    PlannedRun,
-    encode,
-    encode_checked,
-    read_manifest,
-)
-from analysis.run_numbers import NUMBERS
-from harness.environment.differences import compare_environments
-from harness.screen.progress import read_progress
-from harness.store.writer import Store
+from analysis.record.manifest import read_manifest
+from analysis.record.run_numbers import NUMBERS, Measurement
+from analysis.record.shapes import encode, encode_checked
+from analysis.record.trial_files import SCHEMA, Finding, Manifest, PlannedRun
+from harness.host.snapshot import compare_environments
+from harness.trial.progress import read_progress
+from harness.trial.writer import Store
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMAS = ROOT / "tests" / "golden" / "schemas"
@@ -291,7 +284,7 @@ def test_a_further_key_changes_nothing(tmp_path, name, which):
     assert compare_environments(trial, FIRST).pairs[0][2] == ()
     store = Store.reopen(trial)
     try:
-        assert len(store.done) == len(first)
+        assert len(store.rows.outcomes) == len(first)
         assert list(store.planned()) == [PlannedRun(**row) for row in lines(FIRST, "plan.jsonl")]
     finally:
         store.release()

@@ -11,11 +11,15 @@ from types import SimpleNamespace
 
 import pytest
 
+from analysis.registry import KERNELS
+
 TESTS = Path(__file__).resolve().parents[1]
 ROOT = TESTS.parent
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider"]
 PROBE = """
 import pytest
+
+from analysis.registry import KERNELS
 
 @pytest.mark.skip(reason="no such tool")
 def test_a(): pass
@@ -83,28 +87,89 @@ def test_the_suites_network_is_its_own_where_it_can_be_had() -> None:
 # --- what the calibrations have passed with
 
 
-def test_a_changed_source_or_library_asks_for_the_calibrations(tmp_path: Path) -> None:
+FIRST_TEXT = '''"""What it is."""
+
+import os
+
+LIMIT = 3
+
+
+def one(value: int) -> int:
+    """Say one."""
+    return value + LIMIT
+
+
+class Two:
+    """Two."""
+
+    def say(self):
+        return "two"
+'''
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> Path:
+    """Give a file of a method, in a tree with nothing else."""
+    path = tmp_path / "analysis/methods/hpt/kernel.py"
+    path.parent.mkdir(parents=True)
+    path.write_text(FIRST_TEXT)
+    (tmp_path / "analysis/elsewhere").mkdir()
+    return path
+
+
+def test_a_changed_definition_or_library_asks_for_the_calibrations(
+    tmp_path: Path, kernel: Path
+) -> None:
     passed = load("calibration/passed.py")
-    kernel = tmp_path / "analysis/methods/hpt/kernel.py"
-    kernel.parent.mkdir(parents=True)
-    kernel.write_text("one")
-    (tmp_path / "analysis/report").mkdir()
     before = passed.state(tmp_path)
-    assert passed.changes(before, passed.state(tmp_path)) == []
-    kernel.write_text("two")
-    kernel.with_name("new.py").write_text("")
-    (tmp_path / "analysis/report/text.py").write_text("no number depends on it")
+    assert passed.differences(before, tmp_path) == []
+    kernel.write_text(FIRST_TEXT.replace("LIMIT = 3", "LIMIT = 4").replace('"two"', '"three"'))
+    kernel.with_name("new.py").write_text("def three(): pass\n")
+    (tmp_path / "analysis/elsewhere/text.py").write_text("def four(): 'no number depends on it'\n")
     after = passed.state(tmp_path)
-    new = "analysis/methods/hpt/new.py"
-    assert passed.changes(before, after) == [
-        "analysis/methods/hpt/kernel.py has changed",
-        f"{new} is new",
-    ]
-    assert f"{new} is gone" in passed.changes(after, before)
+    changed = ["LIMIT has changed", "Two has changed", "three is new"]
+    assert passed.differences(before, tmp_path) == changed
+    assert "three is gone" in passed.changes(after, before)
     newer = {**before, "libraries": {**before["libraries"], "numpy": "9.9"}}
-    assert passed.changes(before, newer) == [
-        f"numpy has changed: {before['libraries']['numpy']} -> 9.9"
-    ]
+    was = before["libraries"]["numpy"]
+    assert passed.changes(before, newer) == [f"numpy has changed: {was} -> 9.9"]
+
+
+@pytest.mark.parametrize(
+    ("found", "written"),
+    [
+        ('    """Say one."""\n', ""),
+        ("import os\n", "from ..errors import why\n"),
+        ("value: int) -> int", "value)"),
+        ("return value + LIMIT", "return (value + LIMIT)  # as it was"),
+    ],
+)
+def test_what_changes_no_number_asks_for_nothing(
+    tmp_path: Path, kernel: Path, found: str, written: str
+) -> None:
+    passed = load("calibration/passed.py")
+    before = passed.state(tmp_path)
+    assert found in FIRST_TEXT
+    kernel.write_text(FIRST_TEXT.replace(found, written))
+    assert passed.differences(before, tmp_path) == []
+
+
+def test_a_definition_that_moves_asks_for_nothing(tmp_path: Path, kernel: Path) -> None:
+    passed = load("calibration/passed.py")
+    before = passed.state(tmp_path)
+    head, found, rest = FIRST_TEXT.partition("class Two:")
+    kernel.write_text(head)
+    inside, outside = (
+        tmp_path / "analysis/methods/words.py",
+        tmp_path / "analysis/elsewhere/words.py",
+    )
+    inside.write_text(found + rest)
+    assert passed.differences(before, tmp_path) == []
+    inside.rename(outside)
+    assert passed.differences(before, tmp_path) == []
+    kernel.write_text(FIRST_TEXT.replace(found + rest, "def further(): pass"))
+    outside.write_text(found + rest.replace("two", "deux"))
+    assert passed.differences(before, tmp_path) == ["Two is gone", "further is new"]
 
 
 def test_every_calibration_is_one_and_has_spot_checks() -> None:
@@ -116,12 +181,15 @@ def test_every_calibration_is_one_and_has_spot_checks() -> None:
         assert "spot_check" in text, path.name
 
 
-def test_what_passed_covers_every_kernel_and_method() -> None:
-    sources = load("calibration/passed.py").state()["sources"]
-    assert {name for name in sources if name.endswith("kernel.py")} == {
-        path.relative_to(ROOT).as_posix() for path in (ROOT / "analysis").rglob("*kernel.py")
-    }
-    assert {"analysis/stats/streams.py", "tests/calibration/passed.py"} <= set(sources)
+def test_what_passed_covers_every_kernel_method_and_rule() -> None:
+    passed = load("calibration/passed.py")
+    files = set(passed._files(ROOT, passed.SUBJECTS, ".py"))
+    assert {ROOT / f"{name.replace('.', '/')}.py" for name in KERNELS} <= files
+    assert all((ROOT / subject).exists() for subject in passed.SUBJECTS)
+    for rule, names in passed.RULES.items():
+        told = {name for name, _ in passed.definitions((ROOT / rule).read_text("utf-8"))}
+        assert set(names.split()) <= told, rule
+    assert {"fit_mixture", "stream", "hpt"} <= set(passed.state()["definitions"])
 
 
 # --- workers

@@ -33,29 +33,27 @@ from foreign_seeds import seed_foreign
 from mutants import damaged, damaged_numbers
 from seeds import CAMPAIGNS, CONFIGS, MATRICES, SYSTEMS, seed_trial
 
-from analysis.data import PerformanceMatrix
+from analysis.data.matrix import PerformanceMatrix
 from analysis.data.trial import read_trial
 from analysis.errors import FairtrialError
-from analysis.foreign import (
-    TOOLS,
-    Chosen,
-    gather,
-    import_files,
-    inspect_files,
-    open_foreign,
-    tool_of,
-)
-from analysis.formats import Reading, read_sources
-from analysis.formats.systems_table import read_systems
-from analysis.methods.speedup_test.original.config import read_speedup_config
-from analysis.record import diff
-from harness.campaign import Campaign, identity_of, load_campaign, resolved_text
-from harness.screen import read_progress
-from harness.store import Store, sha256_file
-from harness.trial import trials_in
-from harness.trial.deciding.session_stop import SessionStop, stored_runs
-from harness.trial.resuming.begun import defaults_of
-from harness.trial.resuming.resumption import campaign_drift, check_plan, target_drift
+from analysis.importers.gathering import gather
+from analysis.importers.importing import import_files
+from analysis.importers.inspection import inspect_files
+from analysis.importers.naming import Chosen
+from analysis.importers.opening import open_foreign
+from analysis.importers.registry import TOOLS, tool_of
+from analysis.importers.sources import Reading, read_sources
+from analysis.importers.systems_table import read_systems
+from analysis.methods.speedup_test.original_config import read_speedup_config
+from analysis.record.environment_changes import diff
+from harness.campaign.identity import identity_of, resolved_text
+from harness.campaign.load import load_campaign
+from harness.campaign.model import Campaign
+from harness.host.executables import sha256_file
+from harness.trial.progress import read_progress, trials_in
+from harness.trial.resume import campaign_drift, check_plan, defaults_of, target_drift
+from harness.trial.stopping import SessionStop, stored_runs
+from harness.trial.writer import Store
 
 FOUND = Path(__file__).with_name("found")
 HANG_S = 4.0  # of processor time
@@ -140,7 +138,7 @@ def _foreign(folder: Path, name: str) -> None:
     with contextlib.suppress(FairtrialError):
         tool_of(opened)
     (tool,) = [one for one in TOOLS if one.name == kind]
-    file = tool.reader.read(opened)
+    file = tool.read(opened)
     gathered = gather([file], Chosen())
     told = inspect_files(gathered)
     str(told).encode("utf-8", "backslashreplace")

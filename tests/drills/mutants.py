@@ -10,7 +10,7 @@ import re
 from random import Random
 from typing import Any
 
-from analysis.record import encode_checked
+from analysis.record.shapes import encode_checked
 
 VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 1, 2, 3, 2**31, 2**53, 2**63 - 1, 2**63, -(2**70), 10**400),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.record import Manifest, Measurement
-from harness.campaign import RULE, identity_of, load_campaign, resolved_text
-from harness.store import Store
-from harness.trial import plan_session
+from analysis.record.run_numbers import Measurement
+from analysis.record.trial_files import Manifest
+from harness.campaign.identity import RULE, identity_of, resolved_text
+from harness.campaign.load import load_campaign
+from harness.trial.plan import plan_session
+from harness.trial.writer import Store
 
 CAMPAIGNS = {
     "plain.yaml": """\

@@ -16,8 +16,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.artifact import open_archive
-from analysis.artifact.reproducing import check_archive
+from analysis.artifact.archive import open_archive
+from analysis.artifact.reproducing.checking import check_archive
 from analysis.errors import StoreError
 
 handmade = SimpleNamespace(

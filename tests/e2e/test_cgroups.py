@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.host import Host
+from harness.host.reader import Host
 
 DELEGATED = "systemd-run --user --scope -p Delegate=yes fairtrial run"
 

@@ -14,7 +14,7 @@ import sys
 import numpy as np
 import pytest
 
-from analysis.data import read_trial
+from analysis.data.trial import read_trial
 
 pytestmark = pytest.mark.host
 

@@ -28,10 +28,9 @@ import os, sys, time
 from pathlib import Path
 from harness.cli import console
 from harness.host.reader import Host
-from harness.launch import LauncherClient
-from harness.meters.energy import idle, meter
-from harness.screen import dry_run
-from harness.trial import execution, preparation, reserving
+from harness.launch.client import LauncherClient
+import harness.meters.energy, harness.meters.energy, harness.commands.dry_run
+import harness.trial.preparation, harness.trial.plan
 root, start, whole = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 begun, busy = time.monotonic(), [0]
 class Clock:
@@ -39,20 +38,22 @@ class Clock:
     def monotonic(self):
         self.last = time.monotonic()
         return self.last
-meter.time = Clock()
+harness.meters.energy.time = clock = Clock()
 execute, read = LauncherClient.execute, Host.energy_uj
 def executed(*words, **given):
     done = execute(*words, **given)
     busy[0] += done.wall_ns
     return done
 def moved(host, path):
-    used = round(12e6 * (meter.time.last - begun)) + 28 * busy[0] // 1000
+    used = round(12e6 * (clock.last - begun)) + 28 * busy[0] // 1000
     (root / path.lstrip("/")).write_text(str((start + used) % whole))
     return read(host, path)
 LauncherClient.execute, Host.energy_uj = executed, moved
 host = lambda: Host(root)
-preparation.Host = reserving.Host = dry_run.Host = host
-idle.IDLE_S = 1.0
+harness.trial.preparation.Host = host
+harness.trial.plan.Host = host
+harness.commands.dry_run.Host = host
+harness.meters.energy.IDLE_S = 1.0
 sys.argv = ["fairtrial", *sys.argv[4:]]
 console()
 """

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.data import read_trial
+from analysis.data.trial import read_trial
 from harness.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.foreign.exports import TARGETS
+from analysis.importers.exports.targets import TARGETS
 from harness.cli import main
 
 CELL = {

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-import analysis.stats
+from analysis.stats import compiled
 from harness.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -145,7 +145,7 @@ def test_a_compilation_is_announced(bench, monkeypatch, words):
         say("compiling")
         yield
 
-    monkeypatch.setattr(analysis.stats, "announcing", compiling)
+    monkeypatch.setattr(compiled, "announcing", compiling)
     monkeypatch.chdir(bench.folder)
     out, err = io.StringIO(), io.StringIO()
     assert main(["mixture", *words], out, err) == 0

@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from analysis import read_trial
+from analysis.data.trial import read_trial
 
 NAMES = ("é", "日本語", "हिन्दी")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis import PerformanceMatrix
+from analysis.data.matrix import PerformanceMatrix
 from harness.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]

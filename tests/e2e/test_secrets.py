@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PLANTED = runpy.run_path(
-    str(ROOT / "tests/unit/harness/environment/test_variables.py"), run_name="planted"
+    str(ROOT / "tests/unit/harness/host/test_variables.py"), run_name="planted"
 )["PLANTED"]
 SECRET = re.compile(rb"zq-\w+")
 

@@ -119,7 +119,7 @@ def test_links_in_the_folder_are_refused(lab, place):
 @pytest.mark.host
 def test_a_lock_is_waited_for_until_the_time_is_up(lab, processes):
     hold = (
-        "import sys; from harness.store import CpuLock\n"
+        "import sys; from harness.trial.locks import CpuLock\n"
         "lock = CpuLock(tuple(range(1024)))\nprint('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(

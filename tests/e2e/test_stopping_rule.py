@@ -7,10 +7,10 @@ import json
 import pytest
 
 from analysis.data.trial import read_trial
-from analysis.record import StopRule
+from analysis.record.trial_files import StopRule
 from harness.campaign.load import load_campaign
-from harness.screen.progress import read_progress
-from harness.trial.deciding.session_stop import SessionStop, stored_runs
+from harness.trial.progress import read_progress
+from harness.trial.stopping import SessionStop, stored_runs
 
 CELLS = 4
 

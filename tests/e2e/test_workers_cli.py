@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.stats import available_cores
+from analysis.stats.workers import available_cores
 from harness.cli import main
 
 ROOT = Path(__file__).parents[2]

@@ -17,7 +17,7 @@ import pytest
 from scipy.stats import bootstrap
 
 from analysis.data.matrix import PerformanceMatrix
-from analysis.methods.resampling.interval.compare import bootstrap_speedup
+from analysis.methods.resampling.bootstrap import bootstrap_speedup
 
 HERE = Path(__file__).parent
 FORMS = list(itertools.product(("geometric", "harmonic", "arithmetic"), ("runs", "mean", "median")))

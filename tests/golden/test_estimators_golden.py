@@ -10,9 +10,8 @@ import pytest
 from scipy import stats
 
 from analysis.data.matrix import PerformanceMatrix
-from analysis.diagnosis.central_limit.study import SIZES, central_limit_study
-from analysis.diagnosis.estimators.normal import normal_spread
-from analysis.diagnosis.estimators.study import PUBLISHED_SIZES
+from analysis.diagnose.central_limit import SIZES, central_limit_study
+from analysis.diagnose.estimators import PUBLISHED_SIZES, normal_spread
 
 HERE = Path(__file__).parent
 

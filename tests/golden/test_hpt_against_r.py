@@ -10,7 +10,7 @@ import pytest
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.hpt.compare import hpt
-from analysis.methods.hpt.context import hpt_context
+from analysis.methods.hpt.report import hpt_context
 from analysis.stats.ranks import rank_sum_table, signed_rank_table
 
 pytestmark = pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")

@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 from analysis.data.matrix import PerformanceMatrix
-from analysis.methods.hpt.compare import hpt
-from analysis.methods.hpt.stages import signed_rank_stage
+from analysis.methods.hpt.compare import hpt, signed_rank_stage
 from analysis.stats.ranks import (
     rank_sum_normal,
     rank_sum_table,

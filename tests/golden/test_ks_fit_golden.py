@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.methods.mixture.fitting.fit import fit_mixture
-from analysis.methods.mixture.goodness.fit_test import ks_fit
-from analysis.methods.mixture.goodness.kernel import draw_sorted
-from analysis.methods.mixture.goodness.result import FitTest
-from analysis.methods.mixture.model.mixture import Mixture
+from analysis.methods.mixture.calibration_kernel import draw_sorted
+from analysis.methods.mixture.fit import fit_mixture
+from analysis.methods.mixture.goodness import ks_fit
+from analysis.methods.mixture.model import Mixture
+from analysis.methods.mixture.result import FitTest
 
 HERE = Path(__file__).parent / "varcore_ammp"
 EXPECTED = json.loads((HERE / "expected.json").read_text())

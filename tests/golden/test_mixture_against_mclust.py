@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.methods.mixture.fitting.fit import fit_mixture
+from analysis.methods.mixture.fit import fit_mixture
 
 HERE = Path(__file__).parent / "mixture_mclust"
 RECORDED = json.loads((HERE / "recorded.json").read_text())

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.methods.mixture.fitting.fit import fit_mixture
-from analysis.methods.mixture.model.mixture import Mixture
+from analysis.methods.mixture.fit import fit_mixture
+from analysis.methods.mixture.model import Mixture
 
 HERE = Path(__file__).parent / "varcore_ammp"
 EXPECTED = json.loads((HERE / "expected.json").read_text())

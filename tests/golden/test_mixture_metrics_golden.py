@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.methods.mixture.metrics.single_run import (
+from analysis.methods.mixture.model import Mixture
+from analysis.methods.mixture.single_run import (
     mean_difference,
     probability_faster,
     probability_fastest,
     variability_level,
 )
-from analysis.methods.mixture.model.mixture import Mixture
 
 GOLDEN = json.loads((Path(__file__).parent / "varcore_mixtures" / "expected.json").read_text())
 SCIPY, R = GOLDEN["computed_scipy"], GOLDEN["computed_R"]

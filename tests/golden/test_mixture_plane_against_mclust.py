@@ -12,9 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.methods.mixture.plane.fit import fit_mixture_2d
-from analysis.methods.mixture.plane.models import MODELS
-from analysis.methods.mixture.plane.start import start_classes
+from analysis.methods.mixture.plane.fit import fit_mixture_2d, start_classes
+from analysis.methods.mixture.plane.model import MODELS
 
 HERE = Path(__file__).parent / "mixture_plane_mclust"
 RECORDED = json.loads((HERE / "recorded.json").read_text())

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.diagnosis.normality.departure import lilliefors, shapiro
+from analysis.diagnose.normality import lilliefors, shapiro
 
 HERE = Path(__file__).parent
 

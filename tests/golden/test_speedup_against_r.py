@@ -14,11 +14,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis import speedup_test, speedup_test_suite
 from analysis.data.matrix import PerformanceMatrix
-from analysis.methods.speedup_test.proportion import proportion
-from analysis.stats.shapiro_wilk import shapiro_wilk
-from analysis.stats.two_samples import PairTests, f_test, ks_centred, rank_sum, student, welch
+from analysis.methods.speedup_test.compare import speedup_test, speedup_test_suite
+from analysis.methods.speedup_test.result import proportion
+from analysis.stats.classical_tests import (
+    PairTests,
+    f_test,
+    ks_centred,
+    rank_sum,
+    shapiro_wilk,
+    student,
+    welch,
+)
 
 FOLDER = Path(__file__).with_name("speedup_test")
 RECORDED = json.loads((FOLDER / "r_values.json").read_text())
@@ -126,7 +133,7 @@ def test_fresh_pairs_by_r_itself(tmp_path: Path) -> None:
 
 def test_the_limit_law_as_r_cuts_it() -> None:
     # Rscript -e 'print(1 - .Call(stats:::C_pKS2, c(0.3, 0.9, 0.99, 1.5, 2), 1e-6), digits = 15)'
-    from analysis.stats.two_samples import _kolmogorov
+    from analysis.stats.classical_tests import _kolmogorov
 
     r = [0.999990694126, 0.392733810, 0.280904279, 0.0222179626, 0.000670925256]
     assert _kolmogorov(np.array([0.3, 0.9, 0.99, 1.5, 2.0])) == pytest.approx(r, rel=1e-8)

@@ -10,11 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis import speedup_test, speedup_test_suite
 from analysis.data.matrix import PerformanceMatrix
-from analysis.methods.speedup_test.proportion import proportion
-from analysis.methods.speedup_test.result import SpeedupSuite, SpeedupTest
-from analysis.stats.two_samples import f_test, ks_centred, rank_sum, student, welch
+from analysis.methods.speedup_test.compare import speedup_test, speedup_test_suite
+from analysis.methods.speedup_test.result import SpeedupSuite, SpeedupTest, proportion
+from analysis.stats.classical_tests import f_test, ks_centred, rank_sum, student, welch
 from harness.cli import main
 
 FOLDER = Path(__file__).with_name("speedup_test")

@@ -8,8 +8,10 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy.integrate import trapezoid
 
-from analysis import PerformanceMatrix, biplot, empirical_distribution
+from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import AnalysisError
+from analysis.methods.biplot.fit import biplot
+from analysis.methods.resampling.distribution import empirical_distribution
 
 TABLES = arrays.arrays(
     np.float64,

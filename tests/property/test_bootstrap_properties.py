@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import AnalysisError
-from analysis.methods.resampling.interval.compare import bootstrap_speedup
+from analysis.methods.resampling.bootstrap import bootstrap_speedup
 
 KINDS = ("percentile", "corrected", "bca", "studentized")
 MEANS = ("geometric", "harmonic", "arithmetic")

@@ -15,9 +15,8 @@ import jsonschema
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from harness.campaign.schema.check import check_shape
-from harness.campaign.schema.editor import editor_schema
-from harness.campaign.source.yaml_marks import read_document
+from harness.campaign.schema import check_shape, editor_schema
+from harness.campaign.yaml_reader import read_document
 
 # Every form that a key may have; keys that nothing is said of here are added below.
 FORMS: dict[str, Any] = {

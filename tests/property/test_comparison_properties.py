@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis import Multilevel, PerformanceMatrix, multilevel
-from analysis.comparison import CandidateComparison, EffectComparison, compare_answers
-from analysis.comparison.effects import Answers
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.multilevel.compare import multilevel
+from analysis.methods.multilevel.result import Multilevel
+from analysis.verdict.comparison.effects import Answers, compare_answers
+from analysis.verdict.comparison.result import CandidateComparison, EffectComparison
 
 OPPOSITE = {"larger": "smaller", "smaller": "larger"}
 SETTINGS = settings(max_examples=60, deadline=None)

@@ -19,10 +19,15 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
-from analysis.data import read_trial
+from analysis.data.trial import read_trial
 from analysis.errors import UsageError
-from analysis.foreign import Chosen, Opened, gather, import_files, tool_of
-from analysis.foreign.exports import TARGETS, Leaving, Metric, Run, Sample, leaving_trial
+from analysis.importers.exports.export_data import Leaving, Metric, Run, Sample, leaving_trial
+from analysis.importers.exports.targets import TARGETS
+from analysis.importers.gathering import gather
+from analysis.importers.importing import import_files
+from analysis.importers.naming import Chosen
+from analysis.importers.opening import Opened
+from analysis.importers.registry import tool_of
 
 READ_BACK = tuple(one.name for one in TARGETS)
 TABLES = ("long-csv", "parquet", "json", "sqlite")
@@ -88,7 +93,7 @@ def read_back(name, data):
     found = opened(data)
     tool = tool_of(found)
     assert tool.name == name
-    return tool.reader.read(found)
+    return tool.read(found)
 
 
 def one_row(processes):
@@ -100,7 +105,7 @@ def one_row(processes):
 
 def write(name, leaving):
     try:
-        return WRITERS[name].write(leaving)
+        return WRITERS[name](leaving)
     except UsageError as error:  # two names that the target cannot tell apart, or several variants
         assume("under one name" not in error.what)
         assume("one variant" not in error.what)
@@ -235,11 +240,11 @@ def test_over_all_pairs_what_was_read_is_written_and_read_again(data):
 @given(leaving=leavings())
 def test_the_tables_hold_the_same_rows(leaving):
     # read by the standard library
-    text = WRITERS["long-csv"].write(leaving).data.decode()
+    text = WRITERS["long-csv"](leaving).data.decode()
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
-    objects = json.loads(WRITERS["json"].write(leaving).data)
+    objects = json.loads(WRITERS["json"](leaving).data)
     with closing(sqlite3.connect(":memory:")) as base:
-        base.deserialize(WRITERS["sqlite"].write(leaving).data)
+        base.deserialize(WRITERS["sqlite"](leaving).data)
         base.row_factory = sqlite3.Row
         stored = [dict(row) for row in base.execute("SELECT * FROM runs ORDER BY rowid")]
     assert [
@@ -262,7 +267,7 @@ def test_a_loss_that_is_not_told_is_found():
     )
     metric = Metric(name="time", unit="s", better="lower")
     leaving = Leaving(name="x", metrics=(metric,), samples=(sample,))
-    made = WRITERS["pytest-benchmark"].write(leaving)
+    made = WRITERS["pytest-benchmark"](leaving)
     (cell,) = read_back("pytest-benchmark", made.data).cells
     with pytest.raises(AssertionError):
         _compare("pyperf", cell, sample, sample.processes("time"), sample.runs, metric, set())

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given, settings, strategies as st
 
 from analysis.errors import AnalysisError
-from analysis.methods.mixture.fitting.fit import fit_mixture
-from analysis.methods.mixture.model.mixture import Mixture
+from analysis.methods.mixture.fit import fit_mixture
+from analysis.methods.mixture.model import Mixture
 
 SIZES = st.integers(2, 60)
 

@@ -14,17 +14,16 @@ from random import Random
 import foreign_seeds
 import mutants
 
-from analysis import read_trial
+from analysis.data.trial import read_trial
 from analysis.errors import FairtrialError
-from analysis.foreign import (
-    Chosen,
-    gather,
-    import_files,
-    inspect_files,
-    open_foreign,
-    read_foreign,
-)
-from analysis.foreign.exports import TARGETS, leaving_trial
+from analysis.importers.exports.export_data import leaving_trial
+from analysis.importers.exports.targets import TARGETS
+from analysis.importers.gathering import gather
+from analysis.importers.importing import import_files
+from analysis.importers.inspection import inspect_files
+from analysis.importers.naming import Chosen
+from analysis.importers.opening import open_foreign
+from analysis.importers.registry import read_foreign
 
 
 def chosen_by(rng: Random, files) -> Chosen:
@@ -66,7 +65,7 @@ def attempt(folder, names, rng: Random) -> str:
         leaving = leaving_trial(trial)
         for target in TARGETS:
             try:
-                data = target.writer.write(leaving).data
+                data = target.writer(leaving).data
             except FairtrialError:
                 continue
             if target.name in ("json", "long-csv", "sqlite", "parquet"):

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings, strategies as st
 from scipy.optimize import minimize
 
-from analysis.plots import Box, Wanted, kept_in_row, placed, spread_out, text_width
+from analysis.plots.labels import Box, Wanted, kept_in_row, placed, spread_out, text_width
 
 names = st.text(max_size=30)
 shares = st.floats(0, 1)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from analysis.foreign.columns import mapped, summaries
-from analysis.foreign.outcomes import is_good, is_warmup
+from analysis.importers.tables.headings import is_good, is_warmup, mapped, summaries
 
 WORDS = st.sampled_from(
     ["benchmark", "time", "run", "mean", "min", "max", "ms", "s", "h", "per", "(ms)", "[B]", "cpu", "ok",

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
-from analysis.methods.mixture.plane.fit import fit_mixture_2d
-from analysis.methods.mixture.plane.start import start_classes
+from analysis.methods.mixture.plane.fit import fit_mixture_2d, start_classes
 
 
 def drawn(seed: int, n: int) -> np.ndarray:

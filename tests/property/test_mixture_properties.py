@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.methods.mixture.metrics.single_run import (
+from analysis.methods.mixture.model import Mixture
+from analysis.methods.mixture.single_run import (
     mean_difference,
     probability_faster,
     probability_fastest,
     variability_level,
 )
-from analysis.methods.mixture.model.mixture import Mixture
 
 
 @st.composite

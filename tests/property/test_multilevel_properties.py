@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis import Multilevel, PerformanceMatrix, multilevel
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.multilevel.compare import multilevel
+from analysis.methods.multilevel.result import Multilevel
 
 OPPOSITE = {"faster": "slower", "slower": "faster"}
 Columns = dict[str, tuple[list[float], list[int], list[int]]]

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from analysis.data.matrix import PerformanceMatrix
-from analysis.methods.resampling.randomization.compare import RandomizationTest, randomization_test
+from analysis.methods.resampling.randomization import randomization_test
+from analysis.methods.resampling.result import RandomizationTest
 
 # Few distinct values, so that ties are common; powers of two scale without rounding.
 VALUES = st.integers(min_value=1, max_value=9).map(float)

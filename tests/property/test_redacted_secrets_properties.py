@@ -19,10 +19,14 @@ from typing import Any
 
 import pytest
 
-from analysis.artifact.packing import Request, answers, pack_bundle
+from analysis.artifact.packing import answers
+from analysis.artifact.packing.bundle import pack_bundle
+from analysis.artifact.packing.request import Request
 from analysis.artifact.recomputing import Recomputed
-from analysis.artifact.redacting import Known, redact_folder, wanted_of
-from analysis.record import encode, encode_checked, read_manifest
+from analysis.artifact.redacted_names import Known, wanted_of
+from analysis.artifact.redaction import redact_folder
+from analysis.record.manifest import read_manifest
+from analysis.record.shapes import encode, encode_checked
 
 SAMPLE = Path(__file__).parents[2] / "runs" / "sample"
 signed = SimpleNamespace(

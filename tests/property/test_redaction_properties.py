@@ -8,8 +8,8 @@ from typing import Any
 
 from hypothesis import given, settings, strategies as st
 
-from analysis.artifact.redacting.documents import decoded, encoded, json_text, plain_text, yaml_text
-from analysis.artifact.redacting.scrubber import Scrubber
+from analysis.artifact.redacted_documents import decoded, encoded, json_text, plain_text, yaml_text
+from analysis.artifact.redacted_names import Scrubber
 
 NAMES = ("jdoe", "lab07.example.org", "jörgensen")
 WORDS = st.sampled_from(

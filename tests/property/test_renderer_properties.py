@@ -15,21 +15,10 @@ from html.parser import HTMLParser
 from hypothesis import given, settings, strategies as st
 from markdown_it import MarkdownIt
 
-from analysis.report import (
-    Caution,
-    Column,
-    Command,
-    Page,
-    Section,
-    Sentence,
-    Table,
-    Value,
-    as_csv,
-    as_latex,
-    as_markdown,
-)
-from analysis.report.tex import escaped
-from analysis.words import shown
+from analysis.pages import as_csv, as_markup as as_latex, as_markup as as_markdown
+from analysis.pages.as_markup import escaped
+from analysis.pages.model import Caution, Column, Command, Page, Section, Sentence, Table, Value
+from analysis.record.words import shown
 
 HOSTILE = st.sampled_from(
     list("|_$%\\&#{}~^<>`*[]()!@\"'-+=:.,/ \n\r\t\0\x1b\u202e\u2028\ud800a1é中…×")
@@ -147,7 +136,7 @@ def said_in(page: Page) -> list[Table]:
 @settings(max_examples=150, deadline=None)
 @given(pages())
 def test_markdown_keeps_every_table_and_makes_no_tag_of_a_name(page):
-    seen = read_markdown(as_markdown.render(page))
+    seen = read_markdown(as_markdown.render_markdown(page))
     assert set(seen.tags) <= OURS
     assert len(seen.tables) == len(said_in(page))
     for told, table in zip(seen.tables, said_in(page), strict=True):
@@ -167,7 +156,7 @@ def test_markdown_keeps_every_table_and_makes_no_tag_of_a_name(page):
 @given(NAME)
 def test_a_sentence_of_markdown_stays_one(text):
     page = Page(title="t", sections=(Section((Sentence(text),)),), cautions=(Caution("c", text),))
-    seen = read_markdown(as_markdown.render(page))
+    seen = read_markdown(as_markdown.render_markdown(page))
     assert seen.tags == ["h3", "p", "p", "strong", "ol", "li"]
     lines = squeezed(seen.text)
     assert lines == squeezed(f"t {shown(text)} Cautions {shown(text)}")
@@ -175,8 +164,8 @@ def test_a_sentence_of_markdown_stays_one(text):
 
 def test_a_mention_is_none():
     page = Page(title="t", sections=(Section((Sentence("by @somebody"),)),))
-    assert "@somebody" not in as_markdown.render(page)
-    assert "@somebody" in read_markdown(as_markdown.render(page)).text
+    assert "@somebody" not in as_markdown.render_markdown(page)
+    assert "@somebody" in read_markdown(as_markdown.render_markdown(page)).text
 
 
 def braces_hold(text: str) -> bool:
@@ -212,7 +201,7 @@ def test_no_text_is_a_command_of_tex(text):
 @settings(max_examples=100, deadline=None)
 @given(pages())
 def test_latex_keeps_its_environments_and_the_columns_of_its_tables(page):
-    told = as_latex.render(page)
+    told = as_latex.render_latex(page)
     assert braces_hold(told)
     opened: list[str] = []
     for kind, name in re.findall(r"\\(begin|end)\{(\w+)\}", told):
@@ -267,4 +256,4 @@ def test_a_file_for_each_table_holds_its_rows(page):
 def test_entities_are_what_markdown_readers_take_for_signs():
     page = Page(title="t", sections=(Section((Sentence("a < b & c > d $x$"),)),))
     assert unescape("&lt;&gt;&amp;&#36;") == "<>&$"
-    assert squeezed(read_markdown(as_markdown.render(page)).text) == "t a < b & c > d $x$"
+    assert squeezed(read_markdown(as_markdown.render_markdown(page)).text) == "t a < b & c > d $x$"

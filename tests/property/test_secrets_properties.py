@@ -10,7 +10,7 @@ import shlex
 import pytest
 from hypothesis import given, strategies as st
 
-from harness.environment.redaction import HIDDEN, names_a_secret, redact_text
+from harness.host.variables import HIDDEN, names_a_secret, redact_text
 
 MARK = "zq"  # of each part of a secret: no word of the surroundings has it
 PARTS = st.text("abcXYZ019", min_size=1, max_size=6).map(lambda text: MARK + text)

@@ -7,9 +7,11 @@ import math
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
-from analysis import PerformanceMatrix, SpeedupTest, speedup_test, speedup_test_suite
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.speedup_test.compare import speedup_test, speedup_test_suite
 from analysis.methods.speedup_test.protocol import LEVELS
-from analysis.stats.two_samples import ks_centred, rank_sum
+from analysis.methods.speedup_test.result import SpeedupTest
+from analysis.stats.classical_tests import ks_centred, rank_sum
 
 # Coarse values make ties, constant samples and equal medians likely; the powers of two make other
 # units of the same values exact.

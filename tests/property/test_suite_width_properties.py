@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
-from analysis.planning.log_interval import log_half_width, relative_width
-from analysis.planning.stop_rule import RunningSuite
+from analysis.plan.log_interval import log_half_width, relative_width
+from analysis.plan.stop_rule import RunningSuite
 
 SHAPES = st.tuples(st.integers(1, 4), st.integers(2, 3), st.integers(0, 2**32 - 1))
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
-from analysis.formats import mixed_table
-from analysis.methods.variance_sources.systems.design import MOST_LEVELS, Design
-from analysis.methods.variance_sources.systems.folds import (
+from analysis.importers.mixed_systems import mixed_table
+from analysis.methods.variance_sources.held_out import (
     grouped_folds,
     grouped_part,
     random_folds,
     random_part,
 )
+from analysis.methods.variance_sources.systems_table import MOST_LEVELS, Design
 
 FAMILIES = st.lists(st.integers(0, 30), min_size=4, max_size=200).map(
     lambda names: np.unique(names, return_inverse=True)[1].astype(np.intp)

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from hypothesis import given, settings, strategies as st
 
-from analysis.record import encode_checked
-from harness.tuning import Knobs, undo_tuning
-from harness.tuning.journal import NAME
-from harness.tuning.settings import plain_value
+from analysis.record.shapes import encode_checked
+from harness.tune.changes import Knobs
+from harness.tune.journal import NAME
+from harness.tune.proposal import plain_value
+from harness.tune.tuner import undo_tuning
 
 CPU = "/sys/devices/system/cpu"
 # path, value before, value of tune, what somebody else may write

@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from analysis import PerformanceMatrix, gate, multilevel
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.estimates import Parts
 from analysis.methods.multilevel.law import Law
+from analysis.verdict.gate import gate
 
 ERRORS = st.floats(1e-6, 1e3)
 PARTS = st.lists(st.tuples(ERRORS, st.integers(1, 60)), min_size=2, max_size=5)

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from analysis.errors import InsufficientDataError
-from analysis.methods.variance_sources import sources
+from analysis.methods.variance_sources.fit import sources
 
 spec = importlib.util.spec_from_file_location("planted", Path(__file__).parents[1] / "planted.py")
 planted = importlib.util.module_from_spec(spec)

@@ -1,23 +1,142 @@
-"""The stored results of a bundle: each command is executed where evaluators will, and its bytes kept."""
+"""The stored results of a bundle: which commands, executed where evaluators will, their bytes kept."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from ...data.fleet import open_fleet
 from ...errors import FairtrialError, UsageError
+from ...importers.trials import is_foreign
 from ..claims import Claim, StoredClaim, pointed, weigh_claim
-from ..contents import Analysis, ReportMade
-from ..limited import Commands
-from ..recomputing import Recomputed, recompute
-from .commands import bound, default_commands, seed_of
-from .gathering import Gathered
-from .staging import Staging
+from ..contents import FLEET_PLACE, Analysis, ReportMade
+from ..recomputing import Commands, Recomputed, fault_of_command, recompute
 
-__all__ = ["Answered", "answer"]
+if TYPE_CHECKING:
+    from .gathering import Gathered, Staging
+
+SEEDED = frozenset({"resample", "mixture", "diagnose", "plan", "study", "sources"})
+
+
+def default_commands(found: Iterable[Gathered], seed: int) -> list[tuple[str, tuple[str, ...]]]:
+    """Give the analyses that every bundle holds, each with a name: what is concluded, why, how sound."""
+    commands: list[tuple[str, tuple[str, ...]]] = []
+    many = len(list(found)) > 1
+    for one in found:
+        path = one.source.path
+        end = f"-{one.source.name}" if many else ""
+        if one.source.kind == "fleet" or one.manifest is not None or is_foreign(one.origin):
+            asked = _asked(one)
+            several = asked if len(asked) > 1 else ()  # a result is one document
+            first = ("--metric", asked[0]) if several else ()
+            commands.append((f"verdict{end}", ("verdict", path, *first, "--json")))
+            commands += [
+                (f"verdict{end}-{metric}", ("verdict", path, "--metric", metric, "--json"))
+                for metric in several[1:]
+            ]
+            if one.source.kind != "fleet":
+                words = ("verdict", path, *first, "--explain", "--json")
+                commands.append((f"explained{end}", words))
+        commands.append(
+            (f"diagnosis{end}", ("diagnose", path, "--json", *_seeded("diagnose", seed)))
+        )
+    return commands
+
+
+def _asked(one: Gathered) -> Sequence[str]:
+    """Give the metrics that the campaign names as its question; none without it, or where parts differ."""
+    if one.source.kind == "fleet":
+        with contextlib.suppress(FairtrialError):
+            return open_fleet(one.origin).asked()
+        return ()
+    return (one.manifest.questions or ()) if one.manifest is not None else ()
+
+
+def _seeded(name: str, seed: int) -> tuple[str, ...]:
+    return ("--seed", str(seed)) if seed and name in SEEDED else ()
+
+
+def seed_of(command: Sequence[str]) -> int | None:
+    """Give the seed of a command's random draws; None where it makes none."""
+    if command[0] not in SEEDED:
+        return None
+    for k, word in enumerate(command):
+        value = word.partition("=")[2] if word.startswith("--seed=") else None
+        if word == "--seed" and k + 1 < len(command):
+            value = command[k + 1]
+        if value is not None and value.isdigit():
+            return int(value)
+    return 0
+
+
+def bound(
+    command: Sequence[str], found: Sequence[Gathered], seed: int, where: str
+) -> tuple[str, ...]:
+    """Give a command with the bundle's paths in place of the author's."""
+    words = [command[0], *(_bound(word, found, where) for word in command[1:])]
+    if command[0] == "verdict" and not any(_in_bundle(word) for word in words[1:]):
+        raise UsageError(
+            "the command names no source; the newest trial is another one tomorrow",
+            where,
+            f"name a source: fairtrial {' '.join(command)} {found[0].source.path}",
+        )
+    if "--seed" not in words and not any(word.startswith("--seed=") for word in words):
+        words += _seeded(command[0], seed)
+    fault = fault_of_command(words)
+    if fault is not None:
+        raise UsageError(
+            f"the command cannot be one of a bundle: {fault}",
+            where,
+            "name sources of the bundle, and options that print",
+        )
+    return tuple(words)
+
+
+def _only(one: Gathered, found: Sequence[Gathered]) -> bool:
+    """Tell whether the campaign's name means this trial, and no other."""
+    names = [other.manifest.campaign_name for other in found if other.manifest is not None]
+    return one.manifest is not None and names.count(one.manifest.campaign_name) == 1
+
+
+def _in_bundle(word: str) -> bool:
+    fleet = word == FLEET_PLACE or word.startswith(f"{FLEET_PLACE}:")
+    return fleet or word.startswith(("trials/", "sources/"))
+
+
+def _bound(word: str, found: Sequence[Gathered], where: str) -> str:
+    if word.startswith("-"):
+        return word
+    for one in found:
+        names = {*one.given, str(one.origin), one.source.path, one.source.name}
+        if one.source.trial is not None:
+            names.add(one.source.trial)
+        if one.manifest is not None and _only(one, found):
+            names.add(one.manifest.campaign_name)
+        for name in sorted(names, key=len, reverse=True):
+            plain = name.rstrip("/")
+            if word.rstrip("/") == plain:
+                return one.source.path
+            if word.startswith(f"{plain}:"):
+                return one.source.path + word[len(plain) :]
+    path, _, variant = word.rpartition(":")
+    for text, rest in ((word, ""), (path, f":{variant}")):
+        for one in found:
+            if text and os.path.exists(text) and Path(text).samefile(one.origin):  # noqa: PTH110 - any text
+                return one.source.path + rest
+    if ("/" in word or os.path.isfile(word)) and os.path.exists(path or word):  # noqa: PTH110, PTH113
+        raise UsageError(
+            f"the command reads {word}, which is not in the bundle",
+            where,
+            "name it as a SOURCE of the bundle too",
+        )
+    return word
+
 
 _MOST_WORKERS = 4
 REPORT = "report.html"
@@ -25,27 +144,13 @@ REPORT = "report.html"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """What was computed for a bundle.
+    """What was computed for a bundle."""
 
-    Attributes
-    ----------
-    analyses : tuple of Analysis
-        The stored results.
-    report : ReportMade or None
-        Of the first source.
-    claims : tuple of StoredClaim
-        In the author's order.
-    silent : tuple of str
-        Names of the sources on which no analysis gives an answer.
-    whys : tuple of str
-        For each claim why it does not hold; "" where it does.
-    """
-
-    analyses: tuple[Analysis, ...]
-    report: ReportMade | None
-    claims: tuple[StoredClaim, ...] = ()
-    whys: tuple[str, ...] = ()
-    silent: tuple[str, ...] = ()
+    analyses: tuple[Analysis, ...]  # the stored results
+    report: ReportMade | None  # of the first source
+    claims: tuple[StoredClaim, ...] = ()  # in the author's order
+    whys: tuple[str, ...] = ()  # for each claim why it does not hold; "" where it does
+    silent: tuple[str, ...] = ()  # names of the sources on which no analysis gives an answer
 
 
 def answer(
@@ -58,31 +163,7 @@ def answer(
     commands: Commands,
     tell: Callable[[str], None],
 ) -> Answered:
-    """Execute the commands of a bundle in its folder, and store what they print.
-
-    Parameters
-    ----------
-    found : sequence of Gathered
-        The bundle's sources.
-    claims : sequence of Claim
-        With the author's paths.
-    staging : Staging
-        The bundle's folder.
-    seed : int
-        For commands with random draws that say none.
-    claims_file : str
-        The file of the claims, as messages call it.
-    commands : Commands
-        Executes them.
-    tell : callable
-        Takes a line that says what is under way.
-
-    Raises
-    ------
-    UsageError
-        If the command of a claim reads what is not in the bundle, or gives no single JSON document:
-        with all such claims.
-    """
+    """Execute the commands of a bundle in its folder, and store what they print."""
     claims = _bound_claims(claims, found, seed, claims_file)
     wanted = dict.fromkeys(command for _, command in default_commands(found, seed))
     names = {command: name for name, command in default_commands(found, seed)}

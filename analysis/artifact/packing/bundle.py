@@ -1,33 +1,195 @@
-"""Packs a bundle: gather, redact, compute, describe, hash, write. Each step sees what the last one left."""
+"""Packs a bundle: gather, redact, compute, describe, hash, write; and says what was written."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 import tempfile
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...errors import StoreError, UsageError
-from ...report import Caution
+from ...pages import number_format as figures
+from ...pages.model import (
+    Block,
+    Caution,
+    Cell,
+    Column,
+    Command,
+    Page,
+    Section,
+    Sentence,
+    Table,
+    Value,
+    page_of,
+)
+from ...pages.result import Result, plain
+from ...record.words import shorten
 from ..archive import MOST_BYTES, MOST_ENTRIES, Weighed, write_archive
-from ..claims import Claim, claims_text, coarse_words, is_coarse
-from ..claims_file import read_claims
-from ..contents import Contents
-from ..limited import Commands
-from ..passing import passing_folder
-from .about import read_about
+from ..claims import Claim, StoredClaim, claims_text, coarse_words, is_coarse, read_claims, said_of
+from ..recomputing import Commands, passing_folder
 from .answers import Answered, answer
-from .describing import described
-from .gathering import gather
-from .origins import pack_campaigns
-from .request import CLAIMS, Request
-from .result import Bundled
-from .staging import Staging
-from .texts import write_software, write_texts
+from .campaign import pack_campaigns
+from .describing import described, write_software, write_texts
+from .gathering import Staging, gather
+from .request import CLAIMS, Request, read_about
 
-__all__ = ["pack_bundle"]
+if TYPE_CHECKING:
+    from ..contents import Contents, RedactionRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Bundled(Result):
+    """An archive that was written."""
+
+    method: ClassVar[str] = "bundle"
+    unlisted: ClassVar[frozenset[str]] = frozenset({"contents", "claims"})
+
+    output: str  # the file
+    bytes: int  # its size
+    sha256: str  # of the file, to be published beside it
+    contents: Contents  # what stands in its ``bundle.json``
+    claims: tuple[StoredClaim, ...] = ()  # in the author's order, with what was found
+
+    @property
+    def all_hold(self) -> bool:
+        """Whether no claim fails."""
+        return all(one.holds for one in self.claims)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the trials in it have all the records with which they ended."""
+        return all(one.code != "record-missing" for one in self.cautions)
+
+    def body(self) -> dict[str, Any]:
+        """Give what stands below the head: the archive, and the parts of ``bundle.json`` but its files."""
+        found = Result.body(self)
+        last = {key: found.pop(key) for key in ("cautions", "caution_codes", "references")}
+        contents = self.contents
+        return {
+            **found,
+            "entries": len(contents.files) + 2,
+            "sources": plain(contents.sources),
+            "analyses": plain(contents.analyses),
+            "report": plain(contents.report),
+            "claims": [one.to_dict() for one in self.claims],
+            "smoke": plain(contents.smoke),
+            "needs": plain(contents.needs),
+            "container": plain(contents.container),
+            "missing": plain(contents.missing),
+            "redacted": plain(contents.redacted),
+            "metadata": plain(contents.metadata),
+            **last,
+        }
+
+
+_MOST_LEFT = 12
+_MOST_MISSING = 30  # lines of a screen
+
+
+@page_of.register(Bundled)
+def _bundled_page(bundled: Bundled) -> Page:
+    contents = bundled.contents
+    trials = sum(one.kind == "trial" for one in contents.sources)
+    fleets = sum(one.kind == "fleet" for one in contents.sources)
+    files = len(contents.sources) - trials - fleets
+    what = [_counted(fleets, "fleet")] * (fleets > 0)
+    what += [_counted(trials, "trial")] * (trials > 0) + [_counted(files, "file")] * (files > 0)
+    first = (
+        f"{bundled.output} holds {' and '.join(what)} in {len(contents.files) + 2} files, "
+        f"{figures.quantity(float(bundled.bytes), 'B')}, with {_counted(len(contents.analyses), 'result')}"
+    )
+    sections = [Section((Sentence(first), Sentence(f"SHA-256 {bundled.sha256}")))]
+    if bundled.claims:
+        sections.append(_claims(bundled))
+    if contents.redacted is not None:
+        sections.append(_redacted(contents.redacted))
+    if contents.missing:
+        sections.append(_missing(bundled))
+    return Page(
+        title="Bundle",
+        sections=tuple(sections),
+        cautions=bundled.cautions,
+        following=(
+            Section(
+                (
+                    Sentence("Whoever has it checks it, and computes every number again, with"),
+                    Command(f"fairtrial reproduce {shlex.quote(bundled.output)}"),
+                )
+            ),
+        ),
+    )
+
+
+def _claims(bundled: Bundled) -> Section:
+    count = sum(one.holds for one in bundled.claims)
+    total = len(bundled.claims)
+    said = "all claims hold" if count == total else f"{total - count} of {total} claims do not hold"
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            Value(str(k), k),
+            "holds" if one.holds else "FAILS",
+            shorten(one.claim.text, 44),
+            said_of(one.claim),
+            _value(one.found),
+        )
+        for k, one in enumerate(bundled.claims, 1)
+    )
+    columns = (
+        Column("claim"),
+        Column("", "left"),
+        Column("sentence", "left"),
+        Column("must be", "left"),
+        Column("found"),
+    )
+    return Section((Sentence(said), Table(name="claims", columns=columns, rows=rows)), "Claims")
+
+
+def _value(found: object) -> Cell:
+    if isinstance(found, int) and not isinstance(found, bool):
+        return Value(shorten(str(found), 24), found)  # a count has no decimals
+    if isinstance(found, float):
+        return Value(figures.significant(found, 4), found)
+    return shorten(str(found), 24)
+
+
+def _missing(bundled: Bundled) -> Section:
+    missing = bundled.contents.missing
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (shorten(one.what, 40), one.why) for one in missing[:_MOST_MISSING]
+    )
+    more = len(missing) - len(rows)
+    blocks: tuple[Block, ...] = (
+        Sentence(f"{_counted(len(missing), 'thing')} that a reader might look for:"),
+        Table(
+            name="missing",
+            columns=(Column("not in it", "left"), Column("why", "left")),
+            rows=rows,
+        ),
+        *([Sentence(f"and {more} more (README.md and --json have all)")] if more else []),
+    )
+    return Section(blocks, "What is not in it")
+
+
+def _redacted(record: RedactionRecord) -> Section:
+    counts = ", ".join(f"{kind} {_counted(n, 'time')}" for kind, n in record.replaced.items())
+    said = f"replaced: {counts}; {_counted(len(record.files), 'file')} altered"
+    blocks: list[Block] = [Sentence(said)]
+    if record.left:
+        blocks.append(Sentence("left, because only a person can tell what may be altered there:"))
+        blocks += [Sentence(text) for text in record.left[:_MOST_LEFT]]
+        more = len(record.left) - _MOST_LEFT
+        if more > 0:
+            blocks.append(Sentence(f"and {more} more places (--json has all)"))
+    return Section(tuple(blocks), "Names taken out")
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"
+
 
 _NEW = 0o666  # what a new file may be at most; the umask says what it is
 
@@ -37,20 +199,6 @@ def pack_bundle(request: Request, output: Path) -> Bundled:
 
     The same input gives the same bytes, whoever packs it: nothing of the clock, of the user or of where
     things lie goes into it.
-
-    Parameters
-    ----------
-    request : Request
-        What is to be packed.
-    output : Path
-        The archive; it appears whole or not at all, in place of one that is there.
-
-    Raises
-    ------
-    UsageError
-        If a source, ``claims.yaml`` or ``bundle.yaml`` is wrong, or the bundle would be too large.
-    StoreError
-        If a trial is damaged or being measured, or something cannot be read or written.
     """
     claims: tuple[Claim, ...] = ()
     if request.claims is not None:
@@ -88,61 +236,31 @@ def pack_bundle(request: Request, output: Path) -> Bundled:
         sha256=sha256,
         contents=contents,
         claims=answered.claims,
-        cautions=(
-            *cautions,
-            *_silent(answered),
-            *_failing(answered),
-            *_coarse(answered),
-            *_over_limits(contents),
-            *_gone(staging),
-        ),
+        cautions=(*cautions, *_cautions(answered, contents, staging)),
     )
 
 
-def _gone(staging: Staging) -> list[Caution]:
-    """Say which records of trials that have ended are gone."""
-    return [
-        Caution(
-            "record-missing",
-            f"{name} is gone since the trial ended: no analysis can be made of it",
-            (name,),
-        )
-        for name in staging.gone
-    ]
-
-
-def _failing(answered: Answered) -> list[Caution]:
-    return [
-        Caution("claim-fails", f"claim {k} does not hold: {why}", (str(k),))
-        for k, why in enumerate(answered.whys, 1)
-        if why
-    ]
-
-
-def _coarse(answered: Answered) -> list[Caution]:
+def _cautions(answered: Answered, contents: Contents, staging: Staging) -> Iterator[Caution]:
+    """Say what does not hold or gives no answer, what a reader must allow, and what is gone."""
+    for name in answered.silent:
+        what = f"{name}: no analysis gives an answer on it"
+        yield Caution("source-without-result", what, (name,))
+    for k, why in enumerate(answered.whys, 1):
+        if why:
+            yield Caution("claim-fails", f"claim {k} does not hold: {why}", (str(k),))
     numbers = [str(k) for k, one in enumerate(answered.claims, 1) if is_coarse(one.claim)]
-    if not numbers:
-        return []
-    return [Caution("claim-coarse", coarse_words(numbers), tuple(numbers))]
-
-
-def _silent(answered: Answered) -> list[Caution]:
-    return [
-        Caution("source-without-result", f"{name}: no analysis gives an answer on it", (name,))
-        for name in answered.silent
-    ]
-
-
-def _over_limits(contents: Contents) -> list[Caution]:
-    """Say what a reader must allow: more than is accepted without being asked."""
+    if numbers:
+        yield Caution("claim-coarse", coarse_words(numbers), tuple(numbers))
     entries = len(contents.files) + 2
     size = sum(one.bytes for one in contents.files.values())
     options = [f"--max-entries {entries}"] * (entries > MOST_ENTRIES)
     options += [f"--max-bytes {size}"] * (size > MOST_BYTES)
-    if not options:
-        return []
-    what = f"{entries:,} files of {size:,} bytes are accepted only with {' '.join(options)}"
-    return [Caution("bundle-over-limits", what)]
+    if options:
+        what = f"{entries:,} files of {size:,} bytes are accepted only with {' '.join(options)}"
+        yield Caution("bundle-over-limits", what)
+    for name in staging.gone:
+        what = f"{name} is gone since the trial ended: no analysis can be made of it"
+        yield Caution("record-missing", what, (name,))
 
 
 def _read(path: Path) -> bytes:

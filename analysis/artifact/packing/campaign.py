@@ -1,22 +1,108 @@
-"""A campaign in a bundle: its file, and every file that it names, at their places around it."""
+"""Campaigns in a bundle: where they lie, and every file that they name, at its place."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
 
-from ...data import read_environments
-from ...record import CAMPAIGN, RESOLVED, Manifest
-from .about import ABOUT, About
-from .naming import Named, named_files
-from .staging import Staging, file_hash
+from ...data.host_record import read_environments
+from ...errors import UsageError
+from ...pages.model import Caution
+from ...record.trial_files import CAMPAIGN, RESOLVED, Manifest
+from .gathering import Gathered, Staging, file_hash
+from .request import ABOUT, About, Request, read_about
 
-__all__ = ["Wanted", "pack_campaign", "pattern_of"]
+Role = Literal["program", "word", "input"]
+_BEHIND_OPTION = re.compile(r"-[A-Za-z](.+)")
+_MAKERS = {  # programs that read a file which they are not told
+    "make": ("GNUmakefile", "makefile", "Makefile"),
+    "gmake": ("GNUmakefile", "makefile", "Makefile"),
+    "cmake": ("CMakeLists.txt",),
+    "ninja": ("build.ninja",),
+    "meson": ("meson.build", "meson_options.txt"),
+    "cargo": ("Cargo.toml", "Cargo.lock"),
+    "go": ("go.mod", "go.sum"),
+    "mvn": ("pom.xml",),
+    "npm": ("package.json", "package-lock.json"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Named:
+    """A path that a campaign names."""
+
+    path: str  # as it is written; relative to `cwd`
+    cwd: str = "."  # the folder that it starts at, relative to the campaign's, or absolute
+    # a program that is executed; a word of a command line, which need not be a path at all; a file
+    # that is read (standard input, an expected output, an input)
+    role: Role
+
+
+def named_files(campaign: Mapping[str, Any]) -> set[Named]:
+    """List what a resolved campaign names, once each."""
+    return set(_all(campaign))
+
+
+def _all(campaign: Mapping[str, Any]) -> Iterator[Named]:
+    for cell in _objects(campaign.get("cells")):
+        cwd = _text(cell.get("cwd"))
+        yield from _of_command(cell.get("command"), cwd)
+        for hook in (*_objects(cell.get("before")), *_objects(cell.get("after"))):
+            yield from _of_command(hook, cwd)
+        expected = cell.get("expect")
+        wanted = expected.get("stdout_file") if isinstance(expected, dict) else None
+        inputs = cell.get("inputs")
+        for path in (cell.get("stdin"), wanted, *(inputs if isinstance(inputs, list) else ())):
+            if isinstance(path, str):
+                yield Named(path=path, role="input")
+    for build in _objects(campaign.get("builds")):
+        for step in _objects(build.get("steps")):
+            yield from _of_command(step, _text(build.get("cwd")))
+    hooks = campaign.get("hooks")
+    if isinstance(hooks, dict):
+        for kind in ("setup", "cleanup", "finish"):
+            for hook in _objects(hooks.get(kind)):
+                yield from _of_command(hook, ".")
+
+
+def _of_command(command: object, cwd: str) -> Iterator[Named]:
+    argv = command.get("argv") if isinstance(command, dict) else None
+    words = [word for word in argv if isinstance(word, str)] if isinstance(argv, list) else []
+    if not words:
+        return
+    if "/" in words[0]:
+        yield Named(path=words[0], cwd=cwd, role="program")
+    for told in _MAKERS.get(PurePosixPath(words[0]).name, ()):
+        yield Named(path=told, cwd=cwd, role="word")
+    for word in words[1:]:
+        for part in _parts(word):
+            yield Named(path=part, cwd=cwd, role="word")
+
+
+def _parts(word: str) -> Iterator[str]:
+    """Give what of an argument may be a path: all of it, what stands behind ``=``, ``-I`` or ``@``."""
+    yield word
+    if "=" in word:
+        yield word.partition("=")[2]
+    behind = _BEHIND_OPTION.fullmatch(word)
+    if behind is not None:
+        yield behind.group(1)
+    if word.startswith("@"):
+        yield word[1:]
+
+
+def _objects(value: object) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else "."
+
 
 _CACHE = "__pycache__"
 _MOST_HASHED = (
@@ -26,43 +112,21 @@ _MOST_HASHED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What is packed of a campaign.
+    """What is packed of a campaign."""
 
-    Attributes
-    ----------
-    trial : Path
-        The trial that stores it.
-    manifest : Manifest
-        The trial's.
-    folder : Path or None
-        Where the campaign lies with its files; None where that is not known, or gone.
-    root : str
-        Its folder in the bundle.
-    about : About
-        What the authors say.
-    binaries : bool
-        Whether programs are packed too, and not only hashed.
-    avoid : frozenset of str
-        Real paths that no pattern chooses: the archive itself, and trials that are packed anyway.
-    """
-
-    trial: Path
-    manifest: Manifest
+    trial: Path  # the trial that stores it
+    manifest: Manifest  # the trial's
+    # where the campaign lies with its files; None where that is not known, or gone
     folder: Path | None
-    root: str
-    about: About
-    binaries: bool
+    root: str  # its folder in the bundle
+    about: About  # what the authors say
+    binaries: bool  # whether programs are packed too, and not only hashed
+    # real paths that no pattern chooses: the archive itself, and trials that are packed anyway
     avoid: frozenset[str] = frozenset()
 
 
 def pack_campaign(wanted: Wanted, staging: Staging) -> str | None:
-    """Pack a campaign; give its file's path in the bundle, None where the trial stores none.
-
-    Raises
-    ------
-    StoreError
-        If the trial's own files cannot be read, or something cannot be written.
-    """
+    """Pack a campaign; give its file's path in the bundle, None where the trial stores none."""
     stored = wanted.trial / CAMPAIGN
     if not stored.is_file():
         if wanted.manifest.origin != "imported":
@@ -159,7 +223,15 @@ class _Files:
             return
         if local is None:
             if is_file and str(given) not in self._wanted.manifest.targets:
-                self._outside(named, given, known)
+                small = given.stat().st_size <= _MOST_HASHED
+                self._staging.miss(
+                    named.path,
+                    "a program of the host"
+                    if named.role == "program"
+                    else "it lies outside of the campaign's folder",
+                    sha256=known or (file_hash(given) if small else None),
+                    size=given.stat().st_size,
+                )
         elif is_dir:
             if local != "." and named.role == "word":
                 folders.add(local)
@@ -167,17 +239,6 @@ class _Files:
             self._inside(named, given, local, known)
         elif known is not None or named.role != "word":
             self._staging.miss(local, "it is not there any more", sha256=known)
-
-    def _outside(self, named: Named, given: Path, known: str | None) -> None:
-        small = given.stat().st_size <= _MOST_HASHED
-        self._staging.miss(
-            named.path,
-            "a program of the host"
-            if named.role == "program"
-            else "it lies outside of the campaign's folder",
-            sha256=known or (file_hash(given) if small else None),
-            size=given.stat().st_size,
-        )
 
     def _inside(self, named: Named, given: Path, local: str, known: str | None) -> None:
         if local in self._packed:
@@ -310,3 +371,77 @@ def _part(part: str) -> str:
         return {"*": "[^/]*", "?": "[^/]"}.get(sign, re.escape(sign))
 
     return re.sub(r"\[!?[^\]\[]+\]|.", one, part)
+
+
+def pack_campaigns(
+    request: Request,
+    found: Sequence[Gathered],
+    staging: Staging,
+    *,
+    named: About | None,
+    output: Path,
+) -> tuple[list[Gathered], About, list[Caution]]:
+    """Pack the campaign of each trial, once where several trials share it."""
+    campaigns = {one.manifest.campaign_sha256 for one in found if one.manifest is not None}
+    if request.campaign is not None and len(campaigns) > 1:
+        raise UsageError(
+            "the trials are of different campaigns, and one file is named for them",
+            str(request.campaign),
+            "leave out --campaign, or pack each campaign's trials on their own",
+        )
+    cautions: list[Caution] = []
+    packed: dict[tuple[str, str], str | None] = {}
+    about = named
+    avoid = frozenset(os.path.realpath(path) for path in (output, *(one.origin for one in found)))
+    told: list[Gathered] = []
+    for one in found:
+        if one.manifest is None:
+            told.append(one)
+            continue
+        folder, caution = _folder_of(one, one.manifest, request)
+        if caution is not None:
+            cautions.append(caution)
+        beside = None if folder is None else folder / ABOUT
+        its = named or (read_about(beside) if beside is not None and beside.is_file() else About())
+        about = about or its
+        key = (str(folder), one.manifest.campaign_sha256)
+        if key not in packed or folder is None:
+            packed[key] = pack_campaign(
+                Wanted(
+                    trial=one.origin,
+                    manifest=one.manifest,
+                    folder=folder,
+                    root=f"campaigns/{one.source.name}",
+                    about=its,
+                    binaries=request.binaries,
+                    avoid=avoid,
+                ),
+                staging,
+            )
+        told.append(replace(one, source=replace(one.source, campaign=packed[key])))
+    if about is None or about.path is None:
+        where = "beside the campaign" if told and any(one.manifest for one in told) else "named"
+        staging.miss(ABOUT, f"none is {where}: title, authors, licence and DOI are not known")
+    return told, about or About(), cautions
+
+
+def _folder_of(
+    one: Gathered, manifest: Manifest, request: Request
+) -> tuple[Path | None, Caution | None]:
+    """Find where a campaign lies with its files; say so if its file is another one by now."""
+    file = request.campaign or Path(manifest.campaign_path)
+    try:
+        # where it lay is a whole path; another one would depend on who packs, and where
+        there = file.is_file() and (file.is_absolute() or request.campaign is not None)
+        stored = one.origin / CAMPAIGN
+        same = there and stored.is_file() and file.read_bytes() == stored.read_bytes()
+    except OSError:
+        there = same = False
+    if not there:
+        if request.campaign is not None:
+            raise UsageError("there is no such campaign", str(file), "name its file")
+        return (None if request.about is None else request.about.parent), None
+    if same:
+        return file.parent, None
+    what = f"{file} is not what was measured any more; the trial's own copy is packed"
+    return file.parent, Caution("campaign-changed", what, (one.source.name,))

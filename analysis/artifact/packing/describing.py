@@ -1,13 +1,20 @@
-"""What a bundle says of itself: README.md, the crate, bundle.json and the list of hashes."""
+"""What a bundle says of itself: its documents, bundle.json and the list of hashes.
+
+The packer writes it, and whoever checks a bundle makes it anew.
+"""
 
 from __future__ import annotations
 
+import json
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ...errors import FairtrialError, StoreError, UsageError
+from ...record.manifest import read_manifest
+from ...record.trial_files import RESOLVED
 from ...version import VERSION
 from ..archive import Content, Weighed, of_bytes, of_file, weigh
 from ..contents import (
@@ -15,24 +22,119 @@ from ..contents import (
     KIND,
     SCHEMA,
     SUMS,
+    BundleSource,
     Contents,
     FileRecord,
     Missing,
     SmokeRun,
     contents_text,
+    executed_lines,
 )
 from ..tarball import tar_of
-from .about import ABOUT, About
-from .answers import Answered
-from .documents import CRATE
-from .gathering import Gathered
-from .libraries import libraries_of_this
-from .needs import container_kind, needs_of, times_of
-from .request import CLAIMS, Redacted
-from .staging import Staging
-from .telling import README, crate_of, page_of_bundle
+from .documents import CRATE, LICENSES, citation_text, crate_text, license_text, readme_text
+from .request import ABOUT, CLAIMS, About, Redacted
+from .requirements import (
+    WHEEL,
+    container_kind,
+    libraries_of_this,
+    lock_text,
+    needs_of,
+    times_of,
+    wheel_of_this,
+)
 
-__all__ = ["described"]
+if TYPE_CHECKING:
+    from ..claims import StoredClaim
+    from .answers import Answered
+    from .gathering import Gathered, Staging
+
+_LICENSE, _CITATION = "LICENSE", "CITATION.cff"
+_TEXTS_OF_LICENCES = ("LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE", "COPYING", "COPYING.txt")
+
+
+def write_software(staging: Staging) -> None:
+    """Pack the lock, and the code that judges here."""
+    lock = lock_text(libraries_of_this(staging.names))
+    staging.write("software/requirements.txt", lock.encode())
+    try:
+        code = wheel_of_this()
+    except FairtrialError as error:
+        staging.miss(f"software/{WHEEL}", error.what)
+        return
+    try:  # it may be too large; a full disk is no property of the bundle, and ends it
+        staging.write(f"software/{WHEEL}", code)
+    except UsageError as error:
+        staging.miss(f"software/{WHEEL}", error.what)
+
+
+def write_texts(about: About, staging: Staging) -> None:
+    """Write LICENSE and CITATION.cff, and list what they lack."""
+    metadata = about.metadata
+    if about.path is None:
+        return
+    for name, value in (
+        ("title", metadata.title),
+        ("authors", metadata.authors),
+        ("license", metadata.license),
+        ("doi", metadata.doi),
+    ):
+        if not value:
+            staging.miss(f"{ABOUT}: {name}", "it is not said there")
+    beside = [about.path.parent / name for name in _TEXTS_OF_LICENCES]
+    text = next((path for path in beside if path.is_file()), None)
+    if text is not None:
+        staging.copy_if_possible(_LICENSE, text, _LICENSE)
+    elif (short := license_text(metadata)) is not None:
+        staging.write(_LICENSE, short.encode())
+        staging.miss(
+            "the licence's text", f"no file {_LICENSE} lies beside {ABOUT}; its name is said"
+        )
+    if metadata.license is not None and metadata.license not in LICENSES:
+        staging.miss(
+            f"{_CITATION}: license", f"{metadata.license} is no usual SPDX name of a licence here"
+        )
+    citation = citation_text(metadata)
+    if citation is None:
+        staging.miss(_CITATION, f"it needs a title and authors, in {ABOUT}")
+    else:
+        staging.write(_CITATION, citation.encode())
+
+
+README = "README.md"
+
+
+def page_of_bundle(
+    contents: Contents, claims: Sequence[StoredClaim], description: str | None, root: Path
+) -> bytes:
+    """Give the bytes of ``README.md``."""
+    found: list[tuple[str, ...]] = []
+    for one in contents.sources:
+        if one.kind == "trial" and one.campaign is not None:
+            manifest = read_manifest(root / one.path)
+            numbers = ("--sessions", str(manifest.sessions), "--seed", str(manifest.seed))
+            found.append(("run", one.campaign, *numbers))
+    executed = _executed(contents.sources, root)
+    text = readme_text(contents, description, claims, found, executed)
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _executed(sources: Sequence[BundleSource], root: Path) -> list[str]:
+    """Give the commands of all campaigns that can be measured again, each once."""
+    found: dict[str, None] = {}
+    for source in sources:
+        resolved = root / source.path / RESOLVED
+        if source.campaign is not None and resolved.is_file():  # the first version stored none
+            try:
+                stored = json.loads(resolved.read_bytes())
+                found |= dict.fromkeys(executed_lines(stored["campaign"]))
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+                raise StoreError(
+                    "what the campaign came to cannot be read",
+                    f"{source.name}/{RESOLVED}",
+                    "restore the file from a copy of the trial",
+                ) from error
+    return list(found)
+
 
 _LONG_SESSION_S = 600  # a small run takes one cell only, where a session takes longer
 
@@ -71,11 +173,9 @@ def described(
         files=_records(weighed),
     )
     page = page_of_bundle(contents, answered.claims, about.description, root)
-    _add(weighed, README, page)
-    contents = replace(contents, files=_records(weighed))
-    crate = crate_of(contents, about.description, day)
-    _add(weighed, CRATE, crate)
-    contents = replace(contents, files=_records(weighed))
+    contents = replace(contents, files=_add(weighed, README, page))
+    crate = crate_text(contents, about.description, day)
+    contents = replace(contents, files=_add(weighed, CRATE, crate))
     if redacted is not None:
         told = {README: page, CRATE: crate, BUNDLE: contents_text(contents)}
         record = replace(redacted.record, left=redacted.left(root, told))
@@ -102,8 +202,10 @@ def _packed(staging: Staging) -> list[Content]:
     return found
 
 
-def _add(weighed: dict[str, Weighed], name: str, data: bytes) -> None:
+def _add(weighed: dict[str, Weighed], name: str, data: bytes) -> dict[str, FileRecord]:
+    """Add a file of our own; give the records of all that there are by now."""
     weighed[name] = weigh(Content(name=name, pieces=of_bytes(data)))
+    return _records(weighed)
 
 
 def _records(weighed: Mapping[str, Weighed]) -> dict[str, FileRecord]:

@@ -1,42 +1,180 @@
-"""The sources of a bundle: trials, folders of trials, and files, each copied whole."""
+"""The sources of a bundle, each copied whole into the folder in which it takes shape."""
 
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import BinaryIO
 
+from ...data.host_record import without_homes
 from ...errors import StoreError, UsageError
-from ...formats import is_file, is_foreign, trial_and_variant
-from ...record import (
+from ...importers.trials import is_file, is_foreign, trial_and_variant
+from ...record.fleet import FLEET, Fleet, fleet_text, is_fleet, read_fleet, trial_place
+from ...record.manifest import read_manifest
+from ...record.trial_files import (
     CAMPAIGN,
     CERTIFICATES,
     ENVIRONMENT,
     FINDINGS,
-    FLEET,
     IMPORT,
     MANIFEST,
     MEASUREMENTS,
     OUTPUTS,
     PLAN,
     RESOLVED,
-    Fleet,
     Manifest,
-    fleet_text,
-    is_fleet,
-    read_fleet,
-    read_manifest,
-    trial_place,
 )
-from ...words import normal
-from ..contents import FLEET_PLACE, BundleSource
-from .staging import Staging, file_hash
+from ...record.words import normal
+from ..contents import FLEET_PLACE, BundleSource, Missing
+from ..zip_directory import TakenNames, fault_of_name
 
-__all__ = ["Gathered", "gather"]
+_PIECE = 1024**2
+_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+class Staging:
+    """Files on their way into a bundle.
+
+    Attributes
+    ----------
+    gone : list of str
+        Records of trials that have ended, which their manifests list and nobody has any more.
+    """
+
+    def __init__(self, root: Path, max_bytes: int) -> None:
+        self.root = root
+        self.max_bytes = max_bytes
+        self.bytes = 0
+        self.names: list[str] = []
+        self.gone: list[str] = []
+        self._taken = TakenNames()
+        self._missing: dict[tuple[str, str], Missing] = {}
+
+    @property
+    def missing(self) -> tuple[Missing, ...]:
+        """What is not there, in one order whatever was found first."""
+        return tuple(self._missing[key] for key in sorted(self._missing))
+
+    def miss(
+        self, what: str, why: str, *, sha256: str | None = None, size: int | None = None
+    ) -> None:
+        """List something as missing; home directories are written as ``~``."""
+        what, why = _writable(without_homes(what)), _writable(without_homes(why))
+        self._missing[what, why] = Missing(what=what, why=why, sha256=sha256, bytes=size)
+
+    def write(self, name: str, data: bytes) -> None:
+        """Put a text of ours into the bundle."""
+        self._accept(name, len(data))
+        self._create(name, iter((data,)), executable=False)
+
+    def copy(self, name: str, source: Path) -> str:
+        """Put a file into the bundle that must be there, and give its SHA-256."""
+        fd, status = _opened(source)
+        with os.fdopen(fd, "rb") as file:
+            self._accept(name, status.st_size)
+            return self._create(name, _pieces(file), executable=bool(status.st_mode & stat.S_IXUSR))
+
+    def copy_if_possible(self, name: str, source: Path, what: str) -> bool:
+        """Put a file into the bundle if it can be, else list it as missing; tell whether it is there."""
+        fault = fault_of_name(name)
+        if fault is not None:
+            self.miss(what, f"it cannot be named in a bundle: {fault}")
+            return False
+        try:
+            fd, status = _opened(source)
+        except StoreError as error:
+            self.miss(what, error.what)
+            return False
+        with os.fdopen(fd, "rb") as file:
+            size = status.st_size
+            if self.bytes + size > self.max_bytes:
+                why = f"it is too large: the bundle may have {self.max_bytes:,} bytes (--max-bytes)"
+                self.miss(what, why, sha256=file_hash(source), size=size)
+                return False
+            other = self._taken.clash(name)
+            if other is not None:
+                self.miss(what, f"it cannot be unpacked beside {other} on every system")
+                return False
+            self.bytes += size
+            self._create(name, _pieces(file), executable=bool(status.st_mode & stat.S_IXUSR))
+        return True
+
+    def _accept(self, name: str, size: int) -> None:
+        fault = fault_of_name(name)
+        other = None if fault else self._taken.clash(name)
+        if fault or other:
+            raise StoreError(
+                f"the file cannot be put into a bundle: {fault or f'{other} is there already'}",
+                name,
+                "give it another name",
+            )
+        self.bytes += size
+        if self.bytes > self.max_bytes:
+            raise UsageError(
+                f"the bundle would have more than {self.max_bytes:,} bytes",
+                name,
+                "allow more with --max-bytes",
+            )
+
+    def _create(self, name: str, pieces: Iterator[bytes], *, executable: bool) -> str:
+        place = self.root / name
+        digest = hashlib.sha256()
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            fd = os.open(place, _NEW, 0o700 if executable else 0o600)
+            with os.fdopen(fd, "wb") as file:
+                for piece in pieces:
+                    digest.update(piece)
+                    file.write(piece)
+        except OSError as error:
+            raise StoreError(
+                f"the file cannot be copied: {error.strerror or error}",
+                str(error.filename or name),
+                "free some space in the folder for temporary files ($TMPDIR)",
+            ) from error
+        self.names.append(name)
+        return digest.hexdigest()
+
+
+def _writable(text: str) -> str:
+    """Write out bytes of a name that are no UTF-8."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def file_hash(path: Path) -> str | None:
+    """Give the SHA-256 of a file; None where it cannot be read."""
+    try:
+        with os.fdopen(_opened(path)[0], "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except (OSError, StoreError):
+        return None
+
+
+def _opened(path: Path) -> tuple[int, os.stat_result]:
+    """Open a plain file; a pipe, which nobody may write to, is none."""
+    try:
+        fd = os.open(path, _READ)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise StoreError(f"it cannot be read: {reason}", str(path), "make it readable") from None
+    status = os.fstat(fd)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(fd)
+        raise StoreError("it is no plain file", str(path), "put a file in its place")
+    return fd, status
+
+
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    while piece := file.read(_PIECE):
+        yield piece
+
 
 _RECORDS = (CAMPAIGN, RESOLVED, ENVIRONMENT, PLAN, MEASUREMENTS, FINDINGS, IMPORT)
 _SAFE = re.compile(r"[^\w.+-]+")
@@ -45,45 +183,16 @@ _MOST_FILES = 20_000  # of a folder of another tool
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)  # a key, each for itself
 class Gathered:
-    """A source that was copied.
+    """A source that was copied."""
 
-    Attributes
-    ----------
-    given : tuple of str
-        How the command line named it, by which claims may name it too.
-    origin : Path
-        Where it lies outside.
-    source : BundleSource
-        What the bundle says of it.
-    manifest : Manifest or None
-        Of a trial.
-    """
-
-    given: tuple[str, ...]
-    origin: Path
-    source: BundleSource
-    manifest: Manifest | None = None
+    given: tuple[str, ...]  # how the command line named it, by which claims may name it too
+    origin: Path  # where it lies outside
+    source: BundleSource  # what the bundle says of it
+    manifest: Manifest | None = None  # of a trial
 
 
 def gather(sources: Sequence[str], staging: Staging, *, hide_hosts: bool = False) -> list[Gathered]:
-    """Copy all sources.
-
-    Parameters
-    ----------
-    sources : sequence of str
-        Trials (with or without a variant), fleets, folders of trials, files and folders of other tools.
-    staging : Staging
-        Where they go.
-    hide_hosts : bool, optional
-        Whether no folder may be called after a host.
-
-    Raises
-    ------
-    UsageError
-        If a source is none of these, or stands there twice.
-    StoreError
-        If a fleet or a trial is damaged, or a trial is being measured, or cannot be read.
-    """
+    """Copy all sources."""
     found: list[Gathered] = []
     names: set[str] = set()
     for given in sources:
@@ -96,12 +205,23 @@ def gather(sources: Sequence[str], staging: Staging, *, hide_hosts: bool = False
             if again is not None:
                 if given in again.given:
                     raise UsageError("the source stands there twice", given, "name it once")
-                found[found.index(again)] = _also(again, given)
+                found[found.index(again)] = replace(again, given=(*again.given, given))
                 continue
             if (path / MANIFEST).is_file():
                 found.append(_trial(given, path, names, staging))
             else:
-                found.append(_foreign(given, path, names, staging))
+                name = _named(path.name or "source", names)
+                root = f"sources/{name}"
+                if path.is_dir():
+                    for file in _files_in(path):
+                        staging.copy(f"{root}/{file}", path / file)
+                    identity = None
+                else:
+                    _refuse_archive(given, path)
+                    staging.copy(root, path)
+                    identity = file_hash(path)
+                source = BundleSource(name=name, kind="file", path=root, identity=identity)
+                found.append(Gathered(given=(given,), origin=path, source=source))
     return found
 
 
@@ -128,12 +248,6 @@ def _same(one: Path, other: Path) -> bool:
         return one.samefile(other)
     except OSError:
         return False
-
-
-def _also(one: Gathered, given: str) -> Gathered:
-    return Gathered(
-        given=(*one.given, given), origin=one.origin, source=one.source, manifest=one.manifest
-    )
 
 
 def _fleet_named(given: str) -> Path | None:
@@ -321,21 +435,6 @@ def _refuse_archive(given: str, path: Path) -> None:
             given,
             "unpack it, and name the trials or files in it",
         )
-
-
-def _foreign(given: str, path: Path, names: set[str], staging: Staging) -> Gathered:
-    name = _named(path.name or "source", names)
-    root = f"sources/{name}"
-    if path.is_dir():
-        for file in _files_in(path):
-            staging.copy(f"{root}/{file}", path / file)
-        identity = None
-    else:
-        _refuse_archive(given, path)
-        staging.copy(root, path)
-        identity = file_hash(path)
-    source = BundleSource(name=name, kind="file", path=root, identity=identity)
-    return Gathered(given=(given,), origin=path, source=source)
 
 
 def _files_in(folder: Path) -> list[str]:

@@ -1,70 +1,170 @@
-"""What is asked of a packer, and what the one who takes names out answers."""
+"""What a packer is asked: its options, and ``bundle.yaml``, what authors say of their work."""
 
 from __future__ import annotations
 
+import datetime
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from ...errors import UsageError
 from ..archive import MOST_BYTES
-from ..contents import RedactionRecord
+from ..contents import Author, Metadata, RedactionRecord
+from ..yaml_file import YamlFile
 
-__all__ = ["CLAIMS", "Redacted", "Request"]
+if TYPE_CHECKING:
+    import yaml
+
+
+ABOUT = "bundle.yaml"
+
+_KEYS = ("title", "description", "authors", "license", "doi", "date", "files", "container")
+_CONTAINER = ("recipe", "image", "digest")
+_FIX = f"see {ABOUT} in docs/artifacts.md: {', '.join(_KEYS)}"
+_SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
+_DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>]+")
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """What a ``bundle.yaml`` says."""
+
+    path: Path | None = None  # the file; None where there is none
+    # title, authors, license, doi, date of publication
+    metadata: Metadata = field(default_factory=Metadata)
+    description: str | None = None  # a paragraph
+    files: tuple[str, ...] = ()  # patterns of further files, relative to its folder
+    # ``recipe`` (a file), ``image`` and ``digest``, as far as they are said
+    container: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_about(path: Path) -> About:
+    """Read a ``bundle.yaml``."""
+    try:
+        data = path.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(
+            f"the file cannot be read: {reason}", str(path), "name another with --about FILE"
+        ) from None
+    file = YamlFile(data, str(path))
+    keys = file.keys(file.root, _KEYS)
+    title, license_, doi = (_text(file, keys, name) for name in ("title", "license", "doi"))
+    if license_ is not None and not _SPDX.fullmatch(license_):
+        file.fault(
+            keys["license"],
+            "license must be the name of one SPDX licence, such as MIT or CC-BY-4.0",
+        )
+    if doi is not None:
+        doi = re.sub(r"^(https?://(dx\.)?doi\.org/|doi:)", "", doi)
+        if not _DOI.fullmatch(doi):
+            file.fault(keys["doi"], "doi must be one such as 10.5281/zenodo.1234567")
+    date = _text(file, keys, "date")
+    if date is not None and not _is_date(date):
+        file.fault(keys["date"], "date must be a day, such as 2026-11-22")
+    about = About(
+        path=path,
+        metadata=Metadata(
+            title=title, authors=_authors(file, keys), license=license_, doi=doi, date=date
+        ),
+        description=_text(file, keys, "description"),
+        files=_files(file, keys),
+        container=_container(file, keys),
+    )
+    file.finish(_FIX)
+    return about
+
+
+def _text(file: YamlFile, keys: Mapping[str, yaml.Node], name: str) -> str | None:
+    text = file.text(keys[name], name) if name in keys else None
+    return None if text is None else " ".join(text.split())
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return datetime.date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
+def _authors(file: YamlFile, keys: Mapping[str, yaml.Node]) -> tuple[Author, ...]:
+    found = []
+    for item in file.items(keys["authors"], "authors") if "authors" in keys else ():
+        of = file.keys(item, ("name", "orcid", "affiliation"), ("name",))
+        name = _text(file, of, "name")
+        orcid = _text(file, of, "orcid")
+        if orcid is not None:
+            orcid = re.sub(r"^https?://orcid\.org/", "", orcid)
+            if not _is_orcid(orcid):
+                file.fault(of["orcid"], "orcid is none: its last digit does not fit the others")
+        if name is not None:
+            found.append(Author(name=name, orcid=orcid, affiliation=_text(file, of, "affiliation")))
+    return tuple(found)
+
+
+def _is_orcid(text: str) -> bool:
+    """Tell whether an ORCID iD has its form and its check digit (ISO 7064, MOD 11-2)."""
+    if not re.fullmatch(r"\d{4}-\d{4}-\d{4}-\d{3}[\dX]", text, re.ASCII):
+        return False
+    total = 0
+    digits = text.replace("-", "")
+    for digit in digits[:-1]:
+        total = (total + int(digit)) * 2
+    return digits[-1] == "0123456789X"[(12 - total % 11) % 11]
+
+
+def _files(file: YamlFile, keys: Mapping[str, yaml.Node]) -> tuple[str, ...]:
+    if "files" not in keys:
+        return ()
+    found = file.texts(keys["files"], "files")
+    for pattern in found:
+        if pattern.startswith(("/", "~")) or ".." in pattern.split("/"):
+            file.fault(keys["files"], f"the pattern {pattern!r} leads out of the folder of {ABOUT}")
+    return tuple(found)
+
+
+def _container(file: YamlFile, keys: Mapping[str, yaml.Node]) -> dict[str, str]:
+    if "container" not in keys:
+        return {}
+    of = file.keys(keys["container"], _CONTAINER)
+    found = {name: text for name in of if (text := _text(file, of, name)) is not None}
+    if "digest" in found and not _DIGEST.fullmatch(found["digest"]):
+        file.fault(of["digest"], "digest must be sha256: and 64 hexadecimal digits")
+    recipe = found.get("recipe", "")
+    if recipe.startswith(("/", "~")) or ".." in recipe.split("/"):
+        file.fault(of["recipe"], f"recipe must lie in the folder of {ABOUT}, or below")
+    return found
+
 
 CLAIMS = "claims.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redacted:
-    """What taking names out of a bundle's folder came to.
+    """What taking names out of a bundle's folder came to."""
 
-    Attributes
-    ----------
-    record : RedactionRecord
-        What the bundle says of it, but for what is left.
-    scrub : callable
-        Takes the same names out of a text that is written later.
-    left : callable
-        Says where names are left: in the bundle's folder, and in texts that lie in no file yet.
-    """
-
-    record: RedactionRecord
-    scrub: Callable[[str], str]
+    record: RedactionRecord  # what the bundle says of it, but for what is left
+    scrub: Callable[[str], str]  # takes the same names out of a text that is written later
+    # says where names are left: in the bundle's folder, and in texts that lie in no file yet
     left: Callable[[Path, Mapping[str, bytes]], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is to be packed.
+    """What is to be packed."""
 
-    Attributes
-    ----------
-    sources : sequence of str
-        As on the command line.
-    claims : Path or None
-        ``claims.yaml``.
-    about : Path or None
-        A ``bundle.yaml``; None looks beside each campaign.
-    campaign : Path or None
-        Where the campaign file lies now; None looks where the trial says that it lay.
-    binaries : bool
-        Whether programs are packed.
-    seed : int
-        Of results with random draws.
-    max_bytes : int
-        The most that all files may have.
-    redact : callable or None
-        Takes names out of all files of a folder, before anything is computed or hashed.
-    tell : callable
-        Takes lines that say what is under way.
-    """
-
-    sources: Sequence[str]
-    claims: Path | None = None
-    about: Path | None = None
+    sources: Sequence[str]  # as on the command line
+    claims: Path | None = None  # ``claims.yaml``
+    about: Path | None = None  # a ``bundle.yaml``; None looks beside each campaign
+    # where the campaign file lies now; None looks where the trial says that it lay
     campaign: Path | None = None
-    binaries: bool = False
-    seed: int = 0
-    max_bytes: int = MOST_BYTES
+    binaries: bool = False  # whether programs are packed
+    seed: int = 0  # of results with random draws
+    max_bytes: int = MOST_BYTES  # the most that all files may have
+    # takes names out of all files of a folder, before anything is computed or hashed
     redact: Callable[[Path], Redacted] | None = None
+    # takes lines that say what is under way
     tell: Callable[[str], None] = field(default=lambda _: None)

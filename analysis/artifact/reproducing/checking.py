@@ -1,4 +1,4 @@
-"""Is an artifact whole: every file what the list says, nothing beside it, nothing that acts.
+"""Is an artifact whole, and may it be unpacked: every file what the list says, nothing that acts.
 
 All damage is found before anything is written, and each damaged file is named.
 """
@@ -9,58 +9,37 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import StoreError, UsageError
-from ...record import FLEET, MANIFEST, OUTPUTS
-from ..archive import Archive
-from ..contents import BUNDLE, SUMS, Contents, read_contents
+from ...record.fleet import FLEET
+from ...record.trial_files import MANIFEST, OUTPUTS
+from ..archive import MOST_BYTES, MOST_ENTRIES, Archive, open_archive
+from ..contents import BUNDLE, SUMS, Contents, Missing, read_contents
 from ..recomputing import fault_of_command
 from ..tarball import read_tar, unpack_tar
-
-__all__ = ["check_archive", "unpack_bundle", "unpack_into"]
 
 _NAMED = 20  # damaged files that a message names
 # Commands are executed in the bundle's root. Nothing else may lie there: libraries look for their
 # settings in the current folder (matplotlibrc, .numba_config.yaml).
-_FILES = frozenset(
-    {
-        BUNDLE,
-        SUMS,
-        "CITATION.cff",
-        "LICENSE",
-        "README.md",
-        "claims.json",
-        "report.html",
-        "ro-crate-metadata.json",
-    }
-)
+_MADE = ("CITATION.cff", "LICENSE", "README.md", "claims.json", "report.html")
+_FILES = frozenset({BUNDLE, SUMS, *_MADE, "ro-crate-metadata.json"})
 _FOLDERS = frozenset({"analyses", "campaigns", "container", "software", "sources", "trials"})
 _TAR = f"{OUTPUTS}.tar"
 
 
 def check_archive(archive: Archive) -> Contents:
-    """Hold every file of an archive against its checksums and against the list in ``bundle.json``.
-
-    Parameters
-    ----------
-    archive : Archive
-        Opened, so in its canonical form.
-
-    Returns
-    -------
-    Contents
-        What the bundle says of itself; its commands are those that only read and print.
-
-    Raises
-    ------
-    StoreError
-        With every damaged, missing or unlisted file; or if the bundle asks for something that no
-        bundle needs.
-    """
+    """Hold every file of an archive against its checksums and against the list in ``bundle.json``."""
     where = str(archive.path)
     contents = read_contents(archive.read(BUNDLE), where)
-    faults, digests = _read_all(archive)
+    faults: list[str] = []
+    digests: dict[str, str] = {}
+    for name in archive.entries:
+        try:
+            digests[name] = archive.sha256(name)
+        except StoreError as error:
+            faults.append(error.what)
     faults += _not_as_listed(archive, contents, digests)
     if SUMS not in archive.entries:
         faults.append(f"{SUMS} is not there")
@@ -95,13 +74,6 @@ def unpack_bundle(archive: Archive, folder: Path) -> None:
     """Write a checked bundle into a new folder, the outputs of its trials at their places.
 
     The folder appears whole or not at all.
-
-    Raises
-    ------
-    UsageError
-        If something is there already, or nothing can be made there.
-    StoreError
-        If something cannot be written, or changed since it was checked.
     """
     if os.path.lexists(folder):
         raise UsageError("something is there already", str(folder), "name a folder that is not")
@@ -142,34 +114,17 @@ def _tars(archive: Archive) -> Iterator[tuple[str, str]]:
             yield name, trial
 
 
-def _read_all(archive: Archive) -> tuple[list[str], dict[str, str]]:
-    """Read each file once; give those that are damaged, and the hashes of the others."""
-    faults: list[str] = []
-    digests: dict[str, str] = {}
-    for name in archive.entries:
-        try:
-            digests[name] = archive.sha256(name)
-        except StoreError as error:
-            faults.append(error.what)
-    return faults, digests
-
-
-def _not_as_listed(archive: Archive, contents: Contents, digests: dict[str, str]) -> list[str]:
+def _not_as_listed(archive: Archive, contents: Contents, digests: dict[str, str]) -> Iterator[str]:
     """Compare the files with the list: none more, none less, each with its size and hash."""
-    faults = []
     for name, digest in digests.items():
         listed = contents.files.get(name)
         if listed is None:
             if name not in {BUNDLE, SUMS}:
-                faults.append(f"{name} is not listed in {BUNDLE}")
+                yield f"{name} is not listed in {BUNDLE}"
         elif (listed.bytes, listed.sha256) != (archive.entries[name].bytes, digest):
-            faults.append(f"{name} does not have the hash that {BUNDLE} says")
-    faults += [
-        f"{name} is listed in {BUNDLE} and not there"
-        for name in contents.files
-        if name not in archive.entries
-    ]
-    return faults
+            yield f"{name} does not have the hash that {BUNDLE} says"
+    for name in (name for name in contents.files if name not in archive.entries):
+        yield f"{name} is listed in {BUNDLE} and not there"
 
 
 def _sums(text: bytes) -> list[tuple[str, str]]:
@@ -207,3 +162,74 @@ def _acts(archive: Archive, contents: Contents) -> Iterator[str]:
             yield f"the source {source.path!r} is not there"
         if source.campaign is not None and source.campaign not in archive.entries:
             yield f"the campaign {source.campaign!r} is not there"
+
+
+_PAGE = "README.md"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceivedTrial:
+    """A trial that came with its campaign: its name, its folder and the campaign's file."""
+
+    name: str
+    path: Path
+    campaign: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Received:
+    """An unpacked bundle."""
+
+    folder: Path  # where it lies now, without links in its path
+    trials: tuple[ReceivedTrial, ...]  # those that can be measured again
+    missing: tuple[Missing, ...]  # what the bundle says that it lacks
+    redacted: bool  # whether names were replaced in it
+    page: str  # its ``README.md``, "" without one: it says what a rerun executes
+
+
+def receive_bundle(
+    path: Path,
+    folder: Path,
+    *,
+    names: tuple[str, ...] = (),
+    max_entries: int = MOST_ENTRIES,
+    max_bytes: int = MOST_BYTES,
+) -> Received:
+    """Check a bundle and unpack it into a new folder, to measure its trials again."""
+    with open_archive(path, max_entries=max_entries, max_bytes=max_bytes) as archive:
+        contents = check_archive(archive)
+        there = {
+            source.name: source
+            for source in contents.sources
+            if source.kind == "trial" and source.campaign is not None
+        }
+        known = ", ".join(there)
+        if not there:
+            raise StoreError(
+                "no trial of the bundle came with its campaign: nothing can be measured again",
+                str(path),
+                "check it without --rerun",
+            )
+        for name in names:
+            if name not in there:
+                raise UsageError(
+                    f"the bundle has no trial {name!r} with a campaign",
+                    str(path),
+                    f"it has {known}",
+                )
+        page = archive.read(_PAGE).decode("utf-8", "replace") if _PAGE in archive.entries else ""
+        unpack_bundle(archive, folder)
+    root = folder.resolve()
+    return Received(
+        folder=root,
+        trials=tuple(
+            ReceivedTrial(
+                name=name, path=root / source.path, campaign=root / (source.campaign or "")
+            )
+            for name, source in there.items()
+            if not names or name in names
+        ),
+        missing=contents.missing,
+        redacted=contents.redacted is not None,
+        page=page,
+    )

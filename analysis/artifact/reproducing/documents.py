@@ -1,4 +1,7 @@
-"""Two documents side by side: what was stored, and what comes out now.
+"""Two documents side by side, stored and computed now, and what computes here.
+
+A page says under which Python and with which libraries it was made. Under others it says others; that is
+no number of the trial which came out differently.
 
 A JSON document is compared value by value, each at its JSON pointer (RFC 6901). What is no JSON (a
 page, a table) is compared as text between its numbers, and number by number. Nothing is forgiven but
@@ -9,20 +12,103 @@ from __future__ import annotations
 
 import json
 import math
+import platform
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import zip_longest
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from .surroundings import Surroundings
+from ...version import VERSION
 
-__all__ = ["NEAR", "Comparison", "Difference", "Grade", "compare_documents", "document_of"]
+if TYPE_CHECKING:
+    from ..contents import Contents
+
+_FACTS = {"Python": ("judged under", "Python {}")}  # how a page calls it and writes it
+_GAP = rb"(?:<[^<>]*>|[|&{}\s])+"  # between a fact's name and its text
+# a gap between two cells of a table; one blank is none: "numpy 2.4.6" is part of a text
+_CELLS = re.compile(rb"[<|&]|\s\s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherVersion:
+    """A program or a library whose version here is another one; None where there is none."""
+
+    name: str
+    packed: str | None
+    here: str | None
+
+
+def other_versions(contents: Contents) -> tuple[OtherVersion, ...]:
+    """Give what the bundle was packed with and is of another version here, or not there."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = []
+    if contents.tool_version != VERSION:
+        found.append(OtherVersion(name="fairtrial", packed=contents.tool_version, here=VERSION))
+    if contents.python != platform.python_version():
+        here = platform.python_version()
+        found.append(OtherVersion(name="Python", packed=contents.python, here=here))
+    for name, packed in sorted(contents.libraries.items()):
+        try:
+            installed: str | None = version(name)
+        except (PackageNotFoundError, ValueError):
+            installed = None
+        if installed != packed:
+            found.append(OtherVersion(name=name, packed=packed, here=installed))
+    return tuple(found)
+
+
+class Surroundings:
+    """The versions that a page may state otherwise."""
+
+    def __init__(self, others: Sequence[OtherVersion]) -> None:
+        self._stated: dict[str, tuple[str, str]] = {}  # fact -> as it was packed, as it is here
+        for one in others:
+            if one.name != "fairtrial" and one.packed is not None and one.here is not None:
+                fact, text = _FACTS.get(one.name, (one.name, "{}"))
+                self._stated[fact] = text.format(one.packed), text.format(one.here)
+
+    def explain(self, stored: Any, fresh: Any) -> bool:  # noqa: ANN401 - JSON
+        """Tell whether two objects of a document are the same fact, with the version of each side."""
+        if not (isinstance(stored, dict) and isinstance(fresh, dict)):
+            return False
+        name = stored.get("name")
+        stated = self._stated.get(name) if isinstance(name, str) else None
+        return stated is not None and (
+            stored == {"name": name, "text": stated[0]}
+            and fresh == {"name": name, "text": stated[1]}
+        )
+
+    def as_packed(self, fresh: bytes) -> tuple[bytes, list[tuple[str, str]]]:
+        """Give a page as it would state these facts where the bundle was packed, and what was changed."""
+        changed: list[tuple[str, str]] = []
+        for fact, (packed, here) in self._stated.items():
+            name, text = (re.escape(one.encode()) for one in (fact, here))
+
+            def state(
+                found: re.Match[bytes], told: tuple[str, str, str] = (fact, packed, here)
+            ) -> bytes:
+                fact, packed, here = told
+                if not _CELLS.search(found[2]):
+                    return found[0]
+                changed.append((f"{fact}: {packed}", f"{fact}: {here}"))
+                return found[1] + found[2] + packed.encode()
+
+            pattern = rb"(?<![\w.-])(" + name + rb")(" + _GAP + rb")" + text + rb"(?![\w.-])"
+            fresh = re.sub(pattern, state, fresh)
+        return fresh, changed
+
 
 NEAR = 1e-9  # relative to the larger of two numbers
 
 Grade = Literal["same bytes", "within", "different"]
+# another ``type`` of value, ``missing`` now
+Kind = Literal["number", "text", "type", "missing", "added"]
+# the same ``within`` 1e-9; ``wording`` and ``added`` are what another version of fairtrial may change,
+# ``surroundings`` a version that a page states
+Degree = Literal["within", "wording", "added", "surroundings", "different"]
 _LISTED = 1000  # differences that are told one by one; all are counted
 _SHOWN = 200  # characters of a text
 _NUMBER = re.compile(rb"-?(?:\d+\.\d+|\d+|\.\d+)(?:[eE][+-]?\d+)?")
@@ -33,78 +119,35 @@ _ABSENT = object()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """One place where two documents differ.
+    """One place where two documents differ."""
 
-    Attributes
-    ----------
-    pointer : str
-        The JSON pointer, or line and column of a text.
-    kind : str
-        ``number``, ``text``, ``type`` (another kind of value), ``missing`` (now) or ``added``.
-    grade : str
-        ``within`` (the same within 1e-9), ``wording`` or ``added`` (what another version of fairtrial
-        may change), ``surroundings`` (a version that a page states), or ``different``.
-    stored, recomputed : JSON value
-        Both values; a long text is shortened, and a list or an object is only named.
-    relative : float or None
-        Of two numbers: their difference, relative to the larger one.
-    """
-
-    pointer: str
-    kind: Literal["number", "text", "type", "missing", "added"]
-    grade: Literal["within", "wording", "added", "surroundings", "different"]
+    pointer: str  # the JSON pointer, or line and column of a text
+    kind: Kind
+    grade: Degree
+    # both values; a long text is shortened, and a list or an object is only named
     stored: Any = None
     recomputed: Any = None
-    relative: float | None = None
+    relative: float | None = None  # of two numbers: their difference, relative to the larger one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What two documents have in common.
+    """What two documents have in common."""
 
-    Attributes
-    ----------
-    grade : str
-        ``same bytes``, ``within`` (all numbers within 1e-9, all words the same) or ``different``.
-    numbers : int
-        Numbers in the stored document: those below together.
-    same, near, different : int
-        The same value; the same within 1e-9; another one, or none.
-    differences : tuple of Difference
-        In the order of the document, the first thousand.
-    not_listed : int
-        How many more there are.
-    """
-
+    # ``same bytes``, ``within`` (all numbers within 1e-9, all words the same) or ``different``
     grade: Grade
-    numbers: int
-    same: int
+    numbers: int  # numbers in the stored document: those below together
+    same: int  # the same value; the same within 1e-9; another one, or none
     near: int
     different: int
-    differences: tuple[Difference, ...] = ()
-    not_listed: int = 0
+    differences: tuple[Difference, ...] = ()  # in the order of the document, the first thousand
+    not_listed: int = 0  # how many more there are
 
 
 def compare_documents(
     stored: bytes, fresh: bytes, *, same_tool: bool, surroundings: Surroundings | None = None
 ) -> Comparison:
-    """Compare what was stored with what comes out now.
-
-    Parameters
-    ----------
-    stored, fresh : bytes
-        Both documents: JSON, several JSON objects one after the other, or any text.
-    same_tool : bool
-        Whether both are of the same version of fairtrial. If not, the texts of cautions and
-        references may be others, and objects may have further keys.
-    surroundings : Surroundings, optional
-        The versions that either may state in its own way.
-
-    Returns
-    -------
-    Comparison
-        Bytes that are none of a JSON document are compared as a text, so this never fails.
-    """
+    """Compare what was stored with what comes out now."""
     one, two = _parsed(stored), _parsed(fresh)
     walk = _Walk(same_tool=same_tool, surroundings=surroundings or Surroundings(()))
     if one is None or two is None:
@@ -189,13 +232,12 @@ class _Walk:
         if old == new:
             self.same += 1
             return
-        relative = _relative(old, new)
-        if relative <= NEAR:
-            self.near += 1
-            self.tell(place, "number", "within", old, new, relative=relative)
-        else:
-            self.different += 1
-            self.tell(place, "number", "different", old, new, relative=relative)
+        one, two = Fraction(old), Fraction(new)
+        relative = float(abs(one - two) / max(abs(one), abs(two)))
+        near = relative <= NEAR
+        self.near += near
+        self.different += not near
+        self.tell(place, "number", "within" if near else "different", old, new, relative=relative)
 
     def worded(self, place: str) -> Literal["wording", "different"]:
         """Say whether a text may be another one in another version of the tool."""
@@ -212,8 +254,11 @@ class _Walk:
         for (between, number, at), other in zip_longest(old, new, fillvalue=(None, None, 0)):
             if between != other[0] or (number is None) != (other[1] is None):
                 self.different += sum(1 for *_, n, at_n in old if n is not None and at_n >= at)
-                line, one, two = _first_other_line(stored, fresh)
-                self.tell(f"line {line}", "text", "different", one, two)
+                lines = zip_longest(stored.split(b"\n"), fresh.split(b"\n"), fillvalue=b"")
+                apart = ((n, a, b) for n, (a, b) in enumerate(lines, 1) if a != b)
+                line, *both = next(apart, (1, b"", b""))
+                was, is_now = (text.decode("utf-8", "replace") for text in both)
+                self.tell(f"line {line}", "text", "different", was, is_now)
                 return
             if number is None or other[1] is None or number == other[1]:
                 self.same += number is not None
@@ -223,8 +268,8 @@ class _Walk:
     def tell(
         self,
         pointer: str,
-        kind: Literal["number", "text", "type", "missing", "added"],
-        grade: Literal["within", "wording", "added", "surroundings", "different"],
+        kind: Kind,
+        grade: Degree,
         stored: Any,  # noqa: ANN401 - JSON
         recomputed: Any,  # noqa: ANN401 - JSON
         *,
@@ -298,12 +343,6 @@ def _numbers_in(value: Any) -> Iterator[float]:  # noqa: ANN401 - JSON
             yield one
 
 
-def _relative(old: float, new: float) -> float:
-    """Give the difference relative to the larger number, exactly: whole numbers may be huge."""
-    one, two = Fraction(old), Fraction(new)
-    return float(abs(one - two) / max(abs(one), abs(two)))
-
-
 def _escaped(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
 
@@ -336,10 +375,3 @@ def _pieces(text: bytes) -> Iterator[tuple[bytes, float | None, int]]:
 def _line_and_column(text: bytes, at: int) -> str:
     line, before = text.count(b"\n", 0, at) + 1, text.rfind(b"\n", 0, at)
     return f"line {line}, column {at - before}"
-
-
-def _first_other_line(stored: bytes, fresh: bytes) -> tuple[int, str, str]:
-    old, new = stored.split(b"\n"), fresh.split(b"\n")
-    both = enumerate(zip_longest(old, new, fillvalue=b""), 1)
-    line, one, two = next(((n, a, b) for n, (a, b) in both if a != b), (1, b"", b""))
-    return line, one.decode("utf-8", "replace"), two.decode("utf-8", "replace")

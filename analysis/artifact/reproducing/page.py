@@ -7,16 +7,26 @@ import json
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ...report import Block, Cell, Column, Command, Page, Section, Sentence, Table, Value, page_of
-from ...words import shorten, shown
-from .documents import Difference
+from ...pages.model import (
+    Block,
+    Cell,
+    Column,
+    Command,
+    Page,
+    Section,
+    Sentence,
+    Table,
+    Value,
+    page_of,
+)
+from ...record.words import shorten, shown
 from .rerun import Rerun, RerunTrial
 from .result import ClaimCheck, Recomputation, Reproduction
-from .surroundings import OtherVersion
 
-__all__ = ["review_page"]
+if TYPE_CHECKING:
+    from .documents import Difference, OtherVersion
 
 _LISTED = 10  # differences of a result that a page names
 _COMMAND = 60
@@ -30,8 +40,8 @@ _AMISS = {
 }
 
 
-@page_of.register
-def _(found: Reproduction) -> Page:
+@page_of.register(Reproduction)
+def _reproduction_page(found: Reproduction) -> Page:
     sections = [Section(tuple(Sentence(text) for text in _answer(found)))]
     if found.claims:
         sections.append(Section(tuple(_claims(found)), "claims"))
@@ -50,8 +60,8 @@ def _(found: Reproduction) -> Page:
     )
 
 
-@page_of.register
-def _(found: Rerun) -> Page:
+@page_of.register(Rerun)
+def _rerun_page(found: Rerun) -> Page:
     several = len(found.trials) > 1
     sections: list[Section] = []
     following: list[Section] = []
@@ -89,13 +99,7 @@ def _more(one: RerunTrial) -> Iterator[Block]:
 
 
 def review_page(found: Reproduction) -> Page:
-    """Fill the page for a review form: what was shown for each badge, and what the reviewer decides.
-
-    Parameters
-    ----------
-    found : Reproduction
-        What came out.
-    """
+    """Fill the page for a review form: what was shown for each badge, and what the reviewer decides."""
     page = page_of(found)
     answer, *rest = page.sections
     lines = [
@@ -213,7 +217,7 @@ def _claims(found: Reproduction) -> Iterator[Block]:
         rows=tuple(
             (
                 Value(str(one.number), one.number),
-                _holding(one),
+                {True: "holds", False: "FAILS", None: "no value"}[one.holds],
                 _value(one.now),
                 f"{_RELATIONS.get(one.relation, one.relation)} {_text(one.expected)}"
                 + (f", to {one.digits} digits" if one.digits is not None else ""),
@@ -226,10 +230,6 @@ def _claims(found: Reproduction) -> Iterator[Block]:
 
 
 _RELATIONS = {"at_least": "at least", "at_most": "at most", "equals": "is", "word": "is"}
-
-
-def _holding(one: ClaimCheck) -> str:
-    return {True: "holds", False: "FAILS", None: "no value"}[one.holds]
 
 
 def _why(one: ClaimCheck) -> str:

@@ -1,4 +1,9 @@
-"""Computes every stored result of an artifact anew from its raw rows.
+"""Computes every stored result of an artifact anew from its raw rows, and what a bundle tells of itself.
+
+Until 0.2.0 the wall time was judged without a word, also where benchmarks declare metrics; since then
+such an answer says so, and a gate refuses. A bundle of that time is held against what it asked then.
+
+These files are made of the results. So they are made anew, of the results as they come out here.
 
 Nothing of the bundle is executed: only commands of this installation, which read and print. So what
 comes out is what these raw rows give here, whoever packed them.
@@ -6,30 +11,139 @@ comes out is what these raw rows give here, whoever packed them.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from ...data.fleet import open_fleet
 from ...errors import FairtrialError
-from ...report import Caution
+from ...pages.model import Caution
+from ...record.fleet import is_fleet
+from ...record.manifest import read_manifest
+from ...record.words import shorten, shown
 from ...version import VERSION
-from ...words import shorten, shown
 from ..archive import MOST_BYTES, MOST_ENTRIES, Archive, open_archive
-from ..claims import coarse_words, is_coarse, read_stored_claims, weigh_claim
-from ..contents import Analysis, Contents
-from ..limited import Commands, LimitReachedError, Limits
-from ..passing import Passing, passing_folder
-from ..recomputing import Recomputed, recompute
-from .asked_then import as_asked_then
-from .badges import SOURCE, badges_of
+from ..claims import (
+    StoredClaim,
+    claims_text,
+    coarse_words,
+    is_coarse,
+    read_stored_claims,
+    weigh_claim,
+)
+from ..contents import BUNDLE, SUMS, Analysis, Contents
+from ..packing.describing import README, page_of_bundle
+from ..packing.documents import CRATE, citation_text, crate_text
+from ..recomputing import (
+    Commands,
+    LimitReachedError,
+    Limits,
+    Passing,
+    Recomputed,
+    passing_folder,
+    recompute,
+)
 from .checking import check_archive, unpack_bundle, unpack_into
-from .documents import compare_documents, document_of
-from .result import ClaimCheck, Recomputation, Reproduction
-from .surroundings import OtherVersion, Surroundings, other_versions
-from .told import UNHELD, held_documents
+from .documents import OtherVersion, Surroundings, compare_documents, document_of, other_versions
+from .result import (
+    SOURCE,
+    ClaimCheck,
+    Recomputation,
+    Reproduction,
+    badges_of,
+    recomputation_of,
+)
 
-__all__ = ["USUAL", "reproduce"]
+_METRIC = "--metric"
+_SAID = b"judged is wall"  # what answers say since then
+
+
+def as_asked_then(command: Sequence[str], folder: Path, stored: bytes) -> tuple[str, ...]:
+    """Give a command of a bundle so that it asks what it asked when it was packed."""
+    named = any(word == _METRIC or word.startswith(f"{_METRIC}=") for word in command)
+    if named or _SAID in stored:
+        return tuple(command)
+    sources = dict.fromkeys(word.partition(":")[0] for word in command[1:] if word[:1] != "-")
+    if any(_unasked(folder / source) for source in sources if source):
+        return (*command, _METRIC, "wall")
+    return tuple(command)
+
+
+def _unasked(path: Path) -> bool:
+    """Tell whether this is a trial, or a fleet, that declares metrics and does not say which is judged."""
+    with contextlib.suppress(FairtrialError, OSError):
+        if is_fleet(path):
+            return bool(open_fleet(path).unasked())
+        manifest = read_manifest(path)
+        return manifest.origin != "imported" and not manifest.judge and bool(manifest.declared)
+    return False
+
+
+_CITATION = "CITATION.cff"
+UNHELD = (README, CRATE)  # of another version of fairtrial they are other texts
+
+
+def held_documents(
+    archive: Archive, contents: Contents, folder: Path, checks: Sequence[ClaimCheck]
+) -> Iterator[Recomputation]:
+    """Give each file that tells of the results, beside what it would be here."""
+    claims: Sequence[StoredClaim] = ()
+    if contents.claims is not None:
+        stored = read_stored_claims(archive.read(contents.claims), str(archive.path))
+        claims = [  # as each would be stored now; as it was, where no value came out
+            one if check.holds is None else replace(one, found=check.now, holds=check.holds)
+            for one, check in zip(stored, checks, strict=True)
+        ]
+        yield _held(archive, contents.claims, claims_text(claims))
+    citation = citation_text(contents.metadata)
+    if _CITATION in archive.entries:
+        yield _held(archive, _CITATION, b"" if citation is None else citation.encode())
+    if contents.tool_version != VERSION:
+        return
+    root = _root(archive)
+    description = root.get("description")
+    described = description if isinstance(description, str) else None
+    day = root.get("datePublished")
+    listed = {
+        name: one for name, one in contents.files.items() if name not in {CRATE, BUNDLE, SUMS}
+    }
+    if CRATE in archive.entries:
+        told = crate_text(
+            replace(contents, files=listed), described, day if isinstance(day, str) else None
+        )
+        yield _held(archive, CRATE, told)
+    if README in archive.entries:
+        try:
+            # the crate has a description also where the authors gave none; the page has none then
+            pages = [page_of_bundle(contents, claims, one, folder) for one in (described, None)]
+        except (FairtrialError, OSError) as error:
+            yield Recomputation(
+                name=README, command=(), result=README, standing="failed", reason=str(error)
+            )
+            return
+        both = [_held(archive, README, page) for page in pages]
+        yield both[1] if both[1].holds else both[0]
+
+
+def _root(archive: Archive) -> dict[str, Any]:
+    """Give what the crate says of the whole; nothing where it is none."""
+    if CRATE not in archive.entries:
+        return {}
+    try:
+        graph = json.loads(archive.read(CRATE))["@graph"]
+        return next(dict(one) for one in graph if one.get("@id") == "./")
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, StopIteration):
+        return {}
+
+
+def _held(archive: Archive, name: str, fresh: bytes) -> Recomputation:
+    found = compare_documents(archive.read(name), fresh, same_tool=True)
+    return recomputation_of(found, name=name, command=(), result=name)
+
 
 USUAL = Limits(total_s=600, memory_bytes=4 * 2**30)  # an archive of anybody may ask for any work
 _MOST_WORKERS = 2  # commands at a time; each may use all cores
@@ -48,33 +162,7 @@ def reproduce(
     limits: Limits = USUAL,
     say: Say = lambda _: None,
 ) -> Reproduction:
-    """Check an artifact, and compute what it says anew.
-
-    Parameters
-    ----------
-    path : Path
-        The file that ``fairtrial bundle`` wrote; it is only read.
-    folder : Path, optional
-        A new folder to unpack it in, which stays; without one nothing stays.
-    max_entries, max_bytes : int
-        The most files, and the most bytes of them all, that are accepted.
-    limits : Limits, optional
-        What computing may take.
-    say : callable
-        Is told what is under way, a line each.
-
-    Returns
-    -------
-    Reproduction
-        What came out; what differs is no error.
-
-    Raises
-    ------
-    UsageError
-        If the file cannot be read, or the folder is there.
-    StoreError
-        If the bundle is damaged, or none that can be trusted to be only read.
-    """
+    """Check an artifact, and compute what it says anew."""
     with open_archive(path, max_entries=max_entries, max_bytes=max_bytes) as archive:
         say(f"checking {len(archive.entries):,} files of {path}")
         contents = check_archive(archive)
@@ -89,9 +177,11 @@ def reproduce(
             documents = tuple(held_documents(archive, contents, place, claims))
         report = None if contents.report is None else results[-1]
         others = other_versions(contents)
+        with path.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         return Reproduction(
             bundle=str(path),
-            sha256=_sha256(path),
+            sha256=sha256,
             title=contents.metadata.title,
             doi=contents.metadata.doi,
             license=contents.metadata.license,
@@ -258,26 +348,15 @@ class _Recomputing:
             stored, fresh.stdout, same_tool=same_tool, surroundings=self._surroundings
         )
         other_end = one.exit_code != fresh.exit_code
-        return Recomputation(
+        result = recomputation_of(
+            found,
             name=one.name,
             command=one.command,
             result=one.result,
-            standing="different" if other_end else found.grade,
-            numbers=found.numbers,
-            same=found.same,
-            near=found.near,
-            different=found.different,
-            differences=found.differences,
-            not_listed=found.not_listed,
             exit_code=one.exit_code,
             exit_code_now=fresh.exit_code,
-            reason=f"it ends with {fresh.exit_code}, not {one.exit_code}" if other_end else None,
         )
-
-
-def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while piece := file.read(1 << 20):
-            digest.update(piece)
-    return digest.hexdigest()
+        if not other_end:
+            return result
+        reason = f"it ends with {fresh.exit_code}, not {one.exit_code}"
+        return replace(result, standing="different", reason=reason)

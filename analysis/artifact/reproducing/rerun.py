@@ -1,46 +1,78 @@
-"""Trials that were measured again, beside those that came in a bundle."""
+"""Trials that were measured again, beside those that came in a bundle, and the report on both."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from ...comparison import TrialComparison, compare_trials, overall
-from ...data import read_trial
+from ...data.trial import read_trial
 from ...errors import AnalysisError
-from ...report import Caution, Result
+from ...pages import as_markup as as_html
+from ...pages.model import Caution, page_of
+from ...pages.result import Result
+from ...record.words import shown
+from ...verdict.comparison.comparing import compare_trials
+from ...verdict.comparison.effects import overall
+from ...verdict.judging import judge
 
-__all__ = ["Rerun", "RerunTrial", "judge_reruns"]
+if TYPE_CHECKING:
+    from ...verdict.comparison.result import TrialComparison
+
+# no request at all: what is in the bundle may be hostile
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+_STYLE = """:root{color-scheme:light dark}
+body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:0 auto;padding:1rem}
+table{border-collapse:collapse;display:block;overflow-x:auto;margin:1rem 0}
+td:not(:last-child){white-space:nowrap}
+th,td{padding:.15rem .7rem;border-bottom:1px solid #8886;font-variant-numeric:tabular-nums}
+pre{overflow-x:auto}"""
+
+
+def joint_report(found: Rerun) -> str:
+    """Give the page: the answer, then each trial's comparison, and both verdicts."""
+    title = shown(f"{found.bundle}, measured again: {found.word}")
+    body = "\n".join(line for one in found.trials for line in _trial(one, found.metric))
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
+        f"<h1>{escape(title)}</h1>\n{body}\n</main>\n</body>\n</html>\n"
+    )
+
+
+def _trial(one: RerunTrial, metric: str | None) -> Iterator[str]:
+    yield f"<h2>{escape(shown(one.name))}: {one.word}</h2>"
+    if one.comparison is None:
+        yield f"<p>{escape(shown(one.reason or ''))}</p>"
+    else:
+        yield as_html.render_html(page_of(one.comparison))
+        metric = one.comparison.metric
+    for said, path in (("as it was received", one.old), ("as it was measured here", one.new)):
+        yield f"<h3>The verdict on the trial {said}</h3>"
+        try:
+            trial = read_trial(Path(path))
+            yield as_html.render_html(page_of(judge(trial, metric=metric)))
+        except AnalysisError as error:
+            yield f"<p>{escape(shown(str(error)))}</p>"
+
 
 Word = Literal["reproduced", "partly", "not", "cannot tell"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RerunTrial:
-    """A trial that was measured again.
+    """A trial that was measured again."""
 
-    Attributes
-    ----------
-    name : str
-        As the bundle calls it.
-    old, new : str
-        The folders of both trials.
-    campaign : str
-        The campaign's file in the new folder.
-    comparison : TrialComparison or None
-        Both compared; None where they cannot be.
-    reason : str or None
-        Why not.
-    """
-
-    name: str
-    old: str
+    name: str  # as the bundle calls it
+    old: str  # the folders of both trials
     new: str
-    campaign: str
-    comparison: TrialComparison | None
-    reason: str | None = None
+    campaign: str  # the campaign's file in the new folder
+    comparison: TrialComparison | None  # both compared; None where they cannot be
+    reason: str | None = None  # why not
 
     @property
     def word(self) -> Word:
@@ -73,29 +105,17 @@ class RerunTrial:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Rerun(Result):
-    """What measuring an artifact's trials again has shown.
-
-    Attributes
-    ----------
-    bundle, folder : str
-        The file, and the new folder with both trials.
-    metric : str or None
-        What was asked for; None for what each old trial's verdict judges.
-    confidence : float
-        Of the intervals.
-    trials : tuple of RerunTrial
-        Each trial that was measured again.
-    """
+    """What measuring an artifact's trials again has shown."""
 
     method: ClassVar[str] = "rerun"
     unlisted: ClassVar[frozenset[str]] = frozenset({"trials"})
     derived: ClassVar[tuple[str, ...]] = ("word", "exit_code")
 
-    bundle: str
+    bundle: str  # the file, and the new folder with both trials
     folder: str
-    metric: str | None
-    confidence: float
-    trials: tuple[RerunTrial, ...]
+    metric: str | None  # what was asked for; None for what each old trial's verdict judges
+    confidence: float  # of the intervals
+    trials: tuple[RerunTrial, ...]  # each trial that was measured again
 
     @property
     def word(self) -> Word:
@@ -122,33 +142,7 @@ def judge_reruns(
     metric: str | None = None,
     confidence: float = 0.95,
 ) -> Rerun:
-    """Compare trials of a bundle with those that were measured again.
-
-    Parameters
-    ----------
-    bundle : str
-        The bundle's file.
-    folder : Path
-        The new folder.
-    pairs : sequence of (str, Path, Path, Path)
-        Name, old trial, new trial and the campaign's file.
-    metric : str, optional
-        What is compared; by default what the old trial's verdict judges.
-    confidence : float
-        Of the intervals.
-
-    Returns
-    -------
-    Rerun
-        Trials that cannot be compared say why, and count as "cannot tell".
-
-    Raises
-    ------
-    UsageError
-        If there is no such metric, or no such confidence.
-    StoreError
-        If a trial cannot be read.
-    """
+    """Compare trials of a bundle with those that were measured again."""
     trials: list[RerunTrial] = []
     cautions: list[Caution] = []
     references: tuple[str, ...] = ()

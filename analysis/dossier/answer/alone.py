@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from ...report import Value, figures
-from ..names import shown
-from ..subject import Subject
+from ...pages import number_format as figures
+from ...pages.model import Value
+from ...record.words import shown
 from .result import Alone, Name
+
+if TYPE_CHECKING:
+    from ..subject import Subject
 
 __all__ = ["alone_of"]
 

@@ -6,9 +6,9 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from ...methods.multilevel import BenchmarkLine, Line
-from ...plots import ratio_scale, ratio_ticks
-from ...report import said
+from ...methods.multilevel.result import BenchmarkLine, Line
+from ...pages.number_format import said
+from ...plots.scale import ratio_scale, ratio_ticks
 from .result import Axis
 
 __all__ = ["axis_of"]

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from ...data import PerformanceMatrix
-from ...methods.multilevel import BenchmarkLine, Line, Multilevel
-from ...verdict import CandidateVerdict
 from ..names import shortened
-from ..subject import Subject
 from ..written import Written, column_of, written
 from .axes import axis_of
 from .doubts import marks, named
@@ -16,6 +13,12 @@ from .growth import LISTED, grouped, kept_of
 from .headline import leading
 from .result import Column, Name, Row
 from .rows import absent_row, benchmark_row, suite_row
+
+if TYPE_CHECKING:
+    from ...data.matrix import PerformanceMatrix
+    from ...methods.multilevel.result import BenchmarkLine, Line, Multilevel
+    from ...verdict.result import CandidateVerdict
+    from ..subject import Subject
 
 __all__ = ["Columns", "names_of"]
 

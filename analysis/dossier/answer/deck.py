@@ -5,18 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from datetime import date
+from typing import TYPE_CHECKING
 
-from ...data import Trial
-from ...methods.multilevel import Multilevel, looks_text
-from ...record import RESOLVED
-from ...report import Value, figures, said
-from ...verdict import Verdict
-from ...verdict.screen import amount_on_hosts
+from ...methods.multilevel.page import looks_text
+from ...pages import number_format as figures
+from ...pages.model import Value
+from ...pages.number_format import said
+from ...record.trial_files import RESOLVED
+from ...record.words import shorten, shown
+from ...verdict.page import amount_on_hosts
 from ..fleet import level_of, standing_of
-from ..names import shortened, shown
-from ..subject import Subject
+from ..names import shortened
 from ..written import column_of, written
 from .result import Paragraph, Span
+
+if TYPE_CHECKING:
+    from ...data.trial import Trial
+    from ...methods.multilevel.result import Multilevel
+    from ...verdict.result import Verdict
+    from ..subject import Subject
 
 __all__ = ["deck", "kicker", "level", "reading"]
 
@@ -195,7 +202,7 @@ def _stored(trial: Trial | None, *keys: str) -> str:
 
 def _description(trial: Trial | None) -> str:
     told = " ".join(_stored(trial, "description").split()).rstrip(" .:")
-    return figures.shorten(shown(told), _DESCRIPTION)
+    return shorten(shown(told), _DESCRIPTION)
 
 
 def _amount(subject: Subject) -> str:

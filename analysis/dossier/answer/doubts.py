@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from ...report import Caution
-from ..names import shortened, shown
-from ..subject import Subject
+from ...record.words import shown
+from ..names import shortened
 from .result import Doubt
+
+if TYPE_CHECKING:
+    from ...pages.model import Caution
+    from ..subject import Subject
 
 __all__ = ["OPEN", "doubts", "marks", "named"]
 

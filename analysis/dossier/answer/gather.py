@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..names import shortened
-from ..subject import Subject
 from .alone import alone_of
 from .columns import Columns
 from .deck import deck, kicker, level, reading
@@ -13,6 +12,9 @@ from .doubts import OPEN, doubts
 from .growth import DENSE
 from .headline import headline, text_of
 from .result import Answer, Name, Row
+
+if TYPE_CHECKING:
+    from ..subject import Subject
 
 __all__ = ["gather"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 
-from ...plots import style_of
-from ...report import Value
+from ...pages.model import Value
+from ...plots.palette import style_of
 from .result import Bin, Row
 
 __all__ = ["DENSE", "LISTED", "grouped", "kept_of", "style_of_bin"]

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ...methods.multilevel import BenchmarkLine, Line, Multilevel, needed_text, reason_text
-from ...report import figures, said
-from ...verdict import CandidateVerdict, Verdict
+from ...methods.multilevel.page import needed_text, reason_text
+from ...methods.multilevel.result import BenchmarkLine, Line, Multilevel
+from ...pages.number_format import said
+from ...record.words import shorten
 from ..names import shortened
 from ..written import column_of, written
 from .result import Paragraph, Span
+
+if TYPE_CHECKING:
+    from ...verdict.result import CandidateVerdict, Verdict
 
 __all__ = ["headline", "leading", "text_of"]
 
@@ -185,7 +190,7 @@ class _Teller:
         single = leading(one.result)
         parts = []
         if metric:
-            parts.append(f" in {figures.shorten(metric, _NAME)}")
+            parts.append(f" in {shorten(metric, _NAME)}")
         if isinstance(single, BenchmarkLine) and len(one.result.benchmarks) > 1:
             parts.append(f" on {shortened([single.name], _NAME)[single.name]}")
         if one.result.design == "hosts":

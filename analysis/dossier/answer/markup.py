@@ -6,8 +6,8 @@ from functools import partial
 
 from markupsafe import Markup
 
+from ...record.words import shown
 from ..chapter import html_of
-from ..names import shown
 from ..shell import template
 from . import drawing
 from .result import Answer, Bin, Column, Row
@@ -15,8 +15,8 @@ from .result import Answer, Bin, Column, Row
 __all__: list[str] = []
 
 
-@html_of.register
-def _(chapter: Answer) -> Markup:
+@html_of.register(Answer)
+def _answer_html(chapter: Answer) -> Markup:
     rooms = template("answer")
     rooms.filters["shown"] = shown
     page = rooms.get_template("answer.html.jinja")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...report import Cell, Column as Heading, Section, Sentence, Table
+from ...pages.model import Cell, Column as Heading, Section, Sentence, Table
 from ..chapter import sections_of
 from .headline import text_of
 from .result import Answer, Column, Row
@@ -12,8 +12,8 @@ from .result import Answer, Column, Row
 __all__: list[str] = []
 
 
-@sections_of.register
-def _(chapter: Answer) -> tuple[Section, ...]:
+@sections_of.register(Answer)
+def _answer_sections(chapter: Answer) -> tuple[Section, ...]:
     return tuple(_sections(chapter))
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from ...plots import Scale, Tick
-from ...report import Value
 from ..chapter import Chapter
+
+if TYPE_CHECKING:
+    from ...pages.model import Value
+    from ...plots.scale import Scale, Tick
 
 __all__ = [
     "Alone",

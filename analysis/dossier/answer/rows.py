@@ -5,16 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from ...methods.multilevel import (
-    BenchmarkLine,
-    Line,
-    Multilevel,
-    advice_text,
-    failed_text,
-    reason_text,
-)
-from ...plots import style_of
-from ...report import Value, figures, said
+from ...methods.multilevel.page import advice_text, failed_text, reason_text
+from ...methods.multilevel.result import BenchmarkLine, Line, Multilevel
+from ...pages import number_format as figures
+from ...pages.model import Value
+from ...pages.number_format import said
+from ...plots.palette import style_of
 from ..written import Written
 from .result import Name, Row
 

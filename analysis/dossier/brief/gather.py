@@ -5,15 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from ...methods.multilevel import Line, Multilevel
-from ...report import Value, figures
-from ...verdict import CandidateVerdict, Verdict, judge_alone
-from ...verdict.screen import advice, heading, word
-from ...words import shown
-from ..subject import Subject
+from ...pages import number_format as figures
+from ...pages.model import Value
+from ...record.words import shown
+from ...verdict.judging import judge_alone
+from ...verdict.page import heading
+from ...verdict.page_table import advice, word
 from ..written import column_of, written
 from .result import Against, Brief, Mean, Row
+
+if TYPE_CHECKING:
+    from ...methods.multilevel.result import Line, Multilevel
+    from ...verdict.result import CandidateVerdict, Verdict
+    from ..subject import Subject
 
 __all__ = ["gather"]
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from ...report import Value
-from ...report.tex import escaped
-from ...words import shown
-from .result import Brief, Row
+from ...pages.as_markup import escaped
+from ...record.words import shown
+
+if TYPE_CHECKING:
+    from ...pages.model import Value
+    from .result import Brief, Row
 
 __all__ = ["macros_of"]
 

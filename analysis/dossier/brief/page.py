@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from ...report import Cell, Column, Section, Sentence, Table, Value, figures
-from ...words import shown
+from ...pages.model import Cell, Column, Section, Sentence, Table, Value
+from ...record.words import shorten, shown
 from ..names import shortened
-from .result import Against, Brief, Mean, Row
+
+if TYPE_CHECKING:
+    from .result import Against, Brief, Mean, Row
 
 __all__ = ["brief_sections"]
 
@@ -86,7 +89,7 @@ def _row(row: Row, label: str) -> tuple[Cell, ...]:
         row.low,
         row.high,
         row.word,
-        figures.shorten(row.advice, _ADVICE),
+        shorten(row.advice, _ADVICE),
     )
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ...report import Value, Word
+if TYPE_CHECKING:
+    from ...pages.model import Value
+    from ...pages.number_format import Word
 
 __all__ = ["Against", "Brief", "Mean", "Row"]
 

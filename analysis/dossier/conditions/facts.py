@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ...data import (
+from ...data.host_record import (
     HostRecord,
     SessionEnvironment,
-    Trial,
-    pinned_cpus,
     read_environments,
     read_host_record,
-    settings_of,
     without_homes,
 )
-from ...report import figures
-from ..names import shown
+from ...data.protocol import pinned_cpus, settings_of
+from ...pages import number_format as figures
+from ...record.words import shorten, shown
+
+if TYPE_CHECKING:
+    from ...data.trial import Trial
 
 __all__ = ["UNKNOWN", "Source", "facts_of", "recorded", "said", "source_of"]
 
@@ -324,4 +325,4 @@ def _text(values: Mapping[str, Any], key: str) -> str | None:
 
 def _brief(text: str) -> str:
     """Shorten what others wrote; the whole of it stands in the folded table."""
-    return figures.shorten(shown(text), _PART)
+    return shorten(shown(text), _PART)

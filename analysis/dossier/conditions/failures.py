@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from ...data import FailedRun, Trial, read_excerpt
-from ...report import Value, figures
-from ..names import shortened, shown
+from ...data.protocol import read_excerpt
+from ...pages import number_format as figures
+from ...pages.model import Value
+from ...record.words import shown
+from ..names import shortened
 from ..outcome import outcome_words
 from .result import Failed
+
+if TYPE_CHECKING:
+    from ...data.columns import FailedRun
+    from ...data.trial import Trial
 
 __all__ = ["EMPTY", "failures_of"]
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ...data import campaign_text
-from ...record import diff
-from ...report import figures
-from ..chapter import Chapter
+from ...data.protocol import campaign_text
+from ...pages import number_format as figures
+from ...record.environment_changes import diff
+from ...record.words import shown
 from ..fleet import level_of
-from ..names import shown
-from ..subject import Subject
 from .facts import UNKNOWN, Source, facts_of, recorded, source_of
 from .failures import failures_of
 from .hosts import conditions_of_hosts
 from .result import Conditions, Fact, Host
 from .sessions import answers_of, differed, sessions_of, the_same, well
+
+if TYPE_CHECKING:
+    from ..chapter import Chapter
+    from ..subject import Subject
 
 __all__ = ["EACH_METRIC", "gather"]
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ...data import campaign_text
-from ...methods.multilevel import HostLevel
-from ...report import Value, figures
-from ...verdict import FleetHostStanding, Verdict
-from ...verdict.screen import amount_on_hosts
+from ...data.protocol import campaign_text
+from ...pages.model import Value
+from ...record.words import shorten, shown
+from ...verdict.page import amount_on_hosts
 from ..fleet import first_host
-from ..names import shown
-from ..subject import Subject
 from .failures import failures_of
 from .result import Conditions, Fact, Host
+
+if TYPE_CHECKING:
+    from ...methods.multilevel.host_effects import HostLevel
+    from ...verdict.fleet_hosts import FleetHostStanding
+    from ...verdict.result import Verdict
+    from ..subject import Subject
 
 __all__ = ["conditions_of_hosts"]
 
@@ -81,7 +85,7 @@ def _standing(one: FleetHostStanding, *, odd: bool) -> str:
     if odd:
         parts.append("disagrees with the rest")
     parts += [
-        f"{each.key} is {figures.shorten(each.here, 24)} there, {figures.shorten(each.most, 24)} on most"
+        f"{each.key} is {shorten(each.here, 24)} there, {shorten(each.most, 24)} on most"
         for each in one.differs[:_DIFFERENCES]
     ]
     left = len(one.differs) - _DIFFERENCES

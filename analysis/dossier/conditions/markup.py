@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from ...report import figures
+from ...record.words import shorten
 from ..chapter import html_of
 from ..shell import template
 from ..table_markup import table_html
@@ -16,10 +16,10 @@ __all__: list[str] = []
 _LINE = 60  # characters of a line of standard error that is folded
 
 
-@html_of.register
-def _(chapter: Conditions) -> Markup:
+@html_of.register(Conditions)
+def _conditions_html(chapter: Conditions) -> Markup:
     room = template("conditions")
-    room.filters["short"] = lambda text: figures.shorten(text, _LINE)
+    room.filters["short"] = lambda text: shorten(text, _LINE)
     return Markup(  # noqa: S704 - the template escapes
         room.get_template("chapter.html.jinja").render(
             chapter=chapter,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...report import Block, Cell, Column, Section, Sentence, Table
+from ...pages.model import Block, Cell, Column, Section, Sentence, Table
 from ..chapter import sections_of
 from .failures import EMPTY
 from .result import Conditions, Fact, Host
@@ -14,8 +14,8 @@ __all__ = ["answers_table", "counted", "facts_table", "failed_sentence"]
 _LINES = 2  # of standard error, the last ones
 
 
-@sections_of.register
-def _(chapter: Conditions) -> tuple[Section, ...]:
+@sections_of.register(Conditions)
+def _conditions_sections(chapter: Conditions) -> tuple[Section, ...]:
     blocks: list[Block] = [Sentence(text) for text in chapter.between]
     blocks.append(facts_table(chapter, chapter.facts, "conditions"))
     blocks.append(Sentence(f"A/A certificate: {chapter.certificate}"))

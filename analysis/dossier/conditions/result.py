@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from ...report import Value
 from ..chapter import Chapter
+
+if TYPE_CHECKING:
+    from ...pages.model import Value
 
 __all__ = ["Answer", "Conditions", "Fact", "Failed", "Host", "Row"]
 

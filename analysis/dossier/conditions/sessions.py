@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...data import HostNote, without_homes
-from ...diagnosis.audit import in_sessions
-from ...report import Cell, Value, figures
-from ..names import shown
+from ...data.host_record import HostNote, without_homes
+from ...diagnose.wording import in_sessions
+from ...pages.model import Cell, Value
+from ...record.words import shorten, shown
 from .facts import UNKNOWN, Source, named, said
 from .result import Answer, Row
 
@@ -51,7 +51,7 @@ def differed(source: Source) -> tuple[Row, ...]:
         if key in _KEY:  # an id says nothing: boots are numbered
             order = list(dict.fromkeys(texts))
             texts = [f"{order.index(text) + 1}." for text in texts]
-        cells = tuple(figures.shorten(shown(text), _CELL) for text in texts)
+        cells = tuple(shorten(shown(text), _CELL) for text in texts)
         rows.append(Row(name=shown(_KEY.get(key, key)), cells=cells, marked=(False,) * len(cells)))
     if len(unlike) > _MOST:
         count = len(unlike) - _MOST

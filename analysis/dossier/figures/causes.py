@@ -8,21 +8,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...diagnose.modes import explained_modes
 from ...errors import AnalysisError, InsufficientDataError
-from ...explaining import explained_modes
-from ...methods.variance_sources import spoken
-from ...plots import COLOURS, PRINT, Scale, Sheet, clear, quantity_axis, quantity_scale
-from ...report.figures import quantity
-from ...stats import stream
-from ..subject import Subject
+from ...methods.variance_sources.covariates import spoken
+from ...pages.number_format import quantity
+from ...plots.palette import COLOURS, PRINT
+from ...plots.paper import clear, quantity_axis
+from ...plots.scale import Scale, quantity_scale
+from ...stats.arguments import stream
 from .layout import fresh, name_of, names_of, note, rows_high
 from .result import Drawing, Number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ...methods.variance_sources import Covariate
+    from ...methods.variance_sources.covariates import Covariate
     from ...methods.variance_sources.modes import Explained
+    from ...plots.drawing import Sheet
+    from ..subject import Subject
 
 __all__ = ["draw_causes"]
 

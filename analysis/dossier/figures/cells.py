@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...data import PerformanceMatrix
 from ...errors import InsufficientDataError
-from ...methods.multilevel import BenchmarkLine
-from ...plots import COLOURS, DASHES, style_of, tone
-from ...report.figures import quantity
-from ..subject import Subject
+from ...pages.number_format import quantity
+from ...plots.palette import COLOURS, DASHES, style_of
+from ...plots.paper import tone
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ...data.matrix import PerformanceMatrix
+    from ...methods.multilevel.result import BenchmarkLine
+    from ..subject import Subject
 
 __all__ = ["Cell", "cells_of", "line_of", "numbers_of", "told_of"]
 

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import AnalysisError, InsufficientDataError
-from ...plots import PRINT, Sheet, quantity_axis, quantity_scale
-from ...stats import lag_pairs, midranks, normal_positions
-from ..subject import Subject
+from ...plots.palette import PRINT
+from ...plots.paper import quantity_axis
+from ...plots.scale import quantity_scale
+from ...stats.classical_tests import normal_positions
+from ...stats.ranks import midranks
+from ...stats.samples import lag_pairs
 from .cells import Cell, cells_of
 from .layout import fresh, names_of, panels
 from .result import Drawing
@@ -20,6 +22,10 @@ from .result import Drawing
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from ...plots.drawing import Sheet
+    from ..subject import Subject
 
 __all__ = ["draw_lag", "draw_qq"]
 

@@ -9,24 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import InsufficientDataError
-from ...plots import (
-    PRINT,
-    Sheet,
-    margin_band,
-    quantity_axis,
-    quantity_scale,
-    ratio_axis,
-    ratio_scale,
-)
-from ...report.figures import quantity
-from ...stats import Shift, shift_of
-from ..subject import Subject
+from ...pages.number_format import quantity
+from ...plots.palette import PRINT
+from ...plots.paper import margin_band, quantity_axis, ratio_axis
+from ...plots.scale import quantity_scale, ratio_scale
+from ...stats.quantiles import Shift, shift_of
 from .cells import Cell, cells_of, line_of
 from .layout import fresh, name_of, names_of, note
 from .result import Drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from ...plots.drawing import Sheet
+    from ..subject import Subject
 
 __all__ = ["draw_ecdf", "draw_shift"]
 

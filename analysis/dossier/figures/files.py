@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import AnalysisError, UsageError
-from ...plots import ENDINGS, Sheet, picture_bytes
+from ...plots.drawing import ENDINGS, Sheet, picture_bytes
 from .kinds import KINDS, draw
-from .result import Drawing
 
 if TYPE_CHECKING:
     from ..subject import Subject
+    from .result import Drawing
 
 __all__ = ["write_all", "write_drawing"]
 

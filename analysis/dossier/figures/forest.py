@@ -7,26 +7,21 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...errors import InsufficientDataError
-from ...methods.multilevel import BenchmarkLine, Line, Multilevel
-from ...plots import (
-    PRINT,
-    Sheet,
-    clear,
-    interval_row,
-    margin_band,
-    ratio_axis,
-    ratio_scale,
-    style_of,
-)
-from ...report import said
+from ...methods.multilevel.result import BenchmarkLine, Line, Multilevel
+from ...pages.number_format import said
+from ...plots.palette import PRINT, style_of
+from ...plots.paper import clear, interval_row, margin_band, ratio_axis
+from ...plots.scale import ratio_scale
 from ..fleet import level_of
-from ..subject import Subject
 from ..written import Written, written_of
 from .layout import fresh, name_of, names_of, note, panels, rows_high
 from .result import Drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from ...plots.drawing import Sheet
+    from ..subject import Subject
 
 __all__ = ["draw_forest"]
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ...errors import UsageError
-from ..names import shown
-from .result import Drawing
+from ...record.words import shown
+from ...registry import load
 
 if TYPE_CHECKING:
-    from ...methods.biplot import Biplot
-    from ...plots import Sheet
+    from ...methods.biplot.fit import Biplot
+    from ...plots.drawing import Sheet
     from ..subject import Subject
+    from .result import Drawing
 
 __all__ = ["KINDS", "Kind", "draw", "draw_table", "kind_of"]
 
@@ -24,40 +24,72 @@ class Kind:
 
     Attributes
     ----------
-    room : str
-        The module that draws it, with a function ``draw_KIND``.
+    module : str
+        What draws it, with a function ``draw_KIND``.
     each : bool
         Whether it shows one benchmark, which is to be named where there are several.
     shows : str
         In a few words.
     """
 
-    room: str
+    module: str
     each: bool
     shows: str
 
 
 _SUITE = {
-    "forest": ("forest", "speedups with their intervals, session values and margin"),
-    "ranks": ("ranking", "variants by rank, with bars that join what is not told apart"),
-    "curve": ("reliability", "HPT's reliability for each speedup under test"),
-    "box": ("suite", "five numbers of each benchmark and variant"),
-    "biplot": ("suite", "which systems are alike, and which benchmarks tell them apart"),
-    "cd": ("ranking", "Friedman's mean ranks, their critical difference, its false alarms"),
+    "forest": (
+        "analysis.dossier.figures.forest",
+        "speedups with their intervals, session values and margin",
+    ),
+    "ranks": (
+        "analysis.dossier.figures.ranking",
+        "variants by rank, with bars that join what is not told apart",
+    ),
+    "curve": (
+        "analysis.dossier.figures.reliability",
+        "HPT's reliability for each speedup under test",
+    ),
+    "box": ("analysis.dossier.figures.suite", "five numbers of each benchmark and variant"),
+    "biplot": (
+        "analysis.dossier.figures.suite",
+        "which systems are alike, and which benchmarks tell them apart",
+    ),
+    "cd": (
+        "analysis.dossier.figures.ranking",
+        "Friedman's mean ranks, their critical difference, its false alarms",
+    ),
 }
 _EACH = {
-    "strip": ("runs", "every run of a benchmark as a dot, a line for each session"),
-    "order": ("order", "the runs of a benchmark in their order, session by session"),
-    "ecdf": ("distributions", "the share of runs done by a time"),
-    "shift": ("distributions", "the speedup at each decile of the runs"),
-    "lag": ("dependence", "each run against the run before"),
-    "qq": ("dependence", "the runs against a normal law"),
-    "modes": ("modes", "a mixture of normal laws over the histogram of the runs"),
-    "causes": ("causes", "the runs by mode: in their order, and against what separates the modes"),
+    "strip": (
+        "analysis.dossier.figures.runs",
+        "every run of a benchmark as a dot, a line for each session",
+    ),
+    "order": (
+        "analysis.dossier.figures.order",
+        "the runs of a benchmark in their order, session by session",
+    ),
+    "ecdf": ("analysis.dossier.figures.distributions", "the share of runs done by a time"),
+    "shift": ("analysis.dossier.figures.distributions", "the speedup at each decile of the runs"),
+    "lag": ("analysis.dossier.figures.dependence", "each run against the run before"),
+    "qq": ("analysis.dossier.figures.dependence", "the runs against a normal law"),
+    "modes": (
+        "analysis.dossier.figures.modes",
+        "a mixture of normal laws over the histogram of the runs",
+    ),
+    "causes": (
+        "analysis.dossier.figures.causes",
+        "the runs by mode: in their order, and against what separates the modes",
+    ),
 }
 KINDS: dict[str, Kind] = {
-    **{name: Kind(room=room, each=False, shows=shows) for name, (room, shows) in _SUITE.items()},
-    **{name: Kind(room=room, each=True, shows=shows) for name, (room, shows) in _EACH.items()},
+    **{
+        name: Kind(module=module, each=False, shows=shows)
+        for name, (module, shows) in _SUITE.items()
+    },
+    **{
+        name: Kind(module=module, each=True, shows=shows) for name, (module, shows) in _EACH.items()
+    },
 }
 
 
@@ -97,10 +129,11 @@ def draw(name: str, subject: Subject, sheet: Sheet, *, benchmark: str | None = N
     AnalysisError
         If these sources have nothing that the kind shows.
     """
-    from ...plots import look, thin_ticks
+    from ...plots.drawing import look
+    from ...plots.paper import thin_ticks
 
     kind = kind_of(name)
-    function: Any = getattr(importlib.import_module(f"{__package__}.{kind.room}"), f"draw_{name}")
+    function: Any = getattr(load(kind.module), f"draw_{name}")
     named: tuple[str, ...] = (_benchmark(name, subject, benchmark),) if kind.each else ()
     with look(sheet):
         drawing: Drawing = function(subject, sheet, *named)
@@ -110,7 +143,8 @@ def draw(name: str, subject: Subject, sheet: Sheet, *, benchmark: str | None = N
 
 def draw_table(found: Biplot, sheet: Sheet) -> Drawing:
     """Draw a biplot of systems that were read without a verdict, such as a table of medians."""
-    from ...plots import look, thin_ticks
+    from ...plots.drawing import look
+    from ...plots.paper import thin_ticks
     from .suite import drawing_of
 
     with look(sheet):

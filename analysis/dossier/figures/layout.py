@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from ...plots import PRINT, Sheet
+from ...plots.palette import PRINT
 from ..names import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from ...plots.drawing import Sheet
 
 __all__ = ["broad", "fresh", "name_of", "names_of", "note", "panels", "rows_high"]
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from ...data import PerformanceMatrix
+from typing import TYPE_CHECKING
+
+from ...data.matrix import PerformanceMatrix
 from ...errors import InsufficientDataError
-from ...methods.mixture import (
-    MixtureOptions,
-    draw_density,
-    mixture_report,
-    window_of,
-)
-from ...plots import PRINT, Scale, Sheet, quantity_axis
-from ...stats import stream
-from ..subject import Subject
+from ...methods.mixture.benchmark_page import draw_density, window_of
+from ...methods.mixture.report import MixtureOptions, mixture_report
+from ...plots.palette import PRINT
+from ...plots.paper import quantity_axis
+from ...plots.scale import Scale
+from ...stats.arguments import stream
 from .cells import cells_of
 from .layout import fresh, name_of, names_of, note, panels, rows_high
 from .result import Drawing
+
+if TYPE_CHECKING:
+    from ...plots.drawing import Sheet
+    from ..subject import Subject
 
 __all__ = ["draw_modes"]
 

@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...diagnosis.audit import Finding
 from ...errors import AnalysisError
-from ...plots import PRINT, Scale, Sheet, clear, quantity_axis, quantity_scale
-from ..subject import Subject
+from ...plots.palette import PRINT
+from ...plots.paper import clear, quantity_axis
+from ...plots.scale import Scale, quantity_scale
 from .cells import Cell, cells_of, numbers_of, told_of
 from .layout import fresh, names_of, note, rows_high
 from .result import Drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from ...diagnose.result import Finding
+    from ...plots.drawing import Sheet
+    from ..subject import Subject
 
 __all__ = ["draw_order"]
 

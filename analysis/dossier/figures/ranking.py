@@ -6,14 +6,18 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ...errors import InsufficientDataError
-from ...plots import PRINT, Sheet, clear, interval_row, ratio_axis, ratio_scale, style_of
+from ...plots.palette import PRINT, style_of
+from ...plots.paper import clear, interval_row, ratio_axis
+from ...plots.scale import ratio_scale
 from ...verdict.ranking import PairLine, Ranking, rank_variants
-from ..subject import Subject
 from .layout import broad, fresh, name_of, names_of, note, rows_high
 from .result import Drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from ...plots.drawing import Sheet
+    from ..subject import Subject
 
 __all__ = ["draw_cd", "draw_ranks"]
 

@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import AnalysisError, InsufficientDataError
-from ...methods.hpt import HptSpeedup, hpt_speedup
-from ...plots import PRINT, Sheet, ratio_axis, ratio_scale, style_of, tone
-from ..subject import Subject
+from ...methods.hpt.speedup import HptSpeedup, hpt_speedup
+from ...plots.palette import PRINT, style_of
+from ...plots.paper import ratio_axis, tone
+from ...plots.scale import ratio_scale
 from .layout import fresh, name_of, names_of, panels, rows_high
 from .result import Drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from ...plots.drawing import Sheet
+    from ..subject import Subject
 
 __all__ = ["draw_curve"]
 

@@ -6,15 +6,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...plots import PRINT, Scale, Sheet, clear, quantity_axis, quantity_scale
-from ...stats import bandwidth_of, kernel_density
-from ..subject import Subject
+from ...plots.palette import PRINT
+from ...plots.paper import clear, quantity_axis
+from ...plots.scale import Scale, quantity_scale
+from ...stats.samples import bandwidth_of, kernel_density
 from .cells import Cell, cells_of, numbers_of, told_of
 from .layout import fresh, name_of, names_of, rows_high
 from .result import Drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from ...plots.drawing import Sheet
+    from ..subject import Subject
 
 __all__ = ["draw_strip"]
 

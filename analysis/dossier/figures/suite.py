@@ -9,16 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InsufficientDataError
-from ...methods.biplot import Biplot, biplot, biplot_figure
-from ...plots import PRINT, Sheet, clear, ratio_axis, ratio_scale, style_of, tone
-from ...report import said
-from ..subject import Subject
+from ...methods.biplot.fit import Biplot, biplot
+from ...methods.biplot.page import biplot_figure
+from ...pages.number_format import said
+from ...plots.palette import PRINT, style_of
+from ...plots.paper import clear, ratio_axis, tone
+from ...plots.scale import ratio_scale
 from .cells import line_of
 from .layout import fresh, name_of, names_of, note, panels, rows_high
 from .result import Drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from ...plots.drawing import Sheet
+    from ..subject import Subject
 
 __all__ = ["draw_biplot", "draw_box", "drawing_of"]
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...plots import Scale
-from ...report.figures import significant
+from ...pages.number_format import significant
+from ...plots.scale import Scale
 from .result import Mark
 
 __all__ = [

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data import Trial
+if TYPE_CHECKING:
+    from ...data.trial import Trial
 
 __all__ = ["Clock", "clock_of"]
 

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...data import Trial, read_host_record
-from ...diagnosis.audit import Diagnosis, diagnose_trial
+from ...data.host_record import read_host_record
+from ...diagnose.examine import diagnose_trial
 from ...errors import AnalysisError, UsageError
-from ...report import Value, figures
-from ..chapter import Chapter
+from ...pages import number_format as figures
+from ...pages.model import Value
+from ...record.words import shown
 from ..fleet import hosts_of, level_of
-from ..names import shown
-from ..subject import Subject
 from .axis import change_scale
 from .clock import clock_of
 from .result import Found, Happened, Timeline
 from .sentences import deck_of, title_of
 from .timeline import Runs, drawn, runs_of
+
+if TYPE_CHECKING:
+    from ...data.trial import Trial
+    from ...diagnose.result import Diagnosis
+    from ..chapter import Chapter
+    from ..subject import Subject
 
 __all__ = ["gather"]
 

@@ -6,19 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
-from ...plots import (
-    InRow,
-    RowLabel,
-    band,
-    cross,
-    dots,
-    in_rows,
-    label,
-    line,
-    plot,
-    stroke,
-    text_width,
-)
+from ...plots.label_row import InRow, RowLabel, in_rows
+from ...plots.labels import text_width
+from ...plots.paths import cross
+from ...plots.svg import band, dots, label, line, plot, stroke
 from ..chapter import html_of
 from ..names import shortened
 from ..shell import template
@@ -39,8 +30,8 @@ _LETTER, _HOST = 7.0, 8  # pixels of a letter of a name, and letters that it is 
 _LEGIBLE = 15.0  # CSS pixels between two lines of text
 
 
-@html_of.register
-def _(chapter: Happened) -> Markup:
+@html_of.register(Happened)
+def _happened_html(chapter: Happened) -> Markup:
     return Markup(  # noqa: S704 - the template escapes
         template("happened")
         .get_template("chapter.html.jinja")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from ...report import Block, Column, Section, Sentence, Table
+from ...pages.model import Block, Column, Section, Sentence, Table
 from ..chapter import sections_of
 from .result import Happened
 
 __all__ = ["found_table", "more_text", "sessions_table"]
 
 
-@sections_of.register
-def _(chapter: Happened) -> tuple[Section, ...]:
+@sections_of.register(Happened)
+def _happened_sections(chapter: Happened) -> tuple[Section, ...]:
     notes = [note for timeline in chapter.timelines for note in timeline.notes]
     told = (*chapter.deck, " ".join(notes))
     blocks: list[Block] = [Sentence(text) for text in told if text]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...report import Value
 from ..chapter import Chapter
+
+if TYPE_CHECKING:
+    from ...pages.model import Value
 
 __all__ = ["Cross", "Found", "Happened", "Lane", "Level", "Mark", "Panel", "Timeline"]
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ...diagnosis.audit import Diagnosis, movers_text
+from ...diagnose.result import Diagnosis
+from ...diagnose.wording import movers_text
 from ..names import shortened
 from .axis import apart, duration
 from .timeline import Runs

@@ -5,20 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data import HostRecord, Trial
-from ...diagnosis.audit import Diagnosis
-from ...diagnosis.runs import HostSpeeds
-from ...plots import Scale, read_out
-from ...report import Value, figures
-from ..names import shortened, shown
+from ...pages import number_format as figures
+from ...pages.model import Value
+from ...plots.scale import Scale, read_out
+from ...record.words import shown
+from ..names import shortened
 from ..outcome import brief_outcome
 from .axis import apart, change, change_marks, duration, panel_places, time_marks
-from .clock import Clock
 from .result import Cross, Lane, Level, Panel, Places, Timeline
+
+if TYPE_CHECKING:
+    from ...data.host_record import HostRecord
+    from ...data.trial import Trial
+    from ...diagnose.host_speeds import HostSpeeds
+    from ...diagnose.result import Diagnosis
+    from .clock import Clock
 
 __all__ = ["HEIGHT", "Runs", "drawn", "runs_of"]
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ...methods.multilevel import Line, Multilevel
-from ...report import Value, Word, figures, said
-from ...verdict import CandidateVerdict
-from ...verdict.panel import Panel, Said
+from ...methods.multilevel.result import Line, Multilevel
+from ...pages import number_format as figures
+from ...pages.model import Value
+from ...pages.number_format import Word, said
 from ..written import Written, column_of, written
 from .result import MethodAnswer, Ratio
+
+if TYPE_CHECKING:
+    from ...verdict.panel import Panel, Said
+    from ...verdict.result import CandidateVerdict
 
 __all__ = ["ANSWERS", "Asked", "asked_of", "chance", "missing", "pvalue"]
 

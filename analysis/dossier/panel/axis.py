@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from ...plots import Scale, Tick, dot, label, line, plot, ratio_scale, spaced_ticks, stroke
-from .result import MethodAnswer, MethodRow, Ratio
+from ...plots.scale import Scale, Tick, ratio_scale
+from ...plots.spaced import spaced_ticks
+from ...plots.svg import dot, label, line, plot, stroke
+
+if TYPE_CHECKING:
+    from .result import MethodAnswer, MethodRow, Ratio
 
 __all__ = ["Axis"]
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from ...methods.hpt import HptResult, hpt_pvalues, reliability_steps
-from ...methods.speedup_test import (
+from ...methods.hpt.html_page import reliability_steps
+from ...methods.hpt.page import hpt_pvalues
+from ...methods.speedup_test.result import (
     F_TEST,
     KOLMOGOROV,
     SHAPIRO,
@@ -14,12 +16,16 @@ from ...methods.speedup_test import (
     SpeedupSuite,
     SpeedupTest,
 )
-from ...report import Cell, Column, Table, Value, figures
-from ..subject import Subject
+from ...pages import number_format as figures
+from ...pages.model import Cell, Column, Table, Value
 from .answering import Asked, pvalue
 from .evidence import DecisionPath, Evidence, PathTable
 from .resampled import bootstrap_of, randomization_of
 from .single_runs import single_runs_of
+
+if TYPE_CHECKING:
+    from ...methods.hpt.result import HptResult
+    from ..subject import Subject
 
 __all__ = ["path_of"]
 

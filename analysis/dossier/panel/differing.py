@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ...report import Value, figures
-from ...verdict.panel import Disagreement
-from .answering import Asked
+from ...pages import number_format as figures
+from ...pages.model import Value
 from .result import Piece, Question, Reason
+
+if TYPE_CHECKING:
+    from ...verdict.panel import Disagreement
+    from .answering import Asked
 
 __all__ = ["reasons_of"]
 

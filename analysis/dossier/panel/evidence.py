@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ...methods.hpt import ReliabilitySteps
-from ...report import Table, Value
+if TYPE_CHECKING:
+    from ...methods.hpt.html_page import ReliabilitySteps
+    from ...pages.model import Table, Value
 
 __all__ = ["DecisionPath", "Evidence", "Histogram", "PathTable"]
 

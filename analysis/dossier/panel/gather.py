@@ -5,14 +5,17 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from ..chapter import Chapter
-from ..subject import Subject
 from ..written import written_of
 from .answering import ANSWERS, Asked, asked_of, missing
 from .deciding import path_of
 from .differing import reasons_of
 from .result import MethodAnswer, MethodRow, MethodsPanel, Reason
+
+if TYPE_CHECKING:
+    from ..chapter import Chapter
+    from ..subject import Subject
 
 __all__ = ["gather"]
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from ...plots import Scale, curve, label, line, plot, spaced_ticks, stroke
-from ..names import shown
-from .evidence import Histogram
+from ...plots.scale import Scale
+from ...plots.spaced import spaced_ticks
+from ...plots.svg import curve, label, line, plot, stroke
+from ...record.words import shown
+
+if TYPE_CHECKING:
+    from .evidence import Histogram
 
 __all__ = ["histogram_plot"]
 

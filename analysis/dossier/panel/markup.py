@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 
 from markupsafe import Markup, escape
 
-from ...methods.hpt import reliability_plot
-from ...plots import style_of
-from ...report import Cell, Table, Value
+from ...methods.hpt.html_page import reliability_plot
+from ...pages.model import Cell, Table, Value
+from ...plots.palette import style_of
+from ...record.words import shown
 from ..chapter import html_of
-from ..names import shortened, shown
+from ..names import shortened
 from ..shell import template
 from .axis import Axis
 from .histogram import histogram_plot
@@ -29,8 +30,8 @@ _NAMED = {"benchmark", "winner"}  # columns of names
 _WORDS = {"faster", "better", "slower", "worse"}
 
 
-@html_of.register
-def _(chapter: MethodsPanel) -> Markup:
+@html_of.register(MethodsPanel)
+def _methods_panel_html(chapter: MethodsPanel) -> Markup:
     names = _names(chapter)
     wide = len(chapter.candidates) > _COLUMNS
     first = next(

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...report import Block, Cell, Column, Command, Section, Sentence, Table, Value
+from ...pages.model import Block, Cell, Column, Command, Section, Sentence, Table, Value
 from ..chapter import sections_of
 from .result import MethodAnswer, MethodsPanel, Piece, Ratio
 
 __all__: list[str] = []
 
 
-@sections_of.register
-def _(chapter: MethodsPanel) -> tuple[Section, ...]:
+@sections_of.register(MethodsPanel)
+def _methods_panel_sections(chapter: MethodsPanel) -> tuple[Section, ...]:
     blocks: list[Block] = [Sentence(chapter.lead)]
     blocks += [_table(chapter, place) for place in range(len(chapter.candidates))]
     if chapter.reasons:

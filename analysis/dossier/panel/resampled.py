@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...methods.resampling import BootstrapInterval, RandomizationTest
-from ...report import figures
-from .answering import Asked
+from ...pages import number_format as figures
 from .evidence import Evidence, Histogram
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ...methods.resampling.result import BootstrapInterval, RandomizationTest
+    from .answering import Asked
 
 __all__ = ["bootstrap_of", "randomization_of"]
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from ...plots import style_of
-from ...report import Value, Word
+from ...pages.model import Value
+from ...plots.palette import style_of
 from ..chapter import Chapter
-from .evidence import DecisionPath
+
+if TYPE_CHECKING:
+    from ...pages.number_format import Word
+    from .evidence import DecisionPath
 
 __all__ = ["MethodAnswer", "MethodRow", "MethodsPanel", "Piece", "Question", "Ratio", "Reason"]
 

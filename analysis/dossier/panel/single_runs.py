@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from ...methods.mixture import (
-    Mixture,
+from ...methods.mixture.model import Mixture
+from ...methods.mixture.single_run import (
     mean_difference,
     probability_faster,
     probability_fastest,
     variability_level,
 )
-from ...report import Cell, Column, Table, Value, figures
-from ...verdict.panel import MixturePair
-from ..subject import Subject
+from ...pages import number_format as figures
+from ...pages.model import Cell, Column, Table, Value
 from .answering import Asked, chance
 from .evidence import Evidence, PathTable
+
+if TYPE_CHECKING:
+    from ...verdict.panel import MixturePair
+    from ..subject import Subject
 
 __all__ = ["single_runs_of"]
 

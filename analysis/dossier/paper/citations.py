@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ...methods.multilevel import Multilevel
 from ...version import VERSION
-from ..subject import Subject
 from .result import Citation
+
+if TYPE_CHECKING:
+    from ...methods.multilevel.result import Multilevel
+    from ..subject import Subject
 
 __all__ = ["METHODS", "TOOL", "WORKS", "citations_of", "methods_used", "used"]
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from ...data import Trial
-from ...verdict import Verdict
+from typing import TYPE_CHECKING
+
 from ..fleet import level_of
+
+if TYPE_CHECKING:
+    from ...data.trial import Trial
+    from ...verdict.result import Verdict
 
 __all__ = ["amount_of", "between", "counted"]
 

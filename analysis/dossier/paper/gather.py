@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from ..subject import Subject
+from typing import TYPE_CHECKING
+
 from .citations import citations_of, used
 from .paragraph import paragraph_of
 from .provenance import commands_of, hashes_of, notes_of, seeds_of, versions_of
 from .raw import raw_runs
 from .result import Paper
+
+if TYPE_CHECKING:
+    from ..subject import Subject
 
 __all__ = ["gather"]
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from ...data import Trial
-from ...verdict import Verdict
 from ..spoken import Span
 from .counts import counted
+
+if TYPE_CHECKING:
+    from ...data.trial import Trial
+    from ...verdict.result import Verdict
 
 __all__ = ["machines_of", "unfinished_of"]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ...record.words import shown
 from ..chapter import html_of
-from ..names import shown
 from ..shell import template
 from ..spoken import sentence_html, spoken_html
 from .result import Paper
@@ -21,8 +21,8 @@ _UNSAFE = re.compile("[<>&]")
 _FILE = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
-@html_of.register
-def _(chapter: Paper) -> Markup:
+@html_of.register(Paper)
+def _paper_html(chapter: Paper) -> Markup:
     text = (
         template("paper")
         .get_template("chapter.html.jinja")

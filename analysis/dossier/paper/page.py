@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...report import Column, Command, Section, Sentence, Table
+from ...pages.model import Column, Command, Section, Sentence, Table
+from ...record.words import shown
 from ..chapter import sections_of
-from ..names import shown
 from ..spoken import spoken_text
 from .result import Fact, Paper
 
@@ -15,8 +15,8 @@ __all__: list[str] = []
 _UNKNOWN = "unknown"
 
 
-@sections_of.register
-def _(chapter: Paper) -> tuple[Section, ...]:
+@sections_of.register(Paper)
+def _paper_sections(chapter: Paper) -> tuple[Section, ...]:
     again = Section(
         (
             *(Command(shown(line)) for line in chapter.commands),

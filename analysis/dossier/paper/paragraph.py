@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...data import Trial, pinned_cpus, read_environments, settings_of
-from ...formats import trial_and_variant
-from ...methods.multilevel import Multilevel
-from ...report import figures
+from ...data.host_record import read_environments
+from ...data.protocol import pinned_cpus, settings_of
+from ...importers.trials import trial_and_variant
+from ...pages import number_format as figures
 from ...version import VERSION
 from ..fleet import first_host, level_of
 from ..spoken import Span
-from ..subject import Subject
 from .citations import METHODS, TOOL, methods_used
 from .counts import amount_of, counted
 from .hosts import machines_of, unfinished_of
+
+if TYPE_CHECKING:
+    from ...data.trial import Trial
+    from ...methods.multilevel.result import Multilevel
+    from ..subject import Subject
 
 __all__ = ["paragraph_of"]
 

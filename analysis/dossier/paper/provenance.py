@@ -9,28 +9,23 @@ import platform
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ...data import Trial, read_environments, without_homes
+from ...data.host_record import read_environments, without_homes
 from ...errors import StoreError
-from ...formats import trial_and_variant
-from ...methods.multilevel import HostLevel
-from ...record import (
-    CAMPAIGN,
-    ENVIRONMENT,
-    FLEET,
-    MANIFEST,
-    MEASUREMENTS,
-    PLAN,
-    RESOLVED,
-    Fleet,
-    read_fleet,
-    read_manifest,
-)
+from ...importers.trials import trial_and_variant
+from ...record.fleet import FLEET, Fleet, read_fleet
+from ...record.manifest import read_manifest
+from ...record.trial_files import CAMPAIGN, ENVIRONMENT, MANIFEST, MEASUREMENTS, PLAN, RESOLVED
+from ...record.words import shown
 from ...version import VERSION
 from ..fleet import first_host, level_of
-from ..names import shown
-from ..subject import Subject
 from .result import Fact
+
+if TYPE_CHECKING:
+    from ...data.trial import Trial
+    from ...methods.multilevel.host_effects import HostLevel
+    from ..subject import Subject
 
 __all__ = ["commands_of", "hashes_of", "notes_of", "seeds_of", "versions_of"]
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data import PerformanceMatrix, Trial
-from ..subject import Subject
 from .result import RawRuns
+
+if TYPE_CHECKING:
+    from ...data.matrix import PerformanceMatrix
+    from ...data.trial import Trial
+    from ..subject import Subject
 
 __all__ = ["raw_runs", "whole_numbers"]
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..chapter import Chapter
-from ..spoken import Span
+
+if TYPE_CHECKING:
+    from ..spoken import Span
 
 __all__ = ["Citation", "Fact", "Paper", "RawRuns"]
 

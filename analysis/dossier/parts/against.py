@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...methods.multilevel import BenchmarkLine, Multilevel
-from ...plots import quantity_scale, quantity_ticks, ratio_ticks
-from ...report import Value, figures
-from ...stats import Shift, shift_of
-from ..written import Written
+from ...pages import number_format as figures
+from ...pages.model import Value
+from ...plots.scale import quantity_scale, quantity_ticks, ratio_ticks
+from ...stats.quantiles import Shift, shift_of
 from .axes import bounded_ratios, labels_of, upright_labels
-from .cells import Cell
 from .drawings import EcdfPlot, Label, Place, SessionPlot, ShiftPlot
 from .naming import across, placed_names
 from .result import Against, Quantile, SessionRatio
+
+if TYPE_CHECKING:
+    from ...methods.multilevel.result import BenchmarkLine, Multilevel
+    from ..written import Written
+    from .cells import Cell
 
 __all__ = ["against"]
 

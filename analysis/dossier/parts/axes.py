@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from ...plots import Scale, Tick, quantity_scale, ratio_scale, text_width
-from .cells import Cell
+from ...plots.labels import text_width
+from ...plots.scale import Scale, Tick, quantity_scale, ratio_scale
 from .drawings import Label
+
+if TYPE_CHECKING:
+    from .cells import Cell
 
 __all__ = ["bounded_ratios", "labels_of", "row_scales", "upright_labels"]
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data import PerformanceMatrix
-from ..subject import Subject
+if TYPE_CHECKING:
+    from ...data.matrix import PerformanceMatrix
+    from ..subject import Subject
 
 __all__ = ["Cell", "Failed", "cells_of", "failed_of"]
 

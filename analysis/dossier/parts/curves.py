@@ -5,16 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import FairtrialError
-from ...methods.mixture import dip_test, fit_mixture, ks_fit
-from ...plots import Scale
-from ...stats import bandwidth_of, kernel_density, stream
-from .cells import Cell
-from .drawings import Place
+from ...methods.mixture.fit import fit_mixture
+from ...methods.mixture.goodness import ks_fit
+from ...methods.mixture.modality import dip_test
+from ...stats.arguments import stream
+from ...stats.samples import bandwidth_of, kernel_density
+
+if TYPE_CHECKING:
+    from ...plots.scale import Scale
+    from .cells import Cell
+    from .drawings import Place
 
 __all__ = ["Modes", "densities", "modes_of", "peak"]
 

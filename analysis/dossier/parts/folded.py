@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...plots import Scale
-from ...report import figures
-from ...stats import lag_pairs, normal_positions
+from ...pages import number_format as figures
+from ...stats.classical_tests import normal_positions
+from ...stats.samples import lag_pairs
 from .axes import row_scales
-from .cells import Cell
 from .drawings import Cloud, FoldedPlots
+
+if TYPE_CHECKING:
+    from ...plots.scale import Scale
+    from .cells import Cell
 
 __all__ = ["folded_plots"]
 

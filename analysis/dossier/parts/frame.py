@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .cells import Cell, Failed
+if TYPE_CHECKING:
+    from .cells import Cell, Failed
 
 __all__ = ["Frame", "frame_of"]
 

@@ -6,17 +6,18 @@ import math
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...data import read_commands, read_host_record
-from ...methods.multilevel import BenchmarkLine, Multilevel
-from ...plots import style_of
-from ...report import Value, figures, said
-from ..chapter import Chapter
+from ...data.host_record import read_host_record
+from ...data.protocol import read_commands
+from ...pages import number_format as figures
+from ...pages.model import Value
+from ...pages.number_format import said
+from ...plots.palette import style_of
 from ..fleet import hosts_of
 from ..names import shortened
-from ..subject import Subject
 from ..written import Written, written_of
 from .against import against
 from .cells import Cell, Failed, cells_of, failed_of
@@ -29,6 +30,11 @@ from .remarks import Seen, finding_of, medians_part, remarks_of
 from .result import Against, Part, Parts, VariantRuns
 from .run_rows import run_plot
 from .strips import strips_of
+
+if TYPE_CHECKING:
+    from ...methods.multilevel.result import BenchmarkLine, Multilevel
+    from ..chapter import Chapter
+    from ..subject import Subject
 
 __all__ = ["gather"]
 

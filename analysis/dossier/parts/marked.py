@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from markupsafe import Markup
 
 from ... import plots
-from ...words import shorten
-from ..names import shown
-from .drawings import Cloud, EcdfPlot, FoldedPlots, Label, RunPlot, SessionPlot, ShiftPlot, Strip
+from ...record.words import shorten, shown
+
+if TYPE_CHECKING:
+    from .drawings import (
+        Cloud,
+        EcdfPlot,
+        FoldedPlots,
+        Label,
+        RunPlot,
+        SessionPlot,
+        ShiftPlot,
+        Strip,
+    )
 
 __all__ = [
     "ecdf_svg",

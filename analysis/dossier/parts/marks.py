@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from ...data import HostRecord
-from ...diagnosis.audit import Diagnosis, FarRun, Finding
 from .result import Mark
+
+if TYPE_CHECKING:
+    from ...data.host_record import HostRecord
+    from ...diagnose.result import Diagnosis, FarRun, Finding
 
 __all__ = ["FoundRuns", "Notes", "marks_of"]
 

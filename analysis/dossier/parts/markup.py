@@ -7,9 +7,9 @@ from itertools import groupby
 
 from markupsafe import Markup
 
-from ...words import shorten
+from ...record.words import shorten, shown
 from ..chapter import html_of
-from ..names import shortened, shown
+from ..names import shortened
 from ..shell import template
 from .marked import ecdf_svg, folded_svgs, row_svgs, run_svgs, sessions_svg, shift_svg, strip_svg
 from .result import Part, Parts
@@ -28,8 +28,8 @@ _WORDS = (
 )
 
 
-@html_of.register
-def _(parts: Parts) -> Markup:
+@html_of.register(Parts)
+def _parts_html(parts: Parts) -> Markup:
     open_ones = [part for part in parts.benchmarks if part.opened]
     closed = [part for part in parts.benchmarks if not part.opened]
     page = template("parts")

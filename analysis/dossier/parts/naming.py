@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from ...plots import text_width
+from ...plots.labels import text_width
 from .drawings import Label, Place
 
 __all__ = ["across", "placed_names"]

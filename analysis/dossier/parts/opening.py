@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ..subject import Subject
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..subject import Subject
 
 __all__ = ["listed_benchmarks", "opened"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...report import Block, Cell, Column, Section, Sentence, Table, Value
+from ...pages.model import Block, Cell, Column, Section, Sentence, Table, Value
+from ...record.words import shown
 from ..chapter import sections_of
-from ..names import shown
 from .result import Part, Parts, VariantRuns
 
 __all__: list[str] = []
@@ -14,8 +14,8 @@ __all__: list[str] = []
 _NUMBERS = ("runs", "sessions", "mean", "median", "least", "most", "spread", "far", "failed")
 
 
-@sections_of.register
-def _(parts: Parts) -> tuple[Section, ...]:
+@sections_of.register(Parts)
+def _parts_sections(parts: Parts) -> tuple[Section, ...]:
     opened = [part for part in parts.benchmarks if part.opened]
     blocks: list[Block] = [_runs(parts), *_sentences(parts)]
     blocks += [

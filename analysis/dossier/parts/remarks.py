@@ -5,19 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import stdtrit
 
-from ...diagnosis.audit import Diagnosis
-from ...methods.multilevel import BenchmarkLine, Multilevel
-from ...report import figures
-from ...stats import adjusted
-from ...words import shorten
-from ..names import shown
-from .cells import Cell
-from .curves import Modes
+from ...pages import number_format as figures
+from ...record.words import shorten, shown
+from ...stats.multiplicity import adjusted
 from .result import Against, Remark, VariantRuns
+
+if TYPE_CHECKING:
+    from ...diagnose.result import Diagnosis
+    from ...methods.multilevel.result import BenchmarkLine, Multilevel
+    from .cells import Cell
+    from .curves import Modes
 
 __all__ = ["Seen", "finding_of", "medians_part", "remarks_of"]
 

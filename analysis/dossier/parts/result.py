@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...report import Value, plain
+from ...pages.result import plain
 from ..chapter import Chapter
-from .drawings import EcdfPlot, FoldedPlots, RunPlot, SessionPlot, ShiftPlot, Strip
+
+if TYPE_CHECKING:
+    from ...pages.model import Value
+    from .drawings import EcdfPlot, FoldedPlots, RunPlot, SessionPlot, ShiftPlot, Strip
 
 __all__ = ["Against", "Mark", "Part", "Parts", "Quantile", "Remark", "SessionRatio", "VariantRuns"]
 

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...diagnosis.audit import FarRun
-from ...plots import Scale, quantity_ticks, read_out, text_width
-from ...report import figures
-from ...words import shorten
-from ..names import shortened, shown
+from ...pages import number_format as figures
+from ...plots.labels import text_width
+from ...plots.scale import Scale, quantity_ticks, read_out
+from ...record.words import shorten, shown
+from ..names import shortened
 from .axes import row_scales, upright_labels
-from .cells import Cell
 from .curves import Modes, densities, peak
 from .drawings import Panel, RunPlot, RunRow
-from .frame import Frame
-from .result import Mark, VariantRuns
+
+if TYPE_CHECKING:
+    from ...diagnose.result import FarRun
+    from .cells import Cell
+    from .frame import Frame
+    from .result import Mark, VariantRuns
 
 __all__ = ["run_plot"]
 

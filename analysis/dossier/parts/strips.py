@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...plots import quantity_scale
-from ...report import figures
-from .cells import Cell
+from ...pages import number_format as figures
+from ...plots.scale import quantity_scale
 from .drawings import Place, Strip
-from .frame import Frame
+
+if TYPE_CHECKING:
+    from .cells import Cell
+    from .frame import Frame
 
 __all__ = ["strips_of"]
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from ...plots import plot, stroke
-from .result import Ranks
+from typing import TYPE_CHECKING
+
+from ...plots.svg import plot, stroke
+
+if TYPE_CHECKING:
+    from .result import Ranks
 
 __all__ = ["bars_plot"]
 

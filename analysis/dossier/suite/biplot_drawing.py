@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from ...plots import Box, Wanted, band, dot, label, line, placed, plot
-from .result import Plane, PlaneMark
+from ...plots.labels import Box, Wanted, placed
+from ...plots.svg import band, dot, label, line, plot
+
+if TYPE_CHECKING:
+    from .result import Plane, PlaneMark
 
 __all__ = ["biplot_plot"]
 

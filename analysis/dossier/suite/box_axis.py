@@ -5,19 +5,14 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from ...plots import (
-    Scale,
-    Tick,
-    curve,
-    kept_in_row,
-    label,
-    plot,
-    ratio_scale,
-    ratio_ticks,
-    text_width,
-)
-from .result import BoxBand, BoxColumn, BoxRow, FiveNumbers
+from ...plots.labels import kept_in_row, text_width
+from ...plots.scale import Scale, Tick, ratio_scale, ratio_ticks
+from ...plots.svg import curve, label, plot
+
+if TYPE_CHECKING:
+    from .result import BoxBand, BoxColumn, BoxRow, FiveNumbers
 
 __all__ = ["BoxAxis"]
 

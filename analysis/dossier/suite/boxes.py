@@ -5,17 +5,22 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data import PerformanceMatrix
-from ...plots import style_of
-from ...report import Value, figures, said
-from ...run_numbers import Better
-from ...stats import median
-from ..subject import Subject
+from ...pages import number_format as figures
+from ...pages.model import Value
+from ...pages.number_format import said
+from ...plots.palette import style_of
+from ...stats.samples import median
 from .result import BoxBand, BoxColumn, BoxRow, FiveNumbers
+
+if TYPE_CHECKING:
+    from ...data.matrix import PerformanceMatrix
+    from ...record.run_numbers import Better
+    from ..subject import Subject
 
 __all__ = ["columns_of", "five_numbers"]
 

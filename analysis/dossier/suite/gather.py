@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import shlex
+from typing import TYPE_CHECKING
 
-from ...report import said
+from ...pages.number_format import said
 from ...verdict.ranking import RANKS_ALARM
 from ..spoken import Span
-from ..subject import Subject
 from .boxes import columns_of
 from .plane import plane_of
 from .ranks import ranks_of
 from .result import Suite
+
+if TYPE_CHECKING:
+    from ..subject import Subject
 
 __all__ = ["gather"]
 

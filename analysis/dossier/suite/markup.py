@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
+from ...record.words import shown
 from ..chapter import html_of
-from ..names import shortened, shown
+from ..names import shortened
 from ..shell import template
 from ..spoken import name_html, sentence_html, spoken_html
 from .bars import bars_plot
@@ -20,8 +21,8 @@ _OPEN = 3  # candidates whose boxes stand unfolded
 _FOLDED = 12  # pairs, and arrows, from which on a table is folded
 
 
-@html_of.register
-def _(chapter: Suite) -> Markup:
+@html_of.register(Suite)
+def _suite_html(chapter: Suite) -> Markup:
     variants = [chapter.baseline, *(one.candidate for one in chapter.boxes)]
     if chapter.ranks is not None:
         variants += [row.variant for row in chapter.ranks.rows]

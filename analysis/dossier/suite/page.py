@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...report import Cell, Column, Command, Section, Sentence, Table, Value
+from ...pages.model import Cell, Column, Command, Section, Sentence, Table, Value
+from ...record.words import shown
 from ..chapter import sections_of
-from ..names import shown
 from ..spoken import spoken_text
 from .result import FiveNumbers, Plane, Ranks, Suite
 
@@ -13,8 +13,8 @@ __all__: list[str] = []
 _FIVE = ("worst", "lower quartile", "median", "upper quartile", "best")
 
 
-@sections_of.register
-def _(chapter: Suite) -> tuple[Section, ...]:
+@sections_of.register(Suite)
+def _suite_sections(chapter: Suite) -> tuple[Section, ...]:
     sections = [Section((Sentence(spoken_text(chapter.reading)), _boxes(chapter)), "All runs")]
     if chapter.ranks is not None:
         more = (Sentence(chapter.friedman),) if chapter.friedman else ()

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import FairtrialError
-from ...methods.biplot import biplot
-from ...plots import style_of
-from ...report import Value, said
-from ..subject import Subject
+from ...methods.biplot.fit import biplot
+from ...pages.model import Value
+from ...pages.number_format import said
+from ...plots.palette import style_of
 from .result import Plane, PlaneMark, Style
+
+if TYPE_CHECKING:
+    from ..subject import Subject
 
 __all__ = ["plane_of"]
 

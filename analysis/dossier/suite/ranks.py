@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from ...errors import FairtrialError
-from ...plots import style_of
-from ...report import Value, figures, said
+from ...pages import number_format as figures
+from ...pages.model import Value
+from ...pages.number_format import said
+from ...plots.palette import style_of
 from ...verdict.ranking import PairLine, Ranking, rank_variants
 from ..spoken import Span
-from ..subject import Subject
 from ..written import Written, written_of
 from .result import PairRow, RankRow, Ranks, Style
+
+if TYPE_CHECKING:
+    from ..subject import Subject
 
 __all__ = ["bars_of", "ranks_of"]
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from ...report import Value
 from ..chapter import Chapter
-from ..spoken import Span
+
+if TYPE_CHECKING:
+    from ...pages.model import Value
+    from ..spoken import Span
 
 __all__ = [
     "BoxBand",

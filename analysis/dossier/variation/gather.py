@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from ...data.fleets import open_fleet, trials_apart
+from ...data.fleet import open_fleet
+from ...data.fleet_as_trial import trials_apart
+from ...diagnose.modes import sources
 from ...errors import InsufficientDataError, UsageError
-from ...explaining import sources
-from ...record import is_fleet
-from ...report import merged
-from ...stats import stream
-from ..subject import Subject
+from ...pages.model import merged
+from ...record.fleet import is_fleet
+from ...stats.arguments import stream
 from .result import Variation
+
+if TYPE_CHECKING:
+    from ..subject import Subject
 
 __all__ = ["gather"]
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from markupsafe import Markup
 
-from ...report import Block, Command, Section, Sentence, Table, Value
+from ...pages.model import Block, Command, Section, Sentence, Table, Value
+from ...record.words import shown
 from ..chapter import html_of
-from ..names import shown
 from ..table_markup import table_html
 from .page import told
 from .result import Variation
@@ -17,8 +17,8 @@ from .result import Variation
 __all__: list[str] = []
 
 
-@html_of.register
-def _(chapter: Variation) -> Markup:
+@html_of.register(Variation)
+def _variation_html(chapter: Variation) -> Markup:
     parts = [mark for section in told(chapter) for mark in _section(section)]
     return Markup('<section id="{}">\n<h2>{}</h2>\n{}\n</section>').format(
         chapter.anchor, chapter.title, Markup("\n").join(parts)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ...report import Command, Figure, Section, Sentence, Table, page_of
+from ...pages.model import Command, Figure, Section, Sentence, Table, page_of
 from ..chapter import sections_of
 from .result import Variation
 
 __all__ = ["told"]
 
 
-@sections_of.register
-def _(chapter: Variation) -> tuple[Section, ...]:
+@sections_of.register(Variation)
+def _variation_sections(chapter: Variation) -> tuple[Section, ...]:
     return told(chapter)
 
 

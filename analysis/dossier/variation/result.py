@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from ...methods.variance_sources import Sources
 from ..chapter import Chapter
+
+if TYPE_CHECKING:
+    from ...methods.variance_sources.result import Sources
 
 __all__ = ["Variation"]
 

@@ -16,20 +16,187 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import get_args
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import AnalysisError, InsufficientDataError, UsageError
-from ...stats import door, numbers, read_only
-from .cautions import component_cautions, size_cautions, value_cautions
-from .result import Biplot, Scale
+from ...pages import number_format as figures
+from ...pages.model import Caution
+from ...pages.result import Result
+from ...record.words import shorten
+from ...stats.arguments import door, numbers
+from ...stats.samples import read_only
 
-__all__ = ["biplot"]
-
+Scale = Literal["log", "covariance", "correlation"]
 Array = NDArray[np.float64]
+
+SCALES = {
+    "log": "logarithms, centred",
+    "covariance": "values as they are, centred (covariance, as published)",
+    "correlation": "values divided by their spread (correlation)",
+}
+REFERENCES = (
+    "S. Irving et al., Computer comparisons in the presence of performance variation, Frontiers of "
+    "Computer Science 2018, section 11",
+    "K. R. Gabriel, The biplot graphic display of matrices with application to principal component "
+    "analysis, Biometrika 58(3), 1971",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Biplot(Result):
+    """Principal components of a table of systems x benchmarks.
+
+    Attributes
+    ----------
+    scale : {"log", "covariance", "correlation"}
+        What was analysed.
+    scores : read-only array, shape (systems, components)
+        The systems' coordinates, in the unit of what was analysed.
+    loadings : read-only array, shape (benchmarks, components)
+        The components as unit vectors; the loading of each that is largest in size is positive.
+    explained : read-only array, shape (components,)
+        The components' shares of the variance; they sum to 1.
+    sds : read-only array, shape (components,)
+        The standard deviations of the scores (divisor n - 1).
+    rank : int
+        How many components hold variance.
+    correlations : read-only array, shape (benchmarks, benchmarks)
+        Of the values as given; nan for a benchmark that does not vary.
+    """
+
+    method: ClassVar[str] = "biplot"
+
+    systems: tuple[str, ...]
+    benchmarks: tuple[str, ...]
+    scale: Scale
+    scores: Array
+    loadings: Array
+    explained: Array
+    sds: Array
+    rank: int
+    correlations: Array
+    references: tuple[str, ...] = REFERENCES
+
+    @property
+    def conclusion(self) -> str:
+        """How much the first two components hold, and what the first one follows."""
+        n, p = len(self.systems), len(self.benchmarks)
+        held = f"PC1 holds {_share(self.explained[0])}"
+        if self.rank > 1:
+            both = float(self.explained[:2].sum())
+            held += f" and PC2 {_share(self.explained[1])} (together {_share(both)})"
+        return (
+            f"{held} of the variance of {n} systems over {p} benchmark{'s' * (p > 1)}, by "
+            f"{SCALES[self.scale]}; PC1 follows {self._strongest(0)}"
+            + (f", PC2 {self._strongest(1)}" if self.rank > 1 else "")
+        )
+
+    def body(self) -> dict[str, Any]:
+        """Give the fields and the conclusion; components beyond the rank have no axis to tell."""
+        axes = {
+            name: [
+                [value if k < self.rank else None for k, value in enumerate(row)]
+                for row in getattr(self, name).tolist()
+            ]
+            for name in ("scores", "loadings")
+        }
+        return {**Result.body(self), **axes, "conclusion": self.conclusion}
+
+    def _strongest(self, component: int) -> str:
+        """Name the benchmarks with the largest loadings that make half of the component."""
+        column = self.loadings[:, component]
+        order = np.argsort(-np.abs(column), kind="stable")
+        count = int(np.searchsorted(np.cumsum(column[order] ** 2), 0.5)) + 1
+        named = [f"{shorten(self.benchmarks[k], 20)} ({column[k]:+.2f})" for k in order[:count]]
+        if count <= 3:
+            return " and ".join([", ".join(named[:-1]), named[-1]] if count > 1 else named)
+        return f"{count} benchmarks, most of all {named[0]}"
+
+
+def _share(share: float) -> str:
+    """Write a share; what is not all, or not nothing, is not written as such."""
+    text = f"{100 * share:.1f}"
+    if text == "0.0" and share > 0:
+        return "less than 0.1 %"
+    return f"{'99.9' if text == '100.0' and share < 1 - 1e-12 else text.removesuffix('.0')} %"
+
+
+def component_cautions(
+    benchmarks: Sequence[str], scale: Scale, *, leading: Array, shares: Array
+) -> Iterator[Caution]:
+    """Say what decides the components; `leading` are the first one's loadings."""
+    squares = leading**2
+    top = int(squares.argmax())
+    if len(benchmarks) > 2 and squares[top] > 0.5:
+        name = benchmarks[top]
+        fix = (
+            "unscaled, the benchmark whose values spread most decides, and that is often just the "
+            "slowest: scale 'log' lets equal ratios weigh equally"
+            if scale == "covariance"
+            else "the systems differ most on it: look whether it belongs to the others"
+        )
+        yield Caution(
+            "one-benchmark-dominates",
+            f"{shorten(name, 40)!r} alone makes {100 * squares[top]:.0f} % of PC1: {fix}",
+            (name,),
+        )
+    if scale == "covariance":
+        said = "covariances are in the units of the values: all benchmarks must share one"
+        yield Caution("unit-decides", said)
+    if shares[:2].sum() < 0.7:
+        yield Caution(
+            "picture-holds-little",
+            f"a picture of PC1 and PC2 shows {100 * shares[:2].sum():.0f} % of the variance: "
+            "points that lie together there may lie apart",
+        )
+
+
+def size_cautions(systems: int, benchmarks: int) -> Iterator[Caution]:
+    """Say what so many systems and benchmarks can show."""
+    if systems == 2:
+        yield Caution(
+            "two-systems",
+            "two systems lie on a line whatever they are: there is one component, and every "
+            "correlation is 1 or -1",
+        )
+        return
+    if benchmarks == 1:
+        return
+    from scipy.stats import t
+
+    level = 0.05
+    quantile = float(t.ppf(1 - level / 2, systems - 2))
+    least = quantile / math.sqrt(systems - 2 + quantile**2)
+    yield Caution(
+        "correlations-by-chance",
+        f"from {systems} systems: a correlation between -{least:.3f} and {least:.3f} is no "
+        f"evidence of one (level {level:g}, one pair)",
+    )
+    if benchmarks >= systems:
+        yield Caution(
+            "more-benchmarks-than-systems",
+            f"{benchmarks} benchmarks and {systems} systems: at most {systems - 1} components hold "
+            "variance, so that some of it is shared by construction",
+        )
+
+
+def value_cautions(constant: Sequence[str]) -> Iterator[Caution]:
+    """Say what single values hide; `constant` are the benchmarks that do not vary."""
+    if constant:
+        some = figures.listed([shorten(name, 30) for name in constant], 3)
+        said = f"the same value on all systems, and so no arrow: {some}"
+        yield Caution("benchmark-constant", said, tuple(constant))
+    yield Caution(
+        "one-value-each",
+        "one value stands for each system and benchmark: the picture does not show how far it "
+        "would move if all were measured again",
+    )
+
 
 _SAME = 1e-12  # values within this of each other, relatively, are one value
 _TIE = 1e-12  # loadings within this of the largest, relatively, are as large
@@ -112,15 +279,11 @@ def biplot(
 
 
 def _names(kind: str, names: Sequence[str]) -> tuple[str, ...]:
-    told = tuple(str(name) for name in names)
-    seen: set[str] = set()
-    for name in told:
-        if name in seen:
-            raise UsageError(
-                f"{kind} must have names of their own, and {name!r} stands there twice"
-            )
-        seen.add(name)
-    return told
+    found = tuple(str(name) for name in names)
+    twice = next((name for k, name in enumerate(found) if name in found[:k]), None)
+    if twice is not None:
+        raise UsageError(f"{kind} must have names of their own, and {twice!r} stands there twice")
+    return found
 
 
 def _checked(

@@ -1,4 +1,4 @@
-"""HPT, hierarchical performance testing, says which of two variants is better over a suite.
+"""HPT: rank sums on each benchmark, signed ranks over the suite, and which variant is better.
 
 Stage one asks on every benchmark, by Wilcoxon's rank-sum test, whether the difference can be told
 from noise; a difference that cannot is set to 0. Stage two ranks what is left, by Wilcoxon's
@@ -13,22 +13,229 @@ References
 
 from __future__ import annotations
 
-import numpy as np
+import math
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, get_args
 
-from ...data import PerformanceMatrix, match
-from ...report import figures
-from ...stats import door
-from .cautions import pair_cautions, suite_cautions
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...data.matrix import PerformanceMatrix
+from ...data.pair import Match, match
+from ...errors import AnalysisError, InsufficientDataError, UsageError
+from ...pages import number_format as figures
+from ...stats.arguments import door
+from ...stats.ranks import (
+    TIE_TOLERANCE,
+    midranks,
+    rank_sum_normal,
+    rank_sum_table,
+    rank_sum_tied,
+    signed_rank_normal,
+    signed_rank_table,
+    signed_rank_tied,
+)
+from ...stats.samples import median
 from .result import (
     P_TOLERANCE,
     HptBenchmark,
     HptResult,
-    Outcome,
     Ties,
+    Winner,
+    pair_cautions,
+    suite_cautions,
 )
-from .stages import Scores, StageOne, kind_of, signed_rank_stage, stage_one, validate
 
-__all__ = ["hpt"]
+Scores = Literal["auto", "raw", "ratio", "log-ratio"]
+Kind = Literal["raw", "ratio", "log-ratio"]
+Array = NDArray[np.float64]
+
+RANK_SUM_NORMAL_FROM = 12  # runs; [1] section 4.1, "Case m >= 12"
+SIGNED_RANK_NORMAL_FROM = 25  # benchmarks; "Case n >= 25"
+EXACT_RUNS = 80  # runs of both sides together; beyond, ties="exact" takes the normal form
+
+
+class Question(NamedTuple):
+    """What is asked of two matched matrices: every part of the answer belongs to one question."""
+
+    pair: Match
+    speedup: float
+    confidence: float
+    alpha: float | None
+    ties: Ties
+    scores: Kind
+
+    @property
+    def negated(self) -> bool:
+        """Whether scores are negated values, which a speedup multiplies instead of dividing."""
+        return self.scores == "raw" and self.pair.candidate.better == "lower"
+
+
+def ask(
+    candidate: PerformanceMatrix,
+    baseline: PerformanceMatrix,
+    *,
+    speedup: float = 1.0,
+    confidence: float,
+    alpha: float | None,
+    ties: Ties,
+    scores: Scores,
+) -> Question:
+    """Ask what `hpt` does; refuse arguments that are out of their range."""
+    if not (np.isfinite(speedup) and speedup > 0):
+        raise UsageError(f"speedup must be a positive number, not {speedup!r}")
+    if not 0.5 < confidence < 1:
+        raise UsageError(f"confidence must lie between 0.5 and 1, not {confidence!r}")
+    if alpha is not None and not 0 < alpha < 0.5:
+        raise UsageError(f"alpha must lie between 0 and 0.5, not {alpha!r}")
+    for name, value, known in (
+        ("ties", ties, get_args(Ties)),
+        ("scores", scores, get_args(Scores)),
+    ):
+        if value not in known:
+            raise UsageError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+    pair = match(candidate, baseline)
+    kind = scores if scores != "auto" else "raw" if candidate.better == "higher" else "ratio"
+    return Question(pair, speedup, confidence, alpha, ties, kind)
+
+
+def _scores(question: Question, name: str, x: Array, y: Array) -> tuple[Array, Array]:
+    """Turn runs of one benchmark into scores, larger is better, run by run.
+
+    "log-ratio" gives ratios too: their ranks are those of the logarithms, without the rounding.
+    """
+    speedup, better = question.speedup, question.pair.candidate.better
+    centre = float(median(y))
+    with np.errstate(over="ignore", under="ignore"):
+        if question.scores == "raw":
+            s, t = (x / speedup, y) if better == "higher" else (-(x * speedup), -y)
+        elif better == "higher":
+            s, t = x / centre / speedup, y / centre
+        else:
+            s, t = centre / x / speedup, centre / y
+    if not (np.isfinite(s).all() and np.isfinite(t).all() and s.all() and t.all()):
+        raise AnalysisError("the scores leave the range of numbers", f"benchmark {name!r}")
+    return s, t
+
+
+def _rank_sum_tests(
+    sums: tuple[float, float], ranks: Array, m: int, ties: Ties, risk: float
+) -> tuple[float, float, Winner]:
+    """Give the p of "better" for either side, and the winner."""
+    n = ranks.size - m
+    p_a = rank_sum_pvalue(sums[0], ranks, m, n, ties)
+    p_b = rank_sum_pvalue(sums[1], ranks, n, m, ties)
+    accepted = risk + P_TOLERANCE
+    return p_a, p_b, "candidate" if p_a <= accepted else "baseline" if p_b <= accepted else "tie"
+
+
+def _stage_one(question: Question, name: str, x: Array, y: Array) -> tuple[HptBenchmark, Winner]:
+    """Compare on one benchmark, by two one-sided rank-sum tests; its rank is not known yet.
+
+    Also give the winner under the other convention of ties.
+    """
+    s, t = _scores(question, name, x, y)
+    m, n = s.size, t.size
+    ranks = midranks(np.concatenate([s, t]))
+    r_a, r_b = float(ranks[:m].sum()), float(ranks[m:].sum())
+    logs = question.scores == "log-ratio"
+    u, v = (np.log(s), np.log(t)) if logs else (s, t)
+    median_a, median_b = float(median(u)), float(median(v))
+    difference = median_a - median_b
+    scale = 1.0 if logs else max(abs(median_a), abs(median_b))
+    if abs(difference) <= TIE_TOLERANCE * scale:
+        difference = 0.0  # equal but for rounding: it must not pick a side
+    risk, p_a, p_b = None, None, None
+    winner: Winner
+    if m == n == 1:
+        winner = "candidate" if difference > 0 else "baseline" if difference < 0 else "tie"
+        elsewhere = winner
+    else:
+        risk = risk_of(m, n, question.alpha)
+        other: Ties = "exact" if question.ties == "table" else "table"
+        (p_a, p_b, winner), (_, _, elsewhere) = (
+            _rank_sum_tests((r_a, r_b), ranks, m, ties, risk) for ties in (question.ties, other)
+        )
+        difference = 0.0 if winner == "tie" else difference
+    row = HptBenchmark(
+        name=name,
+        runs_candidate=m,
+        runs_baseline=n,
+        median_candidate=median_a,
+        median_baseline=median_b,
+        rank_sum_candidate=r_a,
+        rank_sum_baseline=r_b,
+        pvalue_candidate=p_a,
+        pvalue_baseline=p_b,
+        alpha=risk,
+        winner=winner,
+        difference=difference,
+        rank=math.nan,
+    )
+    return row, elsewhere
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SignedRanks:
+    """Stage two: ranks of |d|, both sums, and the p of "better" for either side."""
+
+    ranks: Array
+    rank_sum_candidate: float
+    rank_sum_baseline: float
+    pvalue_candidate: float
+    pvalue_baseline: float
+    law: Literal["table", "normal", "exact"]
+
+
+def signed_rank_stage(differences: ArrayLike, *, ties: Ties = "table") -> SignedRanks:
+    """Compare over the benchmarks: stage two, from the differences d (0 where insignificant).
+
+    Zeros take part in the ranking, and half of their ranks goes to each side.
+    """
+    d = np.asarray(differences, dtype=np.float64)
+    n = d.size
+    if n == 0:
+        raise InsufficientDataError("there is no benchmark to compare over", n=0, needed=1)
+    ranks = midranks(np.abs(d))
+    zeros = float(ranks[d == 0].sum()) / 2
+    r_a = float(ranks[d > 0].sum()) + zeros
+    r_b = float(ranks[d < 0].sum()) + zeros
+    law: Literal["table", "normal", "exact"]
+    if ties == "exact":
+        law, given = "exact", ranks[d != 0]
+        p_a, p_b = signed_rank_tied(r_b - zeros, given), signed_rank_tied(r_a - zeros, given)
+    elif n < SIGNED_RANK_NORMAL_FROM:
+        law, p_a, p_b = "table", signed_rank_table(r_b, n), signed_rank_table(r_a, n)
+    else:
+        law, p_a, p_b = "normal", signed_rank_normal(r_b, n), signed_rank_normal(r_a, n)
+    ranks.flags.writeable = False
+    return SignedRanks(
+        ranks=ranks,
+        rank_sum_candidate=r_a,
+        rank_sum_baseline=r_b,
+        pvalue_candidate=p_a,
+        pvalue_baseline=p_b,
+        law=law,
+    )
+
+
+def risk_of(m: int, n: int, alpha: float | None) -> float:
+    """Give the risk of each one-sided test of stage one with m and n runs."""
+    return alpha if alpha is not None else 0.05 if min(m, n) >= 5 else 0.10
+
+
+def rank_sum_pvalue(r: float, ranks: Array, m: int, n: int, ties: Ties) -> float:
+    """Give the p of "the side with m runs is better", r its rank sum, by the named convention.
+
+    The published convention does not look at the ranks of all values.
+    """
+    if ties == "table":
+        if max(m, n) < RANK_SUM_NORMAL_FROM:
+            return rank_sum_table(r, m, n)
+        return rank_sum_normal(r, m, n)
+    if m + n <= EXACT_RUNS:
+        return rank_sum_tied(r, ranks, m)
+    return rank_sum_normal(r, m, n, tied_ranks=ranks, continuity=0.5)
 
 
 @door
@@ -79,75 +286,51 @@ def hpt(
     AnalysisError
         If the matrices do not go together, or a value leaves the range of numbers.
     """
-    validate(speedup, confidence, alpha, ties, scores)
-    pair = match(candidate, baseline)
-    a, b = pair.candidate, pair.baseline
-    kind = kind_of(scores, a)
-    first, elsewhere = stage_one(a, b, speedup=speedup, alpha=alpha, ties=ties, kind=kind)
-    stage_two = signed_rank_stage([row.difference for row in first], ties=ties)
-    benchmarks = tuple(
-        _benchmark(name, row, float(rank))
-        for name, row, rank in zip(a.benchmarks, first, stage_two.ranks, strict=True)
+    return answer(
+        ask(
+            candidate,
+            baseline,
+            speedup=speedup,
+            confidence=confidence,
+            alpha=alpha,
+            ties=ties,
+            scores=scores,
+        )
     )
-    switched = [
-        (row.name, row.winner, there)
-        for row, there in zip(benchmarks, elsewhere, strict=True)
-        if row.winner != there
+
+
+def answer(question: Question) -> HptResult:
+    """Give what `hpt` does."""
+    pair, required = question.pair, question.confidence
+    a, b = pair.candidate, pair.baseline
+    rows = [
+        _stage_one(question, *row) for row in zip(a.benchmarks, a.samples, b.samples, strict=True)
     ]
-    risk = 1 - confidence + P_TOLERANCE
-    outcome: Outcome = "undecided"
-    if stage_two.pvalue_candidate <= risk:
-        outcome = "candidate"
-    elif stage_two.pvalue_baseline <= risk:
-        outcome = "baseline"
-    best = signed_rank_stage(np.arange(1.0, len(benchmarks) + 1), ties=ties)
-    most = 1 - best.pvalue_candidate  # every benchmark a win, none tied
-    return HptResult(
+    stage_two = signed_rank_stage([row.difference for row, _ in rows], ties=question.ties)
+    p_a, p_b = stage_two.pvalue_candidate, stage_two.pvalue_baseline
+    risk = 1 - required + P_TOLERANCE
+    best = signed_rank_stage(np.arange(1.0, len(rows) + 1), ties=question.ties)
+    result = HptResult(
         candidate=a.name,
         baseline=b.name,
-        speedup_under_test=float(speedup),
-        required=confidence,
-        alpha=alpha,
-        ties=ties,
-        scores=kind,
+        speedup_under_test=float(question.speedup),
+        required=required,
+        alpha=question.alpha,
+        ties=question.ties,
+        scores=question.scores,
         timed=figures.timed(a.unit),
-        benchmarks=benchmarks,
+        benchmarks=tuple(
+            replace(row, rank=rank)
+            for (row, _), rank in zip(rows, stage_two.ranks.tolist(), strict=True)
+        ),
         rank_sum_candidate=stage_two.rank_sum_candidate,
         rank_sum_baseline=stage_two.rank_sum_baseline,
-        pvalue=stage_two.pvalue_candidate,
-        pvalue_baseline=stage_two.pvalue_baseline,
-        confidence=1 - stage_two.pvalue_candidate,
-        outcome=outcome,
-        most=most,
-        stage_two=stage_two.law,
-        cautions=(
-            *pair_cautions(pair),
-            *suite_cautions(
-                benchmarks,
-                switched=switched,
-                sides=(a.name, b.name),
-                required=confidence,
-                most=most,
-                ties=ties,
-            ),
-        ),
-    )
-
-
-def _benchmark(name: str, row: StageOne, rank: float) -> HptBenchmark:
-    p_a, p_b = row.pvalues or (None, None)
-    return HptBenchmark(
-        name=name,
-        runs_candidate=row.runs[0],
-        runs_baseline=row.runs[1],
-        median_candidate=row.medians[0],
-        median_baseline=row.medians[1],
-        rank_sum_candidate=row.rank_sums[0],
-        rank_sum_baseline=row.rank_sums[1],
-        pvalue_candidate=p_a,
+        pvalue=p_a,
         pvalue_baseline=p_b,
-        alpha=row.alpha,
-        winner=row.winner,
-        difference=row.difference,
-        rank=rank,
+        confidence=1 - p_a,
+        outcome="candidate" if p_a <= risk else "baseline" if p_b <= risk else "undecided",
+        most=1 - best.pvalue_candidate,  # every benchmark a win, none tied
+        stage_two=stage_two.law,
     )
+    switched = [(row, there) for row, there in rows if row.winner != there]
+    return replace(result, cautions=(*pair_cautions(pair), *suite_cautions(result, switched)))

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...report import Column, Page, Section, Sentence, Table, Value, figures, page_of, said
-from .context import HptContext
-from .report import HptReport
+from ...pages import number_format as figures
+from ...pages.model import Column, Page, Section, Sentence, Table, Value, page_of
+from ...pages.number_format import said
+from ...record.words import shorten
+from .report import HptContext, HptReport
 from .result import HptResult
 from .speedup import HptSpeedup
-
-__all__ = ["hpt_pvalues"]
 
 _BENCHMARK, _VARIANT = 28, 20  # columns for names
 
 
-@page_of.register
-def _(result: HptResult) -> Page:
+@page_of.register(HptResult)
+def _hpt_result_page(result: HptResult) -> Page:
     return Page(
         title=_title(result),
         sections=(Section((Sentence(result.conclusion),)), _rank_table(result)),
@@ -24,8 +24,8 @@ def _(result: HptResult) -> Page:
     )
 
 
-@page_of.register
-def _(result: HptSpeedup) -> Page:
+@page_of.register(HptSpeedup)
+def _hpt_speedup_page(result: HptSpeedup) -> Page:
     return Page(
         title=_title(result),
         sections=(Section((Sentence(result.conclusion),)),),
@@ -33,13 +33,13 @@ def _(result: HptSpeedup) -> Page:
     )
 
 
-@page_of.register
-def _(result: HptContext) -> Page:
+@page_of.register(HptContext)
+def _hpt_context_page(result: HptContext) -> Page:
     return Page(title=_title(result), sections=(Section(tuple(_comparisons(result))),))
 
 
-@page_of.register
-def _(report: HptReport) -> Page:
+@page_of.register(HptReport)
+def _hpt_report_page(report: HptReport) -> Page:
     return Page(
         title=_title(report.plain),
         sections=(
@@ -56,7 +56,7 @@ def _title(result: HptResult | HptSpeedup | HptContext) -> str:
 
 
 def _rank_table(result: HptResult) -> Section:
-    a, b = (figures.shorten(name, _VARIANT) for name in (result.candidate, result.baseline))
+    a, b = (shorten(name, _VARIANT) for name in (result.candidate, result.baseline))
     tested = result.speedup_under_test
     by = "" if tested == 1 else f"/{tested:g}"
     names = {"candidate": a, "baseline": b, "tie": "tie"}
@@ -72,7 +72,7 @@ def _rank_table(result: HptResult) -> Section:
         ),
         rows=tuple(
             (
-                figures.shorten(row.name, _BENCHMARK),
+                shorten(row.name, _BENCHMARK),
                 Value(figures.significant(row.median_candidate, 4), row.median_candidate),
                 Value(figures.significant(row.median_baseline, 4), row.median_baseline),
                 names[row.winner],
@@ -134,5 +134,5 @@ def _comparisons(context: HptContext) -> Iterator[Sentence]:
 def _one_sided(context: HptContext, p: float, both: float) -> str:
     """Write p of the side that the differences speak for, which is named."""
     ours = p <= 0.5
-    side = figures.shorten(context.candidate if ours else context.baseline, _VARIANT)
+    side = shorten(context.candidate if ours else context.baseline, _VARIANT)
     return f"p {figures.pvalue(p if ours else both / 2)} for {side}"

@@ -1,21 +1,22 @@
-"""What HPT says: the rank table and the conclusion."""
+"""What HPT says, the rank table and the conclusion, and what a reader should know of it."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from ...report import Result, Word, figures, said, word_of
+from ...pages import number_format as figures
+from ...pages.model import Caution
+from ...pages.number_format import Word, said, word_of
+from ...pages.result import Result
+from ...record.words import shorten
+from ...stats.ranks import TIE_TOLERANCE, smallest_rank_sum_pvalue
 
-__all__ = [
-    "P_TOLERANCE",
-    "REFERENCES",
-    "HptBenchmark",
-    "HptResult",
-    "Outcome",
-    "Ties",
-    "Winner",
-]
+if TYPE_CHECKING:
+    from ...data.pair import Match
+    from .speedup import HptSpeedup
 
 Winner = Literal["candidate", "baseline", "tie"]
 Outcome = Literal["candidate", "baseline", "undecided"]
@@ -111,7 +112,7 @@ class HptResult(Result):
         return self._proposition("less", said("slower", timed=self.timed))
 
     def _proposition(self, than: str, comparative: str) -> str:
-        ours, theirs = (figures.shorten(name, _NAME) for name in (self.candidate, self.baseline))
+        ours, theirs = (shorten(name, _NAME) for name in (self.candidate, self.baseline))
         if self.speedup_under_test == 1:
             return f"{ours} is {comparative} than {theirs}"
         good = "fast" if self.timed else "good"
@@ -132,4 +133,140 @@ class HptResult(Result):
         return (
             f"undecided {over} at {self.required:g}: that {self.claim} has HPT reliability {ours}, "
             f"the opposite {theirs} {meaning}"
+        )
+
+
+def pair_cautions(pair: Match) -> Iterator[Caution]:
+    """Say what holds for every answer about a pair: left-out runs and benchmarks, sessions."""
+    for matrix in (pair.candidate, pair.baseline):
+        yield from (caution.of(matrix.name) for caution in matrix.cautions)
+    yield from pair.cautions
+    a, b = pair.candidate.sessions, pair.baseline.sessions
+    if a is None or b is None:
+        return
+    count = len({ids for rows in (a, b) for row in rows for ids in row.tolist()})
+    if count == 1:
+        yield Caution(
+            "one-session",
+            "all runs stem from one session: they share its memory layout, frequencies and "
+            "neighbours, and are not independent replications. The outcomes hold within this "
+            "session only; measure 3 or more sessions",
+        )
+        return
+    yield Caution(
+        "sessions-pooled",
+        "runs of one session are not independent replications, and HPT treats the runs of all "
+        f"{count} sessions as if they were: its reliability is too high where sessions "
+        "differ. 'fairtrial verdict' judges by sessions",
+    )
+
+
+def suite_cautions(
+    result: HptResult, switched: Sequence[tuple[HptBenchmark, Winner]]
+) -> Iterator[Caution]:
+    """Say what a reader of a rank table should know.
+
+    `switched` holds the benchmarks whose winner the other convention of ties changes, and to whom.
+    """
+    rows, required = result.benchmarks, result.required
+    n = len(rows)
+    tested = [(row, row.alpha) for row in rows if row.alpha is not None]
+    if result.most < required - P_TOLERANCE:
+        yield Caution(
+            "level-out-of-reach",
+            f"with {n} benchmark{'s' * (n > 1)} no reliability above {result.most:.5g} is possible, "
+            f"so {required:g} cannot be reached",
+        )
+    if len(tested) < n:
+        yield Caution(
+            "stage-one-skipped",
+            f"{n - len(tested)} of {n} benchmarks have one run on each side: stage one was skipped "
+            "there, every difference counts as real",
+            tuple(row.name for row in rows if row.alpha is None),
+        )
+    mute = [
+        row.name
+        for row, alpha in tested
+        if smallest_rank_sum_pvalue(row.runs_candidate, row.runs_baseline) > alpha
+    ]
+    if mute:
+        yield Caution(
+            "too-few-runs",
+            "too few runs for any winner at the risk of stage one, whatever the values: "
+            f"{figures.listed(mute)}",
+            tuple(mute),
+        )
+    if tested:
+        risk = max(alpha for _, alpha in tested)
+        yield Caution(
+            "two-directions",
+            f"each benchmark is tested in both directions at risk {risk:g}, so a false "
+            f"winner of stage one has a chance of up to {2 * risk:g} on each",
+        )
+    few = [row.name for row, _ in tested if min(row.runs_candidate, row.runs_baseline) in (3, 4)]
+    if few:
+        yield Caution(
+            "three-or-four-runs",
+            "with 3 or 4 runs only (nearly) complete separation makes a winner, at the larger "
+            "risk of stage one; 5 or more runs are better",
+            tuple(few),
+        )
+    sides = {
+        "candidate": f"a win for {result.candidate}",
+        "baseline": f"a win for {result.baseline}",
+        "tie": "a tie",
+    }
+    laws = ("published table or normal form", "test conditional on the ties")
+    here, there = laws if result.ties == "table" else laws[::-1]
+    for row, other in switched:
+        yield Caution(
+            "ties-decide",
+            f"'{row.name}' is {sides[row.winner]} by the {here}, {sides[other]} by the {there}",
+            (row.name,),
+        )
+    against = [
+        row.name
+        for row, _ in tested
+        if (row.winner == "candidate" and row.difference <= 0)
+        or (row.winner == "baseline" and row.difference >= 0)
+    ]
+    if against:
+        yield Caution(
+            "ranks-against-medians",
+            f"ranks and medians disagree about the winner: {figures.listed(against)}",
+            tuple(against),
+        )
+
+
+def speedup_cautions(result: HptSpeedup, n: int) -> Iterator[Caution]:
+    """Say what a reader of an r-Speedup over n benchmarks should know."""
+    value, first, required = result.value, result.first_failure, result.required
+    if value is None:
+        reason = (
+            f": with {n} benchmark{'s' * (n != 1)} at most 1 - 2^-{n} is possible"
+            if 2.0**-n > (1 - required)
+            else ""
+        )
+        yield Caution("no-speedup", f"no speedup reaches reliability {required:g}{reason}")
+    elif value < 1:
+        ours, theirs = (shorten(name, _NAME) for name in (result.candidate, result.baseline))
+        fast = "fast" if result.timed else "good"
+        yield Caution(
+            "speedup-below-1",
+            f"the largest speedup is below 1: that {ours} is {said('faster', timed=result.timed)} than "
+            f"{theirs} does not reach reliability {required:g}; what reaches it is that {ours} is "
+            f"at least {math.floor(value * 1e4) / 1e4:g} times as {fast}",
+        )
+    if value is not None and first is not None and first < value * (1 - TIE_TOLERANCE):
+        yield Caution(
+            "reliability-rises-again",
+            f"the reliability falls below {required:g} at {first:.4g} already and reaches it again "
+            f"up to {value:.4g}: the runs are multimodal. The largest speedup is given, as the "
+            "method defines it; look at the runs before relying on it",
+        )
+    elif result.rises:
+        yield Caution(
+            "reliability-not-steady",
+            "the reliability does not fall steadily with the speedup: on some benchmarks ranks "
+            "and medians disagree about the winner, as multimodal runs make them",
         )

@@ -1,5 +1,13 @@
 """The r-Speedup of HPT: the largest speedup that is claimed with confidence r, exactly.
 
+The signed-rank sum of the candidate is a count over pairs of benchmarks,
+``R_A = sum over i <= j of H(d_i + d_j)`` with H = 1, 1/2 or 0 for a positive, zero or negative sum
+(Walsh averages; with midranks, and half of the zeros' ranks to each side, it holds with ties too).
+Winners, and with them which d are 0, change at few speedups. Between two of these, every sum of
+two differences that count falls strictly with g, so R_A falls by 1 at each crossing d_i = -d_j.
+It can rise only where a winner changes: where a negative difference of a candidate that wins
+by ranks becomes a tie. Such runs are multimodal.
+
 [1]_, section 4.2, defines it as the supremum of the speedups g for which HPT says "A, its scores
 divided by g, is better than B" with confidence r at least, and the authors' program searches it
 upwards by small steps until the first failure. Here every step of the confidence is listed
@@ -14,19 +22,237 @@ References
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, ClassVar
 
-from ...data import PerformanceMatrix, match
-from ...report import Result, figures
-from ...stats import TIE_TOLERANCE, door
-from .cautions import pair_cautions, speedup_cautions
-from .curve import HptCurve, curve_of
-from .result import REFERENCES, Ties
-from .stages import Kind, Scores, kind_of, validate
-from .winners import lines_of, stack, winners_of
+import numpy as np
 
-__all__ = ["GRID", "HptSpeedup", "hpt_speedup"]
+from ...data.matrix import PerformanceMatrix
+from ...pages import number_format as figures
+from ...pages.result import Result
+from ...stats.arguments import door
+from ...stats.ranks import TIE_TOLERANCE, midranks, signed_rank_normal, signed_rank_table
+from .compare import SIGNED_RANK_NORMAL_FROM, Kind, Question, Scores, ask, signed_rank_stage
+from .result import P_TOLERANCE, REFERENCES, Ties, pair_cautions, speedup_cautions
+from .winners import Array, Lines, Winners, lines_of, stack, winners_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_SAME = 1e-12  # crossings this near, relatively, are one: equal but for rounding
+_CELLS = 1 << 20  # pair comparisons at one time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class HptCurve:
+    """A step function: confidence at each breakpoint, and below, between and above them.
+
+    Attributes
+    ----------
+    speedups : read-only array, ascending
+        The k breakpoints.
+    at : read-only array
+        The confidence at each breakpoint.
+    between : read-only array
+        The k + 1 confidences on the open intervals below, between and above the breakpoints.
+    """
+
+    speedups: Array
+    at: Array
+    between: Array
+
+    def confidence(self, speedup: float) -> float:
+        """Give the confidence at one speedup (a breakpoint is met within 1e-10, relatively)."""
+        low = int(np.searchsorted(self.speedups, speedup * (1 - TIE_TOLERANCE)))
+        if low < self.speedups.size and self.speedups[low] <= speedup * (1 + TIE_TOLERANCE):
+            return float(self.at[low])
+        return float(self.between[low])
+
+    def supremum(self, required: float) -> tuple[float, float, bool] | None:
+        """Give the largest speedup that reaches a confidence, what it attains, and whether there.
+
+        When the level holds only to the left of the speedup, the left limit is attained.
+        """
+        enough = required - P_TOLERANCE
+        on = np.flatnonzero(self.at >= enough)
+        below = np.flatnonzero(self.between[:-1] >= enough)
+        point = int(on[-1]) if on.size else -1
+        left = int(below[-1]) if below.size else -1
+        if point < 0 and left < 0:
+            return None
+        if point >= left:
+            return float(self.speedups[point]), float(self.at[point]), True
+        return float(self.speedups[left]), float(self.between[left]), False
+
+    def first_failure(self, required: float) -> float | None:
+        """Give where a search upwards from 0 fails first; None when the start fails already."""
+        enough = required - P_TOLERANCE
+        if self.between[0] < enough:
+            return None
+        fails = np.flatnonzero((self.at < enough) | (self.between[1:] < enough))
+        return float(self.speedups[fails[0]]) if fails.size else None
+
+    @property
+    def rises(self) -> bool:
+        """Whether the confidence rises anywhere with the speedup."""
+        up = np.diff(self.between) > P_TOLERANCE
+        return bool(up.any() or (self.at > self.between[:-1] + P_TOLERANCE).any())
+
+    def to_dict(self) -> dict[str, list[float]]:
+        """Give the curve as JSON types."""
+        return {
+            "speedups": self.speedups.tolist(),
+            "at": self.at.tolist(),
+            "between": self.between.tolist(),
+        }
+
+
+def _curve_of(lines: Lines, winners: Winners, *, ties: Ties) -> HptCurve:
+    """Give the whole step function."""
+    zeros = lines.speedup(lines.level / lines.slope)  # where differences are 0
+    zeros = zeros[winners.count_at(zeros)]
+    points = _merged(np.concatenate([winners.edges.ravel(), zeros]), TIE_TOLERANCE)
+    if not points.size:  # no benchmark ever has a winner
+        d = np.zeros(lines.slope.size)
+        flat = 1 - signed_rank_stage(d, ties=ties).pvalue_candidate
+        return _steps(points, points, np.array([flat]))
+    if ties == "exact":
+        return _looked(lines, winners, points)
+    return _counted(lines, winners, points)
+
+
+def _merged(speedups: Array, tolerance: float) -> Array:
+    """Sort the speedups that are positive numbers; of equal ones keep the first."""
+    some = np.sort(speedups[np.isfinite(speedups) & (speedups > 0)])
+    new = np.concatenate(([True], np.diff(some) > tolerance * some[1:]))[: some.size]
+    return some[new]
+
+
+def _between(points: Array) -> Array:
+    """Give a speedup inside every interval that the points leave."""
+    inner = np.sqrt(points[:-1]) * np.sqrt(points[1:])
+    return np.concatenate(([points[0] / 2], inner, [points[-1] * 2]))
+
+
+def _counted(lines: Lines, winners: Winners, points: Array) -> HptCurve:
+    """Count over the pairs: the sum R_A at and after every breakpoint, then its law."""
+    n = lines.slope.size
+    counts = winners.inside(_between(points)) != 0  # which differences count, by interval
+    d = lines.differences(points)
+    on = np.where(winners.on(points) != 0, d, 0.0)
+    # R_A = sum of H over pairs; pairs that are not positive nor negative have H = 1/2.
+    sums_at = (_positive(on) - _positive(-on)) / 2 + n * (n + 1) / 4
+    # On the right of a point a sum that is 0 there is negative, unless both never count.
+    idle = n - np.count_nonzero(counts, axis=1)
+    share = idle * (idle + 1) / 4
+    starts = np.empty(points.size + 1)
+    starts[0] = n * (n + 1) / 2 - share[0]  # near 0 every difference that counts is positive
+    starts[1:] = _positive(np.where(counts[1:], d, 0.0)) + share[1:]
+
+    crossing, segment = _crossings(lines, points, counts, d)
+    # Together: an interval begins with its start, and each crossing in it takes 1 off.
+    new = np.ones(crossing.size, dtype=bool)
+    new[1:] = np.diff(crossing) > _SAME * crossing[1:]
+    new[1:] |= np.diff(segment) > 0
+    begins = np.flatnonzero(new)
+    done = np.append(begins[1:], crossing.size)  # crossings so far, up to and with each group
+    own = segment[begins]
+    base = np.searchsorted(segment, own)  # crossings before the interval
+    after = starts[own] - (done - base)
+    before = starts[own] - (begins - base)
+    speedups = np.concatenate([points, crossing[begins]])
+    order = np.argsort(speedups, kind="stable")
+    at = np.concatenate([sums_at, (before + after) / 2])[order]
+    between = np.concatenate([starts, after])[np.concatenate(([0], order + 1))]
+    law = _confidences(n)
+    return _steps(speedups[order], law[_doubled(at)], law[_doubled(between)])
+
+
+def _crossings(
+    lines: Lines, points: Array, counts: NDArray[np.bool_], d: Array
+) -> tuple[Array, NDArray[np.intp]]:
+    """Give the speedups where d_i = -d_j between the points, ascending, and their intervals."""
+    i, j = _pairs(lines.slope.size)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        factor = (lines.level[i] + lines.level[j]) / (lines.slope[i] + lines.slope[j])
+        every = lines.speedup(factor)
+    segment = np.searchsorted(points, every)
+    # Both differences count there; a crossing at a breakpoint belongs to the breakpoint.
+    real = counts[segment, i] & counts[segment, j] & np.isfinite(every) & (every > 0)
+    real &= every < np.append(points, np.inf)[segment] * (1 - _SAME)
+    i, j, every, segment = i[real], j[real], every[real], segment[real]
+    left = np.maximum(segment - 1, 0)
+    ours, theirs = d[left, i], d[left, j]
+    room = TIE_TOLERANCE * np.maximum(np.abs(ours), np.abs(theirs))
+    still = (ours + theirs > room) | (segment == 0)
+    order = np.flatnonzero(still)[np.argsort(every[still], kind="stable")]
+    return every[order], segment[order]
+
+
+@lru_cache(maxsize=16)
+def _pairs(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    return np.triu_indices(n, 1)
+
+
+def _positive(d: Array) -> Array:
+    """Count the pairs i <= j with d_i + d_j > 0, beyond rounding, in each row."""
+    lowered = d - (TIE_TOLERANCE / 2) * np.abs(d)
+    out = np.empty(d.shape[0])
+    step = max(1, _CELLS // d.shape[1] ** 2)
+    for k in range(0, d.shape[0], step):
+        rows = lowered[k : k + step]
+        above = rows[:, :, None] > -rows[:, None, :]
+        out[k : k + step] = np.count_nonzero(above.reshape(rows.shape[0], -1), axis=1)
+    # Every pair of two was counted twice, every one with itself once.
+    out += np.count_nonzero(d > 0, axis=1)
+    return out / 2
+
+
+def _doubled(sums: Array) -> NDArray[np.intp]:
+    return np.rint(2 * sums).astype(np.intp)
+
+
+@lru_cache(maxsize=64)
+def _confidences(n: int) -> Array:
+    """Give the published confidence for every 2 R_A of n benchmarks."""
+    law = signed_rank_table if n < SIGNED_RANK_NORMAL_FROM else signed_rank_normal
+    whole = n * (n + 1)
+    return np.array([1 - law((whole - k) / 2, n) for k in range(whole + 1)])
+
+
+def _looked(lines: Lines, winners: Winners, points: Array) -> HptCurve:
+    """Evaluate stage two at and between all breakpoints: given ties, its law changes as well."""
+    i, j = np.triu_indices(lines.slope.size, 1)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        unlike = (lines.level[i] + lines.level[j]) / (lines.slope[i] + lines.slope[j])
+        alike = (lines.level[i] - lines.level[j]) / (lines.slope[i] - lines.slope[j])
+        crossings = lines.speedup(np.concatenate([unlike, alike]))
+    every = _merged(np.concatenate([points, crossings]), _SAME)
+    inside = _between(every)
+    at = np.where(winners.on(every) != 0, lines.differences(every), 0.0)
+    between = np.where(winners.inside(inside) != 0, lines.differences(inside), 0.0)
+    known: dict[bytes, float] = {}
+    values = [_exact(d, known) for d in np.concatenate([at, between])]
+    return _steps(every, np.array(values[: every.size]), np.array(values[every.size :]))
+
+
+def _exact(d: Array, known: dict[bytes, float]) -> float:
+    """Give the confidence given the ties; it depends on order and signs alone."""
+    key = np.sort(np.sign(d) * midranks(np.abs(d))).tobytes()
+    if key not in known:
+        known[key] = 1 - signed_rank_stage(d, ties="exact").pvalue_candidate
+    return known[key]
+
+
+def _steps(speedups: Array, at: Array, between: Array) -> HptCurve:
+    """Keep the breakpoints where the confidence changes."""
+    keep = (at != between[:-1]) | (between[:-1] != between[1:])
+    curve = speedups[keep], at[keep], np.append(between[:-1][keep], between[-1])
+    for array in curve:
+        array.flags.writeable = False
+    return HptCurve(speedups=curve[0], at=curve[1], between=curve[2])
+
 
 GRID = 1000  # the program window prints thousandths
 
@@ -130,48 +356,36 @@ def hpt_speedup(
     ``hpt(..., speedup=g)`` is the definition, and its tolerances hold here too: breakpoints
     within 1e-10 of each other, relatively, are one.
     """
-    validate(1.0, confidence, alpha, ties, scores)
-    pair = match(candidate, baseline)
-    a, b = pair.candidate, pair.baseline
-    kind, n = kind_of(scores, a), len(a.benchmarks)
-    negated = kind == "raw" and a.better == "lower"
-    stacks = stack(a, b, kind)
-    lines = lines_of(stacks, n, kind, negated=negated)
-    winners = winners_of(stacks, n, alpha=alpha, ties=ties, negated=negated)
-    curve = curve_of(lines, winners, ties=ties)
-    found = curve.supremum(confidence)
-    value, attained, there = found if found is not None else (None, None, False)
-    first = curve.first_failure(confidence)
-    rises = curve.rises
-    return HptSpeedup(
-        candidate=a.name,
-        baseline=b.name,
-        required=confidence,
-        alpha=alpha,
-        ties=ties,
-        scores=kind,
-        timed=figures.timed(a.unit),
+    return largest_speedup(
+        ask(candidate, baseline, confidence=confidence, alpha=alpha, ties=ties, scores=scores)
+    )
+
+
+def largest_speedup(question: Question) -> HptSpeedup:
+    """Give what `hpt_speedup` does."""
+    pair, required = question.pair, question.confidence
+    stacks = stack(question)
+    curve = _curve_of(lines_of(stacks, question), winners_of(stacks, question), ties=question.ties)
+    value, attained, there = curve.supremum(required) or (None, None, False)
+    result = HptSpeedup(
+        candidate=pair.candidate.name,
+        baseline=pair.baseline.name,
+        required=required,
+        alpha=question.alpha,
+        ties=question.ties,
+        scores=question.scores,
+        timed=figures.timed(pair.candidate.unit),
         value=value,
         attained_confidence=attained,
         attained_at_value=there,
         printed=None if value is None else _printed(value, there=there),
         below_one=value is not None and value < 1,
-        first_failure=first,
-        rises=rises,
+        first_failure=curve.first_failure(required),
+        rises=curve.rises,
         curve=curve,
-        cautions=(
-            *pair_cautions(pair),
-            *speedup_cautions(
-                value,
-                first,
-                confidence,
-                names=(a.name, b.name),
-                timed=figures.timed(a.unit),
-                rises=rises,
-                n=n,
-            ),
-        ),
     )
+    benchmarks = len(pair.candidate.benchmarks)
+    return replace(result, cautions=(*pair_cautions(pair), *speedup_cautions(result, benchmarks)))
 
 
 def _printed(value: float, *, there: bool) -> str:

@@ -1,5 +1,8 @@
 """Stage one of HPT as a function of the speedup under test: who wins each benchmark, where.
 
+The law of the rank sum changes with the ties, so a winner is judged as `hpt` would, at ratios and
+between them: at all of them for few runs, around the two changes for many.
+
 Dividing the candidate's scores by g moves them past the baseline's one by one, at the ratios a/b
 of a candidate's to a baseline's score. The rank sum depends on g only through the number of ratios
 above g, so under one law of the rank sum the winner changes at two order statistics of the ratios:
@@ -12,24 +15,135 @@ ratio that could matter is looked at. Of many runs the ratios are not made but s
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data import PerformanceMatrix
 from ...errors import AnalysisError
-from ...stats import TIE_TOLERANCE, median
-from .looking import changes_of
-from .ratios import MADE, Ratios
-from .result import P_TOLERANCE, Ties
-from .stages import Kind, rank_sum_pvalue, risk_of
-
-__all__ = ["Benchmarks", "Lines", "Winners", "lines_of", "winners_of"]
+from ...stats.ranks import TIE_TOLERANCE, midranks
+from ...stats.ratios import MADE, Ratios, Window
+from ...stats.samples import median
+from .compare import EXACT_RUNS, Kind, Question, rank_sum_pvalue, risk_of
+from .result import P_TOLERANCE
 
 Array = NDArray[np.float64]
 Signs = NDArray[np.int8]
+Changes = tuple[Array, Signs, Signs]  # the edges of one benchmark, and the winners: see `Winners`
+_EVERY = 28  # up to so many runs of both sides every ratio is looked at
+_NEAR = 6  # beyond, so many places on each side of a change
+_FEW = 4  # searched ratios around a change, which are looked at one by one
+
+
+def _changes_of(part: Benchmarks, i: int) -> Changes:
+    """Find where the winner of one benchmark changes, given the ties."""
+    s, t = part.candidate[i], part.baseline[i]
+    if s.size * t.size <= MADE:
+        every = np.sort(
+            (t[None, :] / s[:, None] if part.negated else s[:, None] / t[None, :]).ravel()
+        )
+        ends = every[0] / 2, every[-1] * 2
+        return _changes(_judge(part, s, t), every, ends, every=s.size + t.size <= _EVERY)
+    ratios = part.sorted_ratios(i)
+    wins = _judge(part, np.sort(s), np.sort(t))  # ranking sorted runs is quicker
+    windows = [
+        ratios.window(beyond, few=_FEW)
+        for beyond in (lambda g, _: wins(g) < 1, lambda g, _: wins(g) < 0)
+    ]
+    (low, below, on_low), (high, above, on_high) = (_around(wins, one) for one in windows)
+    if windows[0].before == windows[1].before:  # both changes in one window
+        return low, below, on_low
+    return (
+        np.concatenate([low, high]),
+        np.concatenate([below, above[1:]]),
+        np.concatenate([on_low, on_high]),
+    )
+
+
+def _around(wins: Callable[[float], int], window: Window) -> Changes:
+    """Find the changes in a window; beyond its neighbours the winner is the one at them."""
+    some = np.concatenate(([window.under], window.values, [window.over]))
+    ratios = some[(some > 0) & np.isfinite(some)]
+    ends = window.under or ratios[0] / 2, min(window.over, ratios[-1] * 2)
+    return _changes(wins, ratios, ends, every=True)
+
+
+def _changes(
+    wins: Callable[[float], int], ratios: Array, ends: tuple[float, float], *, every: bool
+) -> Changes:
+    """Find the changes among some ratios.
+
+    `ends` are speedups below and above the ratios, which ascend.
+    """
+    new = np.concatenate(([True], np.diff(ratios) > TIE_TOLERANCE * ratios[1:]))
+    points = ratios[new]
+    inner = np.sqrt(points[:-1]) * np.sqrt(points[1:])
+    opens = np.concatenate((ends[:1], inner, ends[1:]))
+
+    # Intervals and points in turn, from below: 2q + 1 places.
+    places = np.empty(2 * points.size + 1)
+    places[::2], places[1::2] = opens, points
+    found = _settle(lambda k: wins(float(places[k])), places.size, every=every)
+    between, at = found[::2], found[1::2]
+    keep = (between[:-1] != between[1:]) | (at != between[:-1])
+    return points[keep], np.append(between[:-1][keep], between[-1]), at[keep]
+
+
+def _settle(wins: Callable[[int], int], size: int, *, every: bool) -> Signs:
+    """Find the winner at each place; with many runs, only near both changes place by place.
+
+    From one ratio to the next the rank sum falls and its law, given the ties, hardly changes: the
+    p of many runs passes the risk once, up to a few places.
+    """
+    found = np.zeros(size, dtype=np.int8)
+    if every:
+        found[:] = [wins(k) for k in range(size)]
+        return found
+    for side in (1, -1):
+        low, high = -1, size  # the candidate wins up to low; the baseline from high on
+        while high - low > 1:
+            middle = (low + high) // 2
+            verdict = wins(middle)
+            if verdict == 1 or (side == -1 and verdict == 0):
+                low = middle
+            else:
+                high = middle
+        if side == 1:
+            found[: low + 1] = 1
+            first = range(max(0, low - _NEAR), min(size, high + _NEAR + 1))
+        else:
+            found[high:] = -1
+            for k in (*first, *range(max(0, low - _NEAR), min(size, high + _NEAR + 1))):
+                found[k] = wins(k)
+    return found
+
+
+def _judge(part: Benchmarks, s: Array, t: Array) -> Callable[[float], int]:
+    """Give the winner at a speedup, as `hpt` finds it; equal ranks are judged once."""
+    m, n = s.size, t.size
+    accepted = part.risk + P_TOLERANCE
+    known: dict[bytes, int] = {}
+
+    def judged(ranks: Array) -> int:
+        r_a, r_b = float(ranks[:m].sum()), float(ranks[m:].sum())
+        if rank_sum_pvalue(r_a, ranks, m, n, "exact") <= accepted:
+            return 1
+        return -1 if rank_sum_pvalue(r_b, ranks, n, m, "exact") <= accepted else 0
+
+    def wins(g: float) -> int:
+        ranks = midranks(np.concatenate([s * g if part.negated else s / g, t]))
+        if m + n > EXACT_RUNS:  # the normal form is cheap, and a key of many runs large
+            return judged(ranks)
+        key = np.concatenate([np.sort(ranks[:m]), np.sort(ranks[m:])]).tobytes()
+        if key not in known:
+            known[key] = judged(ranks)
+        return known[key]
+
+    return wins
+
+
 _LARGEST, _SMALLEST = 1e200, 1e-200  # scores, so that a score times a ratio is a number
 _APART = 1e100  # a factor between the scores of one benchmark, so that their ratios are
 _CELLS = 1 << 22  # ratios of all benchmarks made at one time
@@ -89,12 +203,6 @@ class Lines:
     kind: Kind
     negated: bool
 
-    def factor(self, speedups: Array) -> Array:
-        """Give f for each speedup."""
-        if self.kind == "log-ratio":
-            return -np.log(speedups)
-        return np.asarray(speedups) if self.negated else 1 / speedups
-
     def speedup(self, factors: Array) -> Array:
         """Give the speedup of each f; what is none becomes infinite or NaN."""
         if self.kind == "log-ratio":
@@ -103,44 +211,55 @@ class Lines:
 
     def differences(self, speedups: Array) -> Array:
         """Give the differences (speedups x benchmarks), equal medians as exactly 0."""
-        ours = self.slope * self.factor(speedups)[:, None]
+        if self.kind == "log-ratio":
+            factors = -np.log(speedups)
+        else:
+            factors = speedups if self.negated else 1 / speedups
+        ours = self.slope * factors[:, None]
         d = ours - self.level
         # hpt() forgives rounding relative to the medians; of logarithms, absolutely.
         scale = 1.0 if self.kind == "log-ratio" else np.maximum(np.abs(ours), np.abs(self.level))
         d[np.abs(d) <= TIE_TOLERANCE * scale] = 0.0
         return d
 
-    def zeros(self) -> Array:
-        """Give the speedup at which each benchmark's difference is 0."""
-        return self.speedup(self.level / self.slope)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Benchmarks:
-    """Benchmarks of one shape, stacked: scores before the speedup, larger is better."""
+    """Benchmarks of one shape, stacked: scores before the speedup, larger is better.
+
+    `where` are their places in the suite, `risk` is that of each test; `negated` as in `Question`.
+    """
 
     where: NDArray[np.intp]
     candidate: Array  # benchmarks x m
     baseline: Array  # benchmarks x n
+    risk: float
+    negated: bool
 
-    def ratios(self, *, negated: bool) -> Array:
-        """Give all ratios of each benchmark (benchmarks x mn): the speedups that tie two runs."""
-        ours, theirs = self.candidate[:, :, None], self.baseline[:, None, :]
-        every = theirs / ours if negated else ours / theirs
+    def ratios(self, rows: slice) -> Array:
+        """Give all ratios of some benchmarks (benchmarks x mn): the speedups that tie two runs."""
+        ours, theirs = self.candidate[rows, :, None], self.baseline[rows, None, :]
+        every = theirs / ours if self.negated else ours / theirs
         return every.reshape(every.shape[0], -1)
 
+    def sorted_ratios(self, i: int) -> Ratios:
+        """Give all ratios of one benchmark in order, without making them."""
+        s, t = self.candidate[i], self.baseline[i]
+        return Ratios.of(t, s) if self.negated else Ratios.of(s, t)
 
-def stack(a: PerformanceMatrix, b: PerformanceMatrix, kind: Kind) -> list[Benchmarks]:
+
+def stack(question: Question) -> list[Benchmarks]:
     """Stack the benchmarks of equal run counts, as scores."""
+    a, b = question.pair.candidate, question.pair.baseline
     shapes: dict[tuple[int, int], list[int]] = defaultdict(list)
     for i, (x, y) in enumerate(zip(a.samples, b.samples, strict=True)):
         shapes[x.size, y.size].append(i)
     stacks = []
-    for rows in shapes.values():
+    for runs, rows in shapes.items():
         ours = np.array([a.samples[i] for i in rows])
         theirs = np.array([b.samples[i] for i in rows])
         with np.errstate(over="ignore", under="ignore"):
-            if kind == "raw":
+            if question.scores == "raw":
                 sign = 1.0 if a.better == "higher" else -1.0
                 s, t = sign * ours, sign * theirs
             else:
@@ -158,52 +277,52 @@ def stack(a: PerformanceMatrix, b: PerformanceMatrix, kind: Kind) -> list[Benchm
                 f"benchmark {a.benchmarks[rows[int(np.argmax(bad))]]!r}",
                 "give the values in another unit, and look for a wrong one",
             )
-        stacks.append(Benchmarks(where=np.array(rows), candidate=s, baseline=t))
+        stacks.append(
+            Benchmarks(
+                where=np.array(rows),
+                candidate=s,
+                baseline=t,
+                risk=risk_of(*runs, question.alpha),
+                negated=question.negated,
+            )
+        )
     return stacks
 
 
-def lines_of(stacks: list[Benchmarks], n: int, kind: Kind, *, negated: bool) -> Lines:
+def lines_of(stacks: list[Benchmarks], question: Question) -> Lines:
     """Give the differences of medians as functions of the speedup."""
+    kind, n = question.scores, len(question.pair.candidate.benchmarks)
     ours, theirs = np.empty(n), np.empty(n)
     for part in stacks:
         s, t = part.candidate, part.baseline
         if kind == "log-ratio":
             s, t = np.log(s), np.log(t)
         ours[part.where], theirs[part.where] = median(s, axis=1), median(t, axis=1)
-    if kind == "log-ratio":
-        return Lines(slope=np.ones(n), level=theirs - ours, kind=kind, negated=negated)
-    return Lines(slope=ours, level=theirs, kind=kind, negated=negated)
+    slope, level = (np.ones(n), theirs - ours) if kind == "log-ratio" else (ours, theirs)
+    return Lines(slope=slope, level=level, kind=kind, negated=question.negated)
 
 
-def winners_of(
-    stacks: list[Benchmarks], n: int, *, alpha: float | None, ties: Ties, negated: bool
-) -> Winners:
+def winners_of(stacks: list[Benchmarks], question: Question) -> Winners:
     """Give the winner of each benchmark as a step function of the speedup."""
-    parts: list[Winners] = []
+    n = len(question.pair.candidate.benchmarks)
+    found: dict[int, Changes] = {}
     for part in stacks:
-        runs = part.candidate.shape[1], part.baseline.shape[1]
-        if runs == (1, 1):
-            parts.append(_by_sign(part, negated=negated))
-        elif ties == "table":
-            parts.append(_by_order(part, risk_of(*runs, alpha), negated=negated))
+        rows: Iterable[Changes]
+        if part.candidate.shape[1] == part.baseline.shape[1] == 1:  # no test: the sign decides
+            signs = np.array([1, -1], dtype=np.int8)
+            rows = ((edges, signs, signs[1:] * 0) for edges in part.ratios(slice(None)))
+        elif question.ties == "table":
+            rows = zip(*_by_order(part), strict=True)
         else:
-            parts.append(_by_looking(part, risk_of(*runs, alpha), negated=negated))
-    width = max(1, *(one.edges.shape[1] for one in parts))
+            rows = (_changes_of(part, i) for i in range(part.where.size))
+        found.update(zip(part.where.tolist(), rows, strict=True))
+    width = max(1, *(edges.size for edges, _, _ in found.values()))
     edges = np.full((n, width), np.inf)
     between = np.zeros((n, width + 1), dtype=np.int8)
     at = np.zeros((n, width), dtype=np.int8)
-    for part, one in zip(stacks, parts, strict=True):
-        k = one.edges.shape[1]
-        edges[part.where, :k], at[part.where, :k] = one.edges, one.at
-        between[part.where, : k + 1] = one.between
+    for i, (where, apart, on) in found.items():
+        edges[i, : where.size], between[i, : apart.size], at[i, : where.size] = where, apart, on
     return Winners(edges=edges, between=between, at=at)
-
-
-def _by_sign(part: Benchmarks, *, negated: bool) -> Winners:
-    """One run on each side: stage one is skipped, the sign decides."""
-    edges = part.ratios(negated=negated)
-    between = np.tile(np.array([1, -1], dtype=np.int8), (edges.shape[0], 1))
-    return Winners(edges=edges, between=between, at=np.zeros(edges.shape, dtype=np.int8))
 
 
 @lru_cache(maxsize=256)
@@ -222,32 +341,30 @@ def _critical(m: int, n: int, risk: float) -> int:
     return high
 
 
-def _by_order(part: Benchmarks, risk: float, *, negated: bool) -> Winners:
-    """Find both thresholds as order statistics of the ratios: the published convention."""
+def _by_order(part: Benchmarks) -> tuple[Array, Signs, Signs]:
+    """Find both thresholds as order statistics of the ratios: the published convention.
+
+    Rows are benchmarks, as in `Winners`.
+    """
     m, n = part.candidate.shape[1], part.baseline.shape[1]
-    critical = _critical(m, n, risk)
+    critical = _critical(m, n, part.risk)
     needed = (critical + 1) // 2  # ratios above g, when none ties
     q, total = part.where.size, m * n
     between = np.tile(np.array([1, 0, -1], dtype=np.int8), (q, 1))
+    edges, doubled = np.tile(np.array([0.0, np.inf]), (q, 1)), np.zeros((q, 2), dtype=np.int64)
     if needed > total:
-        nowhere = np.tile(np.array([0.0, np.inf]), (q, 1))
-        return Winners(edges=nowhere, between=between, at=np.zeros((q, 2), dtype=np.int8))
+        return edges, between, np.zeros((q, 2), dtype=np.int8)
     places = total - needed, needed - 1
-    if total > MADE:
-        edges, doubled = _searched(part, places, negated=negated)
+    if total > MADE:  # too many to be made
+        for i in range(q):
+            edges[i], doubled[i] = _searched(part.sorted_ratios(i), places)
     else:
-        edges, doubled = np.empty((q, 2)), np.empty((q, 2), dtype=np.int64)
         step = max(1, _CELLS // total)
         for k in range(0, q, step):
             rows = slice(k, k + step)
-            some = Benchmarks(
-                where=part.where[rows],
-                candidate=part.candidate[rows],
-                baseline=part.baseline[rows],
-            )
-            edges[rows], doubled[rows] = _made(some.ratios(negated=negated), places)
+            edges[rows], doubled[rows] = _made(part.ratios(rows), places)
     at = (doubled >= critical).astype(np.int8) - (2 * total - doubled >= critical)
-    return Winners(edges=edges, between=between, at=at)
+    return edges, between, at
 
 
 def _made(ratios: Array, places: tuple[int, int]) -> tuple[Array, NDArray[np.int64]]:
@@ -267,32 +384,13 @@ def _made(ratios: Array, places: tuple[int, int]) -> tuple[Array, NDArray[np.int
     return edges, doubled
 
 
-def _searched(
-    part: Benchmarks, places: tuple[int, int], *, negated: bool
-) -> tuple[Array, NDArray[np.int64]]:
-    """Give the same as `_made`, benchmark by benchmark, from the sorted runs."""
-    edges = np.empty((part.where.size, 2))
-    doubled = np.empty(edges.shape, dtype=np.int64)
-    for i, (s, t) in enumerate(zip(part.candidate, part.baseline, strict=True)):
-        ratios = Ratios.of(t, s) if negated else Ratios.of(s, t)
-        for k, place in enumerate(places):
-            edge = edges[i, k] = ratios.smallest(place)
-            right = ratios.total - ratios.upto(edge * (1 + TIE_TOLERANCE))
-            doubled[i, k] = ratios.total + right - ratios.below(edge * (1 - TIE_TOLERANCE))
-    return edges, doubled
-
-
-def _by_looking(part: Benchmarks, risk: float, *, negated: bool) -> Winners:
-    """Look at every ratio that could matter: both conventions of ties, here for the exact one."""
-    found = [
-        changes_of(s, t, risk, negated=negated)
-        for s, t in zip(part.candidate, part.baseline, strict=True)
+def _searched(ratios: Ratios, places: tuple[int, int]) -> tuple[list[float], list[int]]:
+    """Give the same as `_made` of one benchmark."""
+    edges = [ratios.smallest(place) for place in places]
+    doubled = [
+        2 * ratios.total
+        - ratios.upto(edge * (1 + TIE_TOLERANCE))
+        - ratios.below(edge * (1 - TIE_TOLERANCE))
+        for edge in edges
     ]
-    width = max(1, *(edges.size for edges, _, _ in found))
-    edges = np.full((len(found), width), np.inf)
-    between = np.zeros((len(found), width + 1), dtype=np.int8)
-    at = np.zeros((len(found), width), dtype=np.int8)
-    for i, (where, open_, on) in enumerate(found):
-        edges[i, : where.size], at[i, : where.size] = where, on
-        between[i, : open_.size] = open_
-    return Winners(edges=edges, between=between, at=at)
+    return edges, doubled

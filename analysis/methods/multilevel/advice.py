@@ -15,19 +15,18 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri, gammaincinv, gammaln, ndtr, ndtri
 
-from .estimates import FLAT, satterthwaite
-from .law import Law
+from .estimates import FLAT, Floats, satterthwaite
 from .result import MoreSessions
 
-__all__ = ["Scatter", "advise", "chances"]
+if TYPE_CHECKING:
+    from .law import Law
 
-Floats = NDArray[np.float64]
 
 LIMIT = 100  # more sessions than that are no advice
 CHANCE = 0.8
@@ -65,24 +64,7 @@ def chances(
     multipliers: tuple[Floats, Floats],
     margin: float,
 ) -> tuple[Floats, Floats]:
-    """Give the chance of an interval outside 0, and of one inside the margin.
-
-    Parameters
-    ----------
-    estimate : array, shape (n,)
-        The truth: the log ratio.
-    error, freedom : array, shape (n,), or (n, 1) or (n, 2)
-        The standard error of its estimate and its degrees of freedom; or of the two independent parts
-        that it is made of, each with a multiplier of its own.
-    multipliers : pair of arrays, shape of `error`
-        Half-width over standard error, for each of the two.
-    margin : float
-        Of the log ratio.
-
-    Returns
-    -------
-    outside, inside : arrays, shape (n,)
-    """
+    """Give the chance of an interval outside 0, and of one inside the margin."""
     shape = (len(estimate), -1)
     errors, freedoms = error.reshape(shape), freedom.reshape(shape)
     error = np.hypot.reduce(errors, axis=1)
@@ -128,21 +110,7 @@ def advise(
     margin: float,
     steps: tuple[Floats, Floats],
 ) -> tuple[MoreSessions, ...]:
-    """Advise on lines that are undecided.
-
-    Parameters
-    ----------
-    estimate : array, shape (lines,)
-        Log ratios.
-    scatter : Scatter
-        Of the same lines, with a positive variance and two sessions or more on each side.
-    law : Law
-        Level and law of the next look.
-    margin : float
-        Of the log ratio.
-    steps : pair of arrays, shape (lines,)
-        By what the level is divided for the two-sided test, and for equivalence.
-    """
+    """Advise on lines that are undecided."""
     asked = _Asked(estimate=estimate, scatter=scatter, law=law, margin=margin, steps=steps)
     least, shares = _least(asked, None)
     # a spread at its lower and at its upper quartile

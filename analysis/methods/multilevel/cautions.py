@@ -2,27 +2,182 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...data import Match, Unit
-from ...report import Caution, figures
-from .design import Layout
-from .failing import failing_cautions
-from .line_numbers import spread_of
-from .lines import Judged
-from .result import BenchmarkLine
+from ...pages import number_format as figures
+from ...pages.model import Caution
+from .failures import fisher
+from .lines import Judged, spread_of
+from .page import failed_text
+from .session_values import Dependence, speeds_of
 
-__all__ = [
-    "benchmark_cautions",
-    "data_cautions",
-    "design_cautions",
-    "suite_cautions",
-    "unequal_cautions",
-]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-_FEW = 5  # benchmarks below which a law of others like them is little known
+    from ...data.levels import Unit
+    from ...data.pair import Match
+    from .design import Layout, Tables
+    from .result import BenchmarkLine, Line
+
+
+def failing_cautions(lines: Sequence[BenchmarkLine]) -> Iterator[Caution]:
+    """Say where failures decide, and what verdict and gate make of them; where they cannot, and why."""
+    for line in lines:
+        told = _told(line)
+        if told is not None:
+            yield Caution(told[0], told[1], (line.name,))
+    some = [line for line in lines if line.failed_candidate or line.failed_baseline]
+    untold = [line.name for line in some if line.fails is None]
+    if untold:
+        yield Caution(
+            "failures-without-sessions",
+            f"{figures.listed(untold)}: it is not known in which sessions runs failed, so nothing tells "
+            "whether the candidate fails more",
+            tuple(untold),
+        )
+
+
+def _told(line: BenchmarkLine) -> tuple[str, str] | None:
+    """Give the code and the sentence of what is said of a line's failures."""
+    counts = failed_text(line)
+    if line.reason == "fails-always":
+        runs = line.failed_candidate
+        none = f"not one of {runs} runs of the candidate succeeded"
+        if line.runs_candidate:
+            none = "on a host no run of the candidate succeeded"
+        ends = (
+            "a gate stops (exit 1)"
+            if line.fails_proven
+            else "no gate passes; to stop one it takes 3 sessions in which no run of the baseline fails"
+        )
+        return (
+            "fails-always",
+            f"{line.name}: {none} ({counts}): there is no speed to judge, and {ends}",
+        )
+    if line.reason == "fails-more":
+        return (
+            "fails-more",
+            f"{line.name}: the candidate {counts}: it fails more often, so what is left is no fair "
+            "sample: the speed stays undecided, and a gate stops (exit 1)",
+        )
+    alone = line.fails is not None and min(len(line.fails.candidate), len(line.fails.baseline)) < 2
+    runs_a, runs_b = (
+        line.runs_candidate + line.failed_candidate,
+        line.runs_baseline + line.failed_baseline,
+    )
+    if alone and line.failed_candidate * runs_b > line.failed_baseline * runs_a:
+        p = fisher(line.failed_candidate, runs_a, line.failed_baseline, runs_b)
+        return (
+            "fails-in-one-session",
+            f"{line.name}: {failed_text(line, short=True)}, a side in one session only (Fisher's p "
+            f"{figures.pvalue(p)} of single runs): runs of one session are no repetition, so nothing "
+            "tells whether the candidate fails more. Measure 6 sessions or more",
+        )
+    return None
+
+
+_FEW_SESSIONS = 3  # sessions
+_ENOUGH = 6
+
+
+def session_cautions(
+    layout: Layout,
+    tables: Tables,
+    *,
+    zeroed: NDArray[np.bool_],
+    lines: Sequence[BenchmarkLine],
+    these: Line | None,
+    dependence: Dependence | None,
+) -> Iterator[Caution]:
+    """Say where session values are no such values as t takes them for."""
+    if layout.design not in ("paired", "separate"):
+        return
+    ours, theirs = ((~np.isnan(table)).sum(axis=0) for table in (tables.ours, tables.theirs))
+    least = np.minimum(ours, theirs).tolist()
+    yield from _two_speeds(layout, zeroed, lines, (ours + theirs).tolist())
+    yield from _few(layout, lines, these, least)
+    if dependence is not None and dependence.warned:
+        yield _depending(dependence)
+
+
+def _two_speeds(
+    layout: Layout,
+    zeroed: NDArray[np.bool_],
+    lines: Sequence[BenchmarkLine],
+    cells: Sequence[int],
+) -> Iterator[Caution]:
+    found = speeds_of(layout, zeroed)
+    if not found:
+        return
+    told = []
+    for by_side in (False, True):
+        those = {k: one.distance for k, one in found.items() if one.by_side == by_side}
+        if those:
+            named = figures.listed([lines[k].name for k in those])
+            told.append(
+                _said(named, _percent(those.values()), min(cells[k] for k in those), by_side)
+            )
+    yield Caution("two-speeds", "; ".join(told), tuple(lines[k].name for k in found))
+
+
+def _percent(distances: Collection[float]) -> str:
+    apart = [f"{100 * math.expm1(one):.2g}" for one in (min(distances), max(distances))]
+    return apart[0] if apart[0] == apart[1] else f"{apart[0]} to {apart[1]}"
+
+
+def _said(named: str, apart: str, cells: int, by_side: bool) -> str:  # noqa: FBT001 - a fact
+    chance = f"{100 * 2.0 ** (1 - cells):.3g} % of trials"
+    more = f"Measure {_ENOUGH} sessions or more"
+    if by_side:
+        return (
+            f"{named}: each variant keeps one speed ({apart} % apart), and so few sessions would show that "
+            f"in {chance} too if every session and variant had one of two speeds by chance. {more}"
+        )
+    text = f"{named}: sessions lie at one of two speeds ({apart} % apart), between which their runs do not change"
+    if cells >= 2 * _ENOUGH:
+        return f"{text}; fairtrial diagnose shows which"
+    return f"{text}: by chance all of one variant are at one of them in {chance}. {more}"
+
+
+def _few(
+    layout: Layout, lines: Sequence[BenchmarkLine], these: Line | None, least: Sequence[int]
+) -> Iterator[Caution]:
+    judged = [n for n in least if n >= 2]
+    names = tuple(
+        line.name
+        for line, n in zip(lines, least, strict=False)
+        if 2 <= n <= _FEW_SESSIONS and line.outcome != "undecided"
+    )
+    suite = (
+        these is not None
+        and these.outcome != "undecided"
+        and min(judged, default=9) <= _FEW_SESSIONS
+    )
+    if names or suite:
+        fewest, noun = min(judged), layout.outermost
+        yield Caution(
+            "few-sessions",
+            f"{fewest} {noun}s: what is decided rests on {noun} values being about normal. Measure "
+            f"{_ENOUGH} or more",
+            names if max(judged) > _FEW_SESSIONS else (),  # of all benchmarks none is named
+        )
+
+
+def _depending(found: Dependence) -> Caution:
+    whose = "" if found.side is None else f" of the {found.side}"
+    return Caution(
+        "sessions-depend",
+        f"sessions{whose} resemble the ones before them (lag 1 = {found.lag1:.2f}, p "
+        f"{figures.pvalue(found.pvalue)}): intervals are too narrow, by a factor of about "
+        f"{figures.significant(found.factor, 2)}, and words come too easily. Spread the sessions over days",
+    )
+
+
+_FEW_BENCHMARKS = 5  # benchmarks below which a law of others like them is little known
 _NUMBERS = 3  # pairs of unequal numbers of which each is told
 _AT: dict[Unit, str] = {"session": "in", "host": "on"}
 
@@ -172,7 +327,7 @@ def unequal_cautions(
 
 def suite_cautions(benchmarks: int) -> Iterator[Caution]:
     """Say how far the suite's lines carry."""
-    if 2 <= benchmarks < _FEW:
+    if 2 <= benchmarks < _FEW_BENCHMARKS:
         yield Caution(
             "few-benchmarks",
             f"{benchmarks} benchmarks say little about others like them",

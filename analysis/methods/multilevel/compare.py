@@ -20,37 +20,34 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data import PerformanceMatrix, match
+from ...data.matrix import PerformanceMatrix
+from ...data.pair import match
 from ...errors import UsageError
-from ...report import figures
-from ...stats import Correction, check_correction, door
+from ...pages import number_format as figures
+from ...stats.arguments import door
+from ...stats.multiplicity import Correction, check_correction
 from .cautions import (
     benchmark_cautions,
     data_cautions,
     design_cautions,
+    session_cautions,
     suite_cautions,
     unequal_cautions,
 )
-from .contrast import run_tables, tables_of
-from .design import Layout, layout_of
-from .failing import failed_lines, failing_of
-from .law import Law
-from .line_numbers import WIDEST
+from .design import Layout, layout_of, run_tables, tables_of
+from .estimates import Floats, suite_of_cells
+from .failures import failing_of
+from .law import Law, Looks
 from .lines import (
+    WIDEST,
     Judged,
     benchmark_lines,
     estimates_of,
+    failed_lines,
     suite_lines,
 )
-from .looks import Looks
-from .resolution import resolution_of
 from .result import Multilevel
-from .session_values import dependence_in, session_cautions
-from .suite import suite_of_cells
-
-__all__ = ["multilevel"]
-
-Floats = NDArray[np.float64]
+from .session_values import dependence_in, resolution_of
 
 
 @door

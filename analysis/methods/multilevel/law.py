@@ -1,4 +1,4 @@
-"""The law of an estimate and its standard error: Student's t, or a confidence sequence.
+"""From estimates to words: Student's t or a confidence sequence, the risk of looks, decisions.
 
 A `Law` turns errors into half-widths and estimates into p-values, element by element of arrays of
 any shape. All of it is on the log scale. Where no single number of degrees of freedom fits an error,
@@ -17,21 +17,122 @@ References
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
-from .estimates import Parts
+from ...errors import UsageError
+from ...stats.arguments import counted
+from ...stats.multiplicity import Correction, adjusted, holm_steps
+from .estimates import Estimates, Floats, Parts, satterthwaite
 
 if TYPE_CHECKING:
+    from ...pages.number_format import Word
     from .result import Line
 
-__all__ = ["C_SQUARED", "Law"]
 
-Floats = NDArray[np.float64]
+LooksRule = Literal["single", "planned", "growing", "always-valid"]
+
+_MOST = 1000  # looks that may be planned
+_FEWEST = 2  # sessions without which nothing can be decided, so that no risk is taken
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looks:
+    """Which look at the data this is, and by what the risk alpha = 1 - confidence is divided for it.
+
+    Of a trial that grows, nobody said beforehand how often it would be looked at. Its i-th look has
+    alpha / (i (i + 1)), which sum to alpha however many there are. The first look at a trial that was
+    never appended to has alpha itself, because nobody knew that others would follow: of a trial that
+    began with two sessions or more all looks together have at most 1.5 alpha. Looks at fewer than two
+    sessions cannot decide anything; they spend nothing and are not counted.
+
+    Attributes
+    ----------
+    count : int
+        This look's number, or how many are planned.
+    rule : {"single", "planned", "growing", "always-valid"}
+        How the risk is shared.
+    division : int
+        By what alpha is divided at this look.
+    next_division : int
+        The same at the next look, for advice on how much more to measure.
+    total : float
+        The risk of all looks together, as a multiple of alpha: no more than that.
+    """
+
+    count: int = 1
+    rule: LooksRule = "single"
+    division: int = 1
+    next_division: int = 1
+    total: float = 1.0
+
+    @classmethod
+    def planned(cls, count: int) -> Self:
+        """Give one of so many looks that were planned: alpha / count each."""
+        counted("looks", count, most=_MOST)
+        if count == 1:
+            return cls()
+        return cls(count=int(count), rule="planned", division=int(count), next_division=int(count))
+
+    @classmethod
+    def always_valid(cls) -> Self:
+        """Give a look by bounds that hold at all looks at once."""
+        return cls(rule="always-valid")
+
+    @classmethod
+    def growing(cls, sessions: Sequence[int]) -> Self:
+        """Give the latest look at a trial that grew as nobody planned."""
+        count = max(1, sum(one >= _FEWEST for one in sessions))
+        begun = sessions[0] >= _FEWEST
+        if len(sessions) == 1:
+            return cls(next_division=_spending(2 if begun else 1))
+        return cls(
+            count=count,
+            rule="growing",
+            division=_spending(count),
+            next_division=_spending(count + 1),
+            total=1.5 if begun else 1.0,
+        )
+
+    @classmethod
+    def of(cls, looks: int | Looks, *, always_valid: bool) -> Looks:
+        """Give what the two options of a comparison come to."""
+        found = looks if isinstance(looks, Looks) else cls.planned(looks)
+        if not always_valid or found.rule == "always-valid":
+            return found
+        if found.rule != "single":
+            raise UsageError(
+                "looks and always_valid exclude each other",
+                fix="always_valid holds however often one looks; looks divides the level",
+            )
+        return cls.always_valid()
+
+    def alpha(self, confidence: float) -> float:
+        """Give the risk of this look."""
+        return (1.0 - confidence) / self.division
+
+    def next_alpha(self, confidence: float) -> float:
+        """Give the risk that the next look will have."""
+        return (1.0 - confidence) / self.next_division
+
+    def fields(self, confidence: float) -> dict[str, Any]:
+        """Give what a result says of it."""
+        return {
+            "looks": self.count,
+            "look_alpha": round(self.alpha(confidence), 15),
+            "looks_rule": self.rule,
+            "risk_total": round(self.total * (1.0 - confidence), 15),
+        }
+
+
+def _spending(look: int) -> int:
+    return look * (look + 1)
+
 
 C_SQUARED = 10.0  # of the mixture; fixed before any data are seen, or the sequence would not hold
 _LEAST = sys.float_info.min  # a p-value is never 0
@@ -52,20 +153,7 @@ class Law:
     always_valid: bool = False
 
     def multiplier(self, freedom: Floats, division: Floats | float = 1.0) -> Floats:
-        """Give half-width over standard error, at level alpha / `division`.
-
-        Parameters
-        ----------
-        freedom : array
-            Degrees of freedom; nan gives nan.
-        division : array or float
-            By what the level is divided.
-
-        Returns
-        -------
-        array
-            Infinite where no finite interval exists.
-        """
+        """Give half-width over standard error, at level alpha / `division`."""
         alpha = self.alpha / np.asarray(division, dtype=np.float64)
         if not self.always_valid:
             return np.asarray(-stdtrit(freedom, alpha / 2), dtype=np.float64)
@@ -79,15 +167,7 @@ class Law:
             )
 
     def half(self, error: Floats, freedom: Floats, parts: Parts | None = None) -> Floats:
-        """Give half the width of the interval; nan where there is none, 0 where the error is 0.
-
-        Parameters
-        ----------
-        error, freedom : array
-            Standard errors and degrees of freedom.
-        parts : Parts, optional
-            Of the same errors: they count where an error is known and its freedom is nan.
-        """
+        """Give half the width of the interval; nan where there is none, 0 where the error is 0."""
         with np.errstate(invalid="ignore", over="ignore"):
             half = np.where(error == 0, 0.0, self.multiplier(freedom) * error)
         some = _in_parts(error, freedom, parts)
@@ -120,15 +200,7 @@ class Law:
         return np.maximum(np.maximum(*sides), np.where(np.isnan(sides[0]), np.nan, _LEAST))
 
     def pvalue_of(self, line: Line, distance: float) -> float:
-        """Give the two-sided p of H0: the log speedup of `line` is `distance` away from where it is.
-
-        Parameters
-        ----------
-        line : Line
-            One with an interval, whose error is not 0.
-        distance : float
-            On the log scale, of either sign.
-        """
+        """Give the two-sided p of H0: the log speedup of `line` is `distance` away from where it is."""
         error = np.array(line.error, dtype=np.float64)
         if not line.in_parts:
             found = self.pvalue(np.array(distance), error, np.array(line.freedom, dtype=np.float64))
@@ -184,3 +256,95 @@ def _pvalue_by_bound(distance: Floats, parts: Parts) -> Floats:
         wider = _bound(parts, np.exp(middle)) > distance
         low, high = np.where(wider, middle, low), np.where(wider, high, middle)
     return np.maximum(np.exp(high), _LEAST)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Decisions:
+    """Intervals, p-values and words; arrays over the benchmarks, nan where there is none.
+
+    `pvalue_welch` is Welch's of two sides, also where it is not the one that counts. `steps` and `steps_equivalent` are the factors by which the correction divides the level at each
+    benchmark's own place in its family.
+    """
+
+    low: Floats
+    high: Floats
+    pvalue: Floats
+    pvalue_equivalent: Floats
+    pvalue_welch: Floats
+    pvalue_adjusted: Floats
+    pvalue_equivalent_adjusted: Floats
+    steps: Floats
+    steps_equivalent: Floats
+    outcome: tuple[Word, ...]
+    outcome_uncorrected: tuple[Word, ...]
+
+
+def word_by_interval(low: float, high: float, margin: float) -> Word:
+    """Read the word off an interval of the log ratio; `margin` is that of the log ratio.
+
+    Equivalent wins over faster and slower: the whole interval is inside the margin.
+    """
+    if -margin < low and high < margin:
+        return "equivalent"
+    return "faster" if low > 0 else "slower" if high < 0 else "undecided"  # nan decides nothing
+
+
+def decide(found: Estimates, law: Law, margin: float, correction: Correction) -> Decisions:
+    """Judge the benchmarks of one candidate.
+
+    Two families over the benchmarks are corrected: the two-sided p, held against alpha, and that of
+    equivalence, held against alpha / 2. An estimate without spread, whose values do not vary for all that is known,
+    has no interval and no p; it takes part with p = 1. The clock's step widens each interval, and every
+    distance that is tested is less by it.
+    """
+    flat, step = found.error == 0, found.widening
+    half = np.where(flat, np.nan, law.half(found.error, found.freedom, found.parts) + step)
+    low, high = found.estimate - half, found.estimate + half
+    seen = np.maximum(np.abs(found.estimate) - step, 0.0)
+    pvalue = law.pvalue(seen, found.error, found.freedom, found.parts)
+    equivalent = law.pvalue_equivalent(
+        found.estimate, found.error, found.freedom, margin - step, found.parts
+    )
+    families = [np.where(flat, 1.0, p) for p in (pvalue, equivalent)]
+    ours, theirs = (adjusted(family, correction) for family in families)
+    alone = tuple(
+        word_by_interval(a, b, margin) for a, b in zip(low.tolist(), high.tolist(), strict=True)
+    )
+    words = alone if correction == "none" else _words(found.estimate, ours, theirs, half, law.alpha)
+    return Decisions(
+        low=low,
+        high=high,
+        pvalue=pvalue,
+        pvalue_equivalent=equivalent,
+        pvalue_welch=_by_welch(found, law),
+        pvalue_adjusted=np.where(flat, np.nan, ours),
+        pvalue_equivalent_adjusted=np.where(flat, np.nan, theirs),
+        steps=holm_steps(families[0], correction),
+        steps_equivalent=holm_steps(families[1], correction),
+        outcome=words,
+        outcome_uncorrected=alone,
+    )
+
+
+def _by_welch(found: Estimates, law: Law) -> Floats:
+    if found.parts is None or "welch" not in found.laws:
+        return np.full(found.estimate.shape, np.nan)
+    return law.pvalue(found.estimate, found.error, satterthwaite(*found.parts))
+
+
+def _words(
+    estimate: Floats, pvalue: Floats, equivalent: Floats, half: Floats, alpha: float
+) -> tuple[Word, ...]:
+    words: list[Word] = []
+    for e, p, q, h in zip(
+        estimate.tolist(), pvalue.tolist(), equivalent.tolist(), half.tolist(), strict=True
+    ):
+        if np.isnan(h):
+            words.append("undecided")
+        elif q <= alpha / 2:
+            words.append("equivalent")
+        elif p <= alpha:
+            words.append("faster" if e > 0 else "slower")
+        else:
+            words.append("undecided")
+    return tuple(words)

@@ -5,35 +5,95 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data import PerformanceMatrix
-from ...report import Word
-from ...stats import Correction
+from ...errors import AnalysisError
 from .advice import Scatter, advise
-from .contrast import Tables
-from .decision import decide, word_by_interval
-from .design import PAIRS, Design
-from .estimates import Estimates, floored, of_differences, of_sides
-from .failing import Failing
-from .law import Law
-from .line_numbers import corrected, decided, end_of, number_of, spread_of
-from .resolution import Resolution, Source
-from .result import BenchmarkLine, Line, MoreSessions
-from .suite import (
+from .design import PAIRS, Design, Tables
+from .estimates import (
+    Estimates,
+    Floats,
+    floored,
+    of_differences,
+    of_sides,
     shares_of,
     similar_half,
     suite_of_cells,
     suite_of_differences,
     suite_of_means,
 )
+from .law import Decisions, Law, decide, word_by_interval
+from .result import BenchmarkLine, Line, MoreSessions
 
-__all__ = ["Judged", "benchmark_lines", "estimates_of", "similar_line", "suite_lines"]
+if TYPE_CHECKING:
+    from ...data.matrix import PerformanceMatrix
+    from ...pages.number_format import Word
+    from ...stats.multiplicity import Correction
+    from .failures import Failing
+    from .session_values import Resolution
 
-Floats = NDArray[np.float64]
+WIDEST = 700.0  # logs whose exponential is a number
+
+
+def decided(found: Estimates, d: Decisions, k: int, name: str) -> dict[str, Any]:
+    """Give the numbers of a line, from entry `k` of estimates and decisions."""
+    known = not math.isnan(d.low[k])
+    errors, freedoms = (found.parts or found.own_parts()).of(k)
+    return {
+        "name": name,
+        "speedup": exponential(float(found.estimate[k]), name),
+        "low": end_of(d.low[k]),
+        "high": end_of(d.high[k]),
+        "error": number_of(found.error[k], d.low[k]),
+        "freedom": number_of(found.freedom[k], d.low[k]),
+        "law": found.laws[math.isnan(found.freedom[k])] if known else None,
+        "errors": errors if known else None,
+        "freedoms": freedoms if known else None,
+        "pvalue": number_of(d.pvalue[k]),
+        "pvalue_equivalent": number_of(d.pvalue_equivalent[k]),
+        "pvalue_welch": number_of(d.pvalue_welch[k]),
+        "step_added": number_of(found.widening[k], d.low[k]),
+    }
+
+
+def corrected(d: Decisions, k: int) -> dict[str, Any]:
+    """Give the numbers of a benchmark's line after, and its word before, the correction."""
+    return {
+        "pvalue_adjusted": number_of(d.pvalue_adjusted[k]),
+        "pvalue_equivalent_adjusted": number_of(d.pvalue_equivalent_adjusted[k]),
+        "outcome_uncorrected": d.outcome_uncorrected[k],
+    }
+
+
+def exponential(log: float, where: str) -> float | None:
+    """Give a ratio from its log; None for nan."""
+    if math.isnan(log):
+        return None
+    if abs(log) > WIDEST:
+        raise AnalysisError(
+            "the speedup leaves the range of numbers",
+            where,
+            "look for values that are no measurements: they lie too far apart",
+        )
+    return math.exp(log)
+
+
+def end_of(log: float) -> float | None:
+    """Give the end of an interval, cut where it leaves the range of numbers; None for nan."""
+    return None if math.isnan(log) else math.exp(min(max(log, -WIDEST), WIDEST))
+
+
+def spread_of(sd: float) -> float | None:
+    """Give the relative standard deviation of values whose logs have this one; None for nan."""
+    return None if math.isnan(sd) else math.expm1(min(sd, WIDEST))
+
+
+def number_of(value: float, needed: float = 0.0) -> float | None:
+    """Give a number, None for nan, or where what it belongs to is nan."""
+    return None if math.isnan(value) or math.isnan(needed) else float(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -92,13 +152,7 @@ def benchmark_lines(
     theirs: PerformanceMatrix,
     failing: Mapping[str, Failing],
 ) -> tuple[BenchmarkLine, ...]:
-    """Give a line for each benchmark that both matrices have.
-
-    Raises
-    ------
-    AnalysisError
-        If a speedup leaves the range of numbers.
-    """
+    """Give a line for each benchmark that both matrices have."""
     d = decide(judged.each, judged.law, judged.margin, judged.correction)
     reasons = [_reason(judged, failing[name], k) for k, name in enumerate(ours.benchmarks)]
     words: list[Word] = [
@@ -132,9 +186,7 @@ def benchmark_lines(
                 sessions=_sessions(judged.design, int(judged.each.values[k])),
                 session_ids=tuple(t.rows[i] for i in there),
                 differences=() if values is None else tuple(values[there, k].tolist()),
-                reason=reasons[k],
-                **failing[name].numbers,
-                **_clock(judged, k),
+                **(failing[name]._asdict() | _clock(judged, k) | {"reason": reasons[k]}),
             )
         )
     return tuple(lines)
@@ -150,16 +202,7 @@ def _reason(judged: Judged, failing: Failing, k: int) -> str | None:
     return "confounded" if judged.design == "confounded" else None
 
 
-class _Clock(TypedDict):
-    """What a benchmark's line has of the clock, by the names of its fields."""
-
-    resolution: float | None
-    resolution_source: Source | None
-    step_log: float | None
-    error_floor: float | None
-
-
-def _clock(judged: Judged, k: int) -> _Clock:
+def _clock(judged: Judged, k: int) -> dict[str, Any]:
     found = judged.resolution
     return {
         "resolution": number_of(found.step[k]),
@@ -302,4 +345,37 @@ def _suite_scatter(judged: Judged, found: Estimates) -> Scatter | None:
         sessions=sessions,
         within=np.full(errors.shape, np.nan),
         step=found.widening,
+    )
+
+
+def failed_lines(
+    candidate: PerformanceMatrix, baseline: PerformanceMatrix, failing: Mapping[str, Failing]
+) -> tuple[BenchmarkLine, ...]:
+    """Give a line for each benchmark of which all the candidate's runs failed, and not the baseline's."""
+    runs = dict(zip(baseline.benchmarks, baseline.runs, strict=True))
+    known = set(candidate.benchmarks)
+    nothing: dict[str, Any] = dict.fromkeys(
+        (
+            *("speedup", "low", "high", "error", "freedom", "pvalue", "pvalue_equivalent"),
+            *("more_sessions", "pvalue_adjusted", "pvalue_equivalent_adjusted"),
+            *("mean_candidate", "mean_baseline", "spread_candidate", "spread_baseline"),
+        )
+    )
+    return tuple(
+        BenchmarkLine(
+            name=name,
+            **nothing,
+            outcome="undecided",
+            outcome_uncorrected="undecided",
+            runs_candidate=0,
+            runs_baseline=runs[name],
+            failed_candidate=count,
+            failed_baseline=baseline.failed.get(name, 0),
+            sessions=0,
+            session_ids=(),
+            differences=(),
+            **failing[name]._asdict(),
+        )
+        for name, count in candidate.failed.items()
+        if count and name not in known and name in runs
     )

@@ -1,23 +1,208 @@
-"""The sound verdict in words: a line a benchmark, the suite's two lines, what they rest on."""
+"""The sound verdict in words: numbers and advice of each line, and what they rest on."""
 
 from __future__ import annotations
 
-from ...report import Cell, Column, Page, Section, Sentence, Table, Value, figures, page_of, said
-from .result import BenchmarkLine, Line, Multilevel
-from .wording import (
-    advice_text,
-    interval_text,
-    level_text,
-    looks_text,
-    reason_text,
-    speedup_text,
-)
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Protocol
+
+from ...pages import number_format as figures
+from ...pages.model import Cell, Column, Page, Section, Sentence, Table, Value, page_of
+from ...pages.number_format import said
+from ...record.words import shorten
+from .result import BenchmarkLine, Line, MoreSessions, Multilevel
+
+if TYPE_CHECKING:
+    from ...data.levels import Unit
+    from .law import LooksRule
+
+
+def failed_text(line: BenchmarkLine, *, short: bool = False) -> str:
+    """Say how many runs of both sides failed, with p; empty where none did.
+
+    Such as ``failed 14 of 48, baseline 0 of 48; p .001, adjusted .009``.
+    """
+    if not line.failed_candidate and not line.failed_baseline:
+        return ""
+    ours, theirs = (
+        f"{failed} of {failed + runs}"
+        for failed, runs in (
+            (line.failed_candidate, line.runs_candidate),
+            (line.failed_baseline, line.runs_baseline),
+        )
+    )
+    told = f"failed {ours}, baseline {theirs}"
+    p, place = line.pvalue_fails, line.pvalue_fails_adjusted
+    if short or p is None or place is None:
+        return told
+    return f"{told}; p {_short(p)}, adjusted {_short(place)}"
+
+
+def _short(p: float) -> str:
+    return figures.significant(p, 2).removeprefix("0") if p < 0.995 else "1"
+
+
+_BEYOND = "> 100"  # of a number that nobody would go on to
+_REASONS = {
+    "below-resolution": "below the clock's resolution",
+    "no-spread": "sessions do not differ, and the clock's step is unknown",
+}
+_TWO_SESSIONS = 2  # degrees of freedom that any side has of more sessions than two
+_MANY = 4  # looks from which on a trial that grows had better have bounds for every look
+
+
+class Looked(Protocol):
+    """What has a look's level: a comparison, a verdict, a gate's candidate."""
+
+    @property
+    def looks(self) -> int:
+        """Its number."""
+
+    @property
+    def look_alpha(self) -> float | None:
+        """Its risk."""
+
+    @property
+    def looks_rule(self) -> LooksRule:
+        """How looks share the risk."""
+
+    @property
+    def risk_total(self) -> float | None:
+        """The most that all looks together risk."""
+
+
+def level_text(risk: float) -> str:
+    """Write the confidence of the intervals at a look of this risk, such as ``99.17 %``."""
+    return f"{100.0 * (1.0 - risk):.4g} %"
+
+
+def looks_text(one: Looked) -> str:
+    """Say which look this is and what it risks; empty of a single one, or of none."""
+    if one.looks_rule == "single" or one.look_alpha is None or one.risk_total is None:
+        return ""
+    if one.looks_rule == "always-valid":
+        return "intervals hold however often one looks (a confidence sequence)"
+    total = f"all looks together at most {_percent(one.risk_total)}"
+    if one.looks_rule == "planned":
+        each = f"{one.looks} looks are planned, each judged at {_percent(one.look_alpha)}"
+        return f"{each} (alpha/{one.looks}); {total}"
+    share = f"alpha/{one.looks * (one.looks + 1)}"
+    text = f"look {one.looks} of a growing trial: judged at {_percent(one.look_alpha)} ({share}); {total}"
+    if one.looks < _MANY:
+        return text
+    return f"{text}. For many looks plan --always-valid before the first: narrower from look 5 on"
+
+
+def _percent(risk: float) -> str:
+    """Write a risk, such as ``7.5 %`` and ``.42 %``."""
+    return f"{100 * risk:.2g} %".removeprefix("0")
+
+
+def speedup_text(line: Line) -> str:
+    """Write the speedup with as many decimals as its interval deserves."""
+    if line.speedup is None:
+        return "-"
+    return (
+        f"{line.speedup:.{digits}f}x"
+        if (digits := _decimals(line))
+        else figures.ratio(line.speedup)
+    )
+
+
+def interval_text(line: Line) -> str:
+    """Write the interval, such as ``[1.02, 1.05]``; empty where there is none."""
+    if line.low is None or line.high is None:
+        return ""
+    digits = _decimals(line)
+    ends = (
+        f"{end:.{digits}f}" if digits else figures.ratio(end)[:-1] for end in (line.low, line.high)
+    )
+    return f"[{', '.join(ends)}]"
+
+
+def _decimals(line: Line) -> int:
+    """Give the decimals, 2 to 4; 0 where significant digits are to decide.
+
+    No end is rounded onto 1, or onto the other end, where three or four decimals tell them apart.
+    """
+    if line.speedup is None or not 0.095 <= line.speedup < 9.995:
+        return 0
+    if line.low is None or line.high is None:
+        return 2
+    if line.high >= 99.5 or line.low < 0.0095:
+        return 0
+    for digits in (2, 3):
+        unit = 10.0**-digits
+        if line.high - line.low >= 1.5 * unit and all(
+            abs(end - 1) >= unit / 2 or math.isclose(end, 1) for end in (line.low, line.high)
+        ):
+            return digits
+    return 2 if line.high == line.low else 4
+
+
+def reason_text(line: Line) -> str:
+    """Say why a benchmark is undecided whatever its interval is, and how many runs failed.
+
+    Empty without either, and where sides are confounded: that is said of all of them.
+    """
+    if not isinstance(line, BenchmarkLine):
+        return ""
+    if line.fails_proven:
+        return f"gate stops: {failed_text(line)}"
+    if line.reason == "fails-always":
+        return f"no run succeeds: {failed_text(line)}"
+    told = _REASONS.get(line.reason or "", ""), failed_text(line)
+    return "; ".join(text for text in told if text)
+
+
+def advice_text(line: Line, noun: Unit, *, short: bool = False) -> str:
+    """Write how much more would decide; empty where nothing is advised."""
+    more = line.more_sessions
+    if line.outcome != "undecided" or more is None:
+        return ""
+    if more.sessions is None:
+        return f"{_BEYOND} more {noun}s: measure differently"
+    text = needed_text(more.sessions, noun)
+    if short:
+        return f"{text} {_range(more)}"
+    text += f" decide{'s' * (more.sessions == 1)} with a chance {chance_text(line)}"
+    if not more.low == more.high == more.sessions:
+        text += f" {_range(more)}"
+    return f"{text}; more runs alone would not do" if more.runs_suffice is False else text
+
+
+def chance_text(line: Line) -> str:
+    """Say how likely the advised number decides: from two sessions less than it should."""
+    return "of rather 2 in 3 to 3 in 4" if _few(line) else "near 80 %"
+
+
+def _few(line: Line) -> bool:
+    return min(line.freedoms or (_TWO_SESSIONS,)) < _TWO_SESSIONS
+
+
+def chance_heading(lines: Iterable[Line]) -> str:
+    """Say above short advice how likely it decides; empty where no number is advised."""
+    told = [one for one in lines if one.more_sessions and one.more_sessions.sessions is not None]
+    if not told:
+        return ""
+    return f"would decide in {'2/3 to 3/4' if any(map(_few, told)) else 'about 80 %'}"
+
+
+def needed_text(count: int, noun: Unit) -> str:
+    """Write a number of further sessions, or hosts, such as ``about 4 more sessions``."""
+    return f"about {count} more {noun}{'s' * (count != 1)}"
+
+
+def _range(more: MoreSessions) -> str:
+    low, high = (_BEYOND if end is None else str(end) for end in (more.low, more.high))
+    return f"({low} to {high})"
+
 
 _BENCHMARK, _VARIANT = 28, 20  # columns for names
 
 
-@page_of.register
-def _(result: Multilevel) -> Page:
+@page_of.register(Multilevel)
+def _multilevel_page(result: Multilevel) -> Page:
     return Page(
         title=f"verdict: {result.candidate} against {result.baseline}",
         sections=(
@@ -29,7 +214,7 @@ def _(result: Multilevel) -> Page:
 
 
 def _answer(result: Multilevel) -> str:
-    ours, theirs = (figures.shorten(name, _VARIANT) for name in (result.candidate, result.baseline))
+    ours, theirs = (shorten(name, _VARIANT) for name in (result.candidate, result.baseline))
     line = result.these
     if line is None:
         line = next((one for one in result.benchmarks if one.speedup is not None), None)
@@ -58,7 +243,7 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _table(result: Multilevel) -> Table:
-    ours, theirs = (figures.shorten(name, _VARIANT) for name in (result.candidate, result.baseline))
+    ours, theirs = (shorten(name, _VARIANT) for name in (result.candidate, result.baseline))
     rows = [_row(result, line) for line in result.benchmarks]
     known = sum(line.speedup is not None for line in result.benchmarks)
     for name, line in ((f"these {known}", result.these), ("others like them", result.similar)):
@@ -82,7 +267,7 @@ def _table(result: Multilevel) -> Table:
 def _row(result: Multilevel, line: BenchmarkLine) -> tuple[Cell, ...]:
     means = (line.mean_baseline, line.mean_candidate)
     return (
-        figures.shorten(line.name, _BENCHMARK),
+        shorten(line.name, _BENCHMARK),
         *(
             Value("-" if mean is None else figures.quantity(mean, result.unit), mean)
             for mean in means

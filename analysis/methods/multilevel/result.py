@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...data import Unit
-from ...report import Result, Word, figures, plain
-from ...run_numbers import Better
-from ...stats import Correction
-from .design import Design
-from .estimates import LawName
-from .failing import Fails
-from .looks import LooksRule
-from .resolution import Source
-from .session_values import Dependence
+from ...pages import number_format as figures
+from ...pages.result import Result, plain
 
-__all__ = ["REFERENCES", "BenchmarkLine", "Group", "Line", "MoreSessions", "Multilevel"]
+if TYPE_CHECKING:
+    from ...data.levels import Unit
+    from ...pages.number_format import Word
+    from ...record.run_numbers import Better
+    from ...stats.multiplicity import Correction
+    from .design import Design
+    from .estimates import LawName
+    from .failures import Fails
+    from .law import LooksRule
+    from .session_values import Dependence, Source
 
 REFERENCES = (
     "T. Kalibera, R. Jones, Rigorous benchmarking in reasonable time, ISMM 2013",

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
-from ...data import Centre, Mean, PerformanceMatrix
 from ...errors import InsufficientDataError
-from ...report import Caution, Result, cautions_to_dict, merged
-from ...stats import stream
-from .distribution.compare import compare_distributions
-from .distribution.result import DistributionComparison
-from .interval.compare import bootstrap_speedup
-from .interval.result import BootstrapInterval, Interval, Sides
-from .randomization.compare import randomization_test
-from .randomization.result import Alternative, RandomizationTest
-from .units import Unit
+from ...pages.model import Caution, merged
+from ...pages.result import Result, cautions_to_dict
+from ...stats.arguments import stream
+from .bootstrap import bootstrap_speedup
+from .distribution import compare_distributions
+from .randomization import randomization_test
 
-__all__ = ["ResamplingReport", "resampling_report"]
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ...data.matrix import PerformanceMatrix
+    from ...data.pair import Centre, Mean
+    from .result import (
+        Alternative,
+        BootstrapInterval,
+        DistributionComparison,
+        Interval,
+        RandomizationTest,
+        Sides,
+    )
+    from .units import Unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,33 +86,7 @@ def resampling_report(
     rng: np.random.Generator,
     seed: int | None = None,
 ) -> ResamplingReport:
-    """Test the ratio, give its interval, and describe both systems.
-
-    Parameters
-    ----------
-    candidate, baseline, mean, centre, unit
-        As for `randomization_test` and `bootstrap_speedup`.
-    others : sequence of PerformanceMatrix
-        Further systems, whose distributions are set beside those of the two.
-    alternative
-        As for `randomization_test`.
-    interval, sides, confidence
-        As for `bootstrap_speedup`.
-    resamples : int
-        For each of the three, 2 to 10,000,000.
-    rng : numpy.random.Generator
-        The source of randomness; one number is drawn from it.
-    seed : int, optional
-        The seed that `rng` was made from, for the record.
-
-    Raises
-    ------
-    UsageError
-        If an argument is out of its range.
-    AnalysisError
-        If the matrices do not go together, or an answer leaves the range of numbers. Too few runs
-        for an interval are no error: the report says so.
-    """
+    """Test the ratio, give its interval, and describe both systems."""
     root = int(rng.integers(2**63))
     test = randomization_test(
         candidate,

@@ -9,16 +9,20 @@ which one was used and what the data cannot tell.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data import PerformanceMatrix, Unit as Outermost, set_apart
+from ...data.pair import match, speedup_of, suite_mean
 from ...errors import UsageError
-from ...stats import read_only
+from ...pages import number_format as figures
+from ...stats.samples import read_only
 
-__all__ = ["SESSIONS", "UNITS", "Unit", "Units", "exchangeable_units", "set_apart"]
+if TYPE_CHECKING:
+    from ...data.levels import Unit as Outermost
+    from ...data.matrix import PerformanceMatrix
+    from ...data.pair import Centre, Match, Mean
 
 Unit = Literal["run", "block", "session"]
 UNITS: tuple[Unit, ...] = get_args(Unit)
@@ -31,24 +35,14 @@ _NOUN = {"run": "run", "block": "round"}
 class Units:
     """To which unit each run of two matched matrices belongs.
 
-    Attributes
-    ----------
-    unit : {"run", "block", "session"}
-        What a unit is.
-    chosen : bool
-        The unit was not asked for, but follows from what the data know.
-    candidate, baseline : tuple of read-only int arrays
-        In the shape of the samples: the number of each run's unit. For "block" and "session" the
-        numbers run over both sides and all benchmarks together, and a number that stands on both
-        sides is a unit that holds both variants. For "run" they run over both sides of one
-        benchmark: first the candidate's runs, then the baseline's.
-    sides : read-only int array
-        For each unit: 0 when it holds runs of the candidate only, 1 of the baseline only, 2 of
-        both. Empty for "run".
-    sessions : int or None
-        How many sessions the runs stem from; None when that is not known on both sides.
-    outermost : {"session", "host"}
-        What is taken as a session; hosts only where they are on both sides.
+    `chosen` tells that the unit was not asked for, but follows from what the data know. `candidate`
+    and `baseline` hold the number of each run's unit, in the shape of the samples. For "block" and
+    "session" the numbers run over both sides and all benchmarks together, and a number that stands
+    on both sides is a unit that holds both variants. For "run" they run over both sides of one
+    benchmark: first the candidate's runs, then the baseline's. `sides` is 0 for each unit with runs
+    of the candidate only, 1 of the baseline only, 2 of both; empty for "run". `sessions` counts
+    those of the runs, None when they are not known on both sides; `outermost` is what is taken as
+    one: hosts only where they are on both sides.
     """
 
     unit: Unit
@@ -82,6 +76,18 @@ class Units:
         return ", ".join(f"{count} {text}" for count, text in kinds if count)
 
     @property
+    def strata(self) -> list[NDArray[np.intp]]:
+        """The units that are drawn among each other: all where some hold both variants, else by side."""
+        if self.both:
+            return [np.arange(self.sides.size)]
+        return [np.flatnonzero(self.sides == 0), np.flatnonzero(self.sides == 1)]
+
+    @property
+    def several_sessions(self) -> bool:
+        """Whether units smaller than sessions stem from several: they count as independent."""
+        return self.unit != "session" and self.sessions is not None and self.sessions > 1
+
+    @property
     def only_candidate(self) -> int:
         """How many units hold runs of the candidate only."""
         return int((self.sides == 0).sum())
@@ -97,6 +103,52 @@ class Units:
         return int((self.sides == 2).sum())
 
 
+class Question(NamedTuple):
+    """What is resampled, for the test and the interval: two matched matrices and their units."""
+
+    pair: Match
+    units: Units
+    mean: Mean
+    centre: Centre
+
+    @property
+    def ratio(self) -> float:
+        """The observed ratio of suite means, above 1 where the candidate is better."""
+        ours, theirs = (
+            suite_mean(matrix, mean=self.mean, centre=self.centre)
+            for matrix in (self.pair.candidate, self.pair.baseline)
+        )
+        return speedup_of(ours, theirs, self.pair.candidate.better)
+
+    def answered(self) -> dict[str, Any]:
+        """Give the fields that every result repeats from its question."""
+        a, b = self.pair.candidate, self.pair.baseline
+        return {
+            "candidate": a.name,
+            "baseline": b.name,
+            "mean": self.mean,
+            "centre": self.centre,
+            "unit": self.units.unit,
+            "unit_counts": self.units.counts,
+            "benchmarks": a.benchmarks,
+            "runs_candidate": a.runs,
+            "runs_baseline": b.runs,
+            "timed": figures.timed(a.unit),
+        }
+
+
+def ask(
+    candidate: PerformanceMatrix,
+    baseline: PerformanceMatrix,
+    unit: Unit | None,
+    mean: Mean,
+    centre: Centre,
+) -> Question:
+    """Match two matrices and find their units."""
+    pair = match(candidate, baseline)
+    return Question(pair, exchangeable_units(pair.candidate, pair.baseline, unit), mean, centre)
+
+
 def exchangeable_units(
     candidate: PerformanceMatrix, baseline: PerformanceMatrix, unit: Unit | None = None
 ) -> Units:
@@ -105,43 +157,35 @@ def exchangeable_units(
     Equal block ids on both sides mean one round that holds both variants, equal session ids one
     session. Matrices of different trials must not share ids by accident: see `set_apart`. Where
     sessions are known on both sides, a round is known by its session and its block id together.
-
-    Parameters
-    ----------
-    candidate, baseline : PerformanceMatrix
-        As `analysis.data.match` gives them.
-    unit : {"run", "block", "session"}, optional
-        What is moved together. None takes "session" when both sides have five or more sessions in
-        common, otherwise "block" when block ids are known on both sides, otherwise "run".
-
-    Raises
-    ------
-    UsageError
-        If `unit` is unknown, or its ids are not known on both sides.
     """
     if unit is not None and unit not in UNITS:
         raise UsageError(f"unit must be 'run', 'block', 'session' or None, not {unit!r}")
-    used = unit or _by_default(candidate, baseline)
-    if used == "run":
-        ours, theirs, sides = _single_runs(candidate, baseline)
+    ours, theirs = _sessions(candidate), _sessions(baseline)
+    if unit is not None:
+        used = unit
+    elif len(ours & theirs) >= SESSIONS:
+        used = "session"
     else:
-        ours, theirs, sides = _numbered(_keys(candidate, baseline, used))
+        used = "run" if candidate.blocks is None or baseline.blocks is None else "block"
+    numbers = (
+        _single_runs(candidate, baseline)
+        if used == "run"
+        else _numbered(_keys(candidate, baseline, used))
+    )
+    known = candidate.sessions is not None and baseline.sessions is not None
     return Units(
         unit=used,
         chosen=unit is None,
-        candidate=ours,
-        baseline=theirs,
-        sides=sides,
-        sessions=_session_count(candidate, baseline),
+        candidate=numbers[0],
+        baseline=numbers[1],
+        sides=numbers[2],
+        sessions=len(ours | theirs) if known else None,
         outermost=candidate.outermost if candidate.outermost == baseline.outermost else "session",
     )
 
 
-def _by_default(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Unit:
-    """Choose the largest unit that the data know, and know often enough."""
-    if len(_sessions(candidate) & _sessions(baseline)) >= SESSIONS:
-        return "session"
-    return "run" if candidate.blocks is None or baseline.blocks is None else "block"
+def _sessions(matrix: PerformanceMatrix) -> set[Any]:
+    return {label for row in matrix.sessions or () for label in row.tolist()}
 
 
 Keys = list[list[Any]]
@@ -176,21 +220,21 @@ def _keys(a: PerformanceMatrix, b: PerformanceMatrix, unit: Unit) -> tuple[Keys,
 def _numbered(
     keys: tuple[Keys, Keys],
 ) -> tuple[tuple[Numbers, ...], tuple[Numbers, ...], Numbers]:
+
+    def place(key: Any) -> tuple[Any, ...]:  # noqa: ANN401 - an id is a number, a name, or a pair
+        parts = key if isinstance(key, tuple) else (key,)
+        return tuple((isinstance(part, str), part) for part in parts)
+
     ours, theirs = ({key for row in rows for key in row} for rows in keys)
     # An order that depends on neither the benchmarks nor the runs: same data, same draws. Numbers
     # and names may stand side by side.
-    number = {key: k for k, key in enumerate(sorted(ours | theirs, key=_rank))}
+    number = {key: k for k, key in enumerate(sorted(ours | theirs, key=place))}
     a, b = (
         tuple(read_only(np.array([number[key] for key in row], dtype=np.int64)) for row in rows)
         for rows in keys
     )
     sides = np.array([2 if key in ours and key in theirs else key in theirs for key in number])
     return a, b, read_only(sides.astype(np.int64))
-
-
-def _rank(key: Any) -> tuple[Any, ...]:  # noqa: ANN401 - an id is a number, a name, or a pair
-    parts = key if isinstance(key, tuple) else (key,)
-    return tuple((isinstance(part, str), part) for part in parts)
 
 
 def _single_runs(
@@ -201,13 +245,3 @@ def _single_runs(
         read_only(np.arange(m, m + k, dtype=np.int64)) for m, k in zip(a.runs, b.runs, strict=True)
     )
     return ours, theirs, read_only(np.empty(0, dtype=np.int64))
-
-
-def _session_count(a: PerformanceMatrix, b: PerformanceMatrix) -> int | None:
-    if a.sessions is None or b.sessions is None:
-        return None
-    return len(_sessions(a) | _sessions(b))
-
-
-def _sessions(matrix: PerformanceMatrix) -> set[Any]:
-    return {label for row in matrix.sessions or () for label in row.tolist()}

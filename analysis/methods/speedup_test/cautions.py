@@ -6,19 +6,15 @@ The rates are those of the method as published, at risk 0.05; `tests/calibration
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from ...data import Match, PerformanceMatrix
-from ...report import Caution, figures, merged
+from ...pages import number_format as figures
+from ...pages.model import Caution, merged
 from .result import SHAPIRO, Decision, SpeedupTest, Weighting
 
-__all__ = [
-    "benchmark_cautions",
-    "data_cautions",
-    "protocol_cautions",
-    "session_cautions",
-    "suite_cautions",
-    "weighting_cautions",
-]
+if TYPE_CHECKING:
+    from ...data.matrix import PerformanceMatrix
+    from ...data.pair import Match
 
 _SESSIONS = (
     "all runs count as independent. Runs of one session are not: with a common shift in each session "
@@ -56,45 +52,21 @@ def benchmark_cautions(mean: Decision, median: Decision) -> Iterator[Caution]:
 
 def suite_cautions(tests: Sequence[SpeedupTest]) -> Iterator[Caution]:
     """Say on which benchmarks of a suite there is no conclusion, or an approximate one."""
-    total = len(tests)
-    stopped = _named(tests, [test.mean.stopped for test in tests])
-    if stopped:
-        yield Caution("mean-not-concluded", _not_concluded("mean", stopped, total), stopped)
-    stopped = _named(tests, [test.median.stopped for test in tests])
-    if stopped:
-        yield Caution("median-not-concluded", _not_concluded("median", stopped, total), stopped)
-    doubtful = _named(tests, [bool(_not_normal(test.mean)) for test in tests])
-    if doubtful:
-        yield Caution(
-            "mean-approximate",
-            _approximate("mean", doubtful, total, why="do not look normal"),
-            doubtful,
-        )
-    doubtful = _named(tests, [_not_shifted(test.median) for test in tests])
-    if doubtful:
-        yield Caution(
-            "median-approximate",
-            _approximate("median", doubtful, total, why="differ by more than a shift"),
-            doubtful,
-        )
-
-
-def _named(tests: Sequence[SpeedupTest], chosen: Sequence[bool]) -> tuple[str, ...]:
-    return tuple(test.name or "" for test, yes in zip(tests, chosen, strict=True) if yes)
-
-
-def _not_concluded(centre: str, names: Sequence[str], total: int) -> str:
-    return (
-        f"a check did not hold, so that nothing can be concluded about the {centre} of "
-        f"{len(names)} of {total} benchmarks: {figures.listed(names)}"
-    )
-
-
-def _approximate(centre: str, names: Sequence[str], total: int, *, why: str) -> str:
-    return (
-        f"the confidence for the {centre} is approximate on {len(names)} of {total} benchmarks, "
-        f"because their large samples {why}: {figures.listed(names)}"
-    )
+    stopped = "a check did not hold, so that nothing can be concluded about the {} of {}: {}"
+    doubtful = "the confidence for the {} is approximate on {}, because their large samples "
+    not_normal = doubtful + "do not look normal: {}"
+    not_shifted = doubtful + "differ by more than a shift: {}"
+    for code, centre, text, flags in (
+        ("not-concluded", "mean", stopped, [test.mean.stopped for test in tests]),
+        ("not-concluded", "median", stopped, [test.median.stopped for test in tests]),
+        ("approximate", "mean", not_normal, [bool(_not_normal(test.mean)) for test in tests]),
+        ("approximate", "median", not_shifted, [_not_shifted(test.median) for test in tests]),
+    ):
+        names = tuple(test.name or "" for test, yes in zip(tests, flags, strict=True) if yes)
+        if names:
+            count = f"{len(names)} of {len(tests)} benchmarks"
+            said = text.format(centre, count, figures.listed(names))
+            yield Caution(f"{centre}-{code}", said, names)
 
 
 def _not_normal(mean: Decision) -> list[str]:

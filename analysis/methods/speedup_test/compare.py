@@ -4,20 +4,25 @@ Pairs of samples of equal sizes are judged together.
 
 References
 ----------
-.. [1] S. Touati, J. Worms, S. Briais, "The Speedup Test", technical report inria-00443839v2, 2010.
+.. [1] S. Touati, J. Worms, S. Briais, "The Speedup Test", technical report inria-00443839v2, 2010,
+   sections 3.2 (equations 1 to 3) and 6.2.3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...data import Match, PerformanceMatrix, match
-from ...errors import AnalysisError, UsageError
-from ...stats import door
+from ...data.matrix import PerformanceMatrix
+from ...data.pair import Match, match
+from ...errors import AnalysisError, SidesWarning, UsageError
+from ...stats.arguments import door
 from .cautions import (
     benchmark_cautions,
     data_cautions,
@@ -26,15 +31,118 @@ from .cautions import (
     suite_cautions,
     weighting_cautions,
 )
-from .proportion import proportion
 from .protocol import Decided, decide
-from .result import SpeedupSuite, SpeedupTest
-from .sides import sides_by_name
-from .suite import Weights, suite_figures
+from .result import CENTRES, TESTED, WORDS, Centre, SpeedupSuite, SpeedupTest, Weighting, proportion
 
-__all__ = ["speedup_test", "speedup_test_suite"]
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+_warned: list[str] = []  # functions, once a process
 
+
+def sides_by_name(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Warn once a process when the sides are given by their places.
+
+    Every other method takes the candidate first, so the answer would be reversed in silence.
+    """
+
+    @wraps(function)
+    def checked(*args: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
+        if args and function.__name__ not in _warned:
+            _warned.append(function.__name__)
+            warnings.warn(
+                f"{function.__name__} takes the baseline first, every other method the candidate; "
+                f"write {function.__name__}(baseline=old, candidate=new)",
+                SidesWarning,
+                stacklevel=2,
+            )
+        return function(*args, **named)
+
+    return checked
+
+
+Weights = Weighting | Mapping[str, float]
 Array = NDArray[np.float64]
+
+
+_FIGURES = (
+    *("coefficients", "weights", "gain", "speedup"),
+    *("gain_accelerated", "speedup_accelerated"),
+)
+
+
+def suite_figures(
+    tests: Sequence[SpeedupTest], names: Sequence[str], weights: Weights
+) -> dict[str, Any]:
+    """Sum up the benchmarks: the fields of `SpeedupSuite` that are mappings, and `weighting`."""
+    weighting, given = _coefficients(names, weights)
+    done: dict[str, dict[Centre, Any]] = {name: {} for name in _FIGURES}
+    for centre in CENTRES:
+        before, after = (
+            np.array(side) for side in zip(*(test.times(centre) for test in tests), strict=True)
+        )
+        before, after = _scaled(before, after)
+        coefficients = before / before.sum() if weighting == "fraction" else np.array(given)
+        (share,) = _scaled(coefficients)
+        share = share / share.sum()
+        old, new = share * before, share * after
+        # no test belongs to the minimum; section 6.3.2 calls a program accelerated when the speedup
+        # of its mean or of its median is significant
+        chosen = np.array(
+            [t.accelerated if centre == "min" else t.of(centre).significant is True for t in tests]
+        )
+        values = (
+            dict(zip(names, coefficients.tolist(), strict=True)),
+            dict(zip(names, share.tolist(), strict=True)),
+            *_overall(old, new),
+            *(_overall(old[chosen], new[chosen]) if chosen.any() else (None, None)),
+        )
+        for name, value in zip(_FIGURES, values, strict=True):
+            done[name][centre] = value
+    return {"weighting": weighting, **done}
+
+
+def _scaled(*sides: Array) -> list[Array]:
+    """Scale all sides by one power of two, which is exact, so that no sum of them overflows."""
+    exponent = -np.frexp(max(float(side.max()) for side in sides))[1]
+    return [np.ldexp(side, exponent) for side in sides]
+
+
+def _overall(old: Array, new: Array) -> tuple[float, float]:
+    """Give gain (equation 2) and speedup (equation 3) of weighted times."""
+    with np.errstate(all="ignore"):
+        gain, speedup = 1 - new.sum() / old.sum(), old.sum() / new.sum()
+    if not (np.isfinite(gain) and np.isfinite(speedup) and speedup > 0):
+        raise AnalysisError(
+            "times and weights of these benchmarks lie too far apart for an overall gain and speedup",
+            fix="look for a wrong value, for different units, and for a weight near zero",
+        )
+    return float(gain), float(speedup)
+
+
+def _coefficients(names: Sequence[str], weights: Weights) -> tuple[Weighting, list[float]]:
+    if isinstance(weights, str):
+        if weights not in ("equal", "fraction"):
+            raise UsageError(
+                f"weights must be 'equal', 'fraction' or a mapping, not {weights!r}",
+                fix=f"known weightings: {', '.join(get_args(Weighting))}; 'custom' is a mapping of "
+                "benchmarks to coefficients",
+            )
+        return weights, [1.0] * len(names)
+    missing = [name for name in names if name not in weights]
+    if missing:
+        raise UsageError(
+            f"there is no weight for {', '.join(map(repr, missing[:6]))}",
+            fix="give a positive number for each benchmark",
+        )
+    given = [float(weights[name]) for name in names]
+    for name, value in zip(names, given, strict=True):
+        if not 0 < value < float("inf"):
+            raise UsageError(
+                f"the weight of {name!r} is {value!r}", fix="weights are positive finite numbers"
+            )
+    return "custom", given
+
+
 Confidence = float | Mapping[str, float | None] | None
 _APART = 1e300  # a factor between two times beyond which no ratio or scale can be trusted to exist
 _PROPORTION = 0.95  # section 6.2.4: where no confidence is asked for
@@ -147,25 +255,19 @@ def speedup_test_suite(
             proportion_confidence = float(confidence)
     shares = [
         proportion(
-            sum(decision.significant is True for decision in decisions),
+            sum(test.of(centre).significant is True for test in tests),
             len(tests),
             confidence=proportion_confidence,
             precision=precision,
         )
-        for decisions in ([t.mean for t in tests], [t.median for t in tests])
+        for centre in TESTED
     ]
     sums = suite_figures(tests, both.candidate.benchmarks, weights)
     return SpeedupSuite(
         baseline=both.baseline.name,
         candidate=both.candidate.name,
         benchmarks=tests,
-        weighting=sums.weighting,
-        coefficients=sums.coefficients,
-        weights=sums.weights,
-        gain=sums.gain,
-        speedup=sums.speedup,
-        gain_accelerated=sums.gain_accelerated,
-        speedup_accelerated=sums.speedup_accelerated,
+        **sums,
         proportion_mean=shares[0],
         proportion_median=shares[1],
         cautions=(
@@ -173,7 +275,7 @@ def speedup_test_suite(
             *suite_cautions(tests),
             *protocol_cautions(tests),
             *session_cautions(both.baseline, both.candidate),
-            *weighting_cautions(sums.weighting),
+            *weighting_cautions(sums["weighting"]),
         ),
     )
 
@@ -191,13 +293,10 @@ class _SamplePair:
 def _pairs(both: Match, confidence: Confidence) -> list[_SamplePair]:
     names = both.candidate.benchmarks
     levels = _levels(confidence, names)
-    inverted = both.candidate.better == "higher"
+    times = _reciprocals if both.candidate.better == "higher" else lambda values, _name: values
     return [
         _SamplePair(
-            name=name,
-            baseline=_reciprocals(x, name) if inverted else x,
-            candidate=_reciprocals(y, name) if inverted else y,
-            confidence=levels[name],
+            name=name, baseline=times(x, name), candidate=times(y, name), confidence=levels[name]
         )
         for name, x, y in zip(names, both.baseline.samples, both.candidate.samples, strict=True)
     ]
@@ -243,33 +342,20 @@ def _check_confidence(confidence: float | None, where: str | None = None) -> Non
 
 
 def _judge(pairs: Sequence[_SamplePair], *, compatible: bool) -> tuple[SpeedupTest, ...]:
-    """Judge all pairs; the results stand in the order of the pairs.
-
-    Raises
-    ------
-    AnalysisError
-        If two times of one benchmark lie more than a factor of 1e300 apart.
-    """
+    """Judge all pairs; the results stand in the order of the pairs."""
     groups: dict[tuple[int, int], list[int]] = {}
     for k, pair in enumerate(pairs):
         groups.setdefault((pair.baseline.size, pair.candidate.size), []).append(k)
     results: dict[int, SpeedupTest] = {}
     for where in groups.values():
         group = [pairs[k] for k in where]
-        results.update(zip(where, _judge_group(group, compatible=compatible), strict=True))
+        x = np.stack([pair.baseline for pair in group])
+        y = np.stack([pair.candidate for pair in group])
+        _check_range(group, np.concatenate([x, y], axis=1))
+        decided = decide(x, y, [pair.confidence for pair in group], compatible=compatible)
+        found = map(_result, group, _centres(x), _centres(y), decided)
+        results.update(zip(where, found, strict=True))
     return tuple(results[k] for k in range(len(pairs)))
-
-
-def _judge_group(pairs: Sequence[_SamplePair], *, compatible: bool) -> list[SpeedupTest]:
-    x = np.stack([pair.baseline for pair in pairs])
-    y = np.stack([pair.candidate for pair in pairs])
-    _check_range(pairs, np.concatenate([x, y], axis=1))
-    decided = decide(x, y, [pair.confidence for pair in pairs], compatible=compatible)
-    centres = zip(*(_centres(rows) for rows in (x, y)), strict=True)
-    return [
-        _result(pair, before, after, both)
-        for pair, (before, after), both in zip(pairs, centres, decided, strict=True)
-    ]
 
 
 def _check_range(pairs: Sequence[_SamplePair], rows: Array) -> None:
@@ -284,7 +370,7 @@ def _check_range(pairs: Sequence[_SamplePair], rows: Array) -> None:
         )
 
 
-def _centres(rows: Array) -> list[tuple[float, float, float]]:
+def _centres(rows: Array) -> list[tuple[float, ...]]:
     """Give minimum, mean and median of each row, in a scale that cannot overflow."""
     exponent = np.frexp(rows.max(axis=1))[1]
     scaled = np.ldexp(rows, -exponent[:, None])
@@ -293,25 +379,17 @@ def _centres(rows: Array) -> list[tuple[float, float, float]]:
 
 
 def _result(
-    pair: _SamplePair,
-    before: tuple[float, float, float],
-    after: tuple[float, float, float],
-    decided: Decided,
+    pair: _SamplePair, before: Sequence[float], after: Sequence[float], decided: Decided
 ) -> SpeedupTest:
-    runs = pair.baseline.size, pair.candidate.size
+    figures: dict[str, Any] = {}
+    for centre, old, new in zip(CENTRES, before, after, strict=True):
+        figures |= {f"{WORDS[centre]}_baseline": old, f"{WORDS[centre]}_candidate": new}
+        figures[f"speedup_{centre}"] = old / new
     return SpeedupTest(
         name=pair.name,
-        runs_baseline=runs[0],
-        runs_candidate=runs[1],
-        minimum_baseline=before[0],
-        minimum_candidate=after[0],
-        mean_baseline=before[1],
-        mean_candidate=after[1],
-        median_baseline=before[2],
-        median_candidate=after[2],
-        speedup_min=before[0] / after[0],
-        speedup_mean=before[1] / after[1],
-        speedup_median=before[2] / after[2],
+        runs_baseline=pair.baseline.size,
+        runs_candidate=pair.candidate.size,
+        **figures,
         mean=decided.mean,
         median=decided.median,
         required=pair.confidence,

@@ -4,48 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...report import Column, Page, Section, Sentence, Table, Value, figures, page_of
-from .proportion import Proportion
+from ...pages import number_format as figures
+from ...pages.model import Column, Page, Section, Sentence, Table, Value, page_of
+from ...record.words import shorten
 from .result import (
     CENTRES,
     F_TEST,
     KOLMOGOROV,
     SHAPIRO,
     STUDENT,
+    TESTED,
     WELCH,
     WILCOXON,
-    Centre,
+    WORDS,
     Decision,
+    Proportion,
     SpeedupSuite,
     SpeedupTest,
     Step,
-    Weighting,
 )
 
-__all__ = ["benchmark_page"]
-
-_WORDS: dict[Centre, str] = {"min": "minimum", "mean": "mean", "median": "median"}
-_WEIGHTS: dict[Weighting, str] = {
-    "equal": "equal",
-    "fraction": "by the baseline's time",
-    "custom": "as given",
-}
-_SIGNS = {
-    SHAPIRO: "W",
-    F_TEST: "F",
-    STUDENT: "t",
-    WELCH: "t",
-    KOLMOGOROV: "D",
-    WILCOXON: "W",
-}
+_SIGNS = dict(zip((SHAPIRO, F_TEST, STUDENT, WELCH, KOLMOGOROV, WILCOXON), "WFttDW", strict=True))
 _BENCHMARK, _VARIANT = 24, 30  # columns for names
 
 
 # ---- one benchmark
 
 
-@page_of.register
-def _(test: SpeedupTest) -> Page:
+@page_of.register(SpeedupTest)
+def _speedup_test_page(test: SpeedupTest) -> Page:
     return benchmark_page(test)
 
 
@@ -65,11 +52,8 @@ def benchmark_page(test: SpeedupTest, *, named: bool = True) -> Page:
 
 
 def _answers(test: SpeedupTest) -> Iterator[Sentence]:
-    for word, value, decision in (
-        ("mean", test.speedup_mean, test.mean),
-        ("median", test.speedup_median, test.median),
-    ):
-        yield Sentence(f"speedup of the {word} {_times(value).text}: {_answer(decision)}")
+    for centre, value in zip(TESTED, (test.speedup_mean, test.speedup_median), strict=True):
+        yield Sentence(f"speedup of the {centre} {_times(value).text}: {_answer(test.of(centre))}")
     yield Sentence(
         f"speedup of the minimum {_times(test.speedup_min).text}: a description, no test belongs to it"
     )
@@ -77,36 +61,32 @@ def _answers(test: SpeedupTest) -> Iterator[Sentence]:
 
 def _answer(decision: Decision) -> str:
     p = "" if decision.pvalue is None else f" (p {figures.pvalue(decision.pvalue)})"
-    if decision.searched:
-        if decision.confidence is None:
-            return f"no confidence above 0.50 declares it{p}{_more(decision)}{_slower(decision)}"
+    if decision.searched and decision.confidence is not None:
         return f"significant up to confidence {decision.confidence:g}, by search{p}"
-    return f"{decision.answer} at {decision.confidence:g}{p}{_more(decision)}{_slower(decision)}"
-
-
-def _slower(decision: Decision) -> str:
-    """Say that the opposite is significant, with the p of that test."""
-    swapped = decision.swapped
-    if decision.word != "slower" or swapped.pvalue is None:
-        return ""
-    return f"; significantly slower with the sides swapped (p {figures.pvalue(swapped.pvalue)})"
-
-
-def _more(decision: Decision) -> str:
-    if decision.needed_runs is None or not decision.stopped:
-        return ""
-    return f"; {decision.needed_runs} runs are needed where a check failed"
+    said = "no confidence above 0.50 declares it"
+    if not decision.searched:
+        said = f"{decision.answer} at {decision.confidence:g}"
+    said += p
+    if decision.needed_runs is not None and decision.stopped:
+        said += f"; {decision.needed_runs} runs are needed where a check failed"
+    swapped = decision.swapped.pvalue
+    if decision.word == "slower" and swapped is not None:
+        said += f"; significantly slower with the sides swapped (p {figures.pvalue(swapped)})"
+    return said
 
 
 def _times_table(test: SpeedupTest) -> Table:
     runs = (test.runs_baseline, test.runs_candidate)
-    times = [(_WORDS[centre], *test.times(centre)) for centre in CENTRES]
     return Table(
         name="times",
         columns=(Column("", "left"), Column("baseline"), Column("candidate")),
         rows=(
             ("runs", *(Value(str(count), count) for count in runs)),
-            *((word, _time(before), _time(after)) for word, before, after in times),
+            *(
+                (WORDS[centre], _time(before), _time(after))
+                for centre in CENTRES
+                for before, after in (test.times(centre),)
+            ),
         ),
     )
 
@@ -138,14 +118,15 @@ def _found(step: Step) -> tuple[Value, Value]:
 # ---- a suite
 
 
-@page_of.register
-def _(suite: SpeedupSuite) -> Page:
+@page_of.register(SpeedupSuite)
+def _speedup_suite_page(suite: SpeedupSuite) -> Page:
+    weights = {"equal": "equal", "fraction": "by the baseline's time", "custom": "as given"}
     return Page(
         title=f"Speedup-Test: {suite.candidate} against {suite.baseline}",
         sections=(
             Section((Sentence(_counts(suite)),)),
             Section((_benchmarks_table(suite),)),
-            Section((_overall_table(suite), Sentence(f"weights: {_WEIGHTS[suite.weighting]}"))),
+            Section((_overall_table(suite), Sentence(f"weights: {weights[suite.weighting]}"))),
             Section(tuple(_shares(suite))),
         ),
         cautions=suite.cautions,
@@ -153,31 +134,27 @@ def _(suite: SpeedupSuite) -> Page:
 
 
 def _counts(suite: SpeedupSuite) -> str:
-    ours, theirs = (figures.shorten(name, _VARIANT) for name in (suite.candidate, suite.baseline))
-    mean, median = suite.proportion_mean, suite.proportion_median
+    ours, theirs = (shorten(name, _VARIANT) for name in (suite.candidate, suite.baseline))
     n = len(suite.benchmarks)
-    return (
-        f"{ours} against {theirs}: the speedup of the mean is significant on {mean.accelerated} of {n} "
-        f"benchmarks, that of the median on {median.accelerated} of {n}{_levels(suite)}"
-        f"{_slowdowns(suite)}"
+    said = (
+        f"{ours} against {theirs}: the speedup of the mean is significant on "
+        f"{suite.proportion_mean.accelerated} of {n} benchmarks, that of the median on "
+        f"{suite.proportion_median.accelerated} of {n}"
     )
-
-
-def _slowdowns(suite: SpeedupSuite) -> str:
-    counts = suite.slower
-    if not any(counts.values()):
-        return ""
-    return (
-        f"; significantly slower with the sides swapped on {counts['mean']} by the mean, on "
-        f"{counts['median']} by the median"
-    )
-
-
-def _levels(suite: SpeedupSuite) -> str:
     levels = {test.required for test in suite.benchmarks}
     if levels == {None}:
-        return ", each at the best level that a search finds"
-    return f" at confidence {levels.pop():g}" if len(levels) == 1 else ", each at its own level"
+        said += ", each at the best level that a search finds"
+    else:
+        said += (
+            f" at confidence {levels.pop():g}" if len(levels) == 1 else ", each at its own level"
+        )
+    slower = suite.slower
+    if any(slower.values()):
+        said += (
+            f"; significantly slower with the sides swapped on {slower['mean']} by the mean, on "
+            f"{slower['median']} by the median"
+        )
+    return said
 
 
 def _benchmarks_table(suite: SpeedupSuite) -> Table:
@@ -187,16 +164,14 @@ def _benchmarks_table(suite: SpeedupSuite) -> Table:
         name="benchmarks",
         columns=(
             Column("", "left"),
-            Column("runs"),
-            Column("min"),
-            Column("mean"),
+            *map(Column, ("runs", "min", "mean")),
             Column(head, "left"),
             Column("median"),
             Column(head, "left"),
         ),
         rows=tuple(
             (
-                figures.shorten(test.name or "", _BENCHMARK),
+                shorten(test.name or "", _BENCHMARK),
                 f"{test.runs_baseline}/{test.runs_candidate}",
                 _times(test.speedup_min),
                 _times(test.speedup_mean),
@@ -227,12 +202,11 @@ def _overall_table(suite: SpeedupSuite) -> Table:
     headings = ("gain, all", "speedup, all", "gain, accelerated", "speedup, accelerated")
     return Table(
         name="overall",
-        columns=(Column("", "left"), *(Column(heading) for heading in headings)),
+        columns=(Column("", "left"), *map(Column, headings)),
         rows=tuple(
             (
-                f"overall, by {_WORDS[centre]}",
-                _percent(suite.gain[centre]),
-                _times(suite.speedup[centre]),
+                f"overall, by {WORDS[centre]}",
+                *(_percent(suite.gain[centre]), _times(suite.speedup[centre])),
                 _percent(suite.gain_accelerated[centre]),
                 _times(suite.speedup_accelerated[centre]),
             )

@@ -1,4 +1,4 @@
-"""The two protocols of the Speedup-Test: from the runs of many pairs to decisions with their steps.
+"""The two protocols of the Speedup-Test: from runs of many pairs to decisions with steps.
 
 Each p-value is computed once for a pair, for all pairs of equal sizes together. What a level decides is
 then a matter of comparing these numbers with its risk, so that the search costs nothing.
@@ -11,7 +11,8 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import NamedTuple
@@ -19,11 +20,133 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...stats import PairTests, f_test, ks_centred, rank_sum, shapiro_wilk as wilk, student, welch
-from .result import LARGE, Decision, Step, Swapped
-from .steps import P_TOLERANCE, Pair, mean_path, median_path
+from ...stats import classical_tests as wilk
+from ...stats.classical_tests import PairTests, f_test, ks_centred, rank_sum, student, welch
+from .result import (
+    F_TEST,
+    KOLMOGOROV,
+    LARGE,
+    SHAPIRO,
+    STUDENT,
+    WELCH,
+    WILCOXON,
+    Decision,
+    Outcome,
+    Side,
+    Step,
+    Swapped,
+)
 
-__all__ = ["LEVELS", "Decided", "decide", "risk_of"]
+P_TOLERANCE = 1e-12  # a p of exactly the risk must be accepted whatever its last digits
+
+_NO_LESS_MEAN = "the candidate's mean time is not below the baseline's"
+_HYPOTHESES = {
+    SHAPIRO: "the times are normally distributed",
+    F_TEST: "both sides have the same variance",
+    STUDENT: _NO_LESS_MEAN,
+    WELCH: _NO_LESS_MEAN,
+    KOLMOGOROV: "the times less their medians have the same distribution on both sides",
+    WILCOXON: "the candidate's times do not tend to be below the baseline's",
+}
+
+_MORE = f"more than {LARGE} runs"
+_APPROXIMATE = "its risk is approximate"
+
+
+def mean_path(tests: _Evidence, k: int, risk: float) -> tuple[list[Step], int | None]:
+    """Give the steps of the protocol for the mean of the k-th pair (figure 1), and the runs it asks for."""
+    steps: list[Step] = []
+    needed: list[int] = []
+    sides: tuple[tuple[Side, int, PairTests], ...] = (
+        ("baseline", tests.n, tests.normal_x),
+        ("candidate", tests.m, tests.normal_y),
+    )
+    for side, runs, normal in sides:
+        more, follows = _normality(runs, float(normal.pvalue[k]), risk)
+        if more is not None:
+            needed.append(more)
+        steps.append(_step(SHAPIRO, normal, k, risk, follows, side))
+    if needed:
+        return steps, max(needed)
+    pooled = bool(tests.f.pvalue[k] > risk + P_TOLERANCE)
+    if math.isnan(tests.f.pvalue[k]):
+        follows = "all times of a side are equal: Welch's t-test"
+    elif pooled:
+        follows = "variances taken as equal: Student's t-test"
+    else:
+        follows = "variances differ: Welch's t-test"
+    steps.append(_step(F_TEST, tests.f, k, risk, follows))
+    name, last = (STUDENT, tests.student) if pooled else (WELCH, tests.welch)
+    if math.isnan(last.pvalue[k]):
+        follows = "the times do not differ by more than rounding: cannot conclude"
+    else:
+        follows = _verdict("mean", last, k, risk)
+    return [*steps, _step(name, last, k, risk, follows)], None
+
+
+def median_path(tests: _Evidence, k: int, risk: float) -> tuple[list[Step], int | None]:
+    """Give the steps of the protocol for the median (figure 2), and the runs that it asks for."""
+    one_shape = tests.ks.pvalue[k] > risk + P_TOLERANCE
+    small = min(tests.n, tests.m) <= LARGE
+    if one_shape:
+        follows = "the two may differ by a shift only"
+    elif small:
+        follows = f"the shapes differ: cannot conclude; {_MORE} are needed on both sides"
+    else:
+        follows = f"the shapes differ, but with {_MORE} the rank-sum test is used; {_APPROXIMATE}"
+    first = _step(KOLMOGOROV, tests.ks, k, risk, follows)
+    if small and not one_shape:
+        return [first], LARGE + 1
+    follows = _verdict("median", tests.rank_sum, k, risk)
+    return [first, _step(WILCOXON, tests.rank_sum, k, risk, follows)], None
+
+
+def _normality(runs: int, p: float, risk: float) -> tuple[int | None, str]:
+    """Give the runs that are needed for want of normality, and the consequence in words."""
+    if runs > LARGE:
+        if p > risk + P_TOLERANCE:
+            return None, f"not required with {_MORE}, and no departure is seen"
+        if p <= risk + P_TOLERANCE:
+            return None, f"not required with {_MORE}: the t-test is used; {_APPROXIMATE}"
+        if runs > wilk.MOST:
+            return None, f"not required with {_MORE}; no law is known beyond {wilk.MOST}"
+        return None, f"all values are equal; not required with {_MORE}"
+    if runs < wilk.LEAST:
+        return wilk.LEAST, f"it needs {wilk.LEAST} runs, so cannot conclude"
+    if math.isnan(p):
+        return LARGE + 1, f"all values are equal, so cannot conclude; {_MORE} are needed"
+    if p > risk + P_TOLERANCE:
+        return None, "taken as normal"
+    return LARGE + 1, f"not normal: cannot conclude; {_MORE} are needed"
+
+
+def _verdict(centre: str, last: PairTests, k: int, risk: float) -> str:
+    word = "is" if last.pvalue[k] <= risk + P_TOLERANCE else "is not"
+    return f"the speedup of the {centre} {word} significant"
+
+
+def _step(  # noqa: PLR0917 - what is read at a step, in the order of a sentence
+    test: str,
+    found: PairTests,
+    k: int,
+    risk: float,
+    consequence: str,
+    sample: Side | None = None,
+) -> Step:
+    p = float(found.pvalue[k])
+    known = not math.isnan(p)
+    rejected: Outcome = "rejected" if p <= risk + P_TOLERANCE else "not rejected"
+    return Step(
+        test=test,
+        hypothesis=_HYPOTHESES[test],
+        sample=sample,
+        statistic=float(found.statistic[k]) if known else None,
+        pvalue=p if known else None,
+        risk=risk,
+        outcome=rejected if known else "not tested",
+        consequence=consequence,
+    )
+
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -73,15 +196,6 @@ class _Evidence:
             rank_sum=rank_sum(y, x),
         )
 
-    def pairs(self) -> list[Pair]:
-        tests = (self.normal_x, self.normal_y, self.f, self.student, self.welch)
-        columns = [
-            column.tolist()
-            for test in (*tests, self.ks, self.rank_sum)
-            for column in (test.statistic, test.pvalue)
-        ]
-        return [Pair(self.n, self.m, *row) for row in zip(*columns, strict=True)]
-
     def mean_at(self, risk: Array) -> tuple[Flags, Array]:
         """Tell where the checks hold at a risk, and give the p of the t-test it leads to."""
         holds = np.ones(np.broadcast_shapes(risk.shape, self.f.pvalue.shape), dtype=np.bool_)
@@ -104,33 +218,17 @@ class _Evidence:
 def decide(
     x: Array, y: Array, confidences: Sequence[float | None], *, compatible: bool
 ) -> list[Decided]:
-    """Judge pairs of samples of equal sizes.
-
-    Parameters
-    ----------
-    x, y : array of shape (pairs, n), (pairs, m)
-        Times of the baseline and of the candidate.
-    confidences : sequence of float or None
-        The level asked for each pair; None searches.
-    compatible : bool
-        Search by bisection, as the original tool did, instead of a scan.
-    """
+    """Judge pairs of samples of equal sizes."""
     evidence = _evidence(x, y)
     swapped = evidence.swapped(x, y)
-    pairs = evidence.pairs()
-    found = (
-        _decisions(
-            pairs,
-            path,
-            _decided(ours, confidences, compatible=compatible),
-            _decided(theirs, confidences, compatible=compatible),
-            confidences,
-        )
-        for path, ours, theirs in (
-            (mean_path, evidence.mean_at, swapped.mean_at),
-            (median_path, evidence.median_at, swapped.median_at),
-        )
-    )
+    found = []
+    for path, *judges in (
+        (mean_path, evidence.mean_at, swapped.mean_at),
+        (median_path, evidence.median_at, swapped.median_at),
+    ):
+        ours, theirs = (_decided(one, confidences, compatible=compatible) for one in judges)
+        ways = (path(evidence, k, one.risk) for k, one in enumerate(ours))
+        found.append(list(map(_decision, ways, ours, theirs, confidences)))
     return [Decided(*both) for both in zip(*found, strict=True)]
 
 
@@ -160,7 +258,6 @@ def _evidence(x: Array, y: Array) -> _Evidence:
 
 
 _Judge = Callable[[Array], tuple[Flags, Array]]
-_Way = Callable[[Pair, float], tuple[tuple[Step, ...], int | None]]
 
 
 class _Found(NamedTuple):
@@ -186,35 +283,28 @@ def _decided(
     ]
 
 
-def _significant(found: _Found, *, searched: bool) -> bool | None:
-    if searched:
-        return found.level is not None
-    return None if found.pvalue is None else found.pvalue <= found.risk + P_TOLERANCE
+def _decision(
+    way: tuple[list[Step], int | None], ours: _Found, theirs: _Found, asked: float | None
+) -> Decision:
+    """Put together the way to a decision, what it is, and what it would be with the sides swapped."""
+    searched = asked is None
 
+    def significant(one: _Found) -> bool | None:
+        if searched:
+            return one.level is not None
+        return None if one.pvalue is None else one.pvalue <= one.risk + P_TOLERANCE
 
-def _decisions(
-    pairs: Sequence[Pair],
-    path: _Way,
-    ours: Sequence[_Found],
-    theirs: Sequence[_Found],
-    confidences: Sequence[float | None],
-) -> Iterator[Decision]:
-    for pair, found, other, asked in zip(pairs, ours, theirs, confidences, strict=True):
-        searched = asked is None
-        steps, needed = path(pair, found.risk)
-        yield Decision(
-            significant=_significant(found, searched=searched),
-            confidence=found.level,
-            pvalue=found.pvalue,
-            steps=steps,
-            needed_runs=needed,
-            searched=searched,
-            swapped=Swapped(
-                significant=_significant(other, searched=searched),
-                confidence=other.level,
-                pvalue=other.pvalue,
-            ),
-        )
+    return Decision(
+        significant=significant(ours),
+        confidence=ours.level,
+        pvalue=ours.pvalue,
+        steps=tuple(way[0]),
+        needed_runs=way[1],
+        searched=searched,
+        swapped=Swapped(
+            significant=significant(theirs), confidence=theirs.level, pvalue=theirs.pvalue
+        ),
+    )
 
 
 def _scan(judge: _Judge, count: int) -> list[_Found]:
@@ -227,20 +317,18 @@ def _scan(judge: _Judge, count: int) -> list[_Found]:
     holds, pvalue = judge(risks[:, None])
     good = holds & (pvalue <= risks[:, None] + P_TOLERANCE)
     best = good.argmax(axis=0)
-    found: Flags = np.asarray(good.any(axis=0))
-    some: Flags = np.asarray(holds.any(axis=0))
+    found, some = good.any(axis=0), holds.any(axis=0)
     # without a level, p is told at the lowest one whose checks hold
     at = np.where(found, best, len(LEVELS) - 1 - holds[::-1].argmax(axis=0))
     told = pvalue[at, np.arange(count)]
+    columns = (column.tolist() for column in (best, found, told, some))
     return [
         _Found(
             LEVELS[k] / 100 if done else None,
             float(risks[k if done else -1]),
             p if known else None,
         )
-        for k, done, p, known in zip(
-            best.tolist(), found.tolist(), told.tolist(), some.tolist(), strict=True
-        )
+        for k, done, p, known in zip(*columns, strict=True)
     ]
 
 
@@ -262,10 +350,7 @@ def _bisect(judge: _Judge, count: int) -> list[_Found]:
     return [
         _Found(whole / 100, risk, p) if done else _Found(None, other.risk, other.pvalue)
         for whole, done, risk, p, other in zip(
-            hundredths.tolist(),
-            found.tolist(),
-            (1 - low).tolist(),
-            pvalue.tolist(),
+            *(column.tolist() for column in (hundredths, found, 1 - low, pvalue)),
             without,
             strict=True,
         )

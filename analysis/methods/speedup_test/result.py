@@ -1,43 +1,113 @@
-"""What the Speedup-Test says: the decision path of each benchmark, and the figures of the suite."""
+"""What the Speedup-Test says: the decision path of each benchmark, the figures of the suite.
+
+References
+----------
+.. [1] S. Touati, J. Worms, S. Briais, "The Speedup Test", technical report inria-00443839v2, 2010,
+   sections 5 and 6.2.4.
+.. [2] E. B. Wilson, "Probable inference, the law of succession, and statistical inference",
+   Journal of the American Statistical Association 22, 1927.
+.. [3] R. G. Newcombe, "Two-sided confidence intervals for the single proportion", Statistics in
+   Medicine 17, 1998 (method 4: the continuity correction).
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from ...report import Result, Word
-from .proportion import Proportion
+from ...errors import UsageError
+from ...pages.result import Result
 
-__all__ = [
-    "CENTRES",
-    "F_TEST",
-    "KOLMOGOROV",
-    "LARGE",
-    "REFERENCES",
-    "SHAPIRO",
-    "STUDENT",
-    "SURE",
-    "WELCH",
-    "WILCOXON",
-    "Centre",
-    "Decision",
-    "Outcome",
-    "Proportion",
-    "Side",
-    "SpeedupSuite",
-    "SpeedupTest",
-    "Step",
-    "Swapped",
-    "Weighting",
-]
+if TYPE_CHECKING:
+    from ...pages.number_format import Word
+
+_ACCURATE = 5  # the rule of thumb of section 5: a - a^2 / b must be larger
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proportion:
+    """How many of the benchmarks are accelerated, and what that says about others like them.
+
+    `low` and `high` are Wilson's interval with Yates' continuity correction, as published (R's
+    ``prop.test``); `low_plain` and `high_plain` without. `accurate` is the report's condition
+    a - a^2 / b > 5. `needed_benchmarks` are those that make the interval C ± `precision`; None when
+    none or all are accelerated, because then the formula gives 0.
+    """
+
+    accelerated: int
+    total: int
+    share: float
+    low: float
+    high: float
+    low_plain: float
+    high_plain: float
+    accurate: bool
+    needed_benchmarks: int | None
+    confidence: float
+    precision: float
+
+
+def proportion(
+    accelerated: int, total: int, *, confidence: float = 0.95, precision: float = 0.05
+) -> Proportion:
+    """Estimate the share of accelerated benchmarks.
+
+    The interval printed in the report is not the Wald formula of its section 5 but the one that R's
+    ``prop.test`` gives, with Yates' correction min(1/2, abs(a - b/2)).
+    """
+    from scipy.special import ndtri
+
+    if not 0 <= accelerated <= total or total < 1:
+        raise UsageError(f"{accelerated} of {total} benchmarks is no proportion")
+    for name, value in (("confidence", confidence), ("precision", precision)):
+        if not 0 < value < 1:
+            raise UsageError(f"{name} must lie between 0 and 1, not {value!r}")
+    a, b = accelerated, total
+    z = -float(ndtri((1 - confidence) / 2))
+    yates = min(0.5, abs(a - b / 2))
+    low, high = _wilson(a, b, z, yates)
+    low_plain, high_plain = _wilson(a, b, z, 0.0)
+    share = a / b
+    raw = z**2 * share * (1 - share) / precision**2
+    return Proportion(
+        accelerated=a,
+        total=b,
+        share=share,
+        low=low,
+        high=high,
+        low_plain=low_plain,
+        high_plain=high_plain,
+        accurate=a * (b - a) > _ACCURATE * b,
+        needed_benchmarks=math.ceil(raw - 1e-9) if 0 < a < b else None,
+        confidence=confidence,
+        precision=precision,
+    )
+
+
+def _wilson(a: int, b: int, z: float, yates: float) -> tuple[float, float]:
+    half = z**2 / (2 * b)
+
+    def end(shifted: float, sign: int) -> float:
+        root = math.sqrt(shifted * (1 - shifted) / b + half / (2 * b))
+        return (shifted + half + sign * z * root) / (1 + 2 * half)
+
+    below, above = (a - yates) / b, (a + yates) / b
+    low = 0.0 if below <= 0 else max(0.0, end(below, -1))
+    high = 1.0 if above >= 1 else min(1.0, end(above, 1))
+    return low, high
+
 
 Side = Literal["baseline", "candidate"]
 Outcome = Literal["rejected", "not rejected", "not tested"]
 Centre = Literal["min", "mean", "median"]
 Weighting = Literal["equal", "fraction", "custom"]
 
+Tested = Literal["mean", "median"]
 CENTRES: tuple[Centre, ...] = ("min", "mean", "median")
+TESTED: tuple[Tested, ...] = ("mean", "median")  # the centres to which a test belongs
+WORDS: Mapping[Centre, str] = {"min": "minimum", "mean": "mean", "median": "median"}
 SURE = 0.95  # from where on a level that was searched is an answer
 LARGE = 30  # a sample is large when it has more runs (section 4.1 and appendix C of the report)
 
@@ -93,23 +163,12 @@ class Swapped:
 class Decision:
     """Whether the speedup of the mean, or of the median, is significant.
 
-    Attributes
-    ----------
-    significant : bool or None
-        None: the protocol cannot conclude. A search that finds no level gives False.
-    confidence : float or None
-        The level asked for, or the highest that the search accepts; None when it accepts none.
-    pvalue : float or None
-        Of the last test of the protocol; None when the hypothesis checks did not let it be done.
-        After a search without a level it is the one at the lowest level whose checks pass.
-    steps : tuple of Step
-        The way to the decision, at `confidence`; after a search without a level, at 0.51.
-    needed_runs : int or None
-        How many runs the side(s) with a failed check must have for a conclusion.
-    searched : bool
-        Whether the level was searched instead of asked for.
-    swapped : Swapped
-        What the same protocol says with the sides swapped.
+    `significant` is None where the protocol cannot conclude; a search that finds no level gives False.
+    `confidence` is the level asked for, or the highest that the search accepts (None: none). `pvalue`
+    belongs to the last test of the protocol and is None when the checks did not let it be done; after
+    a search without a level it is the one at the lowest level whose checks pass, and `steps`, the way
+    to the decision, are those at 0.51. `needed_runs` are those that the side(s) with a failed check
+    must have for a conclusion; `swapped` is what the same protocol says with the sides swapped.
     """
 
     derived: ClassVar[tuple[str, ...]] = ("word", "pvalue_of")
@@ -199,11 +258,12 @@ class SpeedupTest(Result):
 
     def times(self, centre: Centre) -> tuple[float, float]:
         """Give the baseline's and the candidate's time, as minimum, mean or median."""
-        if centre == "min":
-            return self.minimum_baseline, self.minimum_candidate
-        if centre == "mean":
-            return self.mean_baseline, self.mean_candidate
-        return self.median_baseline, self.median_candidate
+        word = WORDS[centre]
+        return getattr(self, f"{word}_baseline"), getattr(self, f"{word}_candidate")
+
+    def of(self, centre: Tested) -> Decision:
+        """Give the decision on the mean or the median."""
+        return self.mean if centre == "mean" else self.median
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,10 +318,9 @@ class SpeedupSuite(Result):
         return words.pop() if len(words) == 1 else "undecided"
 
     @property
-    def slower(self) -> dict[Centre, int]:
+    def slower(self) -> dict[Tested, int]:
         """On how many benchmarks the candidate's mean, median is significantly slower."""
-        tests = self.benchmarks
         return {
-            "mean": sum(test.mean.word == "slower" for test in tests),
-            "median": sum(test.median.word == "slower" for test in tests),
+            centre: sum(test.of(centre).word == "slower" for test in self.benchmarks)
+            for centre in TESTED
         }

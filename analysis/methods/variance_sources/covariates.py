@@ -1,5 +1,8 @@
 """The covariates of a trial's runs: what was drawn for each, and what was seen of it.
 
+A campaign reads such counters from the output of ``perf stat`` as metrics like any other; their
+names are what tells them from a seed or a size that a program prints.
+
 One place says of each how it is to be compared (as a number, on a circle, by levels), whether the runner
 drew it, whether it was fixed before the run, and whether it may follow from the run's own length.
 """
@@ -7,20 +10,47 @@ drew it, whether it was fixed before the run, and whether it may follow from the
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data import Trial, segment_starts
-from ...report import figures
-from ...stats import read_only
-from .counters import is_counter
-from .result import Kind
+from ...data.protocol import segment_starts
+from ...pages import number_format as figures
+from ...stats.samples import read_only
 
-__all__ = ["AS_LEVELS", "MOST_LEVELS", "Covariate", "Scale", "as_levels", "covariates_of", "spoken"]
+if TYPE_CHECKING:
+    from ...data.trial import Trial
+    from .result import Kind
+
+# Events of perf-list(1): hardware, caches and software; "-" may be "_", as names of metrics are written.
+_EVENT: Final = re.compile(
+    r"""(?:cpu(?:-core|-atom)?/)?(?:
+        instructions | (?:(?:cpu|ref|bus)-)?cycles
+      | stalled-cycles-(?:frontend|backend) | slots
+      | branches | branch-(?:instructions|misses)
+      | cache-(?:references|misses)
+      | (?:l1-[di]cache|llc|[di]tlb|branch|node)-(?:loads|stores|prefetches|(?:load|store|prefetch)-misses)
+      | context-switches | cs | (?:cpu-)?migrations
+      | (?:page|minor|major|alignment|emulation)-faults
+    )/?(?:[:.-][ukhgp]+)?""",
+    re.VERBOSE,
+)
+
+
+def is_counter(name: str) -> bool:
+    """Tell whether a metric has the name of an event that is counted while a run lasts.
+
+    Examples
+    --------
+    >>> is_counter("L1-dcache-load-misses:u"), is_counter("cache_misses"), is_counter("seed")
+    (True, True, False)
+    """
+    return _EVENT.fullmatch(name.lower().replace("_", "-")) is not None
+
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -63,34 +93,14 @@ _METRIC_OF: Final = {"user_s": "user", "system_s": "system", "max_rss_bytes": "m
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Covariate:
-    """One covariate of all rows of a trial.
+    """One covariate of all rows of a trial, named as it is recorded, such as ``padding_bytes mod 64``.
 
-    Attributes
-    ----------
-    name : str
-        As it is recorded, such as ``padding_bytes mod 64``.
-    kind : {"randomized", "observed"}
-        Whether the runner drew it.
-    values : read-only float array, shape (rows,)
-        One value a row; nan where it is unknown. Of ``levels``, codes into `labels`.
-    scale : {"numeric", "circular", "levels"}
-        How values are compared.
-    period : float or None
-        Of a circle, in the unit of the values.
-    labels : tuple of str
-        Of levels.
-    unit : str
-        Of the values; rates end with ``/s``.
-    known_before : bool
-        Whether it was fixed before the run.
-    may_follow : bool
-        Whether it may be a consequence of a long run.
-    of_session : bool
-        Whether it belongs to a session as a whole, whatever it does within one.
-    count : read-only float array or None
-        Of a rate, what grew: the value before it was divided by the run's time.
-    spoken : str
-        The name in a sentence, such as ``environment padding modulo 64``.
+    `kind` says whether the runner drew it. `values`, read-only, has one value a row, nan where it is
+    unknown; of the scale ``levels`` they are codes into `labels`, of a circle their `period` is in the unit
+    of the values. The unit of rates ends with ``/s``, and `count` is what grew: the value before it was
+    divided by the run's time. `known_before` tells whether it was fixed before the run, `may_follow` whether
+    it may be a consequence of a long run, `of_session` whether it belongs to a session as a whole, whatever
+    it does within one. `spoken` is the name in a sentence, ``environment padding modulo 64``.
     """
 
     name: str
@@ -131,19 +141,6 @@ def spoken(name: str) -> str:
 def covariates_of(trial: Trial, metric: str = "wall") -> dict[str, Covariate]:
     """Give the covariates of a trial's rows by their names.
 
-    Parameters
-    ----------
-    trial : Trial
-        The trial.
-    metric : str
-        What is to be explained: it is no covariate of itself.
-
-    Returns
-    -------
-    dict of str to Covariate
-        Those of which at least one row knows a value: the randomized ones first, then those fixed
-        before the run, then what was seen. A constant one is among them.
-
     Notes
     -----
     Padding and order are randomized where they differ from block to block in a trial that was
@@ -181,22 +178,22 @@ def _drawn(trial: Trial) -> Iterator[Covariate]:
     padding = trial.numbers["padding_bytes"]
     known = padding[np.isfinite(padding)]
     varied = measured and known.size > 0 and bool((known != known[0]).any())
-    yield Covariate(
+    whole = Covariate(
         name="padding_bytes",
         kind="randomized" if varied else "observed",
         values=padding,
         unit="B",
         known_before=True,
     )
+    yield whole
     for period in _PERIODS:
-        yield Covariate(
-            name=f"padding_bytes mod {period}",
-            kind="randomized" if varied else "observed",
+        yield replace(
+            whole,
+            name=(name := f"padding_bytes mod {period}"),
             values=read_only(np.mod(padding, period)),
             scale="circular",
             period=float(period),
-            unit="B",
-            known_before=True,
+            spoken=spoken(name),
         )
     if measured:
         yield from _order(trial)
@@ -206,12 +203,7 @@ def _order(trial: Trial) -> Iterator[Covariate]:
     """Give the place of each run in its block, and which program was executed before it."""
     place = _places(trial)
     shuffled: Kind = "randomized" if _is_shuffled(trial, place) else "observed"
-    yield Covariate(
-        name="position",
-        kind=shuffled,
-        values=read_only(place),
-        known_before=True,
-    )
+    yield Covariate(name="position", kind=shuffled, values=read_only(place), known_before=True)
     first = np.ones(len(trial), dtype=np.bool_)  # of a session, or after it was resumed
     if len(trial):
         first[1:] = (np.diff(trial.session) != 0) | (np.diff(trial.segment) != 0)
@@ -221,42 +213,48 @@ def _order(trial: Trial) -> Iterator[Covariate]:
     ):
         before = np.full(len(trial), np.nan)
         before[1:] = codes[:-1]
-        before[first | (trial.repeats >= 0)] = (
-            np.nan
-        )  # what was repeated was not drawn to stand there
-        yield Covariate(
-            name=f"previous_{name}",
-            kind=shuffled,
-            values=read_only(before),
-            scale="levels",
-            labels=labels,
-            known_before=True,
-        )
+        # what was repeated was not drawn to stand there
+        before[first | (trial.repeats >= 0)] = np.nan
+        yield _levels(f"previous_{name}", before, labels, kind=shuffled)
+
+
+def _levels(
+    name: str, codes: Floats, labels: tuple[str, ...], kind: Kind = "observed"
+) -> Covariate:
+    return Covariate(
+        name=name,
+        kind=kind,
+        values=read_only(codes),
+        scale="levels",
+        labels=labels,
+        known_before=True,
+        of_session=name == "session",
+    )
+
+
+def _blocks(trial: Trial, rows: Integers, place: NDArray[Any]) -> list[Integers]:
+    """Give the rows of each block in the order of their places."""
+    order = rows[np.lexsort((place[rows], trial.block[rows], trial.session[rows]))]
+    new = (np.diff(trial.session[order]) != 0) | (np.diff(trial.block[order]) != 0)
+    return np.split(order, np.flatnonzero(new) + 1)
 
 
 def _places(trial: Trial) -> Floats:
     """Count the runs of each block in their planned order; nan of warm-ups."""
     place = np.full(len(trial), np.nan)
-    rows = np.flatnonzero(~trial.warmup & (trial.position >= 0))
-    order = rows[np.lexsort((trial.position[rows], trial.block[rows], trial.session[rows]))]
-    if order.size:
-        new = (np.diff(trial.session[order]) != 0) | (np.diff(trial.block[order]) != 0)
-        begins = np.flatnonzero(np.r_[True, new])
-        sizes = np.diff(np.r_[begins, order.size])
-        place[order] = np.arange(order.size) - np.repeat(begins, sizes)
+    planned = np.flatnonzero(~trial.warmup & (trial.position >= 0))
+    for rows in _blocks(trial, planned, trial.position):
+        place[rows] = np.arange(rows.size)
     return place
 
 
 def _is_shuffled(trial: Trial, place: Floats) -> bool:
     """Tell whether two blocks of the same cells were executed in different orders."""
     cells = trial.benchmark * len(trial.manifest.variants) + trial.variant
-    rows = np.flatnonzero(np.isfinite(place))
-    order = rows[np.lexsort((place[rows], trial.block[rows], trial.session[rows]))]
     orders: dict[frozenset[int], tuple[int, ...]] = {}
-    new = (np.diff(trial.session[order]) != 0) | (np.diff(trial.block[order]) != 0)
-    for block in np.split(cells[order], np.flatnonzero(new) + 1):
-        told = tuple(block.tolist())
-        if orders.setdefault(frozenset(told), told) != told:
+    for rows in _blocks(trial, np.flatnonzero(np.isfinite(place)), place):
+        block = tuple(cells[rows].tolist())
+        if orders.setdefault(frozenset(block), block) != block:
             return True
     return False
 
@@ -266,28 +264,12 @@ def _is_shuffled(trial: Trial, place: Floats) -> bool:
 
 def _circumstances(trial: Trial) -> Iterator[Covariate]:
     labels, codes = np.unique(trial.session, return_inverse=True)
-    yield Covariate(
-        name="session",
-        kind="observed",
-        values=read_only(codes.reshape(-1).astype(np.float64)),
-        scale="levels",
-        labels=tuple(map(str, labels.tolist())),
-        known_before=True,
-        of_session=True,
-    )
+    sessions = codes.reshape(-1).astype(np.float64)
+    yield _levels("session", sessions, tuple(map(str, labels.tolist())))
     cpus, day_s = _cpus_and_time(trial)
     names = tuple(dict.fromkeys(name for name in cpus if name is not None))
-    places = {name: float(k) for k, name in enumerate(names)}
-    yield Covariate(
-        name="cpu",
-        kind="observed",
-        values=read_only(
-            np.array([np.nan if name is None else places[name] for name in cpus], dtype=np.float64)
-        ),
-        scale="levels",
-        labels=names,
-        known_before=True,
-    )
+    places: dict[str | None, float] = {name: float(k) for k, name in enumerate(names)}
+    yield _levels("cpu", np.array([places.get(name, np.nan) for name in cpus], np.float64), names)
     yield Covariate(
         name="time_of_day",
         kind="observed",
@@ -318,10 +300,8 @@ def _cpus_and_time(trial: Trial) -> tuple[list[str | None], Floats]:
 
 
 def _second_of_day(text: str | None) -> float | None:
-    if text is None:
-        return None
     try:
-        at = datetime.datetime.fromisoformat(text)
+        at = datetime.datetime.fromisoformat(text or "")
     except ValueError:
         return None
     if at.tzinfo is None:
@@ -335,26 +315,22 @@ def _second_of_day(text: str | None) -> float | None:
 
 def _seen(trial: Trial, metric: str) -> Iterator[Covariate]:
     for name in _SEEN:
-        if _METRIC_OF.get(name) != metric:
-            yield Covariate(
-                name=name,
-                kind="observed",
-                values=_above_floor(trial, name),
-                unit=name.rpartition("_")[2],
-                known_before=name == "before_s",
-            )
+        own = _METRIC_OF.get(name)
+        if own == metric:
+            continue
+        values = trial.numbers[name]
+        if own is not None and own not in trial.metrics:  # at its floor it is the launcher's own
+            values = read_only(np.where(trial.at_floor(own), np.nan, values))
+        yield Covariate(
+            name=name,
+            kind="observed",
+            values=values,
+            unit=name.rpartition("_")[2],
+            known_before=name == "before_s",
+        )
     for name in _GROWING:
         if _METRIC_OF.get(name) != metric:
             yield _rate(trial, trial.numbers[name], name=name)
-
-
-def _above_floor(trial: Trial, name: str) -> Floats:
-    """Give a number where it says more than that it is at most the launcher's own."""
-    metric = _METRIC_OF.get(name)
-    values = trial.numbers[name]
-    if metric is None or metric in trial.metrics:
-        return values
-    return read_only(np.where(trial.at_floor(metric), np.nan, values))
 
 
 def _parsed(trial: Trial, metric: str) -> Iterator[Covariate]:

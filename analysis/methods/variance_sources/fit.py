@@ -1,25 +1,241 @@
-"""Where the variation within trials comes from."""
+"""Where the variation within trials comes from: components of variance, and suspected factors.
+
+References
+----------
+.. [1] H. D. Patterson, R. Thompson, "Recovery of inter-block information when block sizes are unequal",
+   Biometrika 58, 1971.
+.. [2] A. R. Gilmour, R. Thompson, B. R. Cullis, "Average Information REML", Biometrics 51, 1995.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ...data import Trial, always_said, not_judged, question_of
+from ...data.protocol import settings_of
+from ...data.trial import Trial, not_judged, question_of
+from ...data.trial_cautions import always_said
 from ...errors import AnalysisError, UsageError
-from ...report import merged
-from ...stats import counted, door
-from .cautions import design_cautions
-from .components import components_of
-from .factors import LEAST_RUNS, factors_of
-from .result import Sources
-from .runs import pooled
+from ...pages.model import Caution, merged
+from ...stats.arguments import counted, door
+from ...stats.variance_components import one_way, random_effects
+from .factor_columns import LEAST_RUNS
+from .factors import factors_of
+from .result import Component, Source, Sources
+from .runs import Iterations, Runs, pooled
 
-__all__ = ["LEAST_ORDERS", "sources"]
+_FEW_SESSIONS = 5  # below, a variance between them is known roughly at best
+
+
+def design_cautions(trials: Sequence[Trial], runs: Runs) -> Iterator[Caution]:
+    """Say what the trials cannot show, whatever their runs look like."""
+    sessions = int(np.unique(runs.session).size)
+    if sessions == 1:
+        yield Caution(
+            "one-session",
+            "all runs are of one session: what differs between sessions cannot be seen",
+        )
+    elif sessions < _FEW_SESSIONS:
+        yield Caution(
+            "few-sessions",
+            f"from {sessions} sessions, the part of the variance between them is known roughly at best",
+        )
+    if any(_layout_hidden(trial) for trial in trials):
+        yield Caution(
+            "layout-not-recorded",
+            "the kernel chose the memory layout anew for each run (aslr: on) and it is not recorded: "
+            "nothing is said of it, and padding does not tell it",
+        )
+    if any(trial.manifest.origin == "imported" for trial in trials):
+        yield Caution(
+            "order-of-file",
+            "the runs of another tool are taken in the order of its file; nothing is known to have "
+            "been randomized",
+        )
+    if any(trial.manifest.sequential for trial in trials):
+        yield Caution(
+            "sequential", "the number of runs depends on the values: a stopping rule ended sessions"
+        )
+
+
+def _layout_hidden(trial: Trial) -> bool:
+    """Tell whether addresses were random: ``aslr`` is on unless the campaign says otherwise."""
+    if trial.manifest.origin == "imported":
+        return False
+    isolation = settings_of(trial.path).get("isolation")
+    return not (isinstance(isolation, dict) and isolation.get("aslr") in (False, "off"))
+
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+_ORDER: tuple[Source, ...] = get_args(Source)
+_MOST_LEVELS = 4000  # of all effects together: what the likelihood takes
+_ROUNDING = 1e-12  # logs nearer to each other are one value
+
+
+def components_of(runs: Runs) -> tuple[Component, ...]:
+    """Give the components of each benchmark and variant, and of all benchmarks of a variant together.
+
+    Notes
+    -----
+    The model of a logarithm is a mean and independent random effects, one for each source that the data
+    can tell from the others; their variances are those of the largest restricted likelihood, in closed
+    form of the ratio for one source [1]_, by average information for several [2]_. What is left is
+    ``run``. Where runs consist of iterations, the runs' variance is freed of what the mean of so many
+    iterations would vary anyway.
+    """
+    found: list[Component] = []
+    for k, variant in enumerate(runs.variants):
+        rows = np.flatnonzero(runs.variant == k)
+        if np.unique(runs.benchmark[rows]).size > 1:
+            variances = _together(runs, rows)
+            if variances is not None:
+                found += _lines(variances, None, variant)
+        for bench, name, mine in runs.cells():
+            if name == variant:
+                found += _lines(_of_cell(runs, mine), bench, variant)
+    return tuple(found)
+
+
+def nested(values: Floats, chain: Mapping[str, Codes]) -> dict[str, tuple[int, float]]:
+    """Give the variances of groups within groups, and of what is left ("rest")."""
+    codes = _told_apart(values.size, chain)
+    counts = {name: _count(code) for name, code in codes.items()}
+
+    def parts(variances: Mapping[str, float], rest: float) -> dict[str, tuple[int, float]]:
+        found = {name: (count, variances[name]) for name, count in counts.items()}
+        return {**found, "rest": (values.size, rest)}
+
+    if float(np.ptp(values)) < _ROUNDING:
+        return parts(dict.fromkeys(counts, 0.0), 0.0)
+    if not codes:
+        return parts({}, float(values.var(ddof=1)) if values.size > 1 else 0.0)
+    *_, smallest = codes
+    if len(codes) == 1:
+        fit = one_way(values, codes[smallest])
+        return parts({smallest: fit.between}, 0.0 if fit.within is None else fit.within)
+    if sum(counts.values()) > _MOST_LEVELS:  # its part stays in what is left
+        return nested(values, {name: code for name, code in codes.items() if name != smallest})
+    means = np.bincount(codes[smallest], weights=values) / np.bincount(codes[smallest])
+    if float(np.abs(values - means[codes[smallest]]).max()) < _ROUNDING:
+        # the groups of the groups of the smallest level
+        first = np.unique(codes[smallest], return_index=True)[1]
+        above = {name: code[first] for name, code in codes.items() if name != smallest}
+        upper = nested(means, above)
+        return {
+            **{name: part for name, part in upper.items() if name != "rest"},
+            smallest: upper["rest"],
+            "rest": (values.size, 0.0),
+        }
+    several = random_effects(values, codes)
+    if several is None:
+        raise AnalysisError(
+            f"the components of {', '.join(codes)} could not be estimated: the search did not settle",
+            fix="look at fewer trials at once",
+        )
+    return parts(several.variances, several.variances["rest"])
+
+
+def _count(code: Codes) -> int:
+    return int(np.unique(code).size)
+
+
+def _told_apart(size: int, chain: Mapping[str, Codes]) -> dict[str, Codes]:
+    """Keep the levels that the values can tell: more groups than the one before, fewer than values."""
+    kept: dict[str, Codes] = {}
+    before = 1
+    for name, code in chain.items():
+        groups, dense = np.unique(code, return_inverse=True)
+        if before < groups.size < size:
+            kept[name] = dense.reshape(-1).astype(np.int64)
+            before = groups.size
+    return kept
+
+
+def _of_cell(runs: Runs, rows: Codes) -> dict[Source, tuple[int, float]]:
+    chain = {"host": runs.host[rows], "trial": runs.trial[rows], "session": runs.session[rows]}
+    found = nested(runs.logs[rows], chain)
+    return _with_iterations(found, runs.iterations, rows)
+
+
+def _together(runs: Runs, rows: Codes) -> dict[Source, tuple[int, float]] | None:
+    """Fit all benchmarks of a variant in one model; None where that cannot be done."""
+    logs = runs.logs[rows]
+    if float(np.ptp(logs)) < _ROUNDING:
+        return None
+    session, bench = runs.session[rows], runs.benchmark[rows]
+    codes: dict[str, Codes] = {"benchmark": np.unique(bench, return_inverse=True)[1]}
+    codes |= _told_apart(
+        rows.size, {"host": runs.host[rows], "trial": runs.trial[rows], "session": session}
+    )
+    cells = np.unique(bench * (int(session.max()) + 1) + session, return_inverse=True)[1]
+    if "session" in codes and _count(codes["session"]) < _count(cells) < rows.size:
+        codes["benchmark:session"] = cells
+    block = runs.block[rows]
+    if (block >= 0).all() and _count(session) < _count(block) < rows.size:
+        codes["block"] = np.unique(block, return_inverse=True)[1]
+    for name in ("block", "benchmark:session"):  # the largest, where there are too many
+        if sum(map(_count, codes.values())) > _MOST_LEVELS:
+            codes.pop(name, None)
+    fit = random_effects(logs, {name: code.astype(np.int64) for name, code in codes.items()})
+    if fit is None:
+        return None
+    found = {name: (_count(code), fit.variances[name]) for name, code in codes.items()}
+    found["rest"] = (rows.size, fit.variances["rest"])
+    return _with_iterations(found, runs.iterations, rows)
+
+
+def _with_iterations(
+    found: Mapping[str, tuple[int, float]], iterations: Iterations | None, rows: Codes
+) -> dict[Source, tuple[int, float]]:
+    """Divide what is left into runs and their iterations."""
+    told: dict[str, tuple[int, float]] = {k: v for k, v in found.items() if k != "rest"}
+    count, rest = found["rest"]
+    inside = None if iterations is None else _within_runs(iterations, rows)
+    if inside is None:
+        told["run"] = (count, rest)
+    else:
+        size, variance, per_run = inside
+        told["run"] = (count, max(rest - variance / per_run, 0.0))
+        told["iteration"] = (size, variance)
+    return {name: told[name] for name in _ORDER if name in told}
+
+
+def _within_runs(iterations: Iterations, rows: Codes) -> tuple[int, float, float] | None:
+    """Give how many iterations these runs have, their variance, and how many a run has."""
+    place = np.full(int(max(iterations.run.max(), rows.max())) + 1, -1)
+    place[rows] = np.arange(rows.size)
+    mine = place[iterations.run]
+    logs, run = iterations.logs[mine >= 0], mine[mine >= 0]
+    counts = np.bincount(run, minlength=rows.size)
+    if logs.size <= rows.size:
+        return None
+    means = np.bincount(run, weights=logs, minlength=rows.size) / counts
+    variance = float(((logs - means[run]) ** 2).sum()) / (logs.size - rows.size)
+    return int(logs.size), variance, float(1 / np.mean(1 / counts))
+
+
+def _lines(
+    variances: Mapping[Source, tuple[int, float]], bench: str | None, variant: str
+) -> Iterator[Component]:
+    total = sum(variance for _, variance in variances.values())
+    for source, (levels, variance) in variances.items():
+        yield Component(
+            benchmark=bench,
+            variant=variant,
+            source=source,
+            levels=levels,
+            sd=math.sqrt(variance),
+            share=variance / total if total > 0 else None,
+        )
+
 
 LEAST_ORDERS = 99  # fewer make no p-value below 0.01
-_ROUNDING = 1e-12  # logs nearer to each other are one value
 
 
 @door

@@ -1,26 +1,150 @@
-"""What is known of where variation comes from: plain values, of systems, of runs and of modes."""
+"""What is known of where variation comes from: of systems, of runs and of modes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ...report import Result
-from .systems.result import Across, Importance
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = [
-    "ELSEWHERE",
-    "ClassesBy",
-    "Component",
-    "EffectOf",
-    "Factor",
-    "Importance",
-    "Kind",
-    "Mode",
-    "ModeClass",
-    "Source",
-    "Sources",
-]
+from ...pages.result import Result
+
+Array = NDArray[np.float64]
+
+REFERENCES = (
+    "S. Irving et al., Computer comparisons in the presence of performance variation, Frontiers of "
+    "Computer Science 2018, section 7",
+    "J. H. Friedman, Greedy function approximation: a gradient boosting machine, Annals of "
+    "Statistics 29(5), 2001",
+    "L. Breiman, Random forests, Machine Learning 45, 2001, section 10 (importance by permutation)",
+    "C. Nadeau and Y. Bengio, Inference for the generalization error, Machine Learning 52, 2003",
+    "C. Spearman, The proof and measurement of association between two things, American Journal of "
+    "Psychology 15, 1904 (attenuation)",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """How predictions of held-out rows agree with what was measured.
+
+    `correlation` is Pearson's, of the measured response and its prediction less the mean of what was
+    learned from; None where one of them does not vary. `low` and `high` are the interval of it with
+    `confidence`, for other systems to learn from and to predict: families are drawn as a whole where
+    they are known. `rmse`, the root of the mean squared error, is in the response's unit,
+    `relative_error` the median size of predicted / measured - 1 (None where a response is not
+    positive), `explained` 1 - mean squared error / variance: negative when the mean alone predicts
+    better. `folds` are the parts into which the rows were split, `trees` those of each fold's model.
+    """
+
+    correlation: float | None
+    low: float | None
+    high: float | None
+    confidence: float
+    rmse: float
+    relative_error: float | None
+    explained: float
+    folds: int
+    trees: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ceiling:
+    """The most that a prediction can correlate with a response that is measured with noise.
+
+    `correlation` is sqrt(1 - `noise_share`), that share mean noise variance / variance of the response,
+    at most 1; `rows` are those whose noise is known.
+    """
+
+    correlation: float
+    noise_share: float
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Importance:
+    """What predictions of held-out rows lose without a covariate.
+
+    `mean` and `sd`, over the repeats, are of the squared error that shuffling it adds, as a share of the
+    response's variance.
+    """
+
+    factor: str
+    mean: float
+    sd: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DependencePoint:
+    """The mean prediction when every row is given one value or level of a covariate, which `rows` have.
+
+    `mean` and `sd`, over the models of the folds, are in the response's unit.
+    """
+
+    at: float | str
+    rows: int
+    mean: float
+    sd: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependence:
+    """How the predictions follow one covariate, all others as they are."""
+
+    factor: str
+    kind: Literal["numeric", "categorical"]
+    points: tuple[DependencePoint, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CovariateUsed:
+    """A covariate as it was used: its different values, and the rows in which it is unknown."""
+
+    name: str
+    kind: Literal["numeric", "categorical"]
+    levels: int
+    unknown: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Across:
+    """What predicts one response of many systems, and how well.
+
+    `response` is what was predicted: the column's name, the columns' names, or the logarithm of their
+    variation, log(standard deviation / mean) of the runs. `rows` systems were used, `left_out` have no
+    such response. `group` is the column that names families, of which there are `families`. `random` is
+    the agreement on rows held out at random, as published, `grouped` that on whole families. `ceiling`
+    is None where the response's noise is not known. `importance`, the largest first, and `dependence`,
+    of the most important covariates, were measured on the held-out rows of `importance_of`. The arrays
+    are read-only, shape (rows,).
+    """
+
+    unlisted: ClassVar[frozenset[str]] = frozenset(
+        {"measured", "predicted_random", "predicted_grouped"}
+    )
+
+    response: str
+    kind: Literal["performance", "variation"]
+    rows: int
+    left_out: int
+    group: str | None
+    families: int | None
+    covariates: tuple[CovariateUsed, ...]
+    random: Agreement
+    grouped: Agreement | None
+    ceiling: Ceiling | None
+    importance_of: Literal["grouped", "random"]
+    importance: tuple[Importance, ...]
+    dependence: tuple[Dependence, ...]
+    measured: Array
+    predicted_random: Array
+    predicted_grouped: Array | None
+
+    @property
+    def strictest(self) -> Agreement:
+        """The agreement on families never seen where they are known, else on rows never seen."""
+        return self.random if self.grouped is None else self.grouped
+
 
 ELSEWHERE = "elsewhere"  # what a window of a circle is compared with
 Kind = Literal["randomized", "observed"]
@@ -33,23 +157,12 @@ Source = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Component:
-    """A part of the variance of logarithms.
+    """A part of the variance of logarithms; `benchmark` is None for all benchmarks together.
 
-    Attributes
-    ----------
-    benchmark : str or None
-        None for all benchmarks together.
-    variant : str
-        The variant.
-    source : str
-        Between what the values differ. ``benchmark:session`` is what a session does to one benchmark
-        and not to the others; ``run`` is what the others leave, iterations aside.
-    levels : int
-        How many there are.
-    sd : float
-        Standard deviation of logarithms, a share of the value: 0.01 is 1 %.
-    share : float or None
-        Of the sum of all variances; None where nothing varies.
+    `source` says between what the values differ: ``benchmark:session`` is what a session does to one
+    benchmark and not to the others, ``run`` what the others leave, iterations aside; there are `levels`
+    of it. `sd`, the standard deviation of logarithms, is a share of the value: 0.01 is 1 %. `share` is
+    that of the sum of all variances, None where nothing varies.
     """
 
     benchmark: str | None
@@ -64,34 +177,14 @@ class Component:
 class Factor:
     """What a suspected factor does to the values of one benchmark and variant.
 
-    Attributes
-    ----------
-    benchmark, variant, factor : str
-        Which values, and what is suspected; ``factor (levels)`` where whole numbers are taken as
-        categories.
-    kind : {"randomized", "observed"}
-        Whether the runner drew it.
-    effect : float or None
-        The ratio of values: of the highest level to the lowest (``levels``), of a window and all places
-        elsewhere on a circle (``circle``), or of one standard deviation more of the factor (``sd``).
-    effect_of : {"levels", "circle", "sd"}
-        Which of these.
-    low, high : float or None
-        The interval of `effect`, with the confidence of the result.
-    lowest, highest : str or None
-        The levels that are compared; of a circle the window, such as ``12 to 27``, and ``elsewhere``.
-    runs : int
-        How many runs were looked at.
-    pvalue : float or None
-        None where the design cannot tell.
-    pvalue_adjusted : float or None
-        For the whole trial: all factors of all benchmarks and variants.
-    known_before : bool
-        Whether it was fixed before the run.
-    causal : bool
-        Whether an effect that is found is one of the factor: it was randomized.
-    may_follow : bool
-        Whether it may be a consequence of a long run as well as its cause.
+    It is called ``factor (levels)`` where whole numbers are taken as categories, and `kind` says whether
+    the runner drew it. `effect` is a ratio of values: of the level `highest` to `lowest` (`effect_of`
+    ``levels``), of a window, such as ``12 to 27``, and all places elsewhere on a circle (``circle``), or
+    of one standard deviation more of the factor (``sd``); `low` and `high` are its interval, with the
+    confidence of the result. `pvalue` is None where the design cannot tell, `pvalue_adjusted` is for the
+    whole trial: all factors of all benchmarks and variants. `known_before` tells whether it was fixed
+    before the run, `causal` whether an effect that is found is one of the factor (it was randomized),
+    `may_follow` whether it may be a consequence of a long run as well as its cause.
     """
 
     benchmark: str
@@ -124,41 +217,15 @@ class ModeClass:
 class Mode:
     """The modes of one benchmark and variant, and the factor that separates them.
 
-    All from `mode` on is None, False or empty where no factor does.
-
-    Attributes
-    ----------
-    benchmark, variant, trial : str
-        Whose runs.
-    classes : tuple of ModeClass
-        By mean, the smallest first.
-    classes_by : {"values", "order"}
-        What tells them apart: their values alone, or that the level changes within sessions.
-    aside : int
-        Runs that belong to no mode: far from all, or of one with too few.
-    mode : int or None
-        Which mode the factor tells from the others, counted from 1.
-    factor : str or None
-        As it is recorded.
-    kind : {"randomized", "observed"} or None
-        Whether the runner drew it.
-    causal : bool
-        Whether it is a cause: it was drawn.
-    may_follow : bool
-        Whether it may be a consequence of a long run; then no other factor separates the modes.
-    inside, outside : float or None
-        The share of the mode's runs, and of the others, that have the values of the sentence.
-    accuracy : float or None
-        Held out: the mean of the share of the mode's runs and that of the others that are told
-        rightly, by values that were chosen without their session.
-    chance : float or None
-        What guessing attains.
-    pvalue : float or None
-        Adjusted for all factors of all benchmarks and variants.
-    sentence : str or None
-        What separates them, for a person.
-    others : tuple of str
-        Further factors that separate the modes by the same rules.
+    `classes` stand by their mean, the smallest first, and were told apart by their values alone or by the
+    `order`: the level changes within sessions. `aside` runs belong to none: far from all, or of one with
+    too few. All from `mode` on is None, False or empty where no factor separates them. `mode` is the one
+    that the factor tells from the others, counted from 1; it is `causal` where it was drawn, and where it
+    `may_follow` from a long run no other factor separates the modes. `inside` and `outside` are the shares
+    of the mode's runs, and of the others, that have the values of the `sentence`. `accuracy`, held out, is
+    the mean of the shares of the mode's runs and of the others that are told rightly, by values that were
+    chosen without their session; `chance` is what guessing attains. `pvalue` is adjusted for all factors
+    of all benchmarks and variants; `others` separate the modes by the same rules.
     """
 
     benchmark: str

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data import Trial, require_steady
+from ...data.variant_runs import require_steady
 from ...errors import AnalysisError, InsufficientDataError
-from ...report import Caution, figures
-from ...stats import read_only
+from ...pages import number_format as figures
+from ...pages.model import Caution
+from ...stats.samples import read_only
 from .covariates import Covariate, covariates_of
 
-__all__ = ["Iterations", "Runs", "pooled"]
+if TYPE_CHECKING:
+    from ...data.trial import Trial
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -32,20 +35,10 @@ class Iterations:
 class Runs:
     """One entry a run, in the order of trials and of execution.
 
-    Attributes
-    ----------
-    benchmarks, variants, hosts, trials : tuple of str
-        Names; the arrays of these names hold places among them.
-    logs : float array, shape (n,)
-        Natural logarithms of the values.
-    session, block : int arrays, shape (n,)
-        Codes from 0 on, unique over all trials; a block is -1 where it is unknown.
-    covariates : mapping of str to Covariate
-        Of these runs, those of all trials.
-    iterations : Iterations or None
-        Where runs have several values.
-    cautions : tuple of Caution
-        Which runs are left out.
+    `benchmarks`, `variants`, `hosts` and `trials` are names; the arrays of these names hold places among
+    them. `logs` are natural logarithms of the values. `session` and `block` are codes from 0 on, unique over
+    all trials; a block is -1 where it is unknown. `iterations` are there where runs have several values;
+    `cautions` say which runs are left out.
     """
 
     benchmarks: tuple[str, ...]
@@ -74,24 +67,7 @@ class Runs:
 
 
 def pooled(trials: Sequence[Trial], metric: str) -> Runs:
-    """Take the runs that count of all trials.
-
-    Parameters
-    ----------
-    trials : sequence of Trial
-        One at least.
-    metric : str
-        What is to be explained.
-
-    Raises
-    ------
-    UsageError
-        If a trial has no such metric.
-    AnalysisError
-        If the trials differ in its unit.
-    InsufficientDataError
-        If no run counts.
-    """
+    """Take the runs that count of all trials."""
     _check(trials, metric)
     benchmarks = _names(trial.manifest.benchmarks for trial in trials)
     variants = _names(trial.manifest.variants for trial in trials)
@@ -120,6 +96,7 @@ def pooled(trials: Sequence[Trial], metric: str) -> Runs:
         )
     codes = np.concatenate([c[row] for c, row in zip(cell, rows, strict=True)])
     counts = [row.size for row in rows]
+    wrong = [divmod(one, len(variants)) for one in sorted(bad)]
     place = [hosts.index(trial.manifest.host_id or trial.manifest.host) for trial in trials]
     session, block = _sessions_and_blocks(trials, rows)
     return Runs(
@@ -136,7 +113,10 @@ def pooled(trials: Sequence[Trial], metric: str) -> Runs:
         block=block,
         covariates=_covariates(trials, rows, metric),
         iterations=_iterations(trials, rows, metric),
-        cautions=tuple(_left_out(trials, used, bad, benchmarks, variants, metric)),
+        cautions=(
+            *_left_out(trials, used, metric),
+            *_not_positive([(benchmarks[b], variants[v]) for b, v in wrong], metric),
+        ),
     )
 
 
@@ -202,9 +182,7 @@ def _joined(
         mine = part.values[row]
         if part.scale == "levels":
             mine = _recoded(mine, part.labels, labels)
-            if (
-                part.name == "session" and several
-            ):  # sessions of different trials are different ones
+            if part.name == "session" and several:  # those of different trials are different ones
                 mine = mine + k * len(labels)
         values.append(mine)
         counts.append(np.full(row.size, np.nan) if part.count is None else part.count[row])
@@ -247,37 +225,23 @@ def _iterations(
     return Iterations(logs=np.log(flat), run=np.concatenate(places))
 
 
-def _left_out(  # noqa: PLR0917 - what `pooled` has found so far
-    trials: Sequence[Trial],
-    used: Sequence[NDArray[np.bool_]],
-    bad: set[int],
-    benchmarks: tuple[str, ...],
-    variants: tuple[str, ...],
-    metric: str,
+def _left_out(
+    trials: Sequence[Trial], used: Sequence[NDArray[np.bool_]], metric: str
 ) -> Iterator[Caution]:
-    for code, count, text in (
-        (
-            "failed-left-out",
-            sum(int((t.candidates & (t.outcome != 0)).sum()) for t in trials),
-            "{} failed run{} left out",
-        ),
-        (
-            "metric-missing",
-            sum(
-                int((t.judged(metric) & ~mine).sum()) for t, mine in zip(trials, used, strict=True)
-            ),
-            "{} run{} without {}",
-        ),
-    ):
-        if count:
-            yield Caution(code, text.format(count, "s" * (count > 1), metric))
-    if bad:
-        names = [
-            f"{benchmarks[one // len(variants)]} / {variants[one % len(variants)]}"
-            for one in sorted(bad)
-        ]
+    failed = sum(int((one.candidates & (one.outcome != 0)).sum()) for one in trials)
+    if failed:
+        yield Caution("failed-left-out", f"{failed} failed run{'s' * (failed > 1)} left out")
+    each = zip(trials, used, strict=True)
+    missing = sum(int((one.judged(metric) & ~mine).sum()) for one, mine in each)
+    if missing:
+        yield Caution("metric-missing", f"{missing} run{'s' * (missing > 1)} without {metric}")
+
+
+def _not_positive(cells: Sequence[tuple[str, str]], metric: str) -> Iterator[Caution]:
+    names = tuple(f"{benchmark} / {variant}" for benchmark, variant in cells)
+    if names:
         said = (
             f"left out, because {metric} is 0 or less in some runs, and effects are ratios: "
             f"{figures.listed(names)}"
         )
-        yield Caution("not-positive", said, tuple(names))
+        yield Caution("not-positive", said, names)

@@ -15,7 +15,7 @@ import errno
 import fcntl
 import os
 
-from .libc import libc
+from .system_calls import libc
 
 _CLOEXEC = 8
 _RESULT = 24  # the value, and for how many ns it was enabled and counted

@@ -1,24 +1,22 @@
-"""The launcher's work: one request after the other is spawned, timed, limited, killed and reaped."""
+"""The launcher's work: one request after the other is spawned, timed, limited, killed and reaped, until it is asked to end."""
 
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import resource
 import select
 import signal
+import sys
 import time
 
-from .accounting import Account
+from .cgroups import GroupFailed, leaves_for
 from .counters import Counters
-from .endings import ENDING
-from .family import Family
-from .leaves import GroupFailed, leaves_for
-from .messages import Hangup, receive, send
-from .output import open_output
-from .programs import Program, Programs
-from .spawn_call import SpawnCall, spawn_attributes
-from .told import Told
+from .messages import ENDING, Hangup, Told, receive, send
+from .processes import Account, Family
+from .programs import Program, Programs, SpawnCall, open_output, spawn_attributes
+from .system_calls import Refused, apply, call, enter_namespace, libc
 
 _NOWHERE = b"/nonexistent/fairtrial-priming"
 _SLICE_MS = 250
@@ -194,7 +192,7 @@ class Launcher:
             "counters": counted,
             "continued": self.told.continued,
             "late_ms": late_ms,
-            "numbers": {  # those of the table in analysis/run_numbers.py whose source is the launcher
+            "numbers": {  # those of the table in analysis/record/run_numbers.py whose source is the launcher
                 "start_ns": t0,
                 "wall_ns": t1 - t0,
                 "spawn_ns": spawned - t0,
@@ -254,3 +252,60 @@ class Launcher:
         text = os.pread(self.status, 4096, 0)
         start = text.find(b"VmHWM:")
         return int(text[start + 6 : text.find(b"kB", start)]) * 1024 if start >= 0 else 0
+
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def _end(_number: int, _frame: object) -> None:
+    """Take a signal as the end, so that the last sweep is made."""
+    raise Hangup
+
+
+def main() -> None:
+    """Configure, report that all is set (the kernel tells the reader who wrote it), serve."""
+    try:
+        _serve()
+    except Hangup:
+        pass
+
+
+def _serve() -> None:
+    control = int(sys.argv[1])
+    while True:  # a missing 0, 1 or 2 would be taken by a file and overwritten by its own dup2
+        fd = os.open("/dev/null", os.O_RDWR)
+        if fd > 2:
+            os.close(fd)
+            break
+    os.set_inheritable(control, False)
+    signal.signal(signal.SIGXCPU, signal.SIG_IGN)  # a soft CPU limit is meant for the target
+    # with SIGCHLD ignored, a target would be gone before wait4
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for number in ENDING:
+        signal.signal(number, _end)
+    told = Told()
+    told.listen()
+    # Stopped (by a target, say), it would not see that the orchestrator died: then go on.
+    libc.prctl(_PR_SET_PDEATHSIG, signal.SIGCONT, 0, 0, 0)
+    config = receive(control)
+    try:
+        apply(config)
+        if config["containment"] != "none":
+            try:
+                enter_namespace(config["containment"])
+            except OSError as error:
+                raise Refused("containment", error.errno) from None
+        # After the fork into a namespace: the attribute is not inherited.
+        call("subreaper", libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+        launcher = Launcher(control, config, told=told)
+        counters = launcher.counters.look()
+    except Refused as refused:
+        send(control, {"error": refused.args[0], "errno": refused.args[1]})
+        return
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    entry = {"spawns_into_groups": launcher.leaves.spawns} if config.get("cgroup") else {}
+    send(control, {"ready": True, "counters": counters} | entry)
+    launcher.serve()

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis import PerformanceMatrix, gate, multilevel
-from analysis.methods.multilevel import over_hosts
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.multilevel.compare import multilevel
+from analysis.methods.multilevel.hosts import over_hosts
+from analysis.verdict.gate import gate
 from analysis.version import VERSION
 
 NUMBERS = (

@@ -10,20 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from analysis.record import (
-    CAMPAIGN,
-    MANIFEST,
-    MEASUREMENTS,
-    PLAN,
-    Fleet,
-    FleetHost,
-    Manifest,
-    Measurement,
-    PlannedRun,
-    encode,
-    encode_checked,
-    write_fleet,
-)
+from analysis.record.fleet import Fleet, FleetHost, write_fleet
+from analysis.record.run_numbers import Measurement
+from analysis.record.shapes import encode, encode_checked
+from analysis.record.trial_files import CAMPAIGN, MANIFEST, MEASUREMENTS, PLAN, Manifest, PlannedRun
 
 ENV = {"HOME": "redacted"}
 

@@ -24,12 +24,13 @@ import numpy as np
 import pytest
 
 import analysis
-from analysis import FairtrialError, PerformanceMatrix, UsageError
-from analysis.diagnosis.normality import shapiro
-from analysis.diagnosis.normality.departure import lilliefors
-from analysis.planning import t_interval
-from analysis.record import Fleet, FleetHost, read_manifest, write_fleet
-from analysis.stats import numbers
+from analysis.data.matrix import PerformanceMatrix
+from analysis.diagnose.normality import lilliefors, shapiro
+from analysis.errors import FairtrialError, UsageError
+from analysis.plan.width import t_interval
+from analysis.record.fleet import Fleet, FleetHost, write_fleet
+from analysis.record.manifest import read_manifest
+from analysis.stats.arguments import numbers
 
 SAMPLE = Path(__file__).parents[3] / "tests" / "data" / "sample-0.2.0"
 

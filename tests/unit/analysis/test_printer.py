@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from analysis.errors import StoreError
-from analysis.printer import Printer, clean, printer_on
+from analysis.record.printer import Printer, clean, printer_on
 
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
 

@@ -8,8 +8,7 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from analysis.record import PlannedRun, ShapeError, encode, shaped
-from analysis.run_numbers import (
+from analysis.record.run_numbers import (
     BUILTIN_METRICS,
     FIRST,
     LAUNCHER_NUMBERS,
@@ -19,6 +18,8 @@ from analysis.run_numbers import (
     Measurement,
     MetricInfo,
 )
+from analysis.record.shapes import ShapeError, encode, shaped
+from analysis.record.trial_files import PlannedRun
 
 ENDINGS = {"ns": "_ns", "s": "_s", "B": "_bytes", "kHz": "_khz", "C": "_c"}
 ROW = Measurement(

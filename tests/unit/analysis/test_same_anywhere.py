@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import analysis
-from analysis.methods.mixture import MixtureOptions, mixture_report
-from analysis.stats import dask_cluster
+from analysis.methods.mixture.report import MixtureOptions, mixture_report
+from analysis.stats.clusters import dask_cluster
 
 SAMPLE = Path(__file__).resolve().parents[3] / "tests" / "data" / "sample-0.2.0"
 PLACES = {"8 threads": ("threading", 8), "2 processes": ("loky", 2)}
@@ -95,7 +95,7 @@ def table(**where: Any) -> Any:
 
 
 def long_sums(workers: int | None = None) -> list[float]:
-    from analysis.stats import in_order
+    from analysis.stats.workers import in_order
 
     return list(in_order(_dot, [LONG, LONG[::-1].copy()], workers=workers, prefer="processes"))
 

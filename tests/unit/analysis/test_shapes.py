@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from analysis.shapes import ShapeError, check, parse, shaped
+from analysis.record.shapes import ShapeError, check, parse, shaped
 
 
 @dataclass(frozen=True, kw_only=True)

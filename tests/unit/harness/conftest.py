@@ -8,7 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.record import Manifest, Measurement
+from analysis.record.run_numbers import Measurement
+from analysis.record.trial_files import Manifest
 from harness.campaign.identity import RULE
 from harness.campaign.model import (
     Campaign,

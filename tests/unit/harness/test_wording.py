@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.wording import about, clock, counted, duration, moment, size
+from harness.errors import about, clock, counted, duration, moment, size
 
 
 @pytest.mark.parametrize(

@@ -15,34 +15,178 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ....errors import AnalysisError
-from ....stats import door
-from .cautions import plane_cautions
-from .checks import checked_options, checked_pairs, correlation
-from .model import EmState2d, Mixture2d
-from .models import MODELS
-from .start import START_POINTS, chosen, start_classes
-
-__all__ = ["Units", "fit_mixture_2d"]
+from ....errors import AnalysisError, InsufficientDataError, UsageError
+from ....pages.model import Caution
+from ....stats.arguments import counted, door, numbers
+from ..cautions import at_limit, discarded
+from ..fit import MOST_COMPONENTS
+from .model import MODELS, EmState2d, Mixture2d
 
 Array = NDArray[np.float64]
+
+_LARGEST, _SMALLEST = 1e150, 1e-150  # squares must stay finite and positive
+_ON_A_LINE = 1e-12  # 1 - |r| that rounding may leave
+
+
+def correlation(pairs: Array) -> float:
+    """Give Pearson's correlation of two columns, neither constant."""
+    d = pairs - pairs.mean(axis=0)
+    d /= np.abs(d).max(axis=0)
+    d /= np.sqrt((d * d).sum(axis=0))
+    return float(np.clip(d[:, 0] @ d[:, 1], -1, 1))
+
+
+def checked_options(
+    models: Sequence[str], names: tuple[str, str], units: str, most: int
+) -> tuple[tuple[str, ...], int]:
+    """Check the arguments of `fit_mixture_2d`; give the models in our order, and the largest K."""
+    unknown = [model for model in models if model not in MODELS]
+    if isinstance(models, str) or unknown or not models or len(set(models)) < len(models):
+        said = "models must name some of the fourteen models, each once"
+        raise UsageError(said, fix=f"choose from {', '.join(MODELS)}")
+    if units not in ("given", "spread"):
+        raise UsageError(f"units must be 'given' or 'spread', not {units!r}")
+    if len(set(names)) != 2 or not all(isinstance(name, str) for name in names):
+        raise UsageError("names must be two different names, one for each column")
+    largest = counted("max_components", most, most=MOST_COMPONENTS)
+    return tuple(model for model in MODELS if model in models), largest
+
+
+def checked_pairs(values_xy: ArrayLike, names: tuple[str, str]) -> Array:
+    """Check the values of `fit_mixture_2d`; it says what is raised when."""
+    pairs = numbers(values_xy, "the values to be fitted", dimensions=None)
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise UsageError(
+            f"the values to be fitted must have two columns, not the shape {pairs.shape}",
+            fix="put both metrics of a run in one row",
+        )
+    n = len(pairs)
+    if n < 3:
+        said = f"a mixture in the plane needs at least 3 pairs, and there are {n}"
+        raise InsufficientDataError(said, n=n, needed=3)
+    if not np.isfinite(pairs).all():
+        raise AnalysisError("a value to be fitted is not finite", fix="leave out failed runs")
+    if np.abs(pairs).max() > _LARGEST:
+        raise AnalysisError(f"a value exceeds {_LARGEST:g} in size", fix="choose a larger unit")
+    for name, column in zip(names, pairs.T, strict=True):
+        if column.min() == column.max():
+            raise AnalysisError(
+                f"all {n} values of {name} are equal: there is no plane to fit in",
+                fix="fit the other metric alone, with fit_mixture",
+            )
+    if np.ptp(pairs, axis=0).min() < _SMALLEST:
+        raise AnalysisError(
+            f"a metric's spread is below {_SMALLEST:g}", fix="choose a smaller unit"
+        )
+    if 1 - abs(correlation(pairs)) <= _ON_A_LINE:
+        raise AnalysisError(
+            f"all pairs of {names[0]} and {names[1]} lie on one line: one metric tells the other",
+            fix="fit one of them alone, with fit_mixture",
+        )
+    return pairs
+
+
+START_POINTS = 2000  # mclust's limit; above it the clustering sees a subset
+
+
+def start_classes(x: Array, y: Array, most: int) -> NDArray[np.int64]:
+    """Cluster points into 1 to `most` classes, without randomness.
+
+    They are first put on their principal axes, as mclust does (its option SVD): both coordinates are
+    standardised; of their principal components each is divided by the square root of its singular
+    value. In the plane the axes are the sum and the difference, the longer one first: the clustering
+    does not treat both alike.
+    """
+    from .em_kernel import partitions
+
+    size = x.size
+    x, y = ((v - v.mean()) / v.std(ddof=1) for v in (x, y))
+    axes = (x + y) * np.sqrt(0.5), (x - y) * np.sqrt(0.5)
+    u, v = (axis / np.sqrt(np.sqrt(axis @ axis)) for axis in axes)
+    if u @ u < v @ v:
+        u, v = v, u
+    alpha = float(((u - u.mean()) ** 2).sum() + ((v - v.mean()) ** 2).sum()) / (2 * size)
+    classes = np.empty((most, size), dtype=np.int64)
+    partitions(u, v, max(alpha, np.finfo(np.float64).eps), classes)
+    return classes
+
+
+def plane_cautions(
+    pairs: NDArray[np.float64],
+    table: dict[str, list[float]],
+    model: str,
+    weights: NDArray[np.float64],
+    *,
+    asked: int,
+    units: str,
+) -> Iterator[Caution]:
+    """Say what limits a fit.
+
+    `table` holds the BIC of all candidates; `model` was chosen, with as many components as there are
+    `weights`, of up to `asked`.
+    """
+    n, k = len(pairs), weights.size
+    smallest = float(weights.min() * n)
+    if n < 30:
+        yield Caution("few-values", f"{n} pairs hardly determine clusters in the plane")
+    elif k > 1 and smallest < 10:
+        yield Caution(
+            "small-cluster",
+            f"the smallest cluster has about {smallest:.1f} runs: its spread and its "
+            "correlation are hardly determined",
+        )
+    yield from at_limit(k, asked, n)
+    yield from _value_cautions(pairs, table, units, most=min(asked, n))
+    if model == "EEV" and k > 1 and smallest < 3:
+        yield Caution(
+            "direction-is-rounding",
+            "EEV gives a cluster of one or two runs a direction that is rounding error: its BIC "
+            "depends on the order of the rows",
+        )
+    if n > START_POINTS:
+        yield Caution(
+            "start-of-some",
+            f"the start takes {START_POINTS} of {n} pairs, evenly spaced in the order of the first "
+            "metric; mclust draws them at random, so its result may differ",
+        )
+
+
+def _value_cautions(
+    pairs: NDArray[np.float64], table: dict[str, list[float]], units: str, *, most: int
+) -> Iterator[Caution]:
+    n, distinct = len(pairs), len(np.unique(pairs, axis=0))
+    if distinct < n:
+        clock = "; clusters may describe the steps of a clock" if distinct < n * 0.5 else ""
+        yield Caution(
+            "many-ties",
+            f"{n - distinct} of {n} pairs repeat others; ties among distances are broken by "
+            f"rounding, and may be broken otherwise in mclust{clock}",
+        )
+    lost = sum(math.isnan(value) for row in table.values() for value in row)
+    ratio = float(np.divide(*sorted(pairs.std(axis=0))[::-1]))
+    if units == "given" and ratio > 1e5:
+        yield Caution(
+            "spreads-unlike",
+            f"the metrics' spreads differ by a factor of {ratio:.2g} as numbers: mclust's limits "
+            'then discard candidates for their units alone; units="spread" does not',
+        )
+    yield from discarded(lost, len(table) * most)
+
+
 Units = Literal["given", "spread"]
 
-_EXTRA_STEP = 2.0**-26
 _THINNEST = 1e-14  # 1 - r^2 of an ellipse that a matrix of doubles can still tell from a line
 # mclust's M-steps of these models report what makes it leave the closing step out
 _UNCLOSED = ("VEE", "EVE", "VVE", "VEV")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Sample:
+class _Sample(NamedTuple):
     """Pairs in the units of the fit, the points that the start sees, and its classes of them."""
 
     x: Array
@@ -50,15 +194,8 @@ class _Sample:
     points: NDArray[np.intp]
     classes: NDArray[np.int64]
 
-    @classmethod
-    def of(cls, x: Array, y: Array, most: int) -> _Sample:
-        points = chosen(x, y)
-        classes = start_classes(x[points], y[points], most)
-        return cls(x=x, y=y, points=points, classes=classes)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Candidate:
+class _Candidate(NamedTuple):
     """A fit in the units of the fit: `cov` as in `covariances` of the kernel, `z` memberships."""
 
     model: str
@@ -127,7 +264,12 @@ def fit_mixture_2d(
     x, y = (np.ascontiguousarray(column) for column in (given / spread).T)
     n = x.size
     most = min(most, n)
-    table, fit = _candidates(_Sample.of(x, y, most), tried, most)
+    points = np.arange(n)
+    if n > START_POINTS:  # so many of them, evenly spaced by x
+        ranks = np.linspace(0, n - 1, START_POINTS).round().astype(np.intp)
+        points = np.sort(np.lexsort((y, x))[ranks])
+    classes = start_classes(x[points], y[points], most)
+    table, fit = _candidates(_Sample(x, y, points, classes), tried, most)
     if fit is None:
         raise AnalysisError(
             f"no mixture fits these {n} pairs: their spread is lost in rounding",
@@ -142,7 +284,6 @@ def fit_mixture_2d(
         means=fit.means.T * spread,
         covariances=_matrices(fit.cov) * np.outer(spread, spread),
     )
-    r = correlation(given)
     return Mixture2d(
         weights=weights,
         means=means.T * spread,
@@ -154,7 +295,7 @@ def fit_mixture_2d(
         bic_table={name: tuple(value + 2 * shift for value in row) for name, row in table.items()},
         n=n,
         iterations=fit.iterations if k > 1 else None,
-        overall_correlation=r,
+        overall_correlation=correlation(given),
         em=state,
         cautions=tuple(
             plane_cautions(given, table, fit.model, weights, asked=max_components, units=units)
@@ -180,7 +321,7 @@ def _candidates(
 
 def _fitted(sample: _Sample, model: str, k: int) -> _Candidate | None:
     """Fit one candidate, None when it is discarded."""
-    from . import kernel as em, model_kernel as shapes
+    from . import covariance_kernel as shapes, em_kernel as em
 
     x, y, points = sample.x, sample.y, sample.points
     n, code = x.size, MODELS.index(model)
@@ -194,15 +335,7 @@ def _fitted(sample: _Sample, model: str, k: int) -> _Candidate | None:
         if not (cov[0, 0] > 0 and cov[2, 0] > 0):
             return None
         likelihood = em.expectation(x, y, weights, means, cov, z, room)
-        return _Candidate(
-            model=model,
-            likelihood=likelihood,
-            iterations=1,
-            weights=weights,
-            means=means,
-            cov=cov,
-            z=z,
-        )
+        return _Candidate(model, likelihood, 1, weights, means, cov, z)
     z = (sample.classes[k - 1] == np.arange(k)[:, None]).astype(np.float64)
     if points.size < n:
         shapes.fresh(state)
@@ -214,15 +347,7 @@ def _fitted(sample: _Sample, model: str, k: int) -> _Candidate | None:
     em.fit(code, x, y, z, weights, means, cov, outcome)
     if math.isnan(outcome[0]) or _is_line(cov):
         return None
-    return _Candidate(
-        model=model,
-        likelihood=float(outcome[0]),
-        iterations=int(outcome[1]),
-        weights=weights,
-        means=means,
-        cov=cov,
-        z=z,
-    )
+    return _Candidate(model, float(outcome[0]), int(outcome[1]), weights, means, cov, z)
 
 
 _ONE = {model: 0 if model[1] == "I" else 2 if model[2] == "I" else 6 for model in MODELS}
@@ -230,12 +355,12 @@ _ONE = {model: 0 if model[1] == "I" else 2 if model[2] == "I" else 6 for model i
 
 def _closing_step(x: Array, y: Array, fit: _Candidate) -> tuple[Array, Array, Array]:
     """Do one more M-step where weights and mean memberships differ, or a subset began the fit."""
-    from . import kernel as em, model_kernel as shapes
+    from . import covariance_kernel as shapes, em_kernel as em
 
     before = fit.weights, fit.means, fit.cov
     k, model = fit.weights.size, fit.model
     apart = float(((fit.weights - fit.z.mean(axis=1)) ** 2).sum())
-    if k == 1 or model in _UNCLOSED or (apart <= _EXTRA_STEP and x.size <= START_POINTS):
+    if k == 1 or model in _UNCLOSED or (apart <= 2.0**-26 and x.size <= START_POINTS):
         return before
     weights, means, cov = np.empty(k), np.empty((2, k)), np.empty((3, k))
     state = np.empty(shapes.STATE + 3 * k)
@@ -250,16 +375,11 @@ def _is_line(cov: Array) -> bool:
     return bool((rest <= _THINNEST * (rest + slope * slope * xx)).any())
 
 
-def _parameters(model: str, k: int) -> int:
-    """Count the free parameters: weights, means, and sizes, shapes and tilts of the ellipses."""
-    sizes = k if model[0] == "V" else 1
-    shapes = {"I": 0, "E": 1, "V": k}[model[1]]
-    tilts = {"I": 0, "E": 1, "V": k}[model[2]]
-    return (k - 1) + 2 * k + sizes + shapes + tilts
-
-
 def _bic(likelihood: float, model: str, k: int, n: int) -> float:
-    return 2 * likelihood - _parameters(model, k) * math.log(n)
+    """Give 2 L - p ln n: p free weights, means, and sizes, shapes and tilts of the ellipses."""
+    sizes = k if model[0] == "V" else 1
+    shapes, tilts = ({"I": 0, "E": 1, "V": k}[letter] for letter in model[1:])
+    return 2 * likelihood - ((k - 1) + 2 * k + sizes + shapes + tilts) * math.log(n)
 
 
 def _matrices(cov: Array) -> Array:

@@ -1,4 +1,7 @@
-"""A mixture of Gaussians in the plane: its density, its clusters, its marginals.
+"""Gaussians in the plane: the fourteen covariance models, density, clusters, marginals.
+
+A name has a letter for the volume of the ellipses, one for their shape and one for their orientation:
+E equal, V varying, I (shape) circles or (orientation) along the axes.
 
 References
 ----------
@@ -16,12 +19,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ....errors import AnalysisError, UsageError
-from ....report import plain
-from ....stats import counted, door, numbers
-from ..model.gaussians import Gaussians, Parameters, finite, frozen, total_weight
-from ..model.mixture import Mixture
+from ....pages.result import plain
+from ....stats.arguments import counted, door, numbers
+from ..model import Gaussians, Mixture, Parameters, finite, frozen, total_weight
 
-__all__ = ["REFERENCES", "EmState2d", "Mixture2d"]
+MODELS = (  # a model's place is its code in the kernels
+    *("EII", "VII", "EEI", "VEI", "EVI", "VVI", "EEE"),
+    *("VEE", "EVE", "VVE", "EEV", "VEV", "EVV", "VVV"),
+)
+SIMPLEST = ("EII", "EEI", "EEE")  # of one Gaussian all models of a kind are the same
+
 
 Array = NDArray[np.float64]
 _LOG_2PI = math.log(2 * math.pi)
@@ -106,8 +113,7 @@ class Mixture2d(Gaussians):
     def correlations(self) -> Array:
         """Correlation of both metrics within each component, shape (K,)."""
         c = self.covariances
-        r: Array = c[:, 0, 1] / np.sqrt(c[:, 0, 0]) / np.sqrt(c[:, 1, 1])
-        return r
+        return np.asarray(c[:, 0, 1] / np.sqrt(c[:, 0, 0]) / np.sqrt(c[:, 1, 1]))
 
     @property
     def correlated(self) -> bool:
@@ -116,15 +122,13 @@ class Mixture2d(Gaussians):
 
     def mean(self) -> Array:
         """Give the expectation of both metrics, shape (2,)."""
-        m: Array = self.weights @ self.means
-        return m
+        return np.asarray(self.weights @ self.means)
 
     def covariance(self) -> Array:
         """Give the covariance of the whole mixture, shape (2, 2)."""
         d = self.means - self.mean()
         total = self.covariances + d[:, :, None] * d[:, None, :]
-        c: Array = np.tensordot(self.weights, total, 1)
-        return c
+        return np.asarray(np.tensordot(self.weights, total, 1))
 
     def correlation(self) -> float:
         """Give the correlation of the whole mixture: between the clusters and within them."""
@@ -165,8 +169,7 @@ class Mixture2d(Gaussians):
         parts = self._log_parts(points)
         with np.errstate(under="ignore"):
             share = np.exp(parts - parts.max(axis=-1, keepdims=True))
-        found: Array = share / share.sum(axis=-1, keepdims=True)
-        return found
+        return np.asarray(share / share.sum(axis=-1, keepdims=True))
 
     def classify(self, points: ArrayLike) -> NDArray[np.intp]:
         """Give the component of each point, counted from 0: the largest posterior probability.
@@ -178,8 +181,7 @@ class Mixture2d(Gaussians):
         AnalysisError
             If a coordinate is not finite.
         """
-        found: NDArray[np.intp] = np.argmax(self._log_parts(points), axis=-1)
-        return found
+        return np.asarray(np.argmax(self._log_parts(points), axis=-1))
 
     @door
     def sample(self, n: int, *, rng: np.random.Generator) -> Array:
@@ -225,7 +227,5 @@ class Mixture2d(Gaussians):
         dy = at[..., 1, None] - self.means[:, 1]
         with np.errstate(over="ignore", under="ignore"):
             square = (dx / spread) ** 2 + ((dy - slope * dx) / rest) ** 2
-        parts: Array = (
-            np.log(self.weights) - _LOG_2PI - np.log(spread) - np.log(rest) - 0.5 * square
-        )
-        return parts
+        scale = np.log(self.weights) - _LOG_2PI - np.log(spread) - np.log(rest)
+        return np.asarray(scale - 0.5 * square)

@@ -1,40 +1,115 @@
-"""Mixtures in the plane in words: the clusters, and how both metrics move together."""
+"""Mixtures in the plane in words and pictures: the clusters, how both metrics move together."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ....report import (
+from ....errors import UsageError
+from ....pages import number_format as figures
+from ....pages.model import (
     Block,
     Caution,
     Cell,
     Column,
-    Figure,
+    Figure as PageFigure,
     Page,
     Section,
     Sentence,
     Table,
     Value,
-    figures,
     page_of,
 )
-from ..model.gaussians import BIC_MARGIN
-from ..model.page import likelihood_and_bic
-from .model import Mixture2d
-from .models import SIMPLEST
-from .plots import plane_figure
+from ....plots.drawing import INK, look
+from ....plots.palette import COLOURS, DASHES
+from ....plots.paper import quantity_axis
+from ....plots.scale import Scale
+from ....record.words import shorten, shown
+from ....stats.arguments import numbers
+from ..model import BIC_MARGIN
+from ..page import likelihood_and_bic
+from .model import SIMPLEST, Mixture2d
 from .report import PlaneCell, PlaneReport
 
-__all__ = ["meaning"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike, NDArray
+
+
+_MARKS = "os^Dv<>Ph*Xd"
+
+
+def plane_figure(
+    mixture: Mixture2d, values_xy: ArrayLike, *, units: tuple[str, str] = ("", "")
+) -> Figure:
+    """Draw the pairs by cluster with an ellipse around half and around 95 % of each cluster.
+
+    Colour, mark and dashes tell the clusters apart, so that the picture can be read in grey.
+    """
+    from matplotlib.figure import Figure
+
+    pairs = numbers(values_xy, "the values", dimensions=None)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or not len(pairs):
+        raise UsageError(f"a picture needs pairs of values, not the shape {pairs.shape}")
+    clusters = mixture.classify(pairs)
+    with look():
+        figure = Figure(figsize=(7.6, 5.6), layout="constrained")
+        axes = figure.subplots()
+        for k in range(mixture.components):
+            _draw_cluster(axes, mixture, k, pairs[clusters == k])
+        axes.set_xlabel(shorten(shown(mixture.names[0]), 40))
+        axes.set_ylabel(shorten(shown(mixture.names[1]), 40))
+        quantity_axis(axes, "x", Scale(*axes.get_xlim()), units[0] or "1")
+        quantity_axis(axes, "y", Scale(*axes.get_ylim()), units[1] or "1")
+        axes.set_title(_title(mixture))
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return figure
+
+
+def ellipse(mixture: Mixture2d, k: int, share: float) -> NDArray[np.float64]:
+    """Give the corners, shape (181, 2), of the ellipse that holds this share of a component."""
+    radius = math.sqrt(-2 * math.log1p(-share))  # the squared distance is exponential in the plane
+    angle = np.linspace(0, 2 * np.pi, 181)
+    covariance = mixture.covariances[k]
+    spread = np.sqrt(np.diag(covariance))
+    # of the correlation matrix: its factor does not suffer from unlike units
+    lower = np.linalg.cholesky(covariance / spread[:, None] / spread)
+    circle = np.array([np.cos(angle), np.sin(angle)])
+    corners: NDArray[np.float64] = mixture.means[k] + radius * (lower @ circle).T * spread
+    return corners
+
+
+def _draw_cluster(axes: Axes, mixture: Mixture2d, k: int, pairs: NDArray[np.float64]) -> None:
+    colour, dash = COLOURS[k % len(COLOURS)], DASHES[k % len(DASHES)]
+    r = f", r = {mixture.correlations[k]:.2f}" if mixture.correlated else ""
+    axes.plot(
+        *pairs.T,
+        linestyle="none", marker=_MARKS[k % len(_MARKS)], markersize=4.5, alpha=0.75,
+        markerfacecolor=colour, markeredgecolor="white", markeredgewidth=0.4,
+        label=f"cluster {k}: {mixture.weights[k]:.0%}{r}",
+    )  # fmt: skip
+    for share, width in ((0.5, 1.4), (0.95, 0.9)):
+        axes.plot(*ellipse(mixture, k, share).T, color=colour, linestyle=dash, linewidth=width)
+    axes.plot(*mixture.means[k], marker="+", markersize=9, color=INK, linestyle="none")
+
+
+def _title(mixture: Mixture2d) -> str:
+    k = mixture.components
+    said = f"{k} cluster{'s' * (k > 1)} ({mixture.model}); ellipses hold 50 % and 95 % of each"
+    if mixture.overall_correlation is not None:
+        said += f"; over all r = {mixture.overall_correlation:.2f}"
+    return said
+
 
 _COUNTS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _NEXT = 3  # candidates next to the best
 _PROBLEMS = 8  # cells without a fit of which the reason is said
-_METRIC, _CELL, _LONG_CELL = 20, 28, 40  # columns for names
+_CELL, _LONG_CELL = 28, 40  # columns for names
 _BOTH_METRICS = 24  # letters of both metrics that the headings of a table have room for
 
 _VOLUME = {"E": "equal size", "V": "sizes of their own"}
@@ -50,8 +125,8 @@ def meaning(model: str) -> str:
     return f"ellipses, {_VOLUME[model[0]]}, {_SHAPE[model[1]]}, {_AXES[model[2]]}"
 
 
-@page_of.register
-def _(mixture: Mixture2d) -> Page:
+@page_of.register(Mixture2d)
+def _mixture2d_page(mixture: Mixture2d) -> Page:
     return Page(
         title=f"Gaussian mixture of {' and '.join(mixture.names)}",
         sections=(Section(_clusters(mixture, "clusters")),),
@@ -59,8 +134,8 @@ def _(mixture: Mixture2d) -> Page:
     )
 
 
-@page_of.register
-def _(cell: PlaneCell) -> Page:
+@page_of.register(PlaneCell)
+def _plane_cell_page(cell: PlaneCell) -> Page:
     units = ("", "") if cell.pairs is None else cell.pairs.units
     return Page(
         title=f"Two metrics of {cell.variant} on {cell.benchmark}",
@@ -69,8 +144,8 @@ def _(cell: PlaneCell) -> Page:
     )
 
 
-@page_of.register
-def _(report: PlaneReport) -> Page:
+@page_of.register(PlaneReport)
+def _plane_report_page(report: PlaneReport) -> Page:
     both = " and ".join(
         f"{name} ({unit})" if figures.unit_text(unit) else name
         for name, unit in zip(report.metrics, report.units, strict=True)
@@ -94,10 +169,10 @@ def _of_mixture(cell: PlaneCell) -> Iterator[Caution]:
 
 
 def _cell(cell: PlaneCell, units: tuple[str, str], place: int) -> Section:
-    name = " / ".join(figures.shorten(one, _LONG_CELL) for one in (cell.benchmark, cell.variant))
+    name = " / ".join(shorten(one, _LONG_CELL) for one in (cell.benchmark, cell.variant))
     if cell.mixture is None or cell.pairs is None:
         return Section((Sentence(f"{name}: {cell.problem}"),))
-    picture = Figure(
+    picture = PageFigure(
         name=f"plane-{place}",
         alt=f"runs of {cell.variant} on {cell.benchmark} by cluster, with an ellipse around half and "
         "around 95 % of each cluster",
@@ -111,10 +186,10 @@ def _lines(report: PlaneReport) -> Section:
     rows: list[tuple[Cell, ...]] = []
     benchmark = None
     for cell in report.cells:
-        name = "" if cell.benchmark == benchmark else figures.shorten(cell.benchmark, _CELL)
+        name = "" if cell.benchmark == benchmark else shorten(cell.benchmark, _CELL)
         benchmark = cell.benchmark
         size = Value(f"{cell.n}", cell.n)
-        rows.append((name, figures.shorten(cell.variant, _CELL), size, *_fit(cell.mixture)))
+        rows.append((name, shorten(cell.variant, _CELL), size, *_fit(cell.mixture)))
     table = Table(
         name="cells",
         columns=(
@@ -139,11 +214,8 @@ def _lines(report: PlaneReport) -> Section:
 def _fit(mixture: Mixture2d | None) -> tuple[Cell, ...]:
     if mixture is None:
         return ("none", "", "")
-    k, within, overall = (
-        mixture.components,
-        mixture.within_correlation(),
-        mixture.overall_correlation,
-    )
+    k, within = mixture.components, mixture.within_correlation()
+    overall = mixture.overall_correlation
     whole: Cell = "" if overall is None else Value(f"{overall:.3f}", overall)
     return (Value(f"{k}", k), Value(f"{within:.3f}", within), whole)
 
@@ -166,7 +238,7 @@ def _clusters(mixture: Mixture2d, table: str) -> tuple[Block, ...]:
 
 
 def _names(mixture: Mixture2d) -> tuple[str, str]:
-    first, second = (figures.shorten(name, _METRIC) for name in mixture.names)
+    first, second = (shorten(name, 20) for name in mixture.names)
     return first, second
 
 
@@ -211,16 +283,18 @@ def _relation(mixture: Mixture2d) -> str:
 
 def _lead(mixture: Mixture2d) -> float | None:
     """Give how far the best model of the other kind, correlated or not, stays behind in BIC."""
-    if mixture.bic_table is None or mixture.bic is None:
+    if mixture.bic is None:
         return None
     others = [
-        value
-        for model, row in mixture.bic_table.items()
-        if (model[2] != "I") != mixture.correlated
-        for value in row
-        if math.isfinite(value)
+        value for model, _, value in _candidates(mixture) if (model[2] != "I") != mixture.correlated
     ]
     return mixture.bic - max(others) if others else None
+
+
+def _candidates(mixture: Mixture2d) -> Iterator[tuple[str, int, float]]:
+    """Give model, number of clusters and BIC of all that could be fitted."""
+    for model, row in (mixture.bic_table or {}).items():
+        yield from ((model, k, value) for k, value in enumerate(row, 1) if math.isfinite(value))
 
 
 def _table(mixture: Mixture2d, name: str, metrics: tuple[str, str]) -> Table:
@@ -233,23 +307,17 @@ def _table(mixture: Mixture2d, name: str, metrics: tuple[str, str]) -> Table:
             row += [Value(f"{mean:.7g}", mean), Value(figures.significant(sd, 4), sd)]
         row.append(Value(f"{r:.3f}" if mixture.correlated else "0", r))
         rows.append(tuple(row))
-    headings = ["cluster", "weight"]
-    for metric in metrics:
-        headings += [f"mean {metric}", f"sd {metric}"]
-    return Table(
-        name=name,
-        columns=tuple(Column(heading) for heading in (*headings, "r")),
-        rows=tuple(rows),
-    )
+    of_metrics = (f"{what} {metric}" for metric in metrics for what in ("mean", "sd"))
+    headings = ("cluster", "weight", *of_metrics, "r")
+    return Table(name=name, columns=tuple(map(Column, headings)), rows=tuple(rows))
 
 
 def _next(mixture: Mixture2d) -> list[str]:
     """Name the candidates that come next to the best."""
-    chosen = (mixture.components, mixture.model)
+    chosen = (mixture.model, mixture.components)
     ranked = sorted(
         (-value, k, model)
-        for model, row in (mixture.bic_table or {}).items()
-        for k, value in enumerate(row, 1)
-        if math.isfinite(value) and (k, model) != chosen and (k > 1 or model in SIMPLEST)
+        for model, k, value in _candidates(mixture)
+        if (model, k) != chosen and (k > 1 or model in SIMPLEST)
     )
     return [f"{model} with {k} {-value:.6g}" for value, k, model in ranked[:_NEXT]]

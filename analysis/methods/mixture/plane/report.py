@@ -1,19 +1,131 @@
-"""Two metrics of the same runs, cell by cell: which clusters they form, and how they move together."""
+"""Two metrics of the same runs, cell by cell: which clusters they form, how they move together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from ....data import Trial
-from ....errors import AnalysisError, UsageError
-from ....report import Result, merged, plain
+import numpy as np
+
+from ....data.trial import Trial
+from ....data.trial_cautions import always_said
+from ....data.variant_runs import energy_cautions, require_steady
+from ....errors import AnalysisError, InsufficientDataError, UsageError
+from ....pages.model import Caution, merged
+from ....pages.result import Result, plain
+from ....stats.arguments import door
+from ....stats.samples import read_only
 from .fit import fit_mixture_2d
-from .model import Mixture2d
-from .pairs import Pairs, pairs_of_runs
 
-__all__ = ["PlaneCell", "PlaneReport", "plane_report"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .model import Mixture2d
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Pairs:
+    """Two metrics of the same runs, a row a run, in the order of execution.
+
+    `values` has shape (n, 2), in `units`; `positions` says which runs of the trial they are;
+    `cautions` what was left out and what the values cannot tell.
+    """
+
+    values: NDArray[np.float64]
+    names: tuple[str, str]
+    units: tuple[str, str]
+    positions: NDArray[np.int64]
+    cautions: tuple[Caution, ...]
+
+
+@door
+def pairs_of_runs(
+    trial: Trial, variant: str, benchmark: str, *, metrics: tuple[str, str] = ("wall", "max_rss")
+) -> Pairs:
+    """Give both metrics of every run of one cell that counts and has both.
+
+    Warm-ups, failed runs, and runs without one of the values are left out, so that a row is always
+    one run. A run's value of a metric with several iterations is their mean.
+
+    Parameters
+    ----------
+    trial : Trial
+    variant, benchmark : str
+    metrics : tuple of two str
+        Metrics that every run has, such as these two, or metrics parsed from output. Seconds and
+        bytes differ much as numbers: fit such pairs with ``units="spread"``.
+
+    Raises
+    ------
+    UsageError
+        If a name is unknown, or both metrics are the same.
+    InsufficientDataError
+        If no run has both.
+    """
+    info = [trial.metric(name) for name in metrics]
+    if len(set(metrics)) != 2:
+        raise UsageError("pairs need two different metrics", str(trial.path))
+    for name, known, what in (
+        (variant, trial.manifest.variants, "variant"),
+        (benchmark, trial.manifest.benchmarks, "benchmark"),
+    ):
+        if name not in known:
+            fix = f"known here: {', '.join(known)}"
+            raise UsageError(f"the trial has no {what} {name!r}", str(trial.path), fix)
+    cell = (trial.variant == trial.manifest.variants.index(variant)) & (
+        trial.benchmark == trial.manifest.benchmarks.index(benchmark)
+    )
+    columns = np.column_stack([trial.values(name) for name in metrics])
+    complete: NDArray[np.bool_] = np.isfinite(columns[:, 0]) & np.isfinite(columns[:, 1])
+    counted = cell & trial.measured & complete
+    used = np.flatnonzero(counted)
+    for name in metrics:
+        require_steady(trial, name, counted)
+    if used.size == 0:
+        raise InsufficientDataError(
+            f"no run of {variant!r} on {benchmark!r} has both {metrics[0]} and {metrics[1]}",
+            str(trial.path),
+            "measure more, or look at the failed runs",
+            n=0,
+            needed=1,
+        )
+    return Pairs(
+        values=read_only(columns[used]),
+        names=(metrics[0], metrics[1]),
+        units=(info[0].unit, info[1].unit),
+        positions=read_only(trial.planned_position[used]),
+        cautions=tuple(_cautions(trial, cell, complete, metrics)),
+    )
+
+
+def _cautions(
+    trial: Trial,
+    cell: NDArray[np.bool_],
+    complete: NDArray[np.bool_],
+    metrics: tuple[str, str],
+) -> Iterator[Caution]:
+    """Say what was left out, and what the values cannot tell."""
+    yield from always_said(trial)
+    failed = cell & trial.candidates & (trial.outcome != 0)
+    judged = trial.judged(metrics[0]) & trial.judged(metrics[1])
+    for code, which, text in (
+        ("warm-up-left-out", cell & trial.warmup, "{} warm-up run{} left out"),
+        ("failed-left-out", failed, "{} failed run{} left out"),
+        ("metric-missing", cell & judged & ~complete, "{} run{} without one of the values"),
+    ):
+        if count := int(which.sum()):
+            yield Caution(code, text.format(count, "s" * (count > 1)))
+    counted = cell & trial.measured & complete
+    for name in metrics:
+        yield from energy_cautions(trial, name, counted)
+        floored = int(trial.at_floor(name)[counted].sum())
+        if floored:
+            yield Caution(
+                "floored",
+                f"{floored} values of {name} say only 'at most the launcher's floor': "
+                "they are no memory of the program, and their correlation with time means nothing",
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -66,28 +178,7 @@ def plane_report(
     max_components: int = 9,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> PlaneReport:
-    """Fit mixtures of two metrics, each divided by its spread first, to every cell.
-
-    Parameters
-    ----------
-    trials : sequence of (Trial, variants)
-        Which variants of which trials.
-    metrics : tuple of two str
-        Measured in the same runs.
-    benchmark : str, optional
-        Look at this one only.
-    max_components : int
-        The largest number of clusters tried.
-    progress : callable, optional
-        Called with the numbers of cells done and in all, and the name of the next.
-
-    Raises
-    ------
-    UsageError
-        If a metric is unknown or both are the same, or no trial has the benchmark.
-    AnalysisError
-        If no cell can be fitted.
-    """
+    """Fit mixtures of two metrics, each divided by its spread first, to every cell."""
     known = list(dict.fromkeys(b for trial, _ in trials for b in trial.manifest.benchmarks))
     if benchmark is not None and benchmark not in known:
         raise UsageError(f"there is no benchmark {benchmark!r}", fix=f"known: {', '.join(known)}")

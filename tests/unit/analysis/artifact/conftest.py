@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from analysis.artifact.archive import Content, of_bytes, weigh, write_archive
-from analysis.artifact.limited import Commands
+from analysis.artifact.recomputing import Commands
 
 FILES = {
     "README.md": b"# what this is\n",

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.artifact import headers
+from analysis.artifact import zip_directory as headers
 from analysis.artifact.archive import (
     Content,
     of_bytes,

@@ -15,11 +15,11 @@ from analysis.artifact.claims import (
     claims_text,
     is_coarse,
     pointed,
+    read_claims,
     read_stored_claims,
     said_of,
     weigh_claim,
 )
-from analysis.artifact.claims_file import read_claims
 from analysis.errors import StoreError, UsageError
 
 # the document and the pointers of RFC 6901, section 5

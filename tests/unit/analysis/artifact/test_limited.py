@@ -15,8 +15,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.artifact import limited
-from analysis.artifact.limited import Commands, LimitReachedError, Limits
+from analysis.artifact import recomputing as limited
+from analysis.artifact.recomputing import Commands, LimitReachedError, Limits
 
 processes = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "processes.py")))
 _SLEEPS = "import time; time.sleep(600)"
@@ -142,7 +142,7 @@ def test_a_command_ends_with_a_parent_that_was_killed(tmp_path):
     (tmp_path / "homes").mkdir()
     marker = f"marker-{os.getpid()}-orphan"
     text = (
-        "import sys; from pathlib import Path; from analysis.artifact.limited import Commands\n"
+        "import sys; from pathlib import Path; from analysis.artifact.recomputing import Commands\n"
         "place = Path(sys.argv[1]); lock = (place / 'lock').open('wb')\n"
         "with Commands(place / 'homes', lock.fileno()) as commands:\n"
         f"    commands.run([{marker!r}], place, lambda _: {{'PYTHONPATH': str(place)}})\n"

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from analysis.artifact.passing import passing_folder
+from analysis.artifact.recomputing import passing_folder
 
 _HELD = """
 import subprocess, sys
-from analysis.artifact.passing import passing_folder
+from analysis.artifact.recomputing import passing_folder
 with passing_folder() as place:
     (place.content / "x").touch()
     if "child" in sys.argv:

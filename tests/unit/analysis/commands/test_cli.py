@@ -12,15 +12,17 @@ from typing import Any
 
 import pytest
 
-from analysis import cli
 from analysis.errors import StoreError, UsageError
+from analysis.registry import COMMANDS, function
 
 Build = Callable[..., Any]
 
 
 def execute(*words: str) -> tuple[int, str]:
     parser = argparse.ArgumentParser(prog="fairtrial")
-    cli.register(parser.add_subparsers())
+    subparsers = parser.add_subparsers()
+    for place, _ in COMMANDS.values():
+        function(place)(subparsers)
     args = parser.parse_args(words)
     out = io.StringIO()
     return args.run(args, out, io.StringIO()), out.getvalue()
@@ -47,8 +49,8 @@ def files(tmp_path: Path) -> tuple[str, str]:
 
 def test_importing_the_commands_costs_no_numpy() -> None:
     code = (
-        "import sys, argparse, analysis, analysis.cli as c; p = argparse.ArgumentParser();"
-        "c.register(p.add_subparsers()); print('numpy' in sys.modules)"
+        "import sys, argparse, analysis.registry as r; p = argparse.ArgumentParser().add_subparsers();"
+        "[r.function(place)(p) for place, _ in r.COMMANDS.values()]; print('numpy' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout == "False\n"

@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 import yaml
 
-from analysis import cli
 from analysis.data.trial import read_trial
 from analysis.errors import InsufficientDataError, UsageError
-from analysis.planning import plan_sessions, trial_costs
-from analysis.record import SessionEnd, StopRule
+from analysis.plan.goal import trial_costs
+from analysis.plan.sessions import plan_sessions
+from analysis.record.trial_files import SessionEnd, StopRule
+from analysis.registry import COMMANDS, function
 from analysis.verdict.judging import judge
 from harness.campaign.model import Protocol
 
@@ -29,7 +30,9 @@ TIMES = {
 
 def execute(*words):
     parser = argparse.ArgumentParser(prog="fairtrial")
-    cli.register(parser.add_subparsers())
+    subparsers = parser.add_subparsers()
+    for place, _ in COMMANDS.values():
+        function(place)(subparsers)
     args = parser.parse_args(words)
     out = io.StringIO()
     return args.run(args, out, io.StringIO()), out.getvalue()

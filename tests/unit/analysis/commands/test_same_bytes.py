@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from analysis.data import PerformanceMatrix
+from analysis.data.matrix import PerformanceMatrix
 from harness.cli import main
 
 NAMES = ("{}.txt", "{}.csv", "{}.dat", "{}.log", "{}")

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from analysis import cli
 from analysis.errors import AnalysisError, UsageError
+from analysis.registry import COMMANDS, function
 
 HEADING = "Name,Sample1,Sample2,ConfLevel,Coef\n"
 ENDINGS = [".out", ".report", ".status", ".warning"]
@@ -40,7 +40,9 @@ def configure(*ends: str, name: str = "b.cfg", heading: str = HEADING) -> None:
 
 def execute(*words: str) -> str:
     parser = argparse.ArgumentParser(prog="fairtrial")
-    cli.register(parser.add_subparsers())
+    subparsers = parser.add_subparsers()
+    for place, _ in COMMANDS.values():
+        function(place)(subparsers)
     args = parser.parse_args(["speedup-test", *words])
     out = io.StringIO()
     assert args.run(args, out, io.StringIO()) == 0

@@ -9,13 +9,15 @@ import json
 import numpy as np
 import pytest
 
-from analysis import cli
 from analysis.errors import UsageError
+from analysis.registry import COMMANDS, function
 
 
 def execute(*words):
     parser = argparse.ArgumentParser(prog="fairtrial")
-    cli.register(parser.add_subparsers())
+    subparsers = parser.add_subparsers()
+    for place, _ in COMMANDS.values():
+        function(place)(subparsers)
     args = parser.parse_args(words)
     out = io.StringIO()
     return args.run(args, out, io.StringIO()), out.getvalue()

@@ -14,11 +14,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from analysis.data import Trial, read_trial
+from analysis.data.trial import Trial, read_trial
 from analysis.errors import InsufficientDataError
-from analysis.methods.mixture import pairs_of_runs
+from analysis.methods.mixture.plane.report import pairs_of_runs
 from analysis.methods.variance_sources.covariates import covariates_of
-from analysis.verdict import judge
+from analysis.verdict.judging import judge
 
 planted = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "planted.py")))
 SOURCE = {"unit": "1", "better": "lower", "source": "counters"}

@@ -10,9 +10,9 @@ import json
 
 import pytest
 
-from analysis.data import read_trial
-from analysis.record import FINDINGS
-from analysis.verdict import judge
+from analysis.data.trial import read_trial
+from analysis.record.trial_files import FINDINGS
+from analysis.verdict.judging import judge
 
 TIMES = {"a": {"x": [1.0, 1.1, 1.2]}, "b": {"x": [2.0, 2.1, 2.2]}}
 

@@ -11,10 +11,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis import hpt, judge
 from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError, StoreError
-from analysis.record import ENERGY, NET_ENERGY, IdlePower, Manifest, is_steady, shaped
+from analysis.methods.hpt.compare import hpt
+from analysis.record.shapes import shaped
+from analysis.record.trial_files import ENERGY, NET_ENERGY, IdlePower, Manifest, is_steady
+from analysis.verdict.judging import judge
 
 COUNTED = {"unit": "J", "better": "lower", "source": "powercap"}
 

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from analysis import AnalysisError, PerformanceMatrix, UsageError, multilevel
 from analysis.data.columns import MetricColumn
+from analysis.data.matrix import PerformanceMatrix
+from analysis.errors import AnalysisError, UsageError
+from analysis.methods.multilevel.compare import multilevel
 
 VALUES = st.lists(st.tuples(st.floats(0.5, 2.0), st.integers(0, 4)), min_size=1, max_size=30)
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.data import PerformanceMatrix, match
-from analysis.data.texts import NUMBER
+from analysis.data.matrix import PerformanceMatrix
+from analysis.data.number_text import NUMBER
+from analysis.data.pair import match
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 
 

@@ -9,17 +9,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis import (
-    PerformanceMatrix,
-    bootstrap_speedup,
-    compare_distributions,
-    hpt,
-    hpt_speedup,
-    plan_runs,
-    randomization_test,
-    speedup_test_suite,
-)
-from analysis.data import match
+from analysis.data.matrix import PerformanceMatrix
+from analysis.data.pair import match
+from analysis.methods.hpt.compare import hpt
+from analysis.methods.hpt.speedup import hpt_speedup
+from analysis.methods.resampling.bootstrap import bootstrap_speedup
+from analysis.methods.resampling.distribution import compare_distributions
+from analysis.methods.resampling.randomization import randomization_test
+from analysis.methods.speedup_test.compare import speedup_test_suite
+from analysis.plan.runs import plan_runs
 
 BOTH = {"one-variant-twice", "two-trials"}
 

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from analysis.data import read_trial
-from analysis.data.planned import judged_rows
-from analysis.foreign.exports.leaving import leaving_trial
-from analysis.foreign.exports.targets import TARGETS
-from analysis.merging import merge_trials
-from analysis.record import judged_row
+from analysis.data.columns import judged_rows
+from analysis.data.merging.trials import merge_trials
+from analysis.data.trial import read_trial
+from analysis.importers.exports.export_data import leaving_trial
+from analysis.importers.exports.targets import TARGETS
+from analysis.record.disturbance import judged_row
 
 SCHEMAS = Path(__file__).resolve().parents[3] / "golden" / "schemas"
 REPEATS = SCHEMAS / "2" / "trial"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from analysis import read_trial
-from analysis.data import campaign_text, pinned_cpus, settings_of
-from analysis.record import CAMPAIGN, RESOLVED
+from analysis.data.protocol import campaign_text, pinned_cpus, settings_of
+from analysis.data.trial import read_trial
+from analysis.record.trial_files import CAMPAIGN, RESOLVED
 
 
 def test_text_and_settings(tmp_path):

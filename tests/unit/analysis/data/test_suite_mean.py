@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from analysis.data.matrix import PerformanceMatrix
-from analysis.data.suite import CENTRES, MEANS, check_means, speedup_of, suite_mean
+from analysis.data.pair import CENTRES, MEANS, check_means, speedup_of, suite_mean
 from analysis.errors import AnalysisError, UsageError
 
 RAGGED = {"a": [1.0, 4.0], "b": [2.0, 2.0, 16.0, 9.0], "c": [5.0]}

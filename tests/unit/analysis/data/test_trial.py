@@ -13,8 +13,9 @@ import pytest
 from analysis.data.matrix import PerformanceMatrix
 from analysis.data.trial import Trial, read_trial
 from analysis.errors import AnalysisError, InsufficientDataError, StoreError, UsageError
-from analysis.record import SessionEnd, StopRule, encode_checked
-from analysis.run_numbers import BUILTIN_METRICS, NUMBERS
+from analysis.record.run_numbers import BUILTIN_METRICS, NUMBERS
+from analysis.record.shapes import encode_checked
+from analysis.record.trial_files import SessionEnd, StopRule
 
 Build = Callable[..., Any]
 TIMES = {

@@ -7,8 +7,9 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from analysis.data import Match, PerformanceMatrix
 from analysis.data.columns import FailedRun, MetricColumn
+from analysis.data.matrix import PerformanceMatrix
+from analysis.data.pair import Match
 from analysis.data.trial import Trial
 
 WITH_ARRAYS = (Trial, PerformanceMatrix, Match, MetricColumn)

@@ -15,14 +15,18 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from analysis import judge
-from analysis.dossier import assemble, html_page, subject_of
+from analysis.dossier.assembling import assemble
+from analysis.dossier.shell import html_page
+from analysis.dossier.subject import subject_of
 from analysis.errors import UsageError
-from analysis.formats import Reading, open_trial
-from analysis.plots import text_width
-from analysis.record import Fleet, FleetHost, write_fleet
-from analysis.report import as_latex, as_markdown, as_text, page_of
-from analysis.verdict import judge_fleet
+from analysis.importers.sources import Reading
+from analysis.importers.trials import open_trial
+from analysis.pages import as_markup as as_latex, as_markup as as_markdown, as_text
+from analysis.pages.model import page_of
+from analysis.plots.labels import text_width
+from analysis.record.fleet import Fleet, FleetHost, write_fleet
+from analysis.verdict.fleet import judge_fleet
+from analysis.verdict.judging import judge
 from harness.cli import main
 
 BENCHMARKS = ("text", "logs", "random")
@@ -143,7 +147,7 @@ def test_what_holds_on_these_hosts_alone_stands_beside_the_claim(fleet):
     folder = fleet([0.05, 0.15])
     level = judge_fleet(folder).candidates[0].hosts
     assert level.these.outcome == "faster"
-    text = as_markdown.render(page_of(assemble([subject_of([str(folder)], Reading())])))
+    text = as_markdown.render_markdown(page_of(assemble([subject_of([str(folder)], Reading())])))
     assert "undecided on hosts like these" in text.splitlines()[0]
     assert "On these 2 hosts alone, over these 3: new 1.1" in text
     assert ", faster." in text
@@ -195,7 +199,7 @@ def test_several_candidates_and_one_alone_have_reports_as_well(fleet, tmp_path, 
     monkeypatch.setattr("analysis.dossier.figures.files.ENDINGS", (".svg",))
     folder = fleet([0.1, 0.1, 0.12], variants=("new", "newer"))
     dossier = assemble([subject_of([str(folder)], Reading())])
-    text = as_latex.render(page_of(dossier)) + html_page(dossier)
+    text = as_latex.render_latex(page_of(dossier)) + html_page(dossier)
     assert "newer" in text
     chosen = subject_of([f"{folder}:newer"], Reading())
     assert [one.variant for one in chosen.candidates] == ["newer"]

@@ -19,11 +19,15 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from analysis.dossier import Dossier, assemble, html_page, subjects_of
+from analysis.dossier.assembling import assemble
+from analysis.dossier.model import Dossier
 from analysis.dossier.page import brief_page
-from analysis.formats import Reading
-from analysis.report import Page, Table, Value, as_csv, as_latex, as_markdown, as_text, page_of
-from analysis.words import shown
+from analysis.dossier.shell import html_page
+from analysis.dossier.subject import subjects_of
+from analysis.importers.sources import Reading
+from analysis.pages import as_csv, as_markup as as_latex, as_markup as as_markdown, as_text
+from analysis.pages.model import Page, Table, Value, page_of
+from analysis.record.words import shown
 from harness.cli import main
 
 SAMPLE = str(Path(__file__).resolve().parents[4] / "tests" / "data" / "sample-0.2.0")
@@ -114,7 +118,9 @@ class Cells(HTMLParser):
 def test_markdown_says_what_the_page_says(page, tables):
     reader = Cells()
     reader.feed(
-        MarkdownIt("commonmark", {"html": True}).enable("table").render(as_markdown.render(page))
+        MarkdownIt("commonmark", {"html": True})
+        .enable("table")
+        .render(as_markdown.render_markdown(page))
     )
     told = [[[bare(cell) for cell in row] for row in table[1:]] for table in reader.tables]
     assert told == grids(tables)
@@ -165,7 +171,7 @@ def unset(tex: str) -> str:
 
 
 def test_latex_says_what_the_page_says(page, tables):
-    bodies = re.findall(r"\\toprule\n(.*?)\\bottomrule", as_latex.render(page), re.DOTALL)
+    bodies = re.findall(r"\\toprule\n(.*?)\\bottomrule", as_latex.render_latex(page), re.DOTALL)
     assert len(bodies) == len(tables)
     for body, table, grid in zip(bodies, tables, grids(tables), strict=True):
         lines = [
@@ -291,8 +297,8 @@ def test_the_page_in_a_browser_holds_the_same_strings(dossier):
 def test_no_form_writes_what_is_no_number(page, dossier):
     for form in (
         as_csv.render(page),
-        as_markdown.render(page),
-        as_latex.render(page),
+        as_markdown.render_markdown(page),
+        as_latex.render_latex(page),
         as_text.render(page),
     ):
         assert not re.search(r"\b(nan|inf|None)\b", form)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.data import FailedRun
+from analysis.data.columns import FailedRun
 from analysis.dossier.outcome import brief_outcome, outcome_words
-from analysis.record import Outcome
+from analysis.record.run_numbers import Outcome
 
 
 def run(outcome, **more):

@@ -10,7 +10,7 @@ import pytest
 from analysis.dossier.chapter import Chapter, sections_of
 from analysis.dossier.model import Dossier
 from analysis.dossier.page import brief_page
-from analysis.report import Caution, Section, Sentence, page_of
+from analysis.pages.model import Caution, Section, Sentence, page_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

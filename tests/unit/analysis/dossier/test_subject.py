@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.dossier import subject_of, subjects_of
+from analysis.dossier.subject import subject_of, subjects_of
 from analysis.errors import InsufficientDataError, UsageError
-from analysis.formats import Reading
-from analysis.record import Appended
+from analysis.importers.sources import Reading
+from analysis.record.trial_files import Appended
 from harness.cli import main
 
 BENCHES = ("text", "logs", "random")

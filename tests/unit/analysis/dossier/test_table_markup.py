@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis.dossier.table_markup import table_html
-from analysis.report import Column, Table, Value
+from analysis.pages.model import Column, Table, Value
 
 EVIL = "<script>alert(1)</script>"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from analysis.dossier.written import written
-from analysis.methods.multilevel import Line
+from analysis.methods.multilevel.result import Line
 
 
 def line(

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from analysis.errors import UsageError
-from analysis.plots import ENDINGS, Sheet, look, picture_bytes
+from analysis.plots.drawing import ENDINGS, Sheet, look, picture_bytes
 
 SVG = "{http://www.w3.org/2000/svg}"
 SHEET = Sheet(width=85, font_size=7)

@@ -10,22 +10,18 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from matplotlib.figure import Figure
 
-from analysis.plots import (
-    PRINT,
-    Scale,
-    Sheet,
+from analysis.plots.drawing import Sheet, look
+from analysis.plots.palette import PRINT
+from analysis.plots.paper import (
     density_axis,
     interval_row,
-    look,
     margin_band,
     quantity_axis,
-    quantity_ticks,
     ratio_axis,
-    ratio_scale,
-    ratio_ticks,
     thin_ticks,
     tone,
 )
+from analysis.plots.scale import Scale, quantity_ticks, ratio_scale, ratio_ticks
 
 
 @pytest.fixture

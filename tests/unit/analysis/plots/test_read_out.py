@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from analysis.plots import Scale, dots, read_out
+from analysis.plots.scale import Scale, read_out
+from analysis.plots.svg import dots
 
 
 def test_an_axis_is_described_in_the_unit_of_its_ticks() -> None:

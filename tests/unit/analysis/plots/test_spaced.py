@@ -6,7 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from analysis.plots import Scale, ratio_ticks, spaced_ticks
+from analysis.plots.scale import Scale, ratio_ticks
+from analysis.plots.spaced import spaced_ticks
 
 RANGES = [
     (0.9, 4.0),

@@ -13,18 +13,17 @@ import pytest
 from hypothesis import given, strategies as st
 
 from analysis.errors import StoreError
-from analysis.record import (
+from analysis.record.fleet import (
     Fleet,
     FleetHost,
     fleet_text,
     is_fleet,
-    parse,
     read_fleet,
-    read_hosts,
-    shaped,
     trial_place,
     write_fleet,
 )
+from analysis.record.fleet_progress import read_hosts
+from analysis.record.shapes import parse, shaped
 
 TIMES = {"a": {"x": [0.01, 0.02, 0.03, 0.04]}, "b": {"x": [0.02, 0.03, 0.04, 0.05]}}
 names = st.text(st.characters(codec="utf-8", exclude_categories=("Cc",)), min_size=1, max_size=8)

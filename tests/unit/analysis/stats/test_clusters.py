@@ -18,10 +18,8 @@ import distributed
 import pytest
 
 from analysis.errors import AnalysisError, UsageError
-from analysis.stats import dask_cluster, in_order
-from analysis.stats.clusters import _check, _Probe, _probe
-from analysis.stats.editions import edition
-from analysis.stats.workers import Progress
+from analysis.stats.clusters import _check, _Probe, _probe, dask_cluster
+from analysis.stats.workers import Progress, edition, in_order
 
 ANY_PORT = "127.0.0.1:0"  # without an address it is 8787, which others have
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import gaussian_kde, iqr
 
-from analysis.stats import bandwidth_of, kernel_density
+from analysis.stats.samples import bandwidth_of, kernel_density
 
 
 def test_the_density_is_scipys_at_the_same_bandwidth() -> None:

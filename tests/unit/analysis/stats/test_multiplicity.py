@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import false_discovery_control
 
 from analysis.errors import UsageError
-from analysis.stats import adjusted, holm_steps
+from analysis.stats.multiplicity import adjusted, holm_steps
 
 P = [0.01, 0.02, 0.03, 0.04, 0.05, 0.001, 0.9]
 

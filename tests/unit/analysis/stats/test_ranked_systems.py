@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from analysis.errors import InsufficientDataError, UsageError
-from analysis.stats.ranked_systems import friedman, friedman_of_ranks, nemenyi_difference
+from analysis.stats.ranks import friedman, friedman_of_ranks, nemenyi_difference
 
 # Hollander and Wolfe 1973, p. 140: times of rounding first base, 22 players, three methods; the
 # example of R's friedman.test, which prints chi-squared = 11.143, df = 2, p-value = 0.003805

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.stats import lag_pairs
+from analysis.stats.samples import lag_pairs
 
 
 def test_pairs_stay_within_their_session() -> None:

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from analysis.errors import UsageError
-from analysis.stats.streams import stream
+from analysis.stats.arguments import stream
 
 
 def test_the_same_seed_and_labels_give_the_same_stream():

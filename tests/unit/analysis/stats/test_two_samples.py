@@ -10,8 +10,14 @@ import pytest
 from scipy import stats
 
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
-from analysis.stats.shapiro_wilk import shapiro_wilk
-from analysis.stats.two_samples import f_test, ks_centred, rank_sum, student, welch
+from analysis.stats.classical_tests import (
+    f_test,
+    ks_centred,
+    rank_sum,
+    shapiro_wilk,
+    student,
+    welch,
+)
 
 
 def distance(x: np.ndarray, y: np.ndarray) -> float:

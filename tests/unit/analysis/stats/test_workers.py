@@ -25,9 +25,7 @@ import pytest
 from joblib.externals.loky import get_reusable_executor
 
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
-from analysis.stats import at_once, available_cores, in_order
-from analysis.stats.editions import edition, hold_to
-from analysis.stats.workers import Progress
+from analysis.stats.workers import Progress, at_once, available_cores, edition, hold_to, in_order
 
 
 def two(prefer: str) -> joblib.parallel_config:
@@ -327,7 +325,7 @@ def test_linear_algebra_has_one_thread_meanwhile(workers: int, prefer: Any) -> N
 SLEEPERS = """
 import sys, time
 import joblib
-from analysis.stats import in_order
+from analysis.stats.workers import in_order
 
 def sleeps(item, going_on):
     while item:

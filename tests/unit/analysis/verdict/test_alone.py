@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.data import PerformanceMatrix, read_trial
+from analysis.data.matrix import PerformanceMatrix
+from analysis.data.trial import read_trial
 from analysis.errors import InsufficientDataError, UsageError
-from analysis.verdict import judge, judge_alone
-from analysis.verdict.alone import alone
+from analysis.verdict.judging import judge, judge_alone
+from analysis.verdict.one_variant import alone
 
 RNG = np.random.default_rng(7)
 

@@ -11,8 +11,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis import gate, judge, read_trial
-from analysis.verdict import judge_fleet
+from analysis.data.trial import read_trial
+from analysis.verdict.fleet import judge_fleet
+from analysis.verdict.gate import gate
+from analysis.verdict.judging import judge
 from analysis.verdict.ranking import rank_variants
 from harness.cli import main
 

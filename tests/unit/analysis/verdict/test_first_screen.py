@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis import StoreError, calibrate_trial, multilevel, stream
-from analysis.calibration import write_certificate
-from analysis.data import read_trial
-from analysis.report import Command, Section, Sentence, Table, Value, page_of
-from analysis.verdict import judge
+from analysis.calibrate.calibration import calibrate_trial
+from analysis.calibrate.certificates import write_certificate
+from analysis.data.trial import read_trial
+from analysis.errors import StoreError
+from analysis.methods.multilevel.compare import multilevel
+from analysis.pages.model import Command, Section, Sentence, Table, Value, page_of
+from analysis.stats.arguments import stream
+from analysis.verdict.judging import judge
 
 GOLDEN = """\
 synthetic on lab07 · wall time · baseline gzip-6 · 4 sessions x 4 runs, paired · margin 1 %

@@ -14,11 +14,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis import judge, read_trial
+from analysis.data.trial import read_trial
 from analysis.errors import InsufficientDataError, StoreError, UsageError
-from analysis.formats import open_trial
-from analysis.methods.multilevel import over_hosts
-from analysis.verdict import judge_fleet
+from analysis.importers.trials import open_trial
+from analysis.methods.multilevel.hosts import over_hosts
+from analysis.verdict.fleet import judge_fleet
+from analysis.verdict.judging import judge
 from harness.cli import main
 
 BENCHMARKS = ("text", "logs", "random")

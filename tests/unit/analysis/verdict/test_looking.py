@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from analysis.errors import UsageError
-from analysis.methods.multilevel import Looks
-from analysis.record import Appended
-from analysis.verdict.looking import looks_at, looks_at_hosts
+from analysis.methods.multilevel.law import Looks
+from analysis.record.trial_files import Appended
+from analysis.verdict.sides import looks_at, looks_at_hosts
 
 
 def day(number: int) -> str:

@@ -7,17 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis import (
-    PerformanceMatrix,
-    hpt,
-    judge,
-    multilevel,
-    randomization_test,
-    read_trial,
-    stream,
-)
-from analysis.report import plain
-from analysis.verdict.panel import ask
+from analysis.data.matrix import PerformanceMatrix
+from analysis.data.trial import read_trial
+from analysis.methods.hpt.compare import hpt
+from analysis.methods.multilevel.compare import multilevel
+from analysis.methods.resampling.randomization import randomization_test
+from analysis.pages.result import plain
+from analysis.stats.arguments import stream
+from analysis.verdict.judging import judge
+from analysis.verdict.panel_methods import ask
 
 METHODS = [
     "HPT",

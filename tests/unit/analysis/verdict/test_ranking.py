@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis import fit_mixture
-from analysis.data import read_trial
+from analysis.data.trial import read_trial
 from analysis.errors import FairtrialError, UsageError
+from analysis.methods.mixture.fit import fit_mixture
 from analysis.verdict.ranking import best_of, rank_variants
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.data import PerformanceMatrix
-from analysis.formats import Reading
-from analysis.report import Caution
-from analysis.verdict import judge_sides, judge_sources
+from analysis.data.matrix import PerformanceMatrix
+from analysis.importers.sources import Reading
+from analysis.pages.model import Caution
+from analysis.verdict.files import judge_sources
+from analysis.verdict.judging import judge_sides
 
 
 def side(name, *cautions):

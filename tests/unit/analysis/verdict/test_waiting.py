@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.data import read_trial
-from analysis.diagnosis.audit import diagnose_trial
-from analysis.verdict import judge
-from analysis.verdict.waiting import waiting_cautions
+from analysis.data.trial import read_trial
+from analysis.diagnose.examine import diagnose_trial
+from analysis.verdict.cautions import waiting_cautions
+from analysis.verdict.judging import judge
 
 TESTS = Path(__file__).resolve().parents[3]
 PLANTED = runpy.run_path(str(TESTS / "planted.py"))

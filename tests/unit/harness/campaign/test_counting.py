@@ -8,7 +8,9 @@ from textwrap import dedent
 
 import pytest
 
-from harness.campaign import CounterEvent, Counting, identity_of, load_campaign, one_block, one_cell
+from harness.campaign.identity import identity_of
+from harness.campaign.load import load_campaign, one_block, one_cell
+from harness.campaign.model import CounterEvent, Counting
 from harness.errors import CampaignError
 
 HEAD = """\

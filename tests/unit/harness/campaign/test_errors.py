@@ -9,7 +9,7 @@ from textwrap import dedent
 import pytest
 
 from harness.campaign.load import load_campaign
-from harness.campaign.source.text_file import MAX_BYTES
+from harness.campaign.yaml_reader import MAX_BYTES
 from harness.errors import CampaignError, Problem
 
 

@@ -10,13 +10,18 @@ from pathlib import Path
 import pytest
 
 import harness.campaign.identity
-from harness.campaign.identity import RULE, first_defaults, identity_of
+from harness.campaign.defaults import todays_defaults
+from harness.campaign.identity import (
+    RULE,
+    first_defaults,
+    identity_of,
+    resolved_text,
+    stored_defaults,
+)
 from harness.campaign.load import campaign_name, load_campaign
 from harness.campaign.model import Isolation
-from harness.campaign.resolved import resolved_text, stored_defaults
-from harness.campaign.schema.defaults import todays_defaults
-from harness.campaign.schema.sections import ISOLATION, PROTOCOL
-from harness.campaign.schema.target import VARIANT
+from harness.campaign.schema import ISOLATION, PROTOCOL
+from harness.campaign.target_schema import VARIANT
 from harness.errors import CampaignError
 
 ROOT = Path(__file__).resolve().parents[4]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.campaign.source.json_path import JsonPathError, find, parse_path
+from harness.campaign.templates import JsonPathError, find, parse_path
 
 DATA = {
     "results": [

@@ -13,12 +13,11 @@ from textwrap import dedent
 import jsonschema
 import pytest
 
-from harness.campaign.identity import identity_of
+from harness.campaign.identity import identity_of, resolved_text
 from harness.campaign.load import load_campaign
-from harness.campaign.resolved import resolved_text
-from harness.campaign.schema.editor import editor_schema
+from harness.campaign.schema import editor_schema
 from harness.errors import CampaignError
-from harness.trial.order import plan_session
+from harness.trial.plan import plan_session
 
 HEAD = """\
 name: fixed

@@ -9,12 +9,12 @@ from textwrap import dedent
 
 import pytest
 
+from analysis.errors import UsageError
 from harness.campaign.identity import identity_of
-from harness.campaign.load import load_campaign
+from harness.campaign.load import load_campaign, starter_text
 from harness.campaign.model import Campaign, Hooks, Isolation, Protocol
-from harness.campaign.starter import starter_text
-from harness.checks.registry import CHECK_NAMES
-from harness.errors import CampaignError, UsageError
+from harness.errors import CampaignError
+from harness.host.checks import CHECK_NAMES
 
 MINIMAL = """\
 name: small

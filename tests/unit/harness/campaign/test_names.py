@@ -10,10 +10,10 @@ import jsonschema
 import pytest
 from hypothesis import example, given, strategies as st
 
-from analysis.words import alike, normal
-from harness.campaign import load_campaign
-from harness.campaign.schema.editor import editor_schema
-from harness.campaign.schema.letters import NAME
+from analysis.record.words import alike, normal
+from harness.campaign.load import load_campaign
+from harness.campaign.scalar_kinds import NAME
+from harness.campaign.schema import editor_schema
 from harness.errors import CampaignError
 
 PATTERN = editor_schema()["$defs"]["Name"]["pattern"]

@@ -7,10 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from harness.campaign.identity import identity_of
+from harness.campaign.defaults import VARIABLE, OwnDefaults, own_defaults
+from harness.campaign.identity import (
+    identity_of,
+    resolved_text,
+    stored_defaults,
+    stored_own_defaults,
+)
 from harness.campaign.load import load_campaign
-from harness.campaign.own import VARIABLE, OwnDefaults, own_defaults
-from harness.campaign.resolved import resolved_text, stored_defaults, stored_own_defaults
 from harness.errors import CampaignError
 
 SMALL = "name: c\nvariants: {a: {}, b: {}}\nbaseline: a\nbenchmarks: {x: {command: ['true']}}\n"

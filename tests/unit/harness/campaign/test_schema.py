@@ -10,14 +10,12 @@ from typing import Any
 import jsonschema
 import pytest
 
+from harness.campaign.defaults import SECTIONS, todays_defaults
 from harness.campaign.identity import identity_of
-from harness.campaign.load import load_campaign
+from harness.campaign.load import load_campaign, starter_text
 from harness.campaign.model import Isolation
-from harness.campaign.schema.check import known_keys
-from harness.campaign.schema.defaults import SECTIONS, todays_defaults
-from harness.campaign.schema.editor import editor_schema
-from harness.campaign.schema.section import Key, Section
-from harness.campaign.starter import starter_text
+from harness.campaign.nested_kinds import Key, Section
+from harness.campaign.schema import editor_schema, known_keys
 
 ROOT = Path(__file__).resolve().parents[4]
 SCHEMA_FILE = ROOT / "configs/campaign.schema.json"

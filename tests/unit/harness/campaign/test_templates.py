@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from harness.campaign.source.templates import TemplateError, parse_template
+from harness.campaign.templates import TemplateError, parse_template
 
 
 @pytest.mark.parametrize(

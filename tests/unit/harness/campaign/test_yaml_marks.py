@@ -6,8 +6,7 @@ import tracemalloc
 
 import pytest
 
-from harness.campaign.source.excerpt import excerpt, quote
-from harness.campaign.source.yaml_marks import MAX_DEPTH, Plain, read_document
+from harness.campaign.yaml_reader import MAX_DEPTH, Plain, excerpt, quote, read_document
 from harness.errors import CampaignError
 
 

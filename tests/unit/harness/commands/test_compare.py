@@ -7,9 +7,9 @@ import io
 import pytest
 
 from analysis.errors import InsufficientDataError
-from analysis.record import TrialStatus
+from analysis.record.trial_files import TrialStatus
 from harness.cli import main
-from harness.trial import Ending
+from harness.trial.ending import Ending
 
 
 class Judge:
@@ -29,7 +29,7 @@ class Judge:
 @pytest.fixture
 def judge(monkeypatch):
     stand_in = Judge()
-    monkeypatch.setattr("analysis.cli.write_verdict", stand_in.write_verdict)
+    monkeypatch.setattr("analysis.commands.verdict.write_verdict", stand_in.write_verdict)
     return stand_in
 
 
@@ -39,7 +39,7 @@ def compare(monkeypatch, tmp_path, judge):
         ending = Ending(
             trial=tmp_path, status=status, reason=None, done=done, planned=4, failed=failed
         )
-        monkeypatch.setattr("harness.trial.start", lambda campaign, options, view: ending)
+        monkeypatch.setattr("harness.trial.execution.start", lambda campaign, options, view: ending)
         monkeypatch.chdir(tmp_path)
         out, err = out or io.StringIO(), io.StringIO()
         code = main(["compare", "true", "false", "--runs", "2", *words], out, err)

@@ -4,9 +4,10 @@ import os
 
 import pytest
 
+from analysis.errors import UsageError
 from harness.campaign.identity import identity_of
 from harness.commands.compare_campaign import CompareOptions, campaign_of, runs_for
-from harness.errors import CampaignError, LaunchError, UsageError
+from harness.errors import CampaignError, LaunchError
 
 
 @pytest.fixture

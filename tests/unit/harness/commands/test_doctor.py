@@ -9,9 +9,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.record import Finding
+from analysis.record.trial_files import Finding
 from harness.cli import main
-from harness.host import GapLook, Gaps, Host
+from harness.host.activity import GapLook, Gaps
+from harness.host.reader import Host
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def looks(monkeypatch):
         )
 
     monkeypatch.setattr(Host, "gaps", gaps)
-    monkeypatch.setattr("harness.trial.situation.cpus_in_use", lambda: ())
+    monkeypatch.setattr("harness.trial.plan.cpus_in_use", lambda: ())
     return asked
 
 
@@ -83,8 +84,8 @@ def test_a_campaign_is_told_what_its_trials_would_do(
         "name: c\nvariants: {a: {}}\nbenchmarks: {b: {command: ['true']}}\nchecks: {require: [swap]}\n"
     )
     found = (Finding(check=check, status="fail", what="x"),)
-    monkeypatch.setattr("harness.screen.checkup.check_before", lambda _: found)
-    monkeypatch.setattr("harness.screen.checkup.check_between", lambda *_, **__: ())
+    monkeypatch.setattr("harness.commands.doctor_page.check_before", lambda _: found)
+    monkeypatch.setattr("harness.commands.doctor_page.check_between", lambda *_, **__: ())
     done, out, _ = doctor(str(path), *words)
     assert done == code
     assert " ".join(out.split()).endswith(last)  # a long line is broken

@@ -10,19 +10,10 @@ import shutil
 
 import pytest
 
-from harness.cli import main
-from harness.commands import cancel, compare, doctor, init, run, status, submit, tune
+from analysis.registry import function
+from harness.cli import RUNNER, main
 
-COMMANDS = {
-    "run": run,
-    "compare": compare,
-    "init": init,
-    "status": status,
-    "submit": submit,
-    "cancel": cancel,
-    "doctor": doctor,
-    "tune": tune,
-}
+COMMANDS = sorted(set(RUNNER) - {"reproduce"})
 
 
 def execute(*words):
@@ -32,7 +23,7 @@ def execute(*words):
 
 def parser_of(name):
     subparsers = argparse.ArgumentParser(prog="fairtrial").add_subparsers()
-    COMMANDS[name].add(subparsers)
+    function(RUNNER[name][0])(subparsers)
     return subparsers.choices[name]
 
 

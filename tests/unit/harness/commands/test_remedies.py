@@ -12,10 +12,11 @@ import shlex
 
 import pytest
 
-from harness.campaign import load_campaign
+from analysis.errors import FairtrialError, UsageError
+from harness.campaign.load import load_campaign
 from harness.cli import main
 from harness.commands.compare_campaign import CompareOptions, campaign_of, shell_sign
-from harness.errors import CampaignError, FairtrialError, LaunchError, UsageError
+from harness.errors import CampaignError, LaunchError
 
 # --- remedies that are YAML --------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.record import encode_checked
+from analysis.record.shapes import encode_checked
 from harness.cli import main
 
 SAMPLE = Path(__file__).parents[4] / "tests" / "data" / "sample-0.2.0"

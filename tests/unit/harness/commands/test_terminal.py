@@ -111,7 +111,7 @@ def test_a_result_for_a_full_disk_is_a_clear_error():
 
 
 def test_an_interrupt_while_commands_are_imported_is_no_traceback(monkeypatch):
-    def interrupted():
+    def interrupted(_wanted):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(harness.cli, "_parser", interrupted)

@@ -16,7 +16,7 @@ import pytest
 
 from harness.cli import main
 from harness.commands import tune as command
-from harness.tuning import Knobs
+from harness.tune.changes import Knobs
 
 hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "hosts" / "trees.py")))
 GOVERNOR = f"{hosts.CPU}/cpu3/cpufreq/scaling_governor"
@@ -29,8 +29,8 @@ def root(tmp_path, monkeypatch):
     (place / "run").mkdir(parents=True)
     hosts.plant(place, hosts.intel_pstate())
     monkeypatch.setattr(command, "_ROOT", place)
-    monkeypatch.setattr("harness.tuning.tuner.LOOK_S", 0)
-    monkeypatch.setattr("harness.tuning.tuner.cpus_in_use", lambda: ())
+    monkeypatch.setattr("harness.tune.tuner.LOOK_S", 0)
+    monkeypatch.setattr("harness.tune.tuner.cpus_in_use", lambda: ())
     monkeypatch.setattr(command, "_is_root", lambda: True)
     for name in ("SUDO_UID", "PKEXEC_UID", "DOAS_USER"):
         monkeypatch.delenv(name, raising=False)
@@ -161,7 +161,7 @@ def test_only_root_may(root, monkeypatch):
 
 
 def test_the_trial_of_another_is_not_spoilt(root, monkeypatch):
-    monkeypatch.setattr("harness.tuning.tuner.cpus_in_use", lambda: (5,))
+    monkeypatch.setattr("harness.tune.tuner.cpus_in_use", lambda: (5,))
     code, _, err = execute("--yes")
     assert (code, governor(root)) == (3, "powersave")
     assert "a trial measures on CPU 5" in err
@@ -241,8 +241,8 @@ def test_json_is_one_object(root):
 
 
 def test_the_doctor_tells_of_it(root, monkeypatch):
-    from harness.screen import checkup
-    from harness.tuning import finding_of_tuning
+    from harness.commands import doctor_page as checkup
+    from harness.tune.journal import finding_of_tuning
 
     monkeypatch.setattr(checkup, "finding_of_tuning", lambda: finding_of_tuning(root))
     execute("--yes")

@@ -6,10 +6,9 @@ import dataclasses
 
 import pytest
 
-from analysis.record import Fleet, FleetHost, write_fleet
+from analysis.record.fleet import Fleet, FleetHost, write_fleet
 from harness.errors import HostError
-from harness.fleet.jobs import Job
-from harness.fleet.scheduler import Node, Partition
+from harness.fleet.slurm import Job, Node, Partition
 
 SLURM = {
     "fleet": "c-20261122-101500-3f2a",
@@ -79,8 +78,12 @@ class Played:
 
 @pytest.fixture
 def played(monkeypatch):
-    for room in ("submission", "resubmission", "cancelling"):
-        monkeypatch.setattr(f"harness.fleet.{room}.user_name", lambda: "anna")
+    for name in (
+        "harness.fleet.submission.user_name",
+        "harness.fleet.resubmission.user_name",
+        "harness.fleet.status.user_name",
+    ):
+        monkeypatch.setattr(name, lambda: "anna")
     return Played()
 
 

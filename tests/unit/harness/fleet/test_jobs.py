@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.fleet.jobs import Job, jobs_of_json, jobs_of_lines
+from harness.fleet.slurm import Job, jobs_of_json, jobs_of_lines
 
 GOLDEN = Path(__file__).resolve().parents[3] / "golden" / "squeue"
 WHOSE = {"user": "root", "comment": "fairtrial:x", "cluster": "lab"}

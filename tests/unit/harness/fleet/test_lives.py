@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, example, given, settings, strategies as st
 
-from analysis.record import read_fleet
-from harness.errors import FairtrialError, HostError, LaunchError
-from harness.fleet import standing, submission
-from harness.fleet.cancelling import cancel
+from analysis.errors import FairtrialError
+from analysis.record.fleet import read_fleet
+from harness.errors import HostError, LaunchError
+from harness.fleet import status as standing, submission
 from harness.fleet.resubmission import resubmission_of
-from harness.fleet.standing import read_standing
+from harness.fleet.status import cancel, read_standing
 
 from .conftest import Played
 
@@ -115,8 +115,12 @@ class Cluster(Played):
 def cluster(fleet, monkeypatch):
     """A cluster and a fleet whose trials are numbers of runs."""
     made = Cluster()
-    for room in ("submission", "resubmission", "cancelling"):
-        monkeypatch.setattr(f"harness.fleet.{room}.user_name", lambda: "anna")
+    for name in (
+        "harness.fleet.submission.user_name",
+        "harness.fleet.resubmission.user_name",
+        "harness.fleet.status.user_name",
+    ):
+        monkeypatch.setattr(name, lambda: "anna")
     write = submission.write_fleet
 
     def writing(folder, record):
@@ -137,7 +141,7 @@ def cluster(fleet, monkeypatch):
             for one in record.hosts
         )
 
-    monkeypatch.setattr("harness.fleet.cancelling._LOOK_S", 0.0)
+    monkeypatch.setattr("harness.fleet.status._LOOK_S", 0.0)
     monkeypatch.setattr(submission, "write_fleet", writing)
     monkeypatch.setattr(standing, "read_hosts", hosts)
     monkeypatch.setattr(standing, "replace", lambda one, **_changes: one)

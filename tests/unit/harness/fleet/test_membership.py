@@ -6,10 +6,12 @@ import json
 
 import pytest
 
-from harness.campaign import identity_of, load_campaign
-from harness.errors import HostError, UsageError
-from harness.fleet.membership import membership_of
-from harness.trial import plan_session
+from analysis.errors import UsageError
+from harness.campaign.identity import identity_of
+from harness.campaign.load import load_campaign
+from harness.errors import HostError
+from harness.fleet.node_trial import membership_of
+from harness.trial.plan import plan_session
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ import dataclasses
 
 import pytest
 
-from harness.errors import UsageError
-from harness.fleet.places import places_for, require_time
-from harness.fleet.scheduler import Node
-from harness.fleet.wishes import Wishes
+from analysis.errors import UsageError
+from harness.fleet.hosts import places_for, require_time
+from harness.fleet.sbatch import Wishes
+from harness.fleet.slurm import Node
 
 
 def test_named_hosts_keep_their_order(played):

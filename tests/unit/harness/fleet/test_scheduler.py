@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.errors import HostError
-from harness.fleet.scheduler import Scheduler
+from harness.fleet.slurm import Scheduler
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ import shutil
 
 import pytest
 
-from harness.errors import StoreError
-from harness.fleet import scratch as scratches
-from harness.fleet.scratch import Scratch
+from analysis.errors import StoreError
+from harness.fleet import node_trial as scratches
+from harness.fleet.node_trial import Scratch
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.fleet import script as scripts
-from harness.fleet.scheduler import Scheduler
-from harness.fleet.script import script_of
+from harness.fleet import sbatch as scripts
+from harness.fleet.sbatch import script_of
+from harness.fleet.slurm import Scheduler
 
 ODD = "a b'c\"d$(touch INJECTED)&;*"
 

@@ -8,11 +8,10 @@ import shutil
 
 import pytest
 
-from harness.errors import UsageError
-from harness.fleet.cancelling import cancel
+from analysis.errors import UsageError
 from harness.fleet.resubmission import resubmission_of
-from harness.fleet.scheduler import Node
-from harness.fleet.standing import read_standing, trials_standing
+from harness.fleet.slurm import Node
+from harness.fleet.status import cancel, read_standing, trials_standing
 
 
 def hosts_of(standing):

@@ -8,10 +8,11 @@ import os
 
 import pytest
 
-from analysis.record import read_fleet
-from harness.errors import HostError, LaunchError, StoreError
-from harness.fleet.cancelling import cancel
+from analysis.errors import StoreError
+from analysis.record.fleet import read_fleet
+from harness.errors import HostError, LaunchError
 from harness.fleet.resubmission import resubmission_of
+from harness.fleet.status import cancel
 
 from .conftest import Played
 

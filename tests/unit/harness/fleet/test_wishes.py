@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import UsageError
-from harness.fleet.wishes import Wishes, checked_arguments
+from analysis.errors import UsageError
+from harness.fleet.sbatch import Wishes, checked_arguments
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from harness.host.gaps import GapLook, Gaps, look_for_gaps
+from harness.host.activity import GapLook, Gaps, look_for_gaps
 from harness.host.reader import Host
 
 SPIN = "while True: pass"

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from harness.host import processes
-from harness.host.processes import Busy, busiest, others_logged_in, processor_times
+from harness.host import activity as processes
+from harness.host.activity import Busy, busiest, others_logged_in, processor_times
 
 TICKS = os.sysconf("SC_CLK_TCK")
 

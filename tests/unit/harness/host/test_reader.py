@@ -8,8 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.host.reader import Host, format_cpus, parse_cpus
+from harness.host.reader import Host
 from harness.host.state import IN_FILES, path_of
+from harness.host.tree import format_cpus, parse_cpus
 
 hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "hosts" / "trees.py")))
 CPU = hosts.CPU

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.launch.announced import _MOST, Announced
+from harness.launch.client import _MOST, Announced
 from harness.launch.exchange import Request
 
 

@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign import Isolation
+from harness.campaign.model import Isolation
 from harness.errors import LaunchError
-from harness.host import Tree
-from harness.launch import Interrupts, LauncherClient, Request
+from harness.host.tree import Tree
+from harness.launch.client import LauncherClient
+from harness.launch.exchange import Request
+from harness.launch.interrupts import Interrupts
 from harness.meters.counters import CounterPlan, CounterTally, look_of, plan_of
 
 EVENTS = ("page-faults", "task-clock", "minor-faults")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.run_numbers import LAUNCHER_NUMBERS
+from analysis.record.run_numbers import LAUNCHER_NUMBERS
 from harness.errors import LaunchError
 from harness.launch.exchange import execution_of
 

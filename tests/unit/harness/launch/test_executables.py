@@ -8,7 +8,7 @@ import pytest
 
 from harness.campaign.model import Command, Isolation
 from harness.errors import LaunchError
-from harness.launch.executables import base_environment, hashes, resolve, resolve_all
+from harness.launch.commands import base_environment, hashes, resolve, resolve_all
 
 
 def program(path: Path, mode: int = 0o755) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.campaign.model import Build, Command
-from harness.launch.hooks import CommandFailedError, SideCommands
+from harness.launch.commands import CommandFailedError, SideCommands
 from harness.launch.interrupts import Interrupts
 
 

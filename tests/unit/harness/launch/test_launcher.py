@@ -25,7 +25,7 @@ from typing import get_type_hints
 
 import pytest
 
-from analysis.run_numbers import LAUNCHER_NUMBERS, Measurement
+from analysis.record.run_numbers import LAUNCHER_NUMBERS, Measurement
 from harness.campaign.model import Isolation
 from harness.errors import HostError, LaunchError
 from harness.launch.client import _SCRIPT as SCRIPT, LauncherClient
@@ -546,7 +546,7 @@ def bare_launcher(tmp_path):
 _ORCHESTRATOR = """
 import os, sys, time
 from pathlib import Path
-from harness.campaign import Isolation
+from harness.campaign.model import Isolation
 from harness.launch.interrupts import Interrupts
 from harness.launch.exchange import Request
 from harness.launch.client import LauncherClient

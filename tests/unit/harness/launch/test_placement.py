@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from harness.launch.placement import Placement, place, placement_of
+from harness.launch.client import Placement, place, placement_of
 
 HERE = Placement(cpus=frozenset({0, 1}), nice=0, policy=os.SCHED_OTHER, priority=0)
 

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-from harness.launch.processes import children, is_stopped
+from harness.launch.exchange import children, is_stopped
 
 
 def plant(proc, files):

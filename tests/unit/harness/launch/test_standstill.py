@@ -17,11 +17,11 @@ import pytest
 
 from harness.campaign.model import Command
 from harness.errors import LauncherDiedError
-from harness.launch import standstill
-from harness.launch.hooks import CommandFailedError, SideCommands
+from harness.launch import exchange as standstill
+from harness.launch.commands import CommandFailedError, SideCommands
+from harness.launch.exchange import Lookout, Standstill
 from harness.launch.in_launcher.serving import Launcher
 from harness.launch.interrupts import Interrupts
-from harness.launch.standstill import Lookout, Standstill
 
 SH = "/bin/sh"
 S = 1_000_000_000

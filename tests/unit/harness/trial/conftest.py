@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import runpy
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,14 +14,13 @@ from typing import Any
 
 import pytest
 
-from analysis.run_numbers import LAUNCHER_NUMBERS
+from analysis.record.run_numbers import LAUNCHER_NUMBERS
 from harness.campaign.model import Command, Isolation
 from harness.host.reader import Host
 from harness.launch.exchange import Execution, Request
 from harness.launch.interrupts import Interrupted, Interrupts
 from harness.trial.execution import Options, resume, start
-from harness.trial.resuming.begun import Begun
-from harness.trial.resuming.resumption import trial_to_resume
+from harness.trial.resume import Begun, trial_to_resume
 
 TARGET = 4242  # the process that a launcher says it executes
 
@@ -56,6 +56,9 @@ class Clock:
 
     def time_ns(self) -> int:
         return 1_700_000_000_000_000_000 + round(self.now * 1e9)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(time, name)  # other clocks are those of the machine
 
 
 class Launcher:
@@ -274,15 +277,19 @@ def stage(tmp_path, monkeypatch, planted_host):
 
     monkeypatch.setattr("harness.trial.session.LauncherClient", launcher_for("target"))
     monkeypatch.setattr("harness.trial.preparation.LauncherClient", launcher_for("trying"))
-    monkeypatch.setattr("harness.launch.hooks.LauncherClient", launcher_for("command"))
-    for room in ("preparation", "reserving"):
-        monkeypatch.setattr(f"harness.trial.{room}.Host", lambda: Host(made.host))
+    monkeypatch.setattr("harness.launch.commands.LauncherClient", launcher_for("command"))
+    for name in ("harness.trial.preparation.Host", "harness.trial.plan.Host"):
+        monkeypatch.setattr(name, lambda: Host(made.host))
     monkeypatch.setattr("harness.trial.execution.Interrupts", Interruptible)
-    monkeypatch.setattr("harness.trial.reserving.CpuLock", Free)
-    for room in ("session", "measure", "reserving"):
-        monkeypatch.setattr(f"harness.trial.{room}.time", made.clock)
-    for room in ("preparation", "situation"):
-        monkeypatch.setattr(f"harness.trial.{room}.cpus_in_use", lambda: ())
+    monkeypatch.setattr("harness.trial.plan.CpuLock", Free)
+    for name in (
+        "harness.trial.session.time",
+        "harness.trial.measure.time",
+        "harness.trial.plan.time",
+    ):
+        monkeypatch.setattr(name, made.clock)
+    for name in ("harness.trial.preparation.cpus_in_use", "harness.trial.plan.cpus_in_use"):
+        monkeypatch.setattr(name, lambda: ())
     monkeypatch.setattr(os, "fsync", lambda fd: None)  # it takes longer than all the rest
     monkeypatch.setattr(os, "fdatasync", lambda fd: None)
     made.affinity = []

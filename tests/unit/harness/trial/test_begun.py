@@ -10,19 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from analysis.record import read_manifest
-from harness.campaign.identity import RULE, first_defaults, identity_of
+from analysis.errors import StoreError, UsageError
+from analysis.record.manifest import read_manifest
+from harness.campaign.defaults import OwnDefaults, todays_defaults
+from harness.campaign.identity import RULE, first_defaults, identity_of, resolved_text
 from harness.campaign.load import load_campaign
-from harness.campaign.own import OwnDefaults
-from harness.campaign.resolved import resolved_text
-from harness.campaign.schema.defaults import todays_defaults
-from harness.campaign.schema.sections import PROTOCOL
-from harness.errors import CampaignError, StoreError, UsageError
-from harness.store.writer import Store
-from harness.trial.order import plan_session
+from harness.campaign.schema import PROTOCOL
+from harness.errors import CampaignError
+from harness.trial.plan import plan_session
 from harness.trial.preparation import planned_runs
-from harness.trial.resuming.begun import defaults_of, trial_begun
-from harness.trial.resuming.resumption import campaign_drift, check_plan
+from harness.trial.resume import campaign_drift, check_plan, defaults_of, trial_begun
+from harness.trial.writer import Store
 
 UNFINISHED = Path(__file__).resolve().parents[3] / "golden/schemas/1-unfinished"
 CAMPAIGN = "name: c\nvariants: {a: , b: }\nbaseline: a\nbenchmarks: {x: {command: [p]}}\n"
@@ -119,7 +117,7 @@ def test_the_seed_is_the_trials_unless_one_is_given(file, begin):
 
 
 def test_a_mistake_under_todays_defaults_only_is_none(tmp_path, file, begin, monkeypatch):
-    from harness.campaign.schema.sections import STOP
+    from harness.campaign.schema import STOP
 
     file.write_text(f"{CAMPAIGN}protocol: {{stop: {{width: 0.1, min_runs: 30}}}}\n")
     begin()
@@ -168,7 +166,7 @@ def test_a_trial_of_the_first_version_goes_on(unfinished, five_sessions, changed
     assert campaign_drift(unfinished, begun.manifest, begun.campaign) == []
     store = Store.reopen(unfinished)
     check_plan(store, begun.campaign)
-    assert (store.counted, store.manifest.planned) == (6, 36)
+    assert (store.rows.counted, store.manifest.planned) == (6, 36)
     store.release()
 
 

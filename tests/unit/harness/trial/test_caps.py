@@ -9,9 +9,9 @@ import pytest
 
 from harness.campaign.model import Build, Hooks
 from harness.commands.arguments import report_ending
+from harness.commands.live_view import View
 from harness.errors import LaunchError
-from harness.screen import read_progress
-from harness.screen.view import View
+from harness.trial.progress import read_progress
 
 TWO_CELLS = {"benchmarks": ("x",), "variants": ("a", "b"), "warmup": 1}
 

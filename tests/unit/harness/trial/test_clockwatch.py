@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.trial.clockwatch import ClockWatch
+from harness.trial.measure import ClockWatch
 
 SECOND = 10**9
 

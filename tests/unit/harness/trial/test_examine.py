@@ -9,8 +9,8 @@ import pytest
 
 from harness.campaign.model import Expect, MetricRule
 from harness.launch.exchange import Execution
-from harness.trial.examine import examine
-from harness.trial.files.metric_files import clear
+from harness.trial.outcomes import examine
+from harness.trial.run_files import clear
 
 ENDED = Execution(
     started_ns=0,
@@ -210,7 +210,7 @@ def test_directory_as_metric_file_is_unparsable(judge, tmp_path):
 
 @pytest.mark.parametrize("place", ["expect", "metric"])
 def test_a_pattern_that_is_too_slow_makes_a_run_unparsable(judge, monkeypatch, place):
-    monkeypatch.setattr("harness.trial.matching._DEADLINE_S", 0.05)
+    monkeypatch.setattr("harness.trial.outcomes._DEADLINE_S", 0.05)
     slow = r"^(a+)+$"
     cell = {
         "expect": {"expect": Expect(stdout_regex=slow)},

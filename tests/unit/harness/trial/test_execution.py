@@ -8,11 +8,12 @@ import json
 import pytest
 
 from analysis.data.trial import read_trial
+from analysis.errors import StoreError, UsageError
 from harness.campaign.identity import identity_of
 from harness.campaign.model import Build, MetricRule
-from harness.errors import HostError, LaunchError, StoreError, UsageError
-from harness.launch import CommandFailedError
-from harness.store import is_written_now
+from harness.errors import HostError, LaunchError
+from harness.launch.commands import CommandFailedError
+from harness.trial.locks import is_written_now
 
 
 @pytest.fixture
@@ -85,7 +86,7 @@ def test_cpus_of_another_trial_are_refused_before_anything_is_made(stage, campai
     def refuse(cpus):
         raise HostError("another trial measures on CPU 1")
 
-    monkeypatch.setattr("harness.trial.reserving.CpuLock", refuse)
+    monkeypatch.setattr("harness.trial.plan.CpuLock", refuse)
     with pytest.raises(HostError, match="another trial"):
         stage.start(campaign())
     assert not stage.runs.exists()

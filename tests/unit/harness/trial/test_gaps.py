@@ -6,10 +6,10 @@ import pytest
 
 from harness.campaign.model import CheckPolicy
 from harness.errors import HostError
-from harness.host.gaps import GapLook, Gaps
+from harness.host.activity import GapLook, Gaps
 from harness.host.reader import Host
-from harness.store import CpuLock
-from harness.trial.situation import look_at_cpus
+from harness.trial.locks import CpuLock
+from harness.trial.plan import look_at_cpus
 
 
 @pytest.fixture

@@ -14,9 +14,10 @@ from dataclasses import replace
 import pytest
 
 from analysis.data.trial import read_trial
-from analysis.record import PlannedRun, StopRule
-from harness.errors import LauncherDiedError, LaunchError, StoreError
-from harness.trial.deciding.hopeless import Hopeless
+from analysis.errors import StoreError
+from analysis.record.trial_files import PlannedRun, StopRule
+from harness.errors import LauncherDiedError, LaunchError
+from harness.trial.stopping import Hopeless
 
 
 def dies():

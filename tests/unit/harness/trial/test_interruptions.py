@@ -15,13 +15,13 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 from analysis.data.trial import read_trial
-from analysis.record import StopRule
+from analysis.record.trial_files import StopRule
 from harness.campaign.model import CounterEvent, Counting
 from harness.errors import LauncherDiedError
-from harness.meters.counters.look import Answer
-from harness.screen.progress import read_progress
-from harness.store.writer import Store
-from harness.trial.deciding.repeating import repeats_of
+from harness.meters.counters import Answer
+from harness.trial.progress import read_progress
+from harness.trial.repeating import repeats_of
+from harness.trial.writer import Store
 
 STOPS = st.builds(
     StopRule,

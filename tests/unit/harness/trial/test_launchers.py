@@ -7,9 +7,10 @@ import dataclasses
 import pytest
 
 from harness.campaign.model import Protocol
-from harness.host import CpuPlan, Host, choose_cpus
+from harness.host.placement import CpuPlan, choose_cpus
+from harness.host.reader import Host
 from harness.host.state import Supply
-from harness.trial.launchers import stays
+from harness.trial.context import stays
 
 
 @pytest.fixture

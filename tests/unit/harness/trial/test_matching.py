@@ -10,9 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.launch import Interrupted, Interrupts
-from harness.trial import matching
-from harness.trial.matching import Matching, NotMatched
+from harness.launch.interrupts import Interrupted, Interrupts
+from harness.trial import outcomes as matching
+from harness.trial.outcomes import Matching, NotMatched
 
 # What `re` needs centuries for (the runner under attack, B13), and what it reads one step at a time
 # with no look at signals: 4096 scans of all that follows.

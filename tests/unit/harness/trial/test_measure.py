@@ -7,14 +7,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.record import PlannedRun
+from analysis.errors import StoreError
+from analysis.record.trial_files import Finding, PlannedRun
 from harness.campaign.model import Expect, MetricRule
-from harness.errors import LaunchError, StoreError
+from harness.errors import LaunchError
 from harness.host.reader import Host
-from harness.launch.hooks import SideCommands
+from harness.launch.commands import SideCommands
 from harness.launch.interrupts import Interrupted, Interrupts
+from harness.meters.energy import EnergyMeter
+from harness.trial.context import TrialContext
 from harness.trial.measure import PADDING_VARIABLE, CapReached, Measurer
-from harness.trial.setting import Setting
+from harness.trial.metering import SessionEnergy
 
 MOST = 1000  # bytes that a run may write to one of its outputs
 
@@ -27,8 +30,7 @@ class Bench:
         self._make_cell, self._command = make_cell, command
         self.outputs = stage.folder / "outputs"
         self.outputs.mkdir()
-        self.threads: list[int] = []
-        self.ticks = 0
+        self.found: list[Finding] = []
         self.host = Host(stage.host)
         self.interrupts = Interrupts()
         self.side = SideCommands(None, self.interrupts)
@@ -45,27 +47,28 @@ class Bench:
             isolation=self._isolation(output_limit_bytes=MOST, **(isolation or {})),
         )
 
-        def tick() -> None:
-            self.ticks += 1
-
-        self.measurer = Measurer(
-            Setting(
-                campaign=c,
-                seed=7,
-                segment=2,
-                launcher=self.launcher,
-                commands=self.side,
-                interrupts=self.interrupts,
+        context = TrialContext(
+            campaign=c,
+            prepared=SimpleNamespace(
                 host=self.host,
-                cpus=cpus,
-                environment={"PATH": str(self.stage.bin), "BASE": "1", "BOTH": "base"},
-                executables={("x", "a"): self.stage.bin / "true"},
-                outputs=self.outputs,
-                deadline=deadline,
-                on_threads=lambda cell, count: self.threads.append(count),
-                on_tick=tick,
-            )
+                cpus=SimpleNamespace(targets=cpus),
+                energy=EnergyMeter(),
+                tally=lambda: None,
+            ),
+            environment={"PATH": str(self.stage.bin), "BASE": "1", "BOTH": "base"},
+            commands=self.side,
+            interrupts=self.interrupts,
+            watcher=self.stage.watching,
+            executables={("x", "a"): self.stage.bin / "true"},
+            deadline=deadline,
         )
+        context.store = SimpleNamespace(
+            path=self.stage.folder,
+            manifest=SimpleNamespace(seed=7),
+            append_findings=lambda when, found, session=None: self.found.extend(found),
+        )
+        launcher = SimpleNamespace(client=self.launcher)
+        self.measurer = Measurer(context, launcher, SessionEnergy(context), 2)
 
     def measure(self, position=7, *, warmup=False, **given):
         if self.measurer is None or given:
@@ -237,7 +240,7 @@ def test_a_full_disk_says_nothing_about_the_program(bench, monkeypatch):
 
 def test_what_is_watched_hears_of_the_time_while_a_run_lasts(bench):
     bench.measure()
-    assert bench.ticks == 1
+    assert len(bench.stage.watching.of("tick")) == 1
 
 
 def test_a_run_that_floods_is_ended(bench):
@@ -283,7 +286,9 @@ def test_a_signal_passes_through(bench):
 def test_threads_are_looked_for_in_warm_ups_on_one_cpu(bench, cpus, warmup, threads, heard):
     bench.stage.tree({"proc/4242/status": f"Threads:\t{threads}\n"})
     bench.measure(cpus=cpus, warmup=warmup)
-    assert bench.threads == heard
+    assert [one.what for one in bench.found] == [
+        f"x / a has {count} threads, pinned to one CPU" for count in heard
+    ]
 
 
 # --- hooks -------------------------------------------------------------------------------------

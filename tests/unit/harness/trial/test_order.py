@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from harness.trial.order import PADDING_LIMIT, SessionPlan, padding, plan_session
+from harness.trial.plan import PADDING_LIMIT, SessionPlan, padding, plan_session
 from harness.trial.preparation import planned_runs
 
 

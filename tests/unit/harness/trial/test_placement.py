@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.launch import Placement
+from harness.launch.client import Placement
 
 HERE = Placement(cpus=frozenset({1}), nice=0, policy=os.SCHED_OTHER, priority=0)
 MOVED = replace(HERE, cpus=frozenset({0}), nice=19)

@@ -9,17 +9,18 @@ from types import SimpleNamespace
 
 import pytest
 
+from analysis.errors import StoreError
 from harness.campaign.model import CheckPolicy
-from harness.errors import HostError, StoreError
+from harness.errors import HostError
 from harness.host.reader import Host
 from harness.launch.interrupts import Interrupts
+from harness.trial.plan import cpus_for, situation_of
 from harness.trial.preparation import (
     expected_seconds,
     on_housekeeping_cpus,
     planned_runs,
     prepare,
 )
-from harness.trial.situation import cpus_for, situation_of
 
 ASLR_OFF = {"proc/sys/kernel/randomize_va_space": "0\n"}
 
@@ -239,7 +240,7 @@ def four_cpus(tmp_path_factory, hosts):
 def test_cpus_of_other_trials_are_left_alone_where_enough_are_left(
     four_cpus, campaign, isolation, monkeypatch, busy, chosen
 ):
-    monkeypatch.setattr("harness.trial.situation.cpus_in_use", lambda: busy)
+    monkeypatch.setattr("harness.trial.plan.cpus_in_use", lambda: busy)
     assert cpus_for(campaign(isolation=isolation(cpus="auto")), four_cpus).targets == (chosen,)
     named = cpus_for(campaign(isolation=isolation(cpus=(3,))), four_cpus)
     assert named.targets == (3,)  # who names CPUs gets them, or is refused by their lock

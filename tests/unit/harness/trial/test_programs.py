@@ -10,8 +10,9 @@ import dataclasses
 
 import pytest
 
+from analysis.errors import StoreError
 from harness.campaign.model import Build, Command
-from harness.errors import LaunchError, StoreError
+from harness.errors import LaunchError
 
 OLD, NEW = "#!/bin/sh\n# old\n", "#!/bin/sh\n# new\n"
 

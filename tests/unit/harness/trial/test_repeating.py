@@ -15,12 +15,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from analysis.data.trial import read_trial
-from analysis.record import Measurement, PlannedRun, StopRule, read_manifest
-from harness.errors import StoreError
-from harness.screen.progress import read_progress
-from harness.store.writer import Store
-from harness.trial.deciding.repeating import Repeats, repeats_of, still_to_do
-from harness.trial.order import padding
+from analysis.errors import StoreError
+from analysis.record.manifest import read_manifest
+from analysis.record.run_numbers import Measurement
+from analysis.record.trial_files import PlannedRun, StopRule
+from harness.trial.plan import padding
+from harness.trial.progress import read_progress
+from harness.trial.repeating import Repeats, repeats_of, still_to_do
+from harness.trial.writer import Store
 
 WAITED = {"wall_ns": 1_000_000, "run_delay_ns": 200_000}
 
@@ -371,7 +373,7 @@ def test_what_becomes_of_disturbed_runs_cannot_change_under_a_trial(stage, campa
 
 def forged(stage, change):
     """Change the rows of a trial that was broken off; their checksums fit."""
-    from analysis.record import encode_checked
+    from analysis.record.shapes import encode_checked
 
     path = stage.trial / "measurements.jsonl"
     rows = [json.loads(line) for line in path.read_bytes().splitlines()]

@@ -8,7 +8,7 @@ import pytest
 
 from harness.errors import HostError
 from harness.launch.interrupts import Interrupted, Interrupts
-from harness.trial.reserving import reserve
+from harness.trial.plan import reserve
 
 
 @pytest.fixture
@@ -24,8 +24,8 @@ def taken(stage, monkeypatch):
             if held & set(cpus):
                 raise HostError(f"another trial measures on CPU {min(held)} (process 7, yours)")
 
-    monkeypatch.setattr("harness.trial.reserving.CpuLock", Lock)
-    monkeypatch.setattr("harness.trial.situation.cpus_in_use", lambda: tuple(sorted(attempts[0])))
+    monkeypatch.setattr("harness.trial.plan.CpuLock", Lock)
+    monkeypatch.setattr("harness.trial.plan.cpus_in_use", lambda: tuple(sorted(attempts[0])))
     return attempts
 
 
@@ -106,7 +106,7 @@ def test_of_two_that_choose_at_once_the_second_takes_another_core(
     held = set(alone.reserved)
     chosen: list[set[int]] = [set(), held]
     monkeypatch.setattr(
-        "harness.trial.situation.cpus_in_use",
+        "harness.trial.plan.cpus_in_use",
         lambda: tuple(chosen.pop(0) if len(chosen) > 1 else chosen[0]),
     )
     plan, _ = reserve(campaign(isolation=isolation(cpus="auto")), waiting, pytest.fail)

@@ -6,15 +6,15 @@ import signal
 
 import pytest
 
-from analysis.record import checksum_holds
+from analysis.errors import StoreError, UsageError
+from analysis.record.shapes import checksum_holds
 from harness.campaign.identity import identity_of
-from harness.errors import StoreError, UsageError
-from harness.launch import Interrupted
-from harness.store import is_written_now
-from harness.store.writer import Store
-from harness.trial.deciding.repeating import still_to_do
-from harness.trial.order import plan_session
-from harness.trial.resuming.resumption import (
+from harness.launch.interrupts import Interrupted
+from harness.trial.locks import is_written_now
+from harness.trial.plan import plan_session
+from harness.trial.progress import trials_in
+from harness.trial.repeating import still_to_do
+from harness.trial.resume import (
     Drift,
     campaign_drift,
     check_plan,
@@ -23,7 +23,7 @@ from harness.trial.resuming.resumption import (
     target_drift,
     trial_to_resume,
 )
-from harness.trial.resuming.trials import trials_in
+from harness.trial.writer import Store
 
 
 @pytest.fixture
@@ -328,9 +328,9 @@ def test_a_signal_is_served_while_a_long_trial_is_read(stage, campaign, monkeypa
             b"".join(stage.trial.joinpath("plan.jsonl").read_bytes().splitlines(keepends=True)[:12])
         )
     elif place == "plan_session":
-        monkeypatch.setattr("harness.trial.order.plan_session", then(plan_session, 1))
+        monkeypatch.setattr("harness.trial.plan.plan_session", then(plan_session, 1))
     else:
-        monkeypatch.setattr("harness.store.rows.checksum_holds", then(checksum_holds, 3))
+        monkeypatch.setattr("harness.trial.writer.checksum_holds", then(checksum_holds, 3))
     try:
         assert stage.resume(c).reason == "signal 15"
     except Interrupted:

@@ -10,18 +10,20 @@ from dataclasses import replace
 import jsonschema
 import pytest
 
-from analysis.record import SessionEnd, StopRule, encode_checked, read_manifest
+from analysis.errors import StoreError
+from analysis.record.manifest import read_manifest
+from analysis.record.shapes import encode_checked
+from analysis.record.trial_files import SessionEnd, StopRule
 from harness.campaign.identity import identity_of
 from harness.campaign.load import load_campaign
 from harness.campaign.model import CounterEvent, Counting
-from harness.campaign.schema.editor import editor_schema
-from harness.errors import StoreError
-from harness.screen.progress import read_progress
-from harness.screen.view import scale
-from harness.store.writer import Store
-from harness.trial.deciding.session_stop import SessionStop, finding_of, stored_runs
+from harness.campaign.schema import editor_schema
+from harness.commands.live_view import scale
 from harness.trial.ending import Ending
-from harness.wording import said_of_rule, said_of_sessions
+from harness.trial.progress import read_progress
+from harness.trial.stopping import SessionStop, finding_of, stored_runs
+from harness.trial.wording import said_of_rule, said_of_sessions
+from harness.trial.writer import Store
 
 RULE = StopRule(width=0.05, min_runs=3, max_runs=6)
 
@@ -354,9 +356,9 @@ def test_the_runner_needs_numpy_only_under_a_rule():
     code = (
         "import sys, harness.cli, harness.trial.execution, harness.campaign.load\n"
         "assert 'numpy' not in sys.modules, 'imported with the runner'\n"
-        "from analysis.record import StopRule\n"
+        "from analysis.record.trial_files import StopRule\n"
         "from types import SimpleNamespace as N\n"
-        "from harness.trial.deciding.session_stop import SessionStop\n"
+        "from harness.trial.stopping import SessionStop\n"
         "c = N(benchmarks=('x',), variants=('a',), baseline='a', cells=(1,), judge=(), counters=None)\n"
         "SessionStop(StopRule(width=1.0), c, 1)\n"
         "assert 'numpy' in sys.modules, 'imported before the first run'\n"

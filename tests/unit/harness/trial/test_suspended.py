@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.data import read_trial
-from analysis.verdict import judge
-from harness.launch import Standstill
-from harness.screen import read_progress
+from analysis.data.trial import read_trial
+from analysis.verdict.judging import judge
+from harness.launch.exchange import Standstill
+from harness.trial.progress import read_progress
 
 STOOD = Standstill(what="the launcher", seconds=8.0)
 STRAY = Standstill(what="the launcher", seconds=0.0)

@@ -9,7 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.artifact.packing import Request, answers, pack_bundle
+from analysis.artifact.packing import answers
+from analysis.artifact.packing.bundle import pack_bundle
+from analysis.artifact.packing.request import Request
 from analysis.artifact.recomputing import Recomputed
 from harness.cli import main
 

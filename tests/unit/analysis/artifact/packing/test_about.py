@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from analysis.artifact.contents import Author
-from analysis.artifact.packing.about import read_about
 from analysis.artifact.packing.campaign import pattern_of
-from analysis.artifact.packing.documents.citation import family_and_given
+from analysis.artifact.packing.documents import family_and_given
+from analysis.artifact.packing.request import read_about
 from analysis.errors import UsageError
 
 GOOD = """\

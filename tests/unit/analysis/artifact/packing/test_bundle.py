@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from analysis.artifact import open_archive, read_contents
-from analysis.artifact.contents import Missing, RedactionRecord
-from analysis.artifact.packing import Redacted
-from analysis.artifact.packing.staging import Staging
+from analysis.artifact.archive import open_archive
+from analysis.artifact.contents import Missing, RedactionRecord, read_contents
+from analysis.artifact.packing.gathering import Staging
+from analysis.artifact.packing.request import Redacted
 from analysis.errors import StoreError, UsageError
 
 ABOUT = """\

@@ -9,8 +9,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from analysis.record import Fleet, FleetHost, read_fleet, write_fleet
-from analysis.verdict import judge_fleet
+from analysis.record.fleet import Fleet, FleetHost, read_fleet, write_fleet
+from analysis.verdict.fleet import judge_fleet
 from harness.cli import main
 
 HOSTS = ("labnode1", "labnode2", "labnode3")

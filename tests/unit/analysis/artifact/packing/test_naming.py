@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.artifact.packing.naming import Named, named_files
+from analysis.artifact.packing.campaign import Named, named_files
 
 
 def test_every_place_of_a_campaign_that_may_name_a_file_is_looked_at():

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.artifact.packing import wheel
-from analysis.artifact.packing.libraries import libraries_of_this, lock_text
+from analysis.artifact.packing import requirements as wheel
+from analysis.artifact.packing.requirements import libraries_of_this, lock_text
 from analysis.errors import StoreError
 from analysis.version import VERSION
 
@@ -74,7 +74,7 @@ def test_pip_installs_it_into_an_empty_environment(packed, tmp_path):
     assert done.stdout == f"fairtrial {VERSION}\n"
     pip = [sys.executable, "-m", "pip", "--python", python, "show", "-f", "fairtrial"]
     shown = subprocess.run(pip, check=True, capture_output=True, text=True).stdout
-    assert "analysis/cli.py" in shown
+    assert "analysis/registry.py" in shown
     assert "numba" in shown
 
 

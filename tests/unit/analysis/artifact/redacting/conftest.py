@@ -11,8 +11,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.artifact.redacting import redact_folder, wanted_of
-from analysis.record import encode, encode_checked
+from analysis.artifact.redacted_names import wanted_of
+from analysis.artifact.redaction import redact_folder
+from analysis.record.shapes import encode, encode_checked
 
 SAMPLE = Path(__file__).parents[5] / "tests" / "data" / "sample-0.2.0"
 ALL = "user,host,paths,env"

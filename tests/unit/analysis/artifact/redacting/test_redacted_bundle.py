@@ -10,7 +10,7 @@ import zipfile
 
 import pytest
 
-from analysis.artifact import open_archive
+from analysis.artifact.archive import open_archive
 from harness.cli import main
 
 HOST, USER = "lab07.example.org", "jdoe"

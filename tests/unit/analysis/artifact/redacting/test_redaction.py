@@ -12,10 +12,13 @@ import unicodedata
 import pytest
 import yaml
 
-from analysis import judge, read_trial
-from analysis.artifact.redacting import Known, known_here
+from analysis.artifact.redacted_names import Known, known_here
+from analysis.data.trial import read_trial
 from analysis.errors import UsageError
-from analysis.record import ENVIRONMENT, checksum_holds, read_manifest
+from analysis.record.manifest import read_manifest
+from analysis.record.shapes import checksum_holds
+from analysis.record.trial_files import ENVIRONMENT
+from analysis.verdict.judging import judge
 
 HOST = "lab07.example.org"
 USER = "jdoe"

@@ -10,8 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.artifact.limited import Commands
-from analysis.artifact.recomputing import recompute
+from analysis.artifact.recomputing import Commands, recompute
 
 handmade = SimpleNamespace(
     **runpy.run_path(str(Path(__file__).resolve().parents[4] / "handmade_bundle.py"))

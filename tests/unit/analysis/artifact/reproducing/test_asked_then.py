@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.artifact.reproducing.asked_then import as_asked_then
-from analysis.record import Question
+from analysis.artifact.reproducing.reproduction import as_asked_then
+from analysis.record.trial_files import Question
 
 RPS = {"rps": {"unit": "1/s", "better": "higher"}}
 GATE = ("gate", "slower>2%", "trials/t", "--json")

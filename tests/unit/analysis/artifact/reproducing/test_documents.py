@@ -5,8 +5,12 @@ import json
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.artifact.reproducing.documents import NEAR, compare_documents
-from analysis.artifact.reproducing.surroundings import OtherVersion, Surroundings
+from analysis.artifact.reproducing.documents import (
+    NEAR,
+    OtherVersion,
+    Surroundings,
+    compare_documents,
+)
 
 VERSIONS = {"same_tool": True}
 

@@ -11,11 +11,12 @@ import pytest
 
 from analysis.artifact.archive import open_archive
 from analysis.artifact.claims import pointed
-from analysis.artifact.limited import Commands, LimitReachedError, Limits
-from analysis.artifact.reproducing import reproduce, review_page
+from analysis.artifact.recomputing import Commands, LimitReachedError, Limits
+from analysis.artifact.reproducing.page import review_page
+from analysis.artifact.reproducing.reproduction import reproduce
 from analysis.errors import StoreError, UsageError
-from analysis.record import encode_checked
-from analysis.report import as_markdown
+from analysis.pages import as_markup as as_markdown
+from analysis.record.shapes import encode_checked
 
 from .conftest import REPORT, write_bundle
 
@@ -346,7 +347,7 @@ def test_other_values_are_compared_and_told(bundle, expected):
     found = reproduce(bundle(edit=claims, claims="claims.json"))
     assert [one.holds for one in found.claims] == [False, True]
     assert "/candidates/0/multilevel/these/speedup" in str(found)
-    as_markdown.render(review_page(found))
+    as_markdown.render_markdown(review_page(found))
     json.dumps(found.to_dict(), allow_nan=False)
 
 
@@ -456,7 +457,7 @@ def test_badges_say_what_was_shown_and_never_that_one_is_earned(bundle):
     assert any("LICENSE" in text for text in badges["reusable"].open)
     assert "--rerun" in badges["reproduced"].open[0]
     assert badges["replicated"].shown == ()
-    told = as_markdown.render(review_page(found))
+    told = as_markdown.render_markdown(review_page(found))
     assert told.count("\n| ") > 10
     assert "DOI | 10.1/2" in told
 
@@ -466,7 +467,7 @@ def test_a_review_page_of_hostile_names_stays_a_page(bundle):
     found = reproduce(
         bundle(metadata={"title": hostile, "authors": [], "license": hostile, "doi": None})
     )
-    told = as_markdown.render(review_page(found))
+    told = as_markdown.render_markdown(review_page(found))
     assert "<img" not in told
     assert "\n# b" not in told
 

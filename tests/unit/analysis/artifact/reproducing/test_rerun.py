@@ -5,8 +5,7 @@ import shutil
 
 import pytest
 
-from analysis.artifact.reproducing import joint_report, judge_reruns
-from analysis.artifact.reproducing.rerun import Rerun, RerunTrial
+from analysis.artifact.reproducing.rerun import Rerun, RerunTrial, joint_report, judge_reruns
 from analysis.errors import UsageError
 
 from .conftest import handmade

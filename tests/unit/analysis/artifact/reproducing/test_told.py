@@ -9,9 +9,11 @@ import zipfile
 
 import pytest
 
-from analysis.artifact.packing import Request, pack_bundle
+from analysis.artifact.packing.bundle import pack_bundle
+from analysis.artifact.packing.request import Request
 from analysis.artifact.recomputing import Recomputed
-from analysis.artifact.reproducing import reproduce, reproduction
+from analysis.artifact.reproducing import reproduction
+from analysis.artifact.reproducing.reproduction import reproduce
 
 from .conftest import handmade
 

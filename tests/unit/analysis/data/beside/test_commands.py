@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.data import read_commands
+from analysis.data.protocol import read_commands
 
 
 def written(folder: Path, text: str) -> Path:

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from analysis.data import read_environments, read_host_record, without_homes
-from analysis.record import ENVIRONMENT, FINDINGS
+from analysis.data.host_record import read_environments, read_host_record, without_homes
+from analysis.record.trial_files import ENVIRONMENT, FINDINGS
 
 RECORD = {
     "session": 2,

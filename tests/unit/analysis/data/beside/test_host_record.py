@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from analysis.data import HostNote, Program, read_host_record
-from analysis.record import ENVIRONMENT, FINDINGS
+from analysis.data.host_record import HostNote, Program, read_host_record
+from analysis.record.trial_files import ENVIRONMENT, FINDINGS
 
 
 def test_findings_and_programs(tmp_path):

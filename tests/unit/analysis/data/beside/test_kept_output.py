@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.data import read_excerpt
-from analysis.record import OUTPUTS
+from analysis.data.protocol import read_excerpt
+from analysis.record.trial_files import OUTPUTS
 
 
 def kept(trial: Path, name: str, content: bytes) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from analysis.dossier import Subject, subject_of
-from analysis.formats import Reading
+from analysis.dossier.subject import Subject, subject_of
+from analysis.importers.sources import Reading
 
 SESSIONS = (0.010, -0.004, -0.008, 0.006, -0.003, -0.001)
 RUNS = (0.004, -0.006, 0.002)

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from analysis.dossier import Subject, subject_of
 from analysis.dossier.answer.gather import gather
 from analysis.dossier.answer.result import Answer, Bin, Column, Row
+from analysis.dossier.subject import Subject, subject_of
 from analysis.dossier.written import written_of
-from analysis.formats import Reading
-from analysis.report import Value
+from analysis.importers.sources import Reading
+from analysis.pages.model import Value
 
 Make = Callable[..., Subject]
 EVEN, FAST = (1.0,) * 4, (0.8, 0.7, 0.9, 0.85)

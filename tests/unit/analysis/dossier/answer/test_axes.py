@@ -7,7 +7,7 @@ import math
 from hypothesis import given, strategies as st
 
 from analysis.dossier.answer.axes import axis_of
-from analysis.methods.multilevel import Line
+from analysis.methods.multilevel.result import Line
 
 
 def line(speedup: float, half: float) -> Line:

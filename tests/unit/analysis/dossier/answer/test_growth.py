@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 
 from analysis.dossier.answer.growth import grouped, kept_of
 from analysis.dossier.answer.result import Bin, Name, Row
-from analysis.report import Value
+from analysis.pages.model import Value
 
 NOTHING = Value("", None)
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from analysis.dossier import Subject, subject_of
 from analysis.dossier.answer.headline import headline, text_of
-from analysis.formats import Reading
+from analysis.dossier.subject import Subject, subject_of
+from analysis.importers.sources import Reading
 
 Make = Callable[..., Subject]
 EVEN, FAST, SLOW, AT_ODDS = (1.0,) * 4, (0.8,) * 4, (1.25,) * 4, (1.03, 0.98, 1.01, 0.97)

@@ -9,10 +9,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from analysis.dossier import Subject
 from analysis.dossier.answer.gather import gather
 from analysis.dossier.chapter import html_of, sections_of
-from analysis.report import Table
+from analysis.dossier.subject import Subject
+from analysis.pages.model import Table
 
 Make = Callable[..., Subject]
 EVEN, FAST = (1.0,) * 4, (0.8, 0.7, 0.9, 0.85)

@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.dossier import subject_of
 from analysis.dossier.brief.gather import gather
 from analysis.dossier.brief.macros import macros_of
 from analysis.dossier.brief.page import brief_sections
+from analysis.dossier.subject import subject_of
 from analysis.dossier.written import written_of
-from analysis.formats import Reading
-from analysis.report import Page, Value
-from analysis.report.as_csv import tables_of
-from analysis.report.as_text import render
+from analysis.importers.sources import Reading
+from analysis.pages.as_csv import tables_of
+from analysis.pages.as_text import render
+from analysis.pages.model import Page, Value
 
 FACTORS = {"old": 1.0, "new": 0.5, "same": 1.0}
 BENCHES = ("text", "logs", "random")

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from analysis.dossier.subject import Subject, subject_of
-from analysis.formats import Reading
-from analysis.record import ENVIRONMENT, FINDINGS, RESOLVED
+from analysis.importers.sources import Reading
+from analysis.record.trial_files import ENVIRONMENT, FINDINGS, RESOLVED
 
 SETTINGS = {
     "protocol": {"order": "shuffled", "timeout_s": 30.0, "pause_s": 0.0},

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from analysis import read_trial
+from analysis.data.trial import read_trial
 from analysis.dossier.chapter import html_of, sections_of
 from analysis.dossier.conditions.facts import facts_of, recorded as everything_of, source_of
 from analysis.dossier.conditions.gather import gather
 from analysis.dossier.conditions.sessions import answers_of, differed, the_same, well
 from analysis.dossier.subject import subject_of
-from analysis.formats import Reading
-from analysis.record import ENVIRONMENT, FINDINGS, RESOLVED
-from analysis.report import Table, Value
+from analysis.importers.sources import Reading
+from analysis.pages.model import Table, Value
+from analysis.record.trial_files import ENVIRONMENT, FINDINGS, RESOLVED
 
 SAMPLE = Path(__file__).resolve().parents[5] / "tests" / "data" / "sample-0.2.0"
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.dossier import subject_of
-from analysis.formats import Reading
+from analysis.dossier.subject import subject_of
+from analysis.importers.sources import Reading
 
 BENCHES = ("a", "b", "c")
 FACTORS = {"base": 1.0, "fast": 0.5, "same": 1.0, "slow": 1.3}

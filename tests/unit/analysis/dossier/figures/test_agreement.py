@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.dossier.figures import draw
+from analysis.dossier.figures.kinds import draw
 from analysis.dossier.parts.gather import gather
-from analysis.plots import Sheet
+from analysis.plots.drawing import Sheet
 
 SHEET = Sheet(width=85, font_size=7)
 

@@ -6,9 +6,10 @@ import csv
 
 import pytest
 
-from analysis.dossier.figures import KINDS, draw, kind_of, write_all, write_drawing
+from analysis.dossier.figures.files import write_all, write_drawing
+from analysis.dossier.figures.kinds import KINDS, draw, kind_of
 from analysis.errors import UsageError
-from analysis.plots import Sheet
+from analysis.plots.drawing import Sheet
 
 SHEET = Sheet(width=85, font_size=7)
 

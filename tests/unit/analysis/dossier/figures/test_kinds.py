@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
-from analysis.diagnosis.audit import Finding
-from analysis.dossier import subject_of
-from analysis.dossier.figures import KINDS, draw, kind_of
+from analysis.diagnose.result import Finding
+from analysis.dossier.figures.kinds import KINDS, draw, kind_of
+from analysis.dossier.subject import subject_of
 from analysis.dossier.written import written_of
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
-from analysis.formats import Reading
-from analysis.methods.hpt import hpt_speedup
-from analysis.plots import Sheet, look, picture_bytes
+from analysis.importers.sources import Reading
+from analysis.methods.hpt.speedup import hpt_speedup
+from analysis.plots.drawing import Sheet, look, picture_bytes
 
 NARROW, WIDE = Sheet(width=85, font_size=7), Sheet(width=178, font_size=8)
 LONG = {"base": 1.0, "a/very/long/name/of/a/variant-" + "x" * 200: 0.5, "<i>\x07\u202e": 1.1}

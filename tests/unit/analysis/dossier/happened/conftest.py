@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from analysis.dossier.subject import Subject, subject_of
-from analysis.formats import Reading
+from analysis.importers.sources import Reading
 
 BENCHES = {"text": 0.02, "logs": 2.0, "random": 0.2}
 RUNS = 20

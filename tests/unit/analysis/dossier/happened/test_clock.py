@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis import read_trial
+from analysis.data.trial import read_trial
 from analysis.dossier.happened.clock import clock_of
 
 

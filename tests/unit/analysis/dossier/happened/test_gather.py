@@ -9,12 +9,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.data import PerformanceMatrix
+from analysis.data.matrix import PerformanceMatrix
 from analysis.dossier.chapter import sections_of
 from analysis.dossier.happened.gather import gather
 from analysis.dossier.subject import subject_of
-from analysis.formats import Reading
-from analysis.report import Table, Value
+from analysis.importers.sources import Reading
+from analysis.pages.model import Table, Value
 
 TWO = lambda _, second: 1.3 if (second // 30) % 2 else 1.0  # noqa: E731 - a host of two speeds
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from analysis.dossier.subject import Subject, subject_of
-from analysis.formats import Reading
+from analysis.importers.sources import Reading
 
 BENCHMARKS = ("text", "logs", "json", "table", "source", "binary")
 # how many times as fast as the baseline, benchmark by benchmark

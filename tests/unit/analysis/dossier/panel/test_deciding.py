@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from analysis.dossier.panel.gather import gather
-from analysis.methods.hpt import hpt, hpt_speedup
-from analysis.methods.speedup_test import speedup_test_suite
+from analysis.methods.hpt.compare import hpt
+from analysis.methods.hpt.speedup import hpt_speedup
+from analysis.methods.speedup_test.compare import speedup_test_suite
 
 
 def way(chapter, key, place=0):

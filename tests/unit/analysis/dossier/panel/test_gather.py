@@ -11,8 +11,10 @@ from analysis.dossier.panel.answering import asked_of
 from analysis.dossier.panel.gather import gather
 from analysis.dossier.panel.result import Ratio
 from analysis.dossier.written import written_of
-from analysis.methods.hpt import hpt, hpt_speedup
-from analysis.report import Value, figures
+from analysis.methods.hpt.compare import hpt
+from analysis.methods.hpt.speedup import hpt_speedup
+from analysis.pages import number_format as figures
+from analysis.pages.model import Value
 
 KEYS = [
     "these",

@@ -9,7 +9,7 @@ import pytest
 
 from analysis.dossier.chapter import html_of, sections_of
 from analysis.dossier.panel.gather import gather
-from analysis.report import Section, Table, Value
+from analysis.pages.model import Section, Table, Value
 
 EVIL = '"><img src=x onerror=alert(1)>\u202e\x1b[31m'
 

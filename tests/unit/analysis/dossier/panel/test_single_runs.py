@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from analysis.dossier.panel.gather import gather
-from analysis.methods.mixture import fit_mixture, mean_difference, probability_faster
+from analysis.methods.mixture.fit import fit_mixture
+from analysis.methods.mixture.single_run import mean_difference, probability_faster
 
 
 def table_of(chapter, place=0):

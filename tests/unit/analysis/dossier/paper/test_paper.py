@@ -15,16 +15,16 @@ import pytest
 import yaml
 from hypothesis import given, strategies as st
 
-from analysis.dossier import subject_of, subjects_of
 from analysis.dossier.chapter import html_of, sections_of
 from analysis.dossier.paper.citations import METHODS, WORKS, citations_of
+from analysis.dossier.paper.counts import counted
 from analysis.dossier.paper.gather import gather
 from analysis.dossier.paper.markup import embedded
-from analysis.dossier.paper.paragraph import counted
 from analysis.dossier.paper.raw import whole_numbers
 from analysis.dossier.spoken import spoken_text
-from analysis.formats import Reading
-from analysis.record import Appended, GivenUp, MergedTrial, StopRule
+from analysis.dossier.subject import subject_of, subjects_of
+from analysis.importers.sources import Reading
+from analysis.record.trial_files import Appended, GivenUp, MergedTrial, StopRule
 from analysis.version import VERSION
 from harness.cli import main
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from analysis.data import PerformanceMatrix
-from analysis.dossier import Subject
-from analysis.verdict import judge_sides
+from analysis.data.matrix import PerformanceMatrix
+from analysis.dossier.subject import Subject
+from analysis.verdict.judging import judge_sides
 
 SESSIONS, RUNS = 5, 8
 

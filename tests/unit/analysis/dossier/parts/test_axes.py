@@ -10,7 +10,7 @@ import pytest
 
 from analysis.dossier.parts.axes import bounded_ratios, labels_of, row_scales, upright_labels
 from analysis.dossier.parts.cells import Cell
-from analysis.plots import Scale, Tick
+from analysis.plots.scale import Scale, Tick
 
 
 def cell(*values: float) -> Cell:

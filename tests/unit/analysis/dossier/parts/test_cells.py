@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from analysis.data import PerformanceMatrix
+from analysis.data.matrix import PerformanceMatrix
 from analysis.dossier.parts.cells import cells_of
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from analysis.dossier.parts.cells import Cell
 from analysis.dossier.parts.curves import Modes, densities, modes_of, peak
-from analysis.plots import Scale
+from analysis.plots.scale import Scale
 
 SCALE = Scale(0.5, 2.0, log=True)
 

@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from analysis.data import HostNote, HostRecord
-from analysis.diagnosis.audit import Diagnosis, FarRun, Finding
+from analysis.data.host_record import HostNote, HostRecord
+from analysis.diagnose.result import Diagnosis, FarRun, Finding
 from analysis.dossier.parts.marks import FoundRuns, Notes, marks_of
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from analysis.dossier.parts.opening import listed_benchmarks, opened
-from analysis.report import Caution
+from analysis.pages.model import Caution
 
 NAMES = {name: 1.0 for name in "abcdef"}
 

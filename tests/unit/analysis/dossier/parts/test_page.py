@@ -8,7 +8,8 @@ import pytest
 
 from analysis.dossier.chapter import html_of, sections_of
 from analysis.dossier.parts.gather import gather
-from analysis.report import Page, Table, Value, as_text
+from analysis.pages import as_text
+from analysis.pages.model import Page, Table, Value
 
 NAMES = {name: float(k + 1) for k, name in enumerate("abcdef")}
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.diagnosis.audit import FarRun
+from analysis.diagnose.result import FarRun
 from analysis.dossier.parts.cells import Cell, Failed
 from analysis.dossier.parts.frame import frame_of
 from analysis.dossier.parts.result import Mark, VariantRuns
 from analysis.dossier.parts.run_rows import run_plot
-from analysis.report import Value
+from analysis.pages.model import Value
 
 NONE = Value("", None)
 

@@ -11,15 +11,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.dossier import subject_of
 from analysis.dossier.chapter import html_of, sections_of
+from analysis.dossier.subject import subject_of
 from analysis.dossier.suite.boxes import five_numbers
 from analysis.dossier.suite.gather import gather
 from analysis.dossier.suite.ranks import bars_of
 from analysis.dossier.written import written_of
-from analysis.formats import Reading
-from analysis.methods.biplot import biplot
-from analysis.report import Page, as_csv
+from analysis.importers.sources import Reading
+from analysis.methods.biplot.fit import biplot
+from analysis.pages import as_csv
+from analysis.pages.model import Page
 
 BENCHES = ("text", "logs", "json")
 HOSTILE = '"><img src=x onerror=alert(1)>\u202e'

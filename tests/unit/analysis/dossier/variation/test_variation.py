@@ -12,14 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from analysis import UsageError
-from analysis.dossier import assemble, html_page, subjects_of
+from analysis.dossier.assembling import assemble
 from analysis.dossier.chapter import html_of
+from analysis.dossier.shell import html_page
+from analysis.dossier.subject import subjects_of
 from analysis.dossier.variation import gather as gather_room
 from analysis.dossier.variation.result import Variation
-from analysis.formats import Reading
-from analysis.methods.variance_sources import Sources
-from analysis.report import as_csv, page_of
+from analysis.errors import UsageError
+from analysis.importers.sources import Reading
+from analysis.methods.variance_sources.result import Sources
+from analysis.pages import as_csv
+from analysis.pages.model import page_of
 from harness.cli import main
 
 SAMPLE = str(Path(__file__).resolve().parents[5] / "tests" / "data" / "sample-0.2.0")

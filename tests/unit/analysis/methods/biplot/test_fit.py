@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from analysis import biplot
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
+from analysis.methods.biplot.fit import biplot
 
 THREE = np.array([[1.0, 2.0], [2.0, 1.0], [4.0, 3.0]])
 

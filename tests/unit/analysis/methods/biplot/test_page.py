@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis import biplot
-from analysis.report import Figure, Table, Value, page_of
+from analysis.methods.biplot.fit import biplot
+from analysis.pages.model import Figure, Table, Value, page_of
 
 
 def of(systems, benchmarks, **options):

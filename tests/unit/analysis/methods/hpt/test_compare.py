@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu, norm
 
-from analysis import hpt
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
-from analysis.methods.hpt.stages import signed_rank_stage
+from analysis.methods.hpt.compare import hpt, signed_rank_stage
 
 
 def pair(

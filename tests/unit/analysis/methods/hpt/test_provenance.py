@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from analysis import PerformanceMatrix
-from analysis.data import read_trial
-from analysis.methods.hpt import provenance_of
+from analysis.data.matrix import PerformanceMatrix
+from analysis.data.trial import read_trial
+from analysis.methods.hpt.html_page import provenance_of
 from analysis.version import VERSION
 
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from analysis.data.matrix import PerformanceMatrix
-from analysis.methods.hpt import looking, winners
+from analysis.methods.hpt import winners, winners as looking
 from analysis.methods.hpt.compare import hpt
-from analysis.methods.hpt.ratios import Ratios
 from analysis.methods.hpt.report import hpt_report
 from analysis.methods.hpt.speedup import hpt_speedup
+from analysis.stats.ratios import Ratios
 
 Pair = tuple[PerformanceMatrix, PerformanceMatrix]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis import PerformanceMatrix, hpt_speedup
-from analysis.methods.hpt import reliability_plot, reliability_steps
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.hpt.html_page import reliability_plot, reliability_steps
+from analysis.methods.hpt.speedup import hpt_speedup
 
 
 def best(*, benchmarks=8, runs=8, faster=1.5, seed=4):

@@ -12,16 +12,19 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
-from analysis.methods.mixture.fitting.em_kernel import LANES, TILE, e_step, exponential
-from analysis.methods.mixture.fitting.fit import fit_mixture
-from analysis.methods.mixture.fitting.kernel import FOUND, STATE, fit_sorted, work_size
-from analysis.methods.mixture.fitting.start_kernel import (
+from analysis.methods.mixture.em_kernel import (
+    LANES,
+    TILE,
+    e_step,
+    exponential,
     first_at_least,
     most_levels,
     quantile_start,
     random_start,
 )
-from analysis.methods.mixture.model.mixture import Mixture
+from analysis.methods.mixture.fit import fit_mixture
+from analysis.methods.mixture.fit_kernel import FOUND, STATE, fit_sorted, work_size
+from analysis.methods.mixture.model import Mixture
 
 
 @pytest.fixture

@@ -14,14 +14,16 @@ from scipy.special import ndtr
 from scipy.stats import kstest
 
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
-from analysis.methods.mixture.fitting.fit import fit_mixture
-from analysis.methods.mixture.goodness.clock import jittered
-from analysis.methods.mixture.goodness.corpus import fit_corpus
-from analysis.methods.mixture.goodness.fit_test import ks_fit
-from analysis.methods.mixture.goodness.kernel import draw_sorted, ks_distance, replicate_distances
-from analysis.methods.mixture.goodness.result import CorpusFit, FitTest
-from analysis.methods.mixture.model.mixture import Mixture
-from analysis.stats import clock_step
+from analysis.methods.mixture.calibration_kernel import (
+    draw_sorted,
+    ks_distance,
+    replicate_distances,
+)
+from analysis.methods.mixture.fit import fit_mixture
+from analysis.methods.mixture.goodness import fit_corpus, jittered, ks_fit
+from analysis.methods.mixture.model import Mixture
+from analysis.methods.mixture.result import CorpusFit, FitTest
+from analysis.stats.samples import clock_step
 
 
 def rng(seed: int = 1) -> np.random.Generator:

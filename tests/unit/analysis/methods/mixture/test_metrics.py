@@ -11,13 +11,13 @@ from scipy.integrate import quad
 from scipy.special import ndtr
 
 from analysis.errors import UsageError
-from analysis.methods.mixture.metrics.single_run import (
+from analysis.methods.mixture.model import Mixture
+from analysis.methods.mixture.single_run import (
     mean_difference,
     probability_faster,
     probability_fastest,
     variability_level,
 )
-from analysis.methods.mixture.model.mixture import Mixture
 
 
 def single(mean: float, sd: float, **more: object) -> Mixture:

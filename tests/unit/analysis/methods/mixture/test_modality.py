@@ -13,25 +13,31 @@ from scipy import stats
 from scipy.optimize import linprog
 
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
-from analysis.methods.mixture.fitting.fit import fit_mixture
-from analysis.methods.mixture.metrics.intervals import (
+from analysis.methods.mixture.calibration_kernel import sorted_dips
+from analysis.methods.mixture.cautions import mode_cautions
+from analysis.methods.mixture.fit import fit_mixture, spread_ties
+from analysis.methods.mixture.modality import (
+    STABLE,
+    FamilyFit,
+    bandwidth_test,
+    calls_multimodal,
+    dip_test,
+    rejects_one_mode,
+    skewed_families,
+)
+from analysis.methods.mixture.model import Mixture
+from analysis.methods.mixture.refits import (
+    FittedSample,
     estimated,
     faster_estimate,
+    fitted_sample,
     metric_interval,
+    mode_evidence,
+    stability,
 )
-from analysis.methods.mixture.metrics.rank_share import rank_share
-from analysis.methods.mixture.metrics.single_run import mean_difference, variability_level
-from analysis.methods.mixture.modality.cautions import mode_cautions
-from analysis.methods.mixture.modality.dip_and_bandwidth import bandwidth_test, dip_test
-from analysis.methods.mixture.modality.evidence import mode_evidence, stability
-from analysis.methods.mixture.modality.families import FamilyFit, skewed_families
-from analysis.methods.mixture.modality.kernel import sorted_dips
-from analysis.methods.mixture.modality.result import ModeEvidence
-from analysis.methods.mixture.modality.rule import STABLE, calls_multimodal, rejects_one_mode
-from analysis.methods.mixture.model.mixture import Mixture
-from analysis.methods.mixture.refits import FittedSample, fitted_sample
-from analysis.methods.mixture.values import spread_ties
-from analysis.report import Table, page_of
+from analysis.methods.mixture.result import ModeEvidence
+from analysis.methods.mixture.single_run import mean_difference, rank_share, variability_level
+from analysis.pages.model import Table, page_of
 
 
 def rng(seed: int = 1) -> np.random.Generator:

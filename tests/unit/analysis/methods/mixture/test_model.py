@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError, UsageError
-from analysis.methods.mixture.model.mixture import EmState, Mixture
-from analysis.report import Caution, page_of
+from analysis.methods.mixture.model import EmState, Mixture
+from analysis.pages.model import Caution, page_of
 
 THREE = {"weights": [0.5, 0.35, 0.15], "means": [2, 8, 25], "sds": [0.5, 0.5, 0.5]}
 

@@ -13,15 +13,13 @@ from scipy.integrate import trapezoid
 
 from analysis.data.trial import Trial, read_trial
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
-from analysis.methods.mixture.model.mixture import Mixture
+from analysis.methods.mixture.model import Mixture
 from analysis.methods.mixture.plane.fit import fit_mixture_2d
-from analysis.methods.mixture.plane.model import Mixture2d
-from analysis.methods.mixture.plane.models import MODELS, SIMPLEST
-from analysis.methods.mixture.plane.page import meaning
-from analysis.methods.mixture.plane.pairs import pairs_of_runs
-from analysis.methods.mixture.plane.plots import ellipse, plane_figure
-from analysis.plots import write_picture
-from analysis.report import page_of
+from analysis.methods.mixture.plane.model import MODELS, SIMPLEST, Mixture2d
+from analysis.methods.mixture.plane.page import ellipse, meaning, plane_figure
+from analysis.methods.mixture.plane.report import pairs_of_runs
+from analysis.pages.model import page_of
+from analysis.plots.drawing import write_picture
 
 Build = Callable[..., Any]
 

@@ -12,11 +12,10 @@ from scipy.integrate import trapezoid
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import UsageError
-from analysis.methods.mixture.report.answer import mixture_report
-from analysis.methods.mixture.report.options import MixtureOptions
-from analysis.methods.mixture.report.plots import mixture_figure
-from analysis.plots import write_picture
-from analysis.stats.streams import stream
+from analysis.methods.mixture.benchmark_page import mixture_figure
+from analysis.methods.mixture.report import MixtureOptions, mixture_report
+from analysis.plots.drawing import write_picture
+from analysis.stats.arguments import stream
 
 GOLDEN = Path(__file__).parents[4] / "golden" / "varcore_ammp"
 AMMP = [float(row.split(",")[0]) for row in (GOLDEN / "times.csv").read_text().splitlines()[1:]]

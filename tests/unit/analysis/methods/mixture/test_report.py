@@ -14,15 +14,14 @@ import pytest
 from analysis.data.matrix import PerformanceMatrix
 from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError, InsufficientDataError, StoreError, UsageError
-from analysis.formats.sources import Reading, read_sources, trials_of
-from analysis.methods.mixture.goodness.fit_test import ks_fit
+from analysis.importers.sources import Reading, read_sources, trials_of
+from analysis.methods.mixture.goodness import ks_fit
+from analysis.methods.mixture.page import mixture_page
 from analysis.methods.mixture.plane.report import plane_report
-from analysis.methods.mixture.report.answer import mixture_report
-from analysis.methods.mixture.report.options import MixtureOptions
-from analysis.methods.mixture.report.page import mixture_page
-from analysis.report import Caution, Figure, Section, Table, page_of
-from analysis.report.as_text import render
-from analysis.stats.streams import stream
+from analysis.methods.mixture.report import MixtureOptions, mixture_report
+from analysis.pages.as_text import render
+from analysis.pages.model import Caution, Figure, Section, Table, page_of
+from analysis.stats.arguments import stream
 
 GOLDEN = Path(__file__).parents[4] / "golden" / "varcore_ammp"
 SAMPLE = Path(__file__).parents[5] / "tests" / "data" / "sample-0.2.0"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis import PerformanceMatrix
+from analysis.data.matrix import PerformanceMatrix
 
 Run = tuple[str, Any, Any, float]  # benchmark, session, block, value
 

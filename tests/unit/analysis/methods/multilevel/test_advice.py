@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis import multilevel
-from analysis.methods.multilevel import Looks
 from analysis.methods.multilevel.advice import Scatter, advise, chances
-from analysis.methods.multilevel.law import Law
+from analysis.methods.multilevel.compare import multilevel
+from analysis.methods.multilevel.law import Law, Looks
 
 LAW = Law(alpha=0.05)
 ONE = np.ones(1)

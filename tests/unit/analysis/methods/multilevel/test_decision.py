@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from analysis import UsageError, multilevel
-from analysis.methods.multilevel.decision import decide, word_by_interval
+from analysis.errors import UsageError
+from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.estimates import Estimates, of_differences
-from analysis.methods.multilevel.law import Law
+from analysis.methods.multilevel.law import Law, decide, word_by_interval
 
 L = math.log(1.01)
 

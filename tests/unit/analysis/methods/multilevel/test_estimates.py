@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis import PerformanceMatrix, multilevel
-from analysis.data import own_session
+from analysis.data.matrix import PerformanceMatrix
+from analysis.data.pair import own_session
+from analysis.methods.multilevel.compare import multilevel
 
 
 def mean(values):

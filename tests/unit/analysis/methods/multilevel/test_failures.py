@@ -12,8 +12,11 @@ import numpy as np
 import pytest
 from scipy.stats import fisher_exact
 
-from analysis import PerformanceMatrix, UsageError, gate, multilevel
-from analysis.methods.multilevel import fisher
+from analysis.data.matrix import PerformanceMatrix
+from analysis.errors import UsageError
+from analysis.methods.multilevel.compare import multilevel
+from analysis.methods.multilevel.failures import fisher
+from analysis.verdict.gate import gate
 
 RUNS = 8
 

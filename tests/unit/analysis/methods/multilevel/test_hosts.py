@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from analysis import PerformanceMatrix, multilevel
+from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import InsufficientDataError
-from analysis.methods.multilevel import over_hosts
+from analysis.methods.multilevel.compare import multilevel
+from analysis.methods.multilevel.hosts import over_hosts
 
 
 def host(seed, shift, *, sessions=4, runs=3, benchmarks=("x", "y", "z"), noise=0.01, **options):

@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from analysis import PerformanceMatrix, gate, multilevel
-from analysis.methods.multilevel import over_hosts
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.multilevel.compare import multilevel
+from analysis.methods.multilevel.hosts import over_hosts
+from analysis.verdict.gate import gate
 
 LIMIT = math.log(1 / 1.02)
 

@@ -10,9 +10,10 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, strategies as st
 
-from analysis import multilevel
 from analysis.errors import UsageError
-from analysis.methods.multilevel import Looks, looks_text
+from analysis.methods.multilevel.compare import multilevel
+from analysis.methods.multilevel.law import Looks
+from analysis.methods.multilevel.page import looks_text
 
 
 def grown(*sessions: int) -> Looks:

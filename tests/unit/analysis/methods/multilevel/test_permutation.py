@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from analysis.data import Cells
-from analysis.methods.multilevel.failing import SidesCells, cell_pvalue
-from analysis.methods.multilevel.failing.permutation import DRAWS
+from analysis.data.failed_runs import Cells
+from analysis.methods.multilevel.failures import DRAWS, SidesCells, cell_pvalue
 
 
 def side(cells):

@@ -9,14 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis import multilevel
-from analysis.methods.multilevel import (
-    Line,
-    MoreSessions,
-    advice_text,
-    interval_text,
-    speedup_text,
-)
+from analysis.methods.multilevel.compare import multilevel
+from analysis.methods.multilevel.page import advice_text, interval_text, speedup_text
+from analysis.methods.multilevel.result import Line, MoreSessions
 
 PAGE = (Path(__file__).resolve().parents[5] / "docs" / "json.md").read_text()
 

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from analysis import PerformanceMatrix, multilevel
-from analysis.data import set_apart
-from analysis.methods.multilevel.session_values.dependence import dependence_of
-from analysis.methods.multilevel.session_values.two_speeds import two_speeds
+from analysis.data.matrix import PerformanceMatrix
+from analysis.data.pair import set_apart
+from analysis.methods.multilevel.compare import multilevel
+from analysis.methods.multilevel.session_values import dependence_of, two_speeds
 
 RUNS = 8
 

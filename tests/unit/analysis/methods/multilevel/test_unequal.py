@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from analysis import PerformanceMatrix, gate, multilevel
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.multilevel.compare import multilevel
+from analysis.verdict.gate import gate
 
 L = math.log(1.01)
 

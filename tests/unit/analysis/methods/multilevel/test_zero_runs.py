@@ -8,8 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis import PerformanceMatrix, hpt, multilevel, read_trial
+from analysis.data.matrix import PerformanceMatrix
+from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError
+from analysis.methods.hpt.compare import hpt
+from analysis.methods.multilevel.compare import multilevel
 
 
 def zeroed(name, rows, sessions, trial="/t", better="lower"):

@@ -11,8 +11,9 @@ import pytest
 from scipy.integrate import trapezoid
 from scipy.stats import gaussian_kde
 
-from analysis import PerformanceMatrix, compare_distributions, empirical_distribution
+from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
+from analysis.methods.resampling.distribution import compare_distributions, empirical_distribution
 
 SAMPLES = {"x": [1.0, 1.53, 1.17], "y": [4.0, 3.1], "z": [10.0, 13.07, 11.31, 10.57]}
 MEANS = {

@@ -13,12 +13,12 @@ from hypothesis import example, given, settings, strategies as st
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
-from analysis.methods.resampling.interval.compare import bootstrap_speedup
-from analysis.methods.resampling.interval.coverage import known_coverage
-from analysis.methods.resampling.interval.draws import compare, draw, standard_error
-from analysis.methods.resampling.interval.kernel import resampled_means, resampled_spreads
-from analysis.methods.resampling.interval.result import BootstrapInterval
-from analysis.methods.resampling.units import exchangeable_units
+from analysis.methods.resampling.bootstrap import bootstrap_speedup
+from analysis.methods.resampling.coverage import known_coverage
+from analysis.methods.resampling.draws import compare, draw, standard_error
+from analysis.methods.resampling.kernel import resampled_means, resampled_spreads
+from analysis.methods.resampling.result import BootstrapInterval
+from analysis.methods.resampling.units import ask
 
 KINDS = ("percentile", "corrected", "bca", "studentized")
 
@@ -288,7 +288,7 @@ def test_the_standard_error_is_the_delta_methods(mean: str, centre: str) -> None
     # by numeric derivatives of the log ratio by each benchmark's centre
     a, b = suite(m=5, blocks=range(5))
     bent = matrix("b", {n: v**2 for n, v in zip(b.benchmarks, b.samples, strict=True)})
-    form = compare(a, bent, exchangeable_units(a, bent, "run"), mean=mean, centre=centre)
+    form = compare(ask(a, bent, "run", mean, centre))
     variance = 0.0
     for side, _ in form.sides:
         for i, z in enumerate(side.values):
@@ -306,7 +306,7 @@ def test_the_standard_error_is_the_delta_methods(mean: str, centre: str) -> None
 def test_the_standard_error_of_rounds_is_that_of_their_means() -> None:
     a, b = suite(m=8, blocks=range(8))
     logs = [np.array([np.log(v) for v in x.samples]).mean(axis=0) for x in (a, b)]
-    form = compare(a, b, exchangeable_units(a, b, "block"), mean="geometric", centre="runs")
+    form = compare(ask(a, b, "block", "geometric", "runs"))
     expected = (logs[1] - logs[0]).std(ddof=1) / math.sqrt(8)
     assert standard_error(form) == pytest.approx(expected, rel=1e-12)
     # apart: rounds of one side only
@@ -315,7 +315,7 @@ def test_the_standard_error_of_rounds_is_that_of_their_means() -> None:
         dict(zip(b.benchmarks, b.samples, strict=True)),
         blocks=dict.fromkeys(b.benchmarks, range(100, 108)),
     )
-    form = compare(a, far, exchangeable_units(a, far, "block"), mean="geometric", centre="runs")
+    form = compare(ask(a, far, "block", "geometric", "runs"))
     expected = math.sqrt(sum(x.var(ddof=1) / 8 for x in logs))
     assert standard_error(form) == pytest.approx(expected, rel=1e-12)
     drawn = draw(form, 3, 4000, errors=True)

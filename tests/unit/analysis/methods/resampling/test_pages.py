@@ -5,16 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis import (
-    PerformanceMatrix,
-    bootstrap_speedup,
-    compare_distributions,
-    empirical_distribution,
-    randomization_test,
-)
-from analysis.methods.resampling import resampling_report
-from analysis.report import Caution, Figure, Page, Section, Sentence, Table, Value, page_of
-from analysis.stats import stream
+from analysis.data.matrix import PerformanceMatrix
+from analysis.methods.resampling.bootstrap import bootstrap_speedup
+from analysis.methods.resampling.distribution import compare_distributions, empirical_distribution
+from analysis.methods.resampling.randomization import randomization_test
+from analysis.methods.resampling.report import resampling_report
+from analysis.pages.model import Caution, Figure, Page, Section, Sentence, Table, Value, page_of
+from analysis.stats.arguments import stream
 
 
 def matrix(name="A", factor=1.0, *, runs=5, cautions=(), **more):

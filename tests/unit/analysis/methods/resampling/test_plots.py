@@ -9,12 +9,13 @@ import warnings
 import numpy as np
 import pytest
 
-from analysis import PerformanceMatrix, biplot
+from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import InsufficientDataError, UsageError
-from analysis.methods.biplot.plots import biplot_figure
-from analysis.methods.resampling.plots import resampling_figure
+from analysis.methods.biplot.fit import biplot
+from analysis.methods.biplot.page import biplot_figure
+from analysis.methods.resampling.page import resampling_figure
 from analysis.methods.resampling.report import resampling_report
-from analysis.plots import Sheet, check_picture, write_picture
+from analysis.plots.drawing import Sheet, check_picture, write_picture
 
 
 def systems(count, benchmarks=5, runs=6, spread=0.02):

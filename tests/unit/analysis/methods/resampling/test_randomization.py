@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from analysis.data.matrix import PerformanceMatrix
-from analysis.data.suite import CENTRES, MEANS
+from analysis.data.pair import CENTRES, MEANS
 from analysis.errors import AnalysisError, UsageError
-from analysis.methods.resampling.randomization.compare import randomization_test
-from analysis.report import Caution
+from analysis.methods.resampling.randomization import randomization_test
+from analysis.pages.model import Caution
 
 
 def matrix(name: str, rows: dict, *, better: str = "lower", **fields) -> PerformanceMatrix:
@@ -342,7 +342,7 @@ def test_other_units_and_directions_are_refused() -> None:
 
 
 def test_numba_waits_for_the_first_test() -> None:
-    code = "import sys, analysis.methods.resampling.randomization.compare; sys.exit('numba' in sys.modules)"
+    code = "import sys, analysis.methods.resampling.randomization; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -7,10 +7,10 @@ import json
 import numpy as np
 import pytest
 
-from analysis import PerformanceMatrix
+from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import UsageError
 from analysis.methods.resampling.report import resampling_report
-from analysis.stats.streams import stream
+from analysis.stats.arguments import stream
 
 
 def matrix(name="A", factor=1.0, runs=5, **more):

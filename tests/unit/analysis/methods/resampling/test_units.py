@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.data import PerformanceMatrix, match
+from analysis.data.matrix import PerformanceMatrix
+from analysis.data.pair import match, set_apart
 from analysis.errors import UsageError
 from analysis.methods.resampling.cautions import unit_cautions
-from analysis.methods.resampling.units import exchangeable_units, set_apart
+from analysis.methods.resampling.units import exchangeable_units
 
 
 def matrix(name: str, blocks=None, sessions=None, runs: int = 3) -> PerformanceMatrix:

@@ -8,8 +8,8 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from analysis import SpeedupTest, speedup_test
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
+from analysis.methods.speedup_test.compare import speedup_test
 from analysis.methods.speedup_test.protocol import LEVELS, risk_of
 from analysis.methods.speedup_test.result import (
     F_TEST,
@@ -19,8 +19,9 @@ from analysis.methods.speedup_test.result import (
     WELCH,
     WILCOXON,
     Decision,
+    SpeedupTest,
 )
-from analysis.stats.two_samples import rank_sum, student, welch
+from analysis.stats.classical_tests import rank_sum, student, welch
 
 RNG = np.random.default_rng(20261121)
 NORMAL = np.sort(RNG.normal(10, 1, 25))

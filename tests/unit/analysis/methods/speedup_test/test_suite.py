@@ -10,11 +10,12 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from analysis import PerformanceMatrix, SpeedupSuite, speedup_test, speedup_test_suite
+from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import AnalysisError, SidesWarning, UsageError
-from analysis.methods.speedup_test.original.texts import report_text
-from analysis.methods.speedup_test.proportion import proportion
-from analysis.report import Caution
+from analysis.methods.speedup_test.compare import speedup_test, speedup_test_suite
+from analysis.methods.speedup_test.original_tool import report_text
+from analysis.methods.speedup_test.result import SpeedupSuite, proportion
+from analysis.pages.model import Caution
 
 Rows = dict[str, list[float]]
 
@@ -340,7 +341,7 @@ def test_slowdowns_of_a_suite_are_counted() -> None:
 
 def test_sides_by_their_places_are_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
     # first use: every other method takes the candidate first
-    monkeypatch.setattr("analysis.methods.speedup_test.sides._warned", [])
+    monkeypatch.setattr("analysis.methods.speedup_test.compare._warned", [])
     old, new = sides()
     pair = matrix("old", old), matrix("new", new)
     with pytest.warns(SidesWarning, match=r"write speedup_test_suite\(baseline=old, candidate=new"):

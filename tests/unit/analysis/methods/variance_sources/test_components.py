@@ -15,8 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.methods.variance_sources import sources
-from analysis.methods.variance_sources.components import components_of, nested
+from analysis.methods.variance_sources.fit import components_of, nested, sources
 from analysis.methods.variance_sources.runs import pooled
 
 DATASETS = Path(__file__).parents[6] / "shared" / "datasets"
@@ -113,7 +112,7 @@ def test_what_divides_nothing_is_left_out():
 
 def test_iterations_are_freed_from_their_runs(synthetic, tmp_path):
     """The variance of a mean of iterations is not that of runs."""
-    from analysis import read_trial
+    from analysis.data.trial import read_trial
 
     rng = np.random.default_rng(7)
     built = synthetic(

@@ -10,9 +10,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis import read_trial
-from analysis.methods.variance_sources import covariates_of
-from analysis.methods.variance_sources.covariates import as_levels, spoken
+from analysis.data.trial import read_trial
+from analysis.methods.variance_sources.covariates import as_levels, covariates_of, spoken
 
 
 def rng():

@@ -18,18 +18,17 @@ import numpy as np
 import pytest
 from scipy.stats import kruskal
 
-from analysis import AnalysisError, InsufficientDataError, UsageError
-from analysis.methods.variance_sources import sources
+from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.methods.variance_sources.covariates import Covariate
-from analysis.methods.variance_sources.factors import (
+from analysis.methods.variance_sources.factor_columns import cell_of, columns_of, detrended
+from analysis.methods.variance_sources.factor_orders import (
     Family,
     Shifts,
     Shuffles,
-    cell_of,
-    columns_of,
+    pvalue,
+    surprise,
 )
-from analysis.methods.variance_sources.factors.cells import detrended
-from analysis.methods.variance_sources.factors.family import pvalue, surprise
+from analysis.methods.variance_sources.fit import sources
 from analysis.methods.variance_sources.runs import pooled
 
 DATASETS = Path(__file__).parents[6] / "shared" / "datasets"

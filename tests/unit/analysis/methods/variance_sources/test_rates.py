@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.methods.variance_sources import sources
-from analysis.methods.variance_sources.factors.cells import cell_of, detrended
-from analysis.methods.variance_sources.factors.orders import Shifts
-from analysis.methods.variance_sources.factors.rates import _drawn, beside_its_count, witnesses
+from analysis.methods.variance_sources.factor_columns import cell_of, detrended
+from analysis.methods.variance_sources.factor_orders import Shifts
+from analysis.methods.variance_sources.factors import _drawn, beside_its_count, witnesses
+from analysis.methods.variance_sources.fit import sources
 from analysis.methods.variance_sources.runs import pooled
 
 

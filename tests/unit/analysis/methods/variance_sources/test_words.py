@@ -11,9 +11,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.methods.variance_sources import Component, Factor, Sources
-from analysis.methods.variance_sources.factors.words import standing_out
-from analysis.report import Table, page_of
+from analysis.methods.variance_sources.page import standing_out
+from analysis.methods.variance_sources.result import Component, Factor, Sources
+from analysis.pages.model import Table, page_of
 
 ONE = Factor(
     benchmark="b",

@@ -12,7 +12,7 @@ import math
 import numpy as np
 import pytest
 
-from analysis.stats.variance.grouped import one_way
+from analysis.stats.variance_components import one_way
 
 
 def dense(values, groups, between, within):

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from analysis.methods.multilevel import BenchmarkLine, Line, Looks, Multilevel
+from analysis.methods.multilevel.law import Looks
+from analysis.methods.multilevel.result import BenchmarkLine, Line, Multilevel
 
 
 def filled(kind: type[Any], **known: Any) -> Any:

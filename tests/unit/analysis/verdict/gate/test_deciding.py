@@ -13,10 +13,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from analysis import gate
 from analysis.errors import UsageError
-from analysis.methods.multilevel import Looks
-from analysis.verdict.gate import EXIT_CODES
+from analysis.methods.multilevel.law import Looks
+from analysis.verdict.gate import EXIT_CODES, gate
 
 LIMIT = math.log(1 / 1.02)
 

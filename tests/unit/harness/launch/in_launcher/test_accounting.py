@@ -14,9 +14,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from harness.campaign import Isolation
-from harness.launch import Interrupts, LauncherClient, Request
-from harness.launch.in_launcher.accounting import NAMES, Account
+from harness.campaign.model import Isolation
+from harness.launch.client import LauncherClient
+from harness.launch.exchange import Request
+from harness.launch.in_launcher.processes import NAMES, Account
+from harness.launch.interrupts import Interrupts
 
 MS = 1_000_000
 PYTHON = shutil.which("python3", path="/usr/bin:/bin") or sys.executable

@@ -10,8 +10,9 @@ import errno
 import pytest
 
 from harness.launch.in_launcher.counters import Counters
-from harness.meters.counters import Answer, CounterPlan, Resolved
-from harness.meters.perf import EventAttributes
+from harness.meters.counters import Answer, CounterPlan
+from harness.meters.perf_event import EventAttributes
+from harness.meters.pmus import Resolved
 
 PLAN = {"machine": "x86_64"}
 HARDWARE, SOFTWARE = 0, 1

@@ -21,8 +21,8 @@ from harness.campaign.model import Isolation
 from harness.errors import LaunchError
 from harness.launch.client import LauncherClient
 from harness.launch.exchange import Request
-from harness.launch.in_launcher import leaves as room
-from harness.launch.in_launcher.leaves import GroupFailed, Leaves
+from harness.launch.in_launcher import cgroups as room
+from harness.launch.in_launcher.cgroups import GroupFailed, Leaves
 from harness.launch.interrupts import Interrupts
 from harness.meters.cgroups import RunGroups
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.host import Host, OwnGroup
-from harness.meters.cgroups import NoGroupsError, RunGroups
-from harness.meters.cgroups.run_groups import remove_left
+from harness.host.facts import OwnGroup
+from harness.host.reader import Host
+from harness.meters.cgroups import NoGroupsError, RunGroups, remove_left
 
 OWN = OwnGroup(
     path="/g", top=False, controllers=("cpu", "memory", "pids"), handed_down=(), others=0,
@@ -58,7 +58,7 @@ def test_what_limits_comes_apart_from_what_only_sets(own):
 
 KILLED = """
 import os, subprocess, sys
-from harness.host import Host
+from harness.host.reader import Host
 from harness.meters.cgroups import RunGroups
 groups = RunGroups(Host().own_group())
 run = groups.path / "run-1-1"
@@ -197,7 +197,7 @@ def test_what_was_handed_down_before_us_stays_so(kernel):
 
 
 def test_a_group_with_other_processes_says_why_it_hands_nothing_down(kernel, monkeypatch):
-    import harness.meters.cgroups.run_groups as room
+    import harness.meters.cgroups as room
 
     def write(file, text):
         if file == kernel / "g" / "cgroup.subtree_control":
@@ -230,7 +230,7 @@ def test_where_none_can_be_had_it_is_said_why(tmp_path, found, says):
 
 
 def test_a_folder_in_which_we_may_not_move_is_removed_again(kernel, monkeypatch):
-    import harness.meters.cgroups.run_groups as room
+    import harness.meters.cgroups as room
 
     def write(file, text):
         if file.parent.name == "self":

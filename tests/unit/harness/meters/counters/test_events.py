@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-from analysis.methods.variance_sources.counters import is_counter
-from harness.campaign.schema.kinds import NAME
-from harness.meters.counters import EVENTS
+from analysis.methods.variance_sources.covariates import is_counter
+from harness.campaign.scalar_kinds import NAME
+from harness.meters.counter_events import EVENTS
 
 PAGE = Path(__file__).resolve().parents[5] / "docs" / "counters.md"
 SOFTWARE = [

@@ -4,7 +4,8 @@ import errno
 
 import pytest
 
-from harness.meters.counters import Answer, CounterPlan, Refused, Resolved, look_of
+from harness.meters.counters import Answer, CounterPlan, look_of
+from harness.meters.pmus import Refused, Resolved
 
 CYCLES = Resolved(name="cycles", unit="1", kind=0, words=(0, 0, 0, 0), on_processor=True)
 MISSES = Resolved(name="cache-misses", unit="1", kind=0, words=(3, 0, 0, 0), on_processor=True)
@@ -114,7 +115,7 @@ def test_events_beyond_the_processors_places_name_those_that_have_them():
 
 
 def test_what_was_not_there_before_the_kernel_was_asked_stays_in_its_place():
-    gone = Refused(name="x", unit="1", what="there is no PMU 'gpu' on this host", where="/sys")
+    gone = Refused(name="x", what="there is no PMU 'gpu' on this host", where="/sys")
     look = look_of(plan(gone, FAULTS), [GOOD])
     assert [one.name for one in look.counted] == ["page-faults"]
     assert look.missing[0].what == "there is no PMU 'gpu' on this host"

@@ -7,13 +7,8 @@ enabled / running; one that was never counted has no value.
 import pytest
 from hypothesis import given, strategies as st
 
-from harness.meters.counters import (
-    Answer,
-    CounterPlan,
-    CounterTally,
-    Resolved,
-    look_of,
-)
+from harness.meters.counters import Answer, CounterPlan, CounterTally, look_of
+from harness.meters.pmus import Resolved
 
 GOOD = Answer(0, 0, fits=True)
 

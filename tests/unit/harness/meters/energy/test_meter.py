@@ -17,14 +17,12 @@ from hypothesis import given, strategies as st
 
 from harness.host.reader import Host
 from harness.host.state import PowerEvent
-from harness.meters.energy import EnergyMeter, open_energy
-from harness.meters.energy.counter import PerfCounter
-from harness.meters.energy.idle import IDLE_S, measure_idle
-from harness.meters.perf import PerfCalls
+from harness.meters.energy import IDLE_S, EnergyMeter, measure_idle, open_energy, perf_counter
+from harness.meters.perf_event import PerfCalls
 
 hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[4] / "hosts" / "trees.py")))
 RANGE = 262143328850
-MODULE = "harness.meters.energy.meter.time"
+MODULE = "harness.meters.energy.time"
 
 
 class Machine:
@@ -425,7 +423,7 @@ def test_the_kernel_counts_on_a_cpu():
     # no package here: the kernel's own clock of a CPU goes by the same calls
     try:
         event = PowerEvent(path="", kind=1, config=0, joules=1e-9, cpus=(0,), permitted=None)
-        counter = PerfCounter(PerfCalls(), event, 0)
+        counter = perf_counter(PerfCalls(), event, 0)
     except OSError:
         pytest.skip("the kernel lets nobody here count events")
     before = counter.read()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from harness.trial.files.agreement import Agreement
+from harness.trial.run_files import Agreement
 
 
 def heard(digests, cell=("x", "a")):

@@ -11,10 +11,11 @@ import os
 
 import pytest
 
-from analysis.data import read_trial
+from analysis.data.trial import read_trial
+from analysis.errors import StoreError
 from harness.campaign.model import Command, Expect
-from harness.errors import LaunchError, StoreError
-from harness.trial.files import inputs
+from harness.errors import LaunchError
+from harness.trial import run_files as inputs
 
 
 @pytest.fixture
@@ -161,7 +162,8 @@ def test_a_text_that_can_be_no_name_is_no_file(stage, fed):
 
 
 def test_a_file_is_read_once_while_it_is_not_touched(stage, data, monkeypatch):
-    from harness.environment import digest_of, inputs as described
+    from harness.host import executables as described
+    from harness.host.executables import digest_of
 
     read = []
     real = described.sha256_of

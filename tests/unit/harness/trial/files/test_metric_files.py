@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from analysis.errors import StoreError
 from harness.campaign.model import Build, Command, Expect, MetricRule
-from harness.errors import CampaignError, StoreError
-from harness.screen import preview
+from harness.commands.dry_run import preview
+from harness.errors import CampaignError
 from harness.trial.execution import Options
 
 

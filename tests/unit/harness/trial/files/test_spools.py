@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.errors import StoreError
-from harness.trial.files.spools import Spools, kept_bytes, remove_discarded
+from analysis.errors import StoreError
+from harness.trial.run_files import Spools, kept_bytes, remove_discarded
 
 
 @pytest.fixture

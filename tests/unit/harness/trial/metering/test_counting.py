@@ -7,9 +7,9 @@ import errno
 
 import pytest
 
-from analysis.data import read_trial
-from analysis.record import StopRule
-from harness.campaign import CheckPolicy, CounterEvent, Counting, MetricRule
+from analysis.data.trial import read_trial
+from analysis.record.trial_files import StopRule
+from harness.campaign.model import CheckPolicy, CounterEvent, Counting, MetricRule
 from harness.errors import HostError
 from harness.meters.counters import Answer
 

@@ -10,7 +10,7 @@ import json
 
 import pytest
 
-from analysis.record import read_manifest
+from analysis.record.manifest import read_manifest
 from harness.campaign.model import CheckPolicy, Command
 from harness.errors import HostError
 from harness.meters.energy import EnergyMeter
@@ -41,8 +41,8 @@ def machine(stage, hosts, monkeypatch):
     """A stage with a counter: time that passes on its clock is energy."""
     stage.tree(hosts.powercap({"package-0": 0}))
     made = Machine(stage)
-    monkeypatch.setattr("harness.meters.energy.meter.time", stage.clock)
-    monkeypatch.setattr("harness.trial.metering.energy.time", stage.clock)
+    monkeypatch.setattr("harness.meters.energy.time", stage.clock)
+    monkeypatch.setattr("harness.trial.metering.time", stage.clock)
 
     class Sleeps(list):
         def append(self, seconds):
@@ -110,7 +110,7 @@ def test_who_does_not_ask_waits_for_nothing_and_stores_nothing(stage, machine, c
 
 
 def test_without_counters_the_trial_goes_on_and_a_finding_says_why(stage, asking, monkeypatch):
-    monkeypatch.setattr("harness.trial.metering.energy.time", stage.clock)
+    monkeypatch.setattr("harness.trial.metering.time", stage.clock)
     assert stage.start(asking()).status == "complete"
     assert stage.slept == []
     assert stage.manifest["metrics"] == {}
@@ -291,7 +291,7 @@ def test_a_trial_that_began_without_counters_goes_on_with_them(stage, asking, ho
     stage.target = stage.at(3, stage.interrupt)
     stage.start(asking())
     assert stage.manifest["metrics"] == {}
-    monkeypatch.setattr("harness.meters.energy.meter.time", stage.clock)
+    monkeypatch.setattr("harness.meters.energy.time", stage.clock)
     stage.tree(hosts.powercap({"package-0": 0}))
     machine = Machine(stage)
 

@@ -8,10 +8,11 @@ import pytest
 
 from harness.campaign.model import Isolation
 from harness.errors import HostError
-from harness.host import Host, OwnGroup
+from harness.host.facts import OwnGroup
+from harness.host.reader import Host
 from harness.meters.cgroups import NoGroupsError
-from harness.trial.metering import grouping
-from harness.trial.metering.grouping import Grouping, group_runs
+from harness.trial import metering as grouping
+from harness.trial.metering import Grouping, group_runs
 
 OWN = OwnGroup(
     path="/g", top=False, controllers=("memory", "pids"), handed_down=(), others=0, writable=True

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from analysis.artifact.contents import Author, Metadata
-from analysis.artifact.packing.documents.citation import LICENSES, citation_text
+from analysis.artifact.packing.documents import LICENSES, citation_text
 
 ROOT = Path(__file__).resolve().parents[6]
 PYTHON = Path(os.environ.get("FAIRTRIAL_TOOLS") or ROOT / ".venv-tools" / "bin" / "python")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 from markdown_it import MarkdownIt
 
-from analysis.artifact.packing.documents.readme import _row, _safe, _ticked
+from analysis.artifact.packing.documents import _safe, _table, _ticked
 
 TEXTS = st.text(
     st.one_of(
@@ -56,7 +56,7 @@ def test_a_paragraph_of_a_foreign_text_is_that_text(text):
 @settings(max_examples=300, deadline=None)
 def test_a_cell_of_a_foreign_text_is_that_text(write, text):
     plain = " ".join(text.split())
-    table = "\n".join(["| a | b |", "|---|---|", _row(write(text), "end")])
+    table = _table("| a | b |\n|---|---|", [(write(text), "end")])
     tokens = READER.parse(table)
     cells = [t for t in tokens if t.type == "inline"][2:]
     assert [words([cell]).strip() for cell in cells] == [plain, "end"]

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from analysis import speedup_test_suite
 from analysis.errors import UsageError
-from analysis.methods.speedup_test import read_speedup_config, speedup_test_config
-from analysis.methods.speedup_test.original.config import SpeedupConfig
-from analysis.report import Caution
+from analysis.methods.speedup_test.compare import speedup_test_suite
+from analysis.methods.speedup_test.original_config import SpeedupConfig, read_speedup_config
+from analysis.methods.speedup_test.original_tool import speedup_test_config
+from analysis.pages.model import Caution
 
 
 @pytest.fixture

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from analysis import PerformanceMatrix, speedup_test_suite
+from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import AnalysisError, UsageError
-from analysis.methods.speedup_test import LeftOut, OriginalFiles, SpeedupSuite
-from analysis.methods.speedup_test.original.config import NothingLeftError
+from analysis.methods.speedup_test.compare import speedup_test_suite
+from analysis.methods.speedup_test.original_config import LeftOut, NothingLeftError
+from analysis.methods.speedup_test.original_tool import OriginalFiles
+from analysis.methods.speedup_test.result import SpeedupSuite
 
 OUT = LeftOut(name="bad", line=3, reasons=("File 'x' is not readable: gone",))
 

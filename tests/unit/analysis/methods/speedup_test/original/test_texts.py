@@ -6,20 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.methods.speedup_test.original.config import LeftOut
-from analysis.methods.speedup_test.original.texts import (
+from analysis.methods.speedup_test.original_config import LeftOut
+from analysis.methods.speedup_test.original_tool import (
     COLUMNS,
+    UNAVAILABLE,
     failure_text,
     report_text,
     results_text,
     status_text,
-)
-from analysis.methods.speedup_test.original.warning_file import (
-    UNAVAILABLE,
     warning_text,
     warnings_of,
 )
-from analysis.methods.speedup_test.proportion import proportion
 from analysis.methods.speedup_test.result import (
     CENTRES,
     KOLMOGOROV,
@@ -32,8 +29,9 @@ from analysis.methods.speedup_test.result import (
     SpeedupTest,
     Step,
     Swapped,
+    proportion,
 )
-from analysis.report import Caution
+from analysis.pages.model import Caution
 
 
 def step(test: str, outcome: Outcome, sample: Side | None = None, risk: float = 0.05) -> Step:

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from analysis.methods.variance_sources.covariates import Covariate
-from analysis.methods.variance_sources.modes.cause import ModalRuns, explained
-from analysis.methods.variance_sources.modes.rules import Rule
-from analysis.methods.variance_sources.modes.sentence import values_of
+from analysis.methods.variance_sources.mode_rules import Rule
+from analysis.methods.variance_sources.modes import ModalRuns, explained, values_of
 from analysis.methods.variance_sources.result import Sources
 
 SESSIONS = np.repeat(np.arange(3), 30)

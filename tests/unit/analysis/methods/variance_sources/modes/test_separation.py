@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.methods.variance_sources.modes.orders import detrended, permuted, turned, within
-from analysis.methods.variance_sources.modes.separation import Labelled, Suspect, separation
+from analysis.methods.variance_sources.covariates import Covariate
+from analysis.methods.variance_sources.mode_rules import detrended, permuted, turned, within
+from analysis.methods.variance_sources.mode_separation import Labelled, separation
 
 SESSIONS = np.repeat(np.arange(3), 30)
 
@@ -19,11 +20,13 @@ def cell(labels: np.ndarray, sessions: np.ndarray = SESSIONS) -> Labelled:
     return Labelled(sessions=sessions, labels=labels.astype(np.int8))
 
 
-def suspect(values: np.ndarray, **changes: object) -> Suspect:
-    return Suspect(**{"values": values, "shape": "threshold", "randomized": True} | changes)
+def suspect(values: np.ndarray, *, randomized: bool = True, **changes: object) -> Covariate:
+    kind = "randomized" if randomized else "observed"
+    follows = changes.get("count") is not None
+    return Covariate(name="it", kind=kind, values=values, may_follow=follows, **changes)
 
 
-def look(labelled: Labelled, one: Suspect, *, permutations: int = 999, seed: int = 1):
+def look(labelled: Labelled, one: Covariate, *, permutations: int = 999, seed: int = 1):
     return separation(labelled, one, permutations=permutations, rng=rng(seed))
 
 
@@ -53,7 +56,7 @@ def test_what_only_grows_with_time_is_nothing_without_its_trend():
 def test_a_planted_arc_is_found_with_its_borders():
     padding = rng().integers(4096, size=90) % 64.0
     labels = (padding >= 13) & (padding <= 28)
-    found = look(cell(labels), suspect(padding, shape="arc", period=64.0))
+    found = look(cell(labels), suspect(padding, scale="circular", period=64.0))
     assert found.pvalue == 1 / 1000
     assert (found.inside, found.outside, found.j) == (1, 0, 1)
     assert 13 <= found.rule.first <= found.rule.last <= 28
@@ -63,7 +66,7 @@ def test_a_planted_arc_is_found_with_its_borders():
 
 def test_a_planted_level_is_found():
     seed = rng().integers(8, size=90).astype(float)
-    found = look(cell(np.isin(seed, (3, 6))), suspect(seed, shape="levels", randomized=False))
+    found = look(cell(np.isin(seed, (3, 6))), suspect(seed, scale="levels", randomized=False))
     assert found.rule.levels == (3, 6)
     assert found.pvalue == 1 / 1000
     assert found.accuracy == 1
@@ -157,9 +160,9 @@ def test_neighbours_that_are_alike_are_no_evidence():
     # half an hour of one speed, and a covariate that changed once: one coincidence, not ninety
     labels = np.tile(np.arange(30) >= 12, 3)
     once = np.tile((np.arange(30) >= 15).astype(float), 3)
-    free = look(cell(labels), suspect(once, shape="levels"))
+    free = look(cell(labels), suspect(once, scale="levels"))
     kept = look(
-        cell(labels[:30], SESSIONS[:30]), suspect(once[:30], shape="levels", randomized=False)
+        cell(labels[:30], SESSIONS[:30]), suspect(once[:30], scale="levels", randomized=False)
     )
     assert free.pvalue == 1 / 1000
     assert kept.pvalue > 0.05
@@ -168,7 +171,7 @@ def test_neighbours_that_are_alike_are_no_evidence():
 def test_a_difference_between_sessions_is_none_within():
     by_session = SESSIONS.astype(float)
     labels = SESSIONS == 2
-    assert look(cell(labels), suspect(by_session, shape="levels")) is None
+    assert look(cell(labels), suspect(by_session, scale="levels")) is None
     noisy = by_session + 0.01 * rng().random(90)
     assert look(cell(labels), suspect(noisy)).pvalue > 0.05
 

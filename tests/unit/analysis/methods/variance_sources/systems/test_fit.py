@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError, FairtrialError, InsufficientDataError, UsageError
-from analysis.methods.variance_sources import sources_of_table
-from analysis.methods.variance_sources.systems.agreement import correlation_interval
-from analysis.methods.variance_sources.systems.ceiling import ceiling_of, noise_of_log_sd
+from analysis.methods.variance_sources.predictions import correlation_interval
+from analysis.methods.variance_sources.systems import sources_of_table
+from analysis.methods.variance_sources.systems_table import ceiling_of, noise_of_log_sd
 
 
 def rng(seed: int = 1) -> np.random.Generator:

@@ -9,10 +9,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from analysis.methods.variance_sources import sources_of_table, systems_figure, systems_said
-from analysis.methods.variance_sources.systems.cautions import across_cautions
-from analysis.plots import picture_bytes
-from analysis.report import Figure, Section, Table, page_of
+from analysis.methods.variance_sources.systems import across_cautions, sources_of_table
+from analysis.methods.variance_sources.systems_page import systems_figure, systems_said
+from analysis.pages.model import Figure, Section, Table, page_of
+from analysis.plots.drawing import picture_bytes
 
 
 @pytest.fixture(scope="module")

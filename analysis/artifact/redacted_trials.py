@@ -1,0 +1,339 @@
+"""Names taken out of the files of a trial, so that it still holds together.
+
+A line of measurements gets a new checksum, a run whose output was altered no hash of it, and the
+manifest the hashes of its files as they are now.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from ..record.shapes import checksum_holds, encode, encode_checked
+from ..record.trial_files import (
+    CAMPAIGN,
+    ENVIRONMENT,
+    FINDINGS,
+    IMPORT,
+    MANIFEST,
+    MEASUREMENTS,
+    OUTPUTS,
+    PLAN,
+    RESOLVED,
+)
+from .redacted_documents import (
+    campaign_values,
+    decoded,
+    encoded,
+    json_text,
+    plain_text,
+    values,
+    yaml_text,
+)
+from .redacted_names import Kind, Scrubber, arguments_of, is_telling
+
+Row = dict[str, Any]
+_USERS = {"USER", "LOGNAME", "USERNAME", "SUDO_USER", "SLURM_JOB_USER"}
+_HOSTS = {"HOSTNAME", "HOST", "COMPUTERNAME", "SLURMD_NODENAME", "SLURM_SUBMIT_HOST"}
+_PEOPLE_AND_PLACES: tuple[tuple[Kind, set[str]], ...] = (("user", _USERS), ("host", _HOSTS))
+_FOLDERS = {"PWD", "OLDPWD", "TMPDIR"}
+_UNKNOWN = "unknown"
+_MACHINE_ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
+_OUTPUT = re.compile(r"(?:.*/)?(?P<again>[wr]?)(?P<number>\d+)\.stdout")
+
+
+def kept_names(trial: Path) -> set[str]:
+    """Give what the trial calls its things: variants, benchmarks, metrics, itself, its campaign."""
+    manifest = _object(trial / MANIFEST)
+    names: set[str] = set()
+    for key in ("trial", "campaign_name", "baseline"):
+        if isinstance(manifest.get(key), str) and not (key == "trial" and _is_host(manifest)):
+            names.add(manifest[key])
+    variants, benchmarks = (
+        [one for one in manifest.get(key) or () if isinstance(one, str)]
+        for key in ("variants", "benchmarks")
+    )
+    names |= {*variants, *benchmarks, *(manifest.get("metrics") or {})}
+    for one in manifest.get("judge") or ():  # the metrics that are the trial's question
+        if isinstance(one, dict):
+            names |= {metric for metric in one.get("metrics") or () if isinstance(metric, str)}
+    return names | {f"{bench}/{variant}" for bench in benchmarks for variant in variants}
+
+
+def learn_machine(scrubber: Scrubber, trial: Path, text: str) -> None:
+    """Take note of the machine's id where a text says it: its hash is what the trial stores."""
+    stored = {
+        str(_part(row, "host").get("machine_id_sha256")) for row in _rows(trial / ENVIRONMENT)
+    }
+    for match in _MACHINE_ID.finditer(text):
+        if hashlib.sha256(match[0].encode()).hexdigest() in stored:
+            scrubber.learn("host", match[0], sort="machine")
+
+
+def learn_trial(scrubber: Scrubber, trial: Path) -> None:
+    """Take note of the names that stand in fields of their own."""
+    manifest = _object(trial / MANIFEST)
+    _own_manifest(scrubber, manifest)
+    folder = str(manifest.get("campaign_path") or "").rpartition("/")[0]
+    scrubber.learn_folder(folder)
+    # take note of the variables that the campaign sets, each value with its placeholder
+    literals, put = _of_campaign(trial)
+    for value in sorted(literals or ()):
+        scrubber.learn("env", value, sort="value")
+    for value in put:
+        if is_telling(value):
+            scrubber.learn("env", value, sort="value")
+        elif scrubber.takes("env"):
+            what = "a short or common value, which a template puts into a variable"
+            scrubber.leave(f"trials/{trial.name}/{CAMPAIGN}", what)
+    mappings = _variables_of(_object(trial / RESOLVED))
+    known = {value for one in mappings for value in one.values() if isinstance(value, str)}
+    for value in sorted(known):
+        changed = scrubber.inside(value)
+        if value not in (literals or ()) and changed != value:  # as its template makes it anew
+            scrubber.learn("env", value, like=changed)
+    for row in _rows(trial / ENVIRONMENT):
+        _own_environment(scrubber, row)
+        process, variables = (_part(row, name) for name in ("process", "variables"))
+        scrubber.learn_folder(str(process.get("cwd") or ""))
+        for name in _FOLDERS & variables.keys():
+            scrubber.learn_folder(str(variables[name]))
+
+
+def _of_campaign(trial: Path) -> tuple[set[str] | None, list[str]]:
+    """Give the values of variables that the campaign says, None where nobody knows, and of templates."""
+    path = trial / CAMPAIGN
+    text = decoded(path.read_bytes()) if path.is_file() else None
+    return (None, []) if text is None else campaign_values(text)
+
+
+def _variables_of(resolved: Row) -> Iterator[Row]:
+    """Give each mapping of variables that a resolved campaign holds."""
+    left: list[Any] = [resolved.get("campaign")]
+    while left:
+        one = left.pop()
+        if isinstance(one, dict):
+            for key, value in one.items():
+                if key in {"env", "set_environment"} and isinstance(value, dict):
+                    yield value
+                else:
+                    left.append(value)
+        elif isinstance(one, list):
+            left += one
+
+
+def redact_trial(scrubber: Scrubber, trial: Path, write: Callable[[Path, bytes], None]) -> None:
+    """Take all names out of a trial."""
+    altered = set()
+    for path in sorted((trial / OUTPUTS).rglob("*")):
+        if _rewrite(path, _of_text(lambda text: plain_text(scrubber, text)), write):
+            match = _OUTPUT.fullmatch(path.relative_to(trial / OUTPUTS).as_posix())
+            if match is not None:
+                altered.add(int(match["number"]) * (-1 if match["again"] else 1))
+    rules: dict[str, Callable[[Row], Row]] = {
+        ENVIRONMENT: lambda row: values(_own_environment(scrubber, row), scrubber.text),
+        FINDINGS: lambda row: values(row, scrubber.text),
+        PLAN: lambda row: row,
+    }
+    for name, rule in rules.items():
+        _rewrite(trial / name, functools.partial(_of_lines, rule), write)
+    rows = trial / MEASUREMENTS
+    _rewrite(rows, lambda data: _of_measurements(scrubber, data, altered), write)
+    literals, _ = _of_campaign(trial)
+    texts: dict[str, Callable[[str], str]] = {
+        IMPORT: lambda text: json_text(scrubber, text),
+        RESOLVED: lambda text: json_text(scrubber, _own_resolved(scrubber, text, literals)),
+        CAMPAIGN: lambda text: yaml_text(scrubber, text),
+    }
+    for name, change in texts.items():
+        _rewrite(trial / name, _of_text(change), write)
+    _rewrite(trial / MANIFEST, lambda data: _of_manifest(scrubber, trial, data), write)
+
+
+# ---- fields of their own
+
+
+def _own_resolved(scrubber: Scrubber, text: str, literals: set[str] | None) -> str:
+    """Take the variables that a campaign sets out of its resolved form, short ones among them."""
+    resolved = _parsed(text.encode("utf-8", "surrogateescape"))
+    if resolved is None or not scrubber.takes("env"):
+        return text
+    changed = False
+    for variables in _variables_of(resolved):
+        for name, value in variables.items():
+            if isinstance(value, str) and (literals is None or value in literals):
+                variables[name] = scrubber.field("env", value, sort="value")
+                changed = changed or variables[name] != value
+    return json.dumps(resolved, indent=2) + "\n" if changed else text
+
+
+def _own_manifest(scrubber: Scrubber, manifest: Row) -> Row:
+    found = dict(manifest)
+    own = [("host", None), ("node", None), *[("trial", None)] * _is_host(manifest)]
+    for key, sort in (*own, ("host_id", "machine")):
+        value = found.get(key)
+        if isinstance(value, str) and value != _UNKNOWN:
+            found[key] = scrubber.field("host", value, sort=sort)
+    return found
+
+
+def _is_host(manifest: Row) -> bool:
+    """Tell whether a trial is called after its host, as those of a fleet are."""
+    return manifest.get("trial") in (manifest.get("node"), manifest.get("host"))
+
+
+def redact_fleet(scrubber: Scrubber, path: Path, write: Callable[[Path, bytes], None]) -> None:
+    """Take the names of hosts out of ``fleet.json``."""
+
+    def rule(_: bytes) -> bytes:
+        found = _object(path)
+        for host in found.get("hosts") or ():
+            host["host"] = scrubber.field("host", host["host"])
+        return (json.dumps(found, indent=2) + "\n").encode()
+
+    _rewrite(path, rule, write)
+
+
+def _own_environment(scrubber: Scrubber, row: Row) -> Row:
+    found = dict(row)
+    host = dict(_part(row, "host"))
+    for key, sort in (("name", None), ("machine_id_sha256", "machine"), ("boot_id", "boot")):
+        if isinstance(host.get(key), str):
+            host[key] = scrubber.field("host", host[key], sort=sort)
+    if host:
+        found["host"] = host
+    variables = dict(_part(row, "variables"))
+    for name, value in variables.items():
+        if isinstance(value, str):
+            # those of users and hosts are learned whatever else is wanted
+            for kind, names in _PEOPLE_AND_PLACES:
+                if name in names:
+                    scrubber.learn(kind, value)
+                    value = scrubber.field(kind, value)  # noqa: PLW2901 - what stands for it so far
+            scrubber.learn_homes(value)
+            variables[name] = scrubber.field("env", value, sort="value")
+    if variables:
+        found["variables"] = variables
+    kernel = dict(_part(row, "kernel"))
+    if isinstance(kernel.get("boot_arguments"), str):
+        for argument in arguments_of(kernel["boot_arguments"])[1:]:
+            scrubber.learn("env", argument, sort="value")
+        kernel["boot_arguments"] = scrubber.field("env", kernel["boot_arguments"], sort="arguments")
+        found["kernel"] = kernel
+    hidden = _part(row, "hidden_variables")
+    if hidden:
+        found["hidden_variables"] = values(
+            hidden, lambda value: scrubber.field("env", value, sort="hash")
+        )
+    return found
+
+
+# ---- files
+
+
+def _rewrite(
+    path: Path, rule: Callable[[bytes], bytes], write: Callable[[Path, bytes], None]
+) -> bool:
+    """Write a file anew where a rule changes it; tell whether it did."""
+    if not path.is_file():
+        return False
+    before = path.read_bytes()
+    after = rule(before)
+    if after != before:
+        write(path, after)
+    return after != before
+
+
+def _of_text(change: Callable[[str], str]) -> Callable[[bytes], bytes]:
+    """Make the rule of a file that holds a text; a binary one stays."""
+
+    def rule(data: bytes) -> bytes:
+        text = decoded(data)
+        return data if text is None else encoded(change(text))
+
+    return rule
+
+
+def _of_lines(rule: Callable[[Row], Row], data: bytes) -> bytes:
+    return b"".join(_changed(line, rule, encode) for line in data.splitlines(keepends=True))
+
+
+def _of_measurements(scrubber: Scrubber, data: bytes, altered: set[int]) -> bytes:
+    def rule(row: Row) -> Row:
+        found: Row = values(row, scrubber.text)
+        if found.get("position") in altered and "stdout_sha256" in found:
+            found["stdout_sha256"] = None
+        found.pop("crc32", None)
+        return found
+
+    lines = []
+    for line in data.splitlines(keepends=True):
+        position = re.match(rb'\{"position":(-?\d+),', line) if altered else None
+        wanted = scrubber.touches(line.decode("utf-8", "replace")) or (
+            position is not None and int(position[1]) in altered
+        )
+        if wanted and checksum_holds(line.rstrip(b"\n")):  # a torn line is the reader's to tell
+            line = _changed(line, rule, encode_checked)  # noqa: PLW2901 - the line as it is stored
+        lines.append(line)
+    return b"".join(lines)
+
+
+def _of_manifest(scrubber: Scrubber, trial: Path, data: bytes) -> bytes:
+    manifest = _parsed(data) or {}
+    found: Row = values(_own_manifest(scrubber, manifest), scrubber.text)
+    stated = manifest.get("files")
+    if isinstance(stated, dict):  # a file that is not there keeps the hash that stands here
+        found["files"] = {
+            name: hashlib.sha256((trial / name).read_bytes()).hexdigest()
+            if (trial / name).is_file()
+            else sha256
+            for name, sha256 in stated.items()
+        }
+    return data if found == manifest else (json.dumps(found, indent=2) + "\n").encode()
+
+
+def _changed(line: bytes, rule: Callable[[Row], Row], written: Callable[[Row], bytes]) -> bytes:
+    """Give a line anew, or as it was where nothing in it changed or it is no record."""
+    row = _parsed(line)
+    if row is None:
+        return line
+    try:
+        found = rule(row)
+    except RecursionError:
+        return line  # nobody nests so deeply but to be difficult; what is left is listed
+    if found == {key: value for key, value in row.items() if key in found}:
+        return line
+    return written(found) + (b"\n" if line.endswith(b"\n") else b"")
+
+
+# ---- reading, where a damaged file says nothing
+
+
+def _part(row: Row, name: str) -> Row:
+    part = row.get(name)
+    return part if isinstance(part, dict) else {}
+
+
+def _object(path: Path) -> Row:
+    return (_parsed(path.read_bytes()) if path.is_file() else None) or {}
+
+
+def _rows(path: Path) -> Iterator[Row]:
+    if path.is_file():
+        for line in path.read_bytes().splitlines():
+            row = _parsed(line)
+            if row is not None:
+                yield row
+
+
+def _parsed(data: bytes) -> Row | None:
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

@@ -1,0 +1,378 @@
+"""Calibrating on a trial: rates of false alarms, and checks of session values.
+
+Swapping the labels of whole sessions gives such methods their 5 % by construction, whatever the data
+are, so that their false alarms cannot be counted. What they suppose of the differences between two
+identical variants, one a session, is tested instead: normality by Shapiro and Wilk, independence by
+the likeness of neighbours, given all orders or many, and by the number of runs about the median.
+One Benjamini-Hochberg over all of them.
+
+References
+----------
+.. [1] A. Wald, J. Wolfowitz, "On a test whether two samples are from the same population", Annals of
+   Mathematical Statistics 11, 1940.
+.. [2] Y. Benjamini, Y. Hochberg, "Controlling the false discovery rate", Journal of the Royal
+   Statistical Society B 57, 1995.
+.. [3] J. von Neumann, "Distribution of the ratio of the mean square successive difference to the
+   variance", Annals of Mathematical Statistics 12, 1941.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..data.host_record import HostNote, read_host_record
+from ..data.trial import Trial
+from ..errors import UsageError
+from ..pages import number_format as figures
+from ..pages.model import Caution, merged
+from ..stats import classical_tests as wilk
+from ..stats.arguments import door, shown, stream
+from ..stats.classical_tests import least_shift
+from .pairs import Pairs, identical_pair, identical_variants, pairs_of
+from .rates import rates_of
+from .result import (
+    METHOD_NAMES,
+    CalibratedBenchmark,
+    Certificate,
+    MethodRate,
+    SessionCheck,
+    Supposed,
+    design_of,
+    machine_of,
+)
+
+Array = NDArray[np.float64]
+FEWEST = 5  # sessions; below, no departure could be seen
+_ORDERS = 9_999  # orders drawn at random where not all are listed
+_EQUAL = 1e-12
+
+
+def checks_of(
+    values: Mapping[str, ArrayLike], *, risk: float, rng: np.random.Generator
+) -> tuple[SessionCheck, ...]:
+    """Test the session values of each benchmark, and adjust all p-values together."""
+    root = int(rng.integers(2**63))
+    found: list[tuple[str, Supposed, float]] = []
+    for bench, given in values.items():
+        row = np.asarray(given, dtype=np.float64)
+        if row.size < FEWEST or np.ptp(row) <= _EQUAL:
+            continue
+        normal = float(wilk.shapiro_wilk(row[None, :])[1][0])
+        found.append((bench, "normality", normal))
+        found.append((bench, "neighbours", lag_pvalue(row, stream(root, bench))))
+        if (told := runs_pvalue(row, risk)) is not None:
+            found.append((bench, "runs", told))
+    adjusted = _adjusted([p for _, _, p in found])
+    return tuple(
+        SessionCheck(
+            benchmark=bench, test=test, pvalue=p, pvalue_adjusted=q, departs=bool(q <= risk)
+        )
+        for (bench, test, p), q in zip(found, adjusted, strict=True)
+    )
+
+
+def lag_pvalue(values: Array, rng: np.random.Generator) -> float:
+    """Give the two-sided p of the likeness of neighbours, given the values in any order.
+
+    The statistic is von Neumann's: the sum of squared steps [3]_. It is the lag-1 correlation with its
+    ends mended, so that a steady drift is the extreme that it should be.
+    """
+    centred = values - values.mean()
+    centred = centred / np.abs(centred).max()
+    listed = centred.size <= 7
+    if listed:
+        orders = centred[np.array(list(itertools.permutations(range(centred.size))))]
+    else:
+        orders = rng.permuted(np.tile(centred, (_ORDERS, 1)), axis=1)
+    null = -(np.diff(orders, axis=1) ** 2).sum(axis=1)
+    seen = -float((np.diff(centred) ** 2).sum())
+    more = int((null >= seen - _EQUAL).sum())
+    less = int((null <= seen + _EQUAL).sum())
+    if listed:
+        return min(1.0, 2 * min(more, less) / len(null))
+    return min(1.0, 2 * (min(more, less) + 1) / (len(null) + 1))
+
+
+def runs_pvalue(values: Array, risk: float) -> float | None:
+    """Give the two-sided p of the number of runs about the median, by its exact law.
+
+    None where so few values could not reach the risk at all. Values at the median take no part.
+    """
+    above = values[values != np.median(values)] > np.median(values)
+    n, m = int(above.sum()), int((~above).sum())
+    if min(n, m) < 2:
+        return None
+    law = _law_of_runs(n, m)
+    tails = {
+        count: (
+            math.fsum(p for k, p in law.items() if k <= count),
+            math.fsum(p for k, p in law.items() if k >= count),
+        )
+        for count in law
+    }
+    if 2 * min(tails[min(law)][0], tails[max(law)][1]) > risk:
+        return None
+    seen = int((above[1:] != above[:-1]).sum()) + 1
+    return min(1.0, 2 * min(tails[seen]))
+
+
+def _law_of_runs(n: int, m: int) -> dict[int, float]:
+    total = math.comb(n + m, n)
+    law = {}
+    for count in range(2, n + m + 1):
+        k = count // 2
+        if count % 2 == 0:
+            ways = 2 * math.comb(n - 1, k - 1) * math.comb(m - 1, k - 1)
+        else:
+            ways = math.comb(n - 1, k) * math.comb(m - 1, k - 1)
+            ways += math.comb(n - 1, k - 1) * math.comb(m - 1, k)
+        if ways:
+            law[count] = ways / total
+    return law
+
+
+def _adjusted(pvalues: Sequence[float]) -> list[float]:
+    """Adjust by Benjamini and Hochberg's step-up procedure."""
+    count = len(pvalues)
+    order = sorted(range(count), key=lambda k: pvalues[k])
+    adjusted = [1.0] * count
+    least = 1.0
+    for rank in range(count, 0, -1):
+        where = order[rank - 1]
+        least = min(least, pvalues[where] * count / rank)
+        adjusted[where] = least
+    return adjusted
+
+
+_FEW_BENCHMARKS = 5
+
+
+@door
+def calibrate_trial(
+    trial: Trial,
+    *,
+    pair: tuple[str, str] | None = None,
+    methods: Sequence[str] | None = None,
+    metric: str | None = None,
+    confidence: float = 0.95,
+    power: float = 0.8,
+    rng: np.random.Generator,
+    seed: int | None = None,
+    workers: int | None = None,
+) -> Certificate:
+    """Count how often each method calls one of two identical variants the better.
+
+    Parameters
+    ----------
+    trial : Trial
+        From `read_trial`.
+    pair : tuple of str, optional
+        Two variants that execute the same program. By default the first two that the trial shows to be
+        identical: program, arguments, variables, working directory and input.
+    methods : sequence of str, optional
+        Those of `METHOD_NAMES` that are wanted; all by default.
+    metric : str, optional
+        ``wall``, another metric that every run has, or one parsed from output; by default the first that
+        the campaign's `judge` names, else ``wall`` (of an imported trial its first).
+    confidence : float
+        Of the tests, and of the intervals of their rates; between 0.5 and 1.
+    power : float
+        With which the detectable effect is told; between 0.5 and 1.
+    rng : numpy.random.Generator
+        The source of randomness; one number is drawn from it.
+    seed : int, optional
+        What `rng` was made of; stored only.
+    workers : int, optional
+        Processes at the same time; they change no number. Without it a ``joblib.parallel_config``
+        around the call decides on their number and kind; without either there is one.
+
+    Returns
+    -------
+    Certificate
+
+    Raises
+    ------
+    UsageError
+        If an argument is unknown or out of range.
+    InsufficientDataError
+        If no two variants are identical, or no benchmark has two blocks with runs of both.
+    AnalysisError
+        If a value is not finite.
+
+    Notes
+    -----
+    Hypothesis: within each session the labels of the two variants are exchangeable. Each relabelling
+    swaps them in whole sessions, so that what a session does to one variant stays what it is; every
+    method answers each relabelling, and each answer that names a winner is a false alarm. Values that
+    are 0 or less leave their benchmark out, with a caution.
+    """
+    wanted = _validate(methods, confidence, power)
+    ours, theirs = identical_pair(trial, pair)
+    metric = trial.default_metric if metric is None else metric
+    info = trial.metric(metric)
+    sides = [trial.matrix(name, metric, skip_zeros=True) for name in (ours, theirs)]
+    pairs = pairs_of(*sides)
+    root = int(rng.integers(2**63))
+    rates, alarms, relabellings = rates_of(
+        pairs,
+        methods=wanted,
+        confidence=confidence,
+        rng=stream(root, "rates"),
+        workers=workers,
+    )
+    risk = float(round(1 - confidence, 12))
+    lost = read_host_record(trial.path).most_lost
+    # of one session there is nothing to check
+    by_session = (
+        dict(zip(pairs.benchmarks, pairs.differences(), strict=True)) if pairs.whole else {}
+    )
+    return Certificate(
+        trial=trial.manifest.trial,
+        metric=metric,
+        unit=info.unit,
+        better=info.better,
+        variants=(ours, theirs),
+        chosen="identical" if pair is None else "asked",
+        machine=machine_of(trial),
+        design=design_of(trial),
+        measured=trial.manifest.started,
+        created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        confidence=confidence,
+        power=power,
+        seed=seed,
+        relabelled="session" if pairs.whole else "block",
+        relabellings=relabellings,
+        methods=rates,
+        benchmarks=_benchmarks(pairs, alarms, info.better, risk, power),
+        detectable=_detectable(_suite_differences(pairs), risk, power),
+        checks=checks_of(by_session, risk=risk, rng=stream(root, "checks")),
+        lost_share=None if lost is None or lost.value is None else lost.value / 100,
+        cautions=merged(
+            trial.cautions,
+            *(side.cautions for side in sides),
+            _cautions(trial, pairs, pair, rates),
+            _lost(lost) if trial.holds_waiting(metric) else (),
+        ),
+    )
+
+
+def _benchmarks(
+    pairs: Pairs,
+    alarms: Mapping[str, Mapping[str, float]],
+    better: str,
+    risk: float,
+    power: float,
+) -> tuple[CalibratedBenchmark, ...]:
+    """Give each benchmark's differences between the variants, and the methods' alarms on it."""
+    sign = -1.0 if better == "lower" else 1.0
+    return tuple(
+        CalibratedBenchmark(
+            name=bench,
+            sessions=row.size if pairs.whole else 1,
+            runs=int(pairs.ours[k].size),
+            speedup=math.exp(sign * float(row.mean())),
+            spread=float(row.std(ddof=1)) if row.size > 1 else None,
+            detectable=_detectable(row, risk, power),
+            alarms=alarms[bench],
+        )
+        for k, (bench, row) in enumerate(zip(pairs.benchmarks, pairs.differences(), strict=True))
+    )
+
+
+def _lost(note: HostNote | None) -> Iterator[Caution]:
+    """Say that others took much of a measured CPU: rates that were found so hold for such a host."""
+    if note is not None and note.status in ("warn", "fail"):
+        where = "" if note.session is None else f" before session {note.session}"
+        yield Caution(
+            "cpu-lost", f"{note.what}{where}: these rates are those of a host that is not quiet"
+        )
+
+
+def _validate(methods: Sequence[str] | None, confidence: float, power: float) -> frozenset[str]:
+    for name, value in (("confidence", confidence), ("power", power)):
+        if not 0.5 < value < 1:
+            raise UsageError(f"{name} must lie between 0.5 and 1, not {value!r}")
+    if isinstance(methods, str):
+        methods = (methods,)
+    wanted = METHOD_NAMES if methods is None else tuple(methods)
+    unknown = [name for name in wanted if name not in METHOD_NAMES]
+    if unknown or not wanted:
+        what = f"there is no method {shown(unknown[0])}" if unknown else "no method is asked for"
+        raise UsageError(what, fix=f"known here: {', '.join(METHOD_NAMES)}")
+    return frozenset(wanted)
+
+
+def _detectable(row: Array, risk: float, power: float) -> float | None:
+    """Give the smallest speedup that the t test on such differences tells with this power."""
+    if row.size < 2:
+        return None
+    error = float(row.std(ddof=1)) / math.sqrt(row.size)
+    log_speedup = float(least_shift(power, row.size - 1, risk)) * error
+    return math.exp(log_speedup) if log_speedup < 100 else None
+
+
+def _suite_differences(pairs: Pairs) -> Array:
+    """Give the suite's log difference of each session, over the benchmarks that it has."""
+    found = []
+    logs = pairs.logs()
+    for k in range(pairs.groups):
+        rows = [
+            float((x - y)[group == k].mean())
+            for (x, y), group in zip(logs, pairs.group, strict=True)
+            if (group == k).any()
+        ]
+        if rows:
+            found.append(float(np.mean(rows)))
+    return np.array(found)
+
+
+def _cautions(
+    trial: Trial,
+    pairs: Pairs,
+    pair: tuple[str, str] | None,
+    rates: Sequence[MethodRate],
+) -> Iterator[Caution]:
+    if pair is not None and not {pair, pair[::-1]} & set(identical_variants(trial)):
+        yield Caution(
+            "identity-not-shown",
+            f"the trial does not show that {pair[0]!r} and {pair[1]!r} execute the same program: if they "
+            "do not, true differences count as false alarms",
+            pair,
+        )
+    if not pairs.whole:
+        yield Caution(
+            "one-session-swapped",
+            "within one session only blocks can be swapped: what another session would change, and makes "
+            "run-level tests err, cannot be seen",
+        )
+    elif pairs.groups < FEWEST:
+        yield Caution(
+            "sessions-not-checked",
+            f"{pairs.groups} sessions are too few to test whether session values are normal and "
+            f"independent: that needs {FEWEST}",
+        )
+    if len(pairs.benchmarks) < _FEW_BENCHMARKS and any(one.level == "benchmark" for one in rates):
+        yield Caution(
+            "few-benchmarks-calibrated",
+            f"rates over {len(pairs.benchmarks)} benchmark{'s' * (len(pairs.benchmarks) > 1)} are rough: "
+            "their intervals are wide",
+        )
+    if pairs.left_out:
+        yield Caution(
+            "runs-without-partner",
+            f"{pairs.left_out} run{'s' * (pairs.left_out > 1)} left out: the other variant has none in "
+            "the block",
+        )
+    weak = [one.name for one in rates if one.concluded is not None and one.concluded < 0.5]
+    if weak:
+        yield Caution(
+            "seldom-concluded",
+            f"{figures.listed(weak)} could not conclude in most comparisons: few alarms say little there",
+            tuple(weak),
+        )

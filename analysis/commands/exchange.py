@@ -1,0 +1,297 @@
+"""The subcommands ``merge``, ``import`` and ``export``: trials and tables in and out."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from ..errors import UsageError
+from .arguments import SIDE, add_json, add_texts, show
+
+if TYPE_CHECKING:
+    from ..importers.exports.losses import Written
+    from ..importers.exports.targets import Target
+    from .arguments import Subparsers
+
+
+def add_merge(subparsers: Subparsers) -> None:
+    """Add ``merge``."""
+    parser = subparsers.add_parser(
+        "merge",
+        description="Put trials of one campaign together that were measured apart, or copied by hand. "
+        "Those of one host become the sessions of a new trial (they must be complete), and what differs "
+        "between their environments is said; those of several hosts become a fleet, a folder with a "
+        "trial a host. What is put together is only read; a merged trial can be judged like any other, "
+        "and cannot be resumed.",
+    )
+    parser.add_argument(
+        "trials", metavar="TRIAL", nargs="+", type=Path, help="a trial directory, or a fleet"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FOLDER", type=Path, required=True, help="the new folder"
+    )
+    parser.add_argument(
+        "--as",
+        dest="way",
+        choices=("sessions", "fleet"),
+        help="what they become (default: sessions where all have one host id, else a fleet)",
+    )
+    parser.add_argument(
+        "--accept-drift",
+        action="store_true",
+        help="go on although programs or inputs differ between the trials of a host, and record it",
+    )
+    add_json(parser)
+    parser.set_defaults(run=_merge)
+
+
+def _merge(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
+    import json
+
+    from ..data.merging.hosts import merge_hosts, named_trials, way_of
+    from ..data.merging.trials import merge_trials
+    from ..record.fleet import is_fleet
+
+    trials = named_trials(args.trials)
+    way = way_of(trials, asked=args.way, fleets=any(map(is_fleet, args.trials)))
+    merged = (
+        merge_hosts(trials, args.output, accept_drift=args.accept_drift)
+        if way == "fleet"
+        else merge_trials([one.path for one in trials], args.output, accept_drift=args.accept_drift)
+    )
+    text = json.dumps(merged.to_dict(), indent=2, allow_nan=False) if args.json else str(merged)
+    out.write(text + "\n")
+    return 0
+
+
+def add_import(subparsers: Subparsers) -> None:
+    """Add ``import``."""
+    parser = subparsers.add_parser(
+        "import",
+        description="Read files of other tools (found by their content), and write them as a trial "
+        "that every command judges. What a file does not hold stays unknown, and is said.",
+    )
+    parser.add_argument(
+        "sources", metavar="SOURCE", nargs="+", help="a file, a folder, or - for the standard input"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FOLDER", type=Path, help="the new trial's folder"
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="only say what the files hold; nothing is written"
+    )
+    parser.add_argument("--format", metavar="F", help="take the files for this format")
+    parser.add_argument("--variant", metavar="KEY", help="which key of the file is the variant")
+    parser.add_argument("--benchmark", metavar="KEY", help="which key of the file is the benchmark")
+    parser.add_argument(
+        "--session",
+        metavar="KEY",
+        help="what was measured on one occasion: file, folder, or a key of the file",
+    )
+    parser.add_argument("--baseline", metavar="V", help="the baseline (default: the first variant)")
+    parser.add_argument(
+        "--better",
+        choices=("lower", "higher"),
+        help="for metrics of which the file does not say it",
+    )
+    parser.add_argument("--metric", metavar="M", help="only this metric")
+    parser.add_argument(
+        "--encoding", metavar="E", help="of text files (default: UTF-8, then cp1252)"
+    )
+    add_texts(parser)
+    add_json(parser)
+    parser.set_defaults(run=_import)
+
+
+def _import(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
+    import json
+
+    from ..importers.gathering import gather
+    from ..importers.importing import import_files
+    from ..importers.inspection import inspect_files
+    from ..importers.naming import Chosen
+    from ..importers.opening import open_foreign
+    from ..importers.registry import read_foreign
+
+    if args.output is None and not args.dry_run:
+        raise UsageError(
+            "no folder is named for the new trial",
+            fix="add -o runs/NAME, or --dry-run to see what the files hold",
+        )
+    files = [
+        read_foreign(
+            open_foreign(source, encoding=args.encoding, layout=args.layout, decimal=args.decimal),
+            args.format,
+        )
+        for source in args.sources
+    ]
+    gathered = gather(
+        files,
+        Chosen(
+            variant=args.variant,
+            benchmark=args.benchmark,
+            session=args.session,
+            metric=args.metric,
+            better=args.better,
+        ),
+    )
+    told = inspect_files(gathered)
+    if args.dry_run:
+        show(told, out, as_json=args.json)
+        return 0
+    made = import_files(gathered, args.output, baseline=args.baseline, better=args.better)
+    if args.json:
+        out.write(json.dumps(made.to_dict(), indent=2, allow_nan=False) + "\n")
+        return 0
+    out.write(f"{told}\n\nwritten: {made.trial}\nnext: fairtrial verdict {made.trial}\n")
+    return 0
+
+
+_STDOUT = "-"
+_MASK = 0o666  # what a new file may be at most; the umask says what it is
+
+
+def add_export(subparsers: Subparsers) -> None:
+    """Add ``export``."""
+    parser = subparsers.add_parser(
+        "export",
+        description="Write the runs of a trial, or of any file that is read here, as a file that "
+        "another tool reads. What that file cannot hold is said, line by line.",
+    )
+    parser.add_argument(
+        "source",
+        metavar="SOURCE",
+        help=f"a trial (runs/NAME), {SIDE}; or a file or folder of another tool",
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", required=True, help="the file, or - for standard output"
+    )
+    target = parser.add_argument("--to", metavar="F", help="what it is to be: %(known)s")
+    vars(target)["known"] = _EveryTarget()
+    parser.add_argument(
+        "--metric",
+        metavar="M",
+        action="append",
+        default=[],
+        help="this metric; may be repeated (default: the wall time and what was parsed from output; "
+        "of imported files all)",
+    )
+    parser.add_argument(
+        "--better",
+        choices=("lower", "higher"),
+        help="which direction is better in files that do not say it",
+    )
+    add_texts(parser)
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="write nothing, and exit with 1, where the file cannot hold everything",
+    )
+    add_json(parser, " (with a FILE)")
+    parser.set_defaults(run=_export)
+
+
+class _EveryTarget:
+    """The targets, for the help: the table is read when that is shown."""
+
+    def __str__(self) -> str:
+        from ..importers.exports.targets import TARGETS
+
+        named = ", ".join(target.name for target in TARGETS)
+        endings = ", ".join(target.endings[0] for target in TARGETS if target.endings)
+        return f"{named} (default: as FILE's ending says: {endings})"
+
+
+def _export(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    from ..importers.exports.export_data import read_leaving
+    from ..importers.exports.targets import target_for
+    from ..importers.sources import Reading
+
+    target = target_for(args.output, args.to)
+    if args.json and args.output == _STDOUT:
+        raise UsageError("--json and -o - both write to the standard output", fix="name a FILE")
+    leaving, cautions = read_leaving(
+        args.source,
+        Reading(better=args.better, layout=args.layout, decimal=args.decimal),
+        args.metric,
+    )
+    made = target.write(leaving)
+    if not args.json:
+        for kind, texts in (
+            ("caution", [one.text for one in cautions]),
+            ("note", [one.text for one in made.notes]),
+            ("cannot be held", [one.text for one in made.lost]),
+        ):
+            for text in texts:
+                err.write(f"{kind}: {text}\n")
+    refused = bool(args.strict and made.lost)
+    if not refused:
+        _write(args.output, made.data, out, binary=target.binary)
+    if args.json:
+        _as_json(args.output, target, made, out, refused=refused)
+    elif refused:
+        err.write(f"nothing was written: {target.said} cannot hold everything (--strict)\n")
+    elif args.output != _STDOUT:
+        out.write(f"written: {args.output}, {target.said}\n")
+    return 1 if refused else 0
+
+
+def _as_json(output: str, target: Target, made: Written, out: TextIO, *, refused: bool) -> None:
+    import json
+
+    told = {
+        "output": None if refused else output,
+        "format": target.name,
+        "bytes": len(made.data),
+        "cannot_hold": [one.text for one in made.lost],
+        "cannot_hold_codes": [one.code for one in made.lost],
+        "notes": [one.text for one in made.notes],
+    }
+    out.write(json.dumps(told, indent=2, allow_nan=False) + "\n")
+
+
+def _write(output: str, data: bytes, out: TextIO, *, binary: bool) -> None:
+    """Write to the standard output, or to a file that appears whole or not at all."""
+    if output == _STDOUT:
+        raw = getattr(out, "buffer", None)
+        if raw is not None:
+            out.flush()
+            raw.write(data)
+            raw.flush()
+        elif binary:
+            raise UsageError("these bytes are no text", fix="name a file with -o FILE")
+        else:
+            out.write(data.decode())
+        return
+    path = Path(output)
+    if output.endswith(".gz"):
+        import gzip
+
+        data = gzip.compress(data, mtime=0)
+    try:
+        if path.exists() and not path.is_file():  # a pipe, or /dev/null
+            path.write_bytes(data)
+        else:
+            _replace(path.resolve(), data)
+    except OSError as error:
+        raise UsageError(
+            f"the file cannot be written: {error.strerror or error}", output, "name another file"
+        ) from None
+
+
+def _replace(place: Path, data: bytes) -> None:
+    import tempfile
+
+    fd, fresh = tempfile.mkstemp(prefix=f".{place.name[:60]}.", dir=place.parent)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+            mask = os.umask(0)
+            os.umask(mask)
+            os.fchmod(file.fileno(), place.stat().st_mode if place.exists() else _MASK & ~mask)
+        os.replace(fresh, place)  # noqa: PTH105 - of a name that mkstemp gave
+    except BaseException:
+        os.unlink(fresh)  # noqa: PTH108
+        raise

@@ -1,1 +1,0 @@
-"""Commands that hand trials on: put together, compared, read from other tools and written for them."""

@@ -1,0 +1,308 @@
+"""The hosts of a fleet as one trial, or as a trial each, for the methods that take them so.
+
+Whoever infers by sessions takes each host as one session: hosts are the outermost level, and what is
+said holds on hosts like these. Whoever looks at the runs themselves takes each host's sessions, with
+numbers of their own, in the order of the hosts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InsufficientDataError, StoreError
+from ..pages import number_format as figures
+from ..pages.model import Caution, merged
+from ..record.fleet_progress import HostProgress, with_plans
+from ..record.trial_files import Manifest, questions_of
+from .columns import MetricColumn
+from .fleet import OpenedFleet, host_cautions
+from .trial import Trial
+
+if TYPE_CHECKING:
+    from .levels import Unit
+
+Integers = NDArray[np.int64]
+
+_SAME = ("benchmarks", "variants", "baseline")
+_WHOLE = (
+    *("segment", "block", "benchmark", "variant", "outcome", "start_ns", "warmup"),
+    *("disturbed", "chosen"),
+)
+
+
+def joined_trial(fleet: OpenedFleet, *, by: Unit = "host") -> Trial:
+    """Read all trials of a fleet as one."""
+    trials: list[Trial] = []
+    hosts: list[HostProgress] = []
+    names: list[str] = []
+    for one in fleet.hosts():
+        hosts.append(one.progress)
+        if one.judgeable and one.trial is not None:
+            trials.append(one.trial)
+            names.append(one.progress.host)
+    told = with_plans(hosts)
+    if not trials:
+        raise nothing_to_judge(fleet.path, told)
+    for other in trials[1:]:
+        _require_alike(trials[0].manifest, other)
+    return _joined(fleet.path, trials, names, told, by if len(trials) > 1 else "session")
+
+
+def nothing_to_judge(path: Path, hosts: Sequence[HostProgress]) -> InsufficientDataError:
+    """Give the error for a fleet without a run that counts; it says how each host stands."""
+    told = figures.listed([f"{one.host} is {one.state}" for one in hosts], mark="; ")
+    return InsufficientDataError(
+        f"no host of the fleet has a run that counts: {told}",
+        str(path),
+        f"see how far it is: fairtrial status {path}",
+        n=0,
+        needed=1,
+    )
+
+
+def _require_alike(first: Manifest, other: Trial) -> None:
+    for name in _SAME:
+        if getattr(first, name) != getattr(other.manifest, name):
+            raise StoreError(
+                f"its {name} are others than those of {first.host}, though the campaign is one",
+                str(other.path),
+                "measure the host again, or read its trial by itself",
+            )
+
+
+def _joined(
+    path: Path,
+    trials: Sequence[Trial],
+    names: Sequence[str],
+    hosts: Sequence[HostProgress],
+    by: Unit,
+) -> Trial:
+    if by == "host":
+        trials = [_one_session(trial) for trial in trials]
+    sessions = _offsets([trial.manifest.sessions for trial in trials])
+    places = _places(trials)
+    both = list(zip(trials, places, strict=True))
+    fields: dict[str, Any] = {
+        name: _together(getattr(trial, name) for trial in trials) for name in _WHOLE
+    }
+    fields["session"] = _together(t.session + n for t, n in zip(trials, sessions, strict=False))
+    fields["position"] = _together(p.moved(t.position) for t, p in both)
+    # here -1 is no position: the row repeats nothing
+    fields["repeats"] = _together(
+        np.where(t.repeats < 0, t.repeats, p.moved(t.repeats)) for t, p in both
+    )
+    if any(trial.counted is not None for trial in trials):
+        # where all runs of a trial are alike, each may have counters and times
+        fields["counted"] = _together(
+            np.full(len(t), -1, dtype=np.int8) if t.counted is None else t.counted for t in trials
+        )
+    first = trials[0]
+    return Trial(
+        path=path,
+        manifest=replace(
+            _manifest(path, trials, sessions, places, hosts),
+            judge=questions_of(zip(names, (one.manifest for one in trials), strict=True)),
+        ),
+        cautions=merged(
+            host_cautions(hosts), [_said(names, sessions[-1], by)], _trial_cautions(trials, names)
+        ),
+        planned_runs=sum(trial.planned_runs for trial in trials),
+        numbers={
+            name: _together(trial.numbers[name] for trial in trials) for name in first.numbers
+        },
+        absent=frozenset.intersection(*(trial.absent for trial in trials)),
+        metrics={name: _metric([t.metrics[name] for t in trials]) for name in _shared(trials)},
+        failed=tuple(
+            replace(run, session=run.session + s, position=p.of(run.position))
+            for trial, s, p in zip(trials, sessions, places, strict=False)
+            for run in trial.failed
+        ),
+        outermost=by,
+        **fields,
+    )
+
+
+def _offsets(counts: Sequence[int]) -> list[int]:
+    """Give where the numbers of each trial begin, and of all together where they end."""
+    return [0, *np.cumsum(counts).tolist()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """How many planned runs, and rows of what was repeated, stand before a host's own."""
+
+    planned: int
+    repeated: int
+
+    def of(self, position: int) -> int:
+        """Move a position; those of what was repeated are negative, and count downwards."""
+        return position - self.repeated if position < 0 else position + self.planned
+
+    def moved(self, positions: Integers) -> Integers:
+        """Move positions as `of` moves one."""
+        return np.where(positions < 0, positions - self.repeated, positions + self.planned)
+
+
+def _places(trials: Sequence[Trial]) -> list[_Place]:
+    """Give each trial's place: no two rows of a fleet have one position."""
+    planned = _offsets(
+        [max(trial.planned_runs, int(trial.position.max(initial=-1)) + 1) for trial in trials]
+    )
+    repeated = _offsets([max(0, -int(trial.position.min(initial=0))) for trial in trials])
+    return [_Place(*both) for both in zip(planned[:-1], repeated[:-1], strict=True)]
+
+
+def _together(columns: Iterable[NDArray[Any]]) -> NDArray[Any]:
+    """Put the columns of all trials behind each other, as one that nobody can change."""
+    values = np.concatenate([*columns])
+    values.flags.writeable = False
+    return values
+
+
+def _shared(trials: Sequence[Trial]) -> list[str]:
+    """Name the metrics that all hosts have: one may lack a counter that another one has."""
+    first, *others = (trial.manifest.metrics for trial in trials)
+    return [
+        name for name, info in first.items() if all(other.get(name) == info for other in others)
+    ]
+
+
+def _metric(columns: Sequence[MetricColumn]) -> MetricColumn:
+    starts = _offsets([column.values.size for column in columns])
+    ends = (one.offsets[1:] + start for one, start in zip(columns, starts, strict=False))
+    return MetricColumn(
+        values=_together(column.values for column in columns),
+        offsets=_together([np.zeros(1, np.int64), *ends]),
+    )
+
+
+def _manifest(
+    path: Path,
+    trials: Sequence[Trial],
+    sessions: Sequence[int],
+    places: Sequence[_Place],
+    hosts: Sequence[HostProgress],
+) -> Manifest:
+    """Describe the whole; what the hosts do not agree in is unknown."""
+    parts = [trial.manifest for trial in trials]
+    first = parts[0]
+    models = {part.cpu_model for part in parts}
+    states = {one.state for one in hosts}
+    return replace(
+        first,
+        trial=path.absolute().name,
+        host=f"{len(parts)} hosts" if len(parts) > 1 else first.host,
+        host_id=first.host_id if len(parts) == 1 else "unknown",
+        cpu_model=models.pop() if len(models) == 1 else None,
+        sessions=sessions[-1],
+        runs=max(part.runs for part in parts),
+        planned=sum(part.planned for part in parts),
+        metrics={name: first.metrics[name] for name in _shared(trials)},
+        targets={},
+        arguments={},
+        started=min(part.started for part in parts),
+        finished=None if "running" in states else max(p.finished or p.started for p in parts),
+        status=(
+            "complete"
+            if states == {"complete"}
+            else "running"
+            if "running" in states
+            else "interrupted"
+        ),
+        reason=None,
+        files={},
+        session_ends=tuple(
+            replace(end, session=end.session + n)
+            for part, n in zip(parts, sessions, strict=False)
+            for end in part.session_ends
+        ),
+        given_up=tuple(
+            replace(one, session=one.session + n, position=p.of(one.position))
+            for part, n, p in zip(parts, sessions, places, strict=False)
+            for one in part.given_up
+        ),
+        must_raise=None,
+        stage=None,
+        # at each look there were all hosts, and so no fewer sessions than hosts
+        appended=tuple(
+            replace(one, first=max(one.first, len(parts) + 1))
+            for one in max((part.appended for part in parts), key=len)
+        ),
+        merged_from=(),
+        further={},
+    )
+
+
+def _said(names: Sequence[str], sessions: int, by: Unit) -> Caution:
+    told = f"{figures.counted(len(names), 'host')} ({figures.listed(names, 3)})"
+    if by == "session":
+        return Caution(
+            "sessions-of-hosts",
+            f"the sessions of {told} are taken together, as {sessions} sessions: what lies between "
+            "hosts is not told apart from what lies between sessions",
+        )
+    return Caution(
+        "hosts-as-sessions",
+        f"each of {told} is taken as one session: what sessions tell holds on hosts like these, and their "
+        "own sessions are not told apart ('fairtrial verdict' of the fleet tells them)",
+    )
+
+
+def _one_session(trial: Trial) -> Trial:
+    """Take all sessions of a trial as one, whose blocks follow each other."""
+    manifest = trial.manifest
+    most = manifest.runs
+    counted = trial.block > 0
+    return replace(
+        trial,
+        session=np.ones_like(trial.session),
+        block=np.where(counted, trial.block + (trial.session - 1) * most, 0),
+        manifest=replace(
+            manifest,
+            sessions=1,
+            runs=most * manifest.sessions,
+            session_ends=(),
+            given_up=(),
+        ),
+        failed=tuple(replace(run, session=1) for run in trial.failed),
+    )
+
+
+def _trial_cautions(trials: Sequence[Trial], names: Sequence[str]) -> list[Caution]:
+    """Say what is known of the trials, each thing once, with the hosts that it holds for."""
+    known = {"still-running", "ended-early", "runs-missing"}  # the hosts' own cautions say it
+    holds: dict[Caution, list[str]] = {}
+    for trial, name in zip(trials, names, strict=True):
+        for caution in trial.cautions:
+            if caution.code not in known:
+                holds.setdefault(caution, []).append(name)
+    return [
+        replace(caution, text=f"on {figures.listed(where, 3)}: {caution.text}")
+        for caution, where in holds.items()
+    ]
+
+
+def trials_apart(fleet: OpenedFleet) -> tuple[Sequence[Trial], Sequence[Caution]]:
+    """Read the trials of a fleet that have runs that count, and say which hosts are not there.
+
+    Hosts of one image share an id: each trial's host is its node's name, and its id begins with it.
+    """
+    hosts, trials = [], []
+    for one in fleet.hosts():
+        hosts.append(one.progress)
+        if one.judgeable and one.trial is not None:
+            manifest = replace(
+                one.trial.manifest,
+                host=one.progress.host,
+                host_id=f"{one.progress.host} {one.trial.manifest.host_id}",
+            )
+            trials.append(replace(one.trial, manifest=manifest))
+    if not trials:
+        raise nothing_to_judge(fleet.path, hosts)
+    return trials, list(host_cautions(hosts))

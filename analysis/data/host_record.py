@@ -1,0 +1,201 @@
+"""What a trial recorded of its host: the state at the begin of each session, checks, programs executed.
+
+What names a laboratory's infrastructure or a person is taken out here: the kernel's boot arguments,
+names of variables with their hashes, variables that hold places, the working directory. Home
+directories are written as ``~``.
+
+The judge reads both files of the runner here. What cannot be read of them tells nothing: an ended
+trial's hashes are verified when it is read, and the last line of another one may be torn.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..record.shapes import readable_rows
+from ..record.trial_files import ENERGY_METRICS, ENVIRONMENT, FINDINGS, whole_targets
+
+BOOT_ARGUMENTS = "kernel.boot_arguments"
+_SECTIONS = ("host", "cpu", "memory", "kernel", "tools", "process", "targets", "inputs", "moment")
+_LEFT_OUT = {("kernel", "boot_arguments"), ("process", "cwd")}
+_PLACES = {"PATH", "HOME", "PWD", "OLDPWD", "TMPDIR", "SHELL"}
+_HOME = re.compile(  # also behind an option's letter, as in -I/home/jane
+    r"(?:(?<![\w.~-])|(?<=-[A-Za-z]))(?:(?:/home|/Users)/[^/\s:;,'\"()<>|]+|/root(?=/|\s|$))"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionEnvironment:
+    """A line of ``environment.jsonl``.
+
+    `segment` counts how often the session was resumed, `at` is the time of the record, "" where it
+    is not known. `sections` holds those of ``docs/environment.md`` that are there: name -> key ->
+    value, None for what is unknown.
+    """
+
+    session: int
+    segment: int
+    at: str
+    sections: Mapping[str, Mapping[str, Any]]
+
+
+def read_environments(trial: Path) -> tuple[SessionEnvironment, ...]:
+    """Read the environments of a trial in the order in which they were recorded."""
+    found = []
+    for row in readable_rows(trial / ENVIRONMENT):
+        if isinstance(targets := row.get("targets"), dict):
+            row["targets"] = whole_targets(targets)
+        session, segment, at = row.get("session"), row.get("segment", 0), row.get("at")
+        if type(session) is not int or type(segment) is not int:
+            continue
+        sections = {
+            name: {key: _safe(v) for key, v in section.items() if (name, key) not in _LEFT_OUT}
+            for name in _SECTIONS
+            if isinstance(section := row.get(name), dict)
+        }
+        if isinstance(variables := row.get("variables"), dict):
+            kept = {key: _safe(value) for key, value in variables.items() if key not in _PLACES}
+            sections["variables"] = kept
+        if isinstance(containment := row.get("containment"), str):
+            sections.setdefault("process", {})["containment"] = containment
+        found.append(
+            SessionEnvironment(
+                session=session,
+                segment=segment,
+                at=at if isinstance(at, str) else "",
+                sections=sections,
+            )
+        )
+    return tuple(found)
+
+
+def without_homes(text: str) -> str:
+    """Write home directories as ``~``: they name people."""
+    return _HOME.sub("~", text)
+
+
+def _safe(value: Any) -> Any:  # noqa: ANN401 - JSON types
+    if isinstance(value, str):
+        return without_homes(value)
+    if isinstance(value, dict):
+        return {without_homes(str(key)): _safe(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_safe(item) for item in value]
+    return value
+
+
+_GAPS = "gaps"  # the look at the clock before each session
+_NUMBER = re.compile(r" = (-?\d+(?:\.\d+)?)(?: [a-z%]+)?$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostNote:
+    """A finding of the runner: a line of ``findings.jsonl``.
+
+    `session` is None for what is not about one in particular. `where` says where it was read, with
+    the value, None if unknown. The kernel's boot arguments are never quoted: they name a laboratory's
+    infrastructure.
+    """
+
+    session: int | None
+    when: str
+    check: str
+    status: str
+    what: str
+    where: str | None = None
+
+    @property
+    def value(self) -> float | None:
+        """The number that was read, where there is one: 1.39 of ``/proc/loadavg = 1.39``."""
+        found = _NUMBER.search(self.where or "")
+        return None if found is None else float(found.group(1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """The executable of a cell as one segment of a session found it.
+
+    `sha256` is None where it could not be read. `segment` counts how often the session was resumed.
+    """
+
+    benchmark: str
+    variant: str
+    session: int
+    segment: int
+    sha256: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostRecord:
+    """The findings of a trial, and the programs at the begin of each session and segment."""
+
+    notes: tuple[HostNote, ...] = ()
+    programs: tuple[Program, ...] = ()
+
+    @property
+    def most_lost(self) -> HostNote | None:
+        """The look before a session that saw others take most of a measured CPU; None without one."""
+        looks = (note for note in self.notes if note.check == _GAPS and note.value is not None)
+        return max(looks, key=lambda note: note.value or 0.0, default=None)
+
+    def kept_from(self, metric: str) -> HostNote | None:
+        """Give the finding that tells why a metric is not there that the campaign asks for, if one does."""
+        for note in self.notes:
+            lost = note.what.partition("; counted: ")[0]  # what could be counted stands behind it
+            counter = note.check == "counters" and metric in re.split(r"[,:;]? ", lost)
+            energy = note.check == "energy" and metric in ENERGY_METRICS
+            if note.status != "ok" and (counter or energy):
+                return note
+        return None
+
+
+def read_host_record(trial: Path) -> HostRecord:
+    """Read what the runner recorded of the host."""
+    return HostRecord(
+        notes=tuple(_notes(trial / FINDINGS)), programs=tuple(_programs(trial / ENVIRONMENT))
+    )
+
+
+def _notes(path: Path) -> Iterator[HostNote]:
+    for row in readable_rows(path):
+        texts = [row.get(key) for key in ("when", "check", "status", "what")]
+        when, check, status, what = (text if isinstance(text, str) else "" for text in texts)
+        where = row.get("where")
+        where = where if isinstance(where, str) else None
+        if where == BOOT_ARGUMENTS:
+            what = "the list of boot arguments changed"
+        yield HostNote(
+            session=_whole(row.get("session")),
+            when=when,
+            check=check,
+            status=status,
+            what=what.splitlines()[0].rstrip(":") if what else "what is not said",
+            where=where,
+        )
+
+
+def _programs(path: Path) -> Iterator[Program]:
+    for row in readable_rows(path):
+        session, segment = _whole(row.get("session")), _whole(row.get("segment"))
+        if session is None or segment is None:
+            continue
+        for name, about in whole_targets(row.get("targets")).items():
+            benchmark, slash, variant = name.partition("/")
+            if not (slash and isinstance(about, dict)):
+                continue
+            sha256 = about.get("sha256")
+            yield Program(
+                benchmark=benchmark,
+                variant=variant,
+                session=session,
+                segment=segment,
+                sha256=sha256 if isinstance(sha256, str) else None,
+            )
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

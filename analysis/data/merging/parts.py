@@ -1,0 +1,325 @@
+"""The trials that are put together: held against each other, ordered, and their lines made one file's."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ...errors import StoreError, UsageError
+from ...pages import number_format as figures
+from ...record.environment_changes import Change, diff
+from ...record.shapes import ShapeError, encode, encode_checked, opened, parse, records_of
+from ...record.trial_files import (
+    ENVIRONMENT,
+    MANIFEST,
+    MEASUREMENTS,
+    PLAN,
+    RESOLVED,
+    Appended,
+    EnvironmentShape,
+    Manifest,
+    MergedTrial,
+    PlannedRun,
+    RowShape,
+)
+from ..protocol import FREE_SETTINGS, setting_leaves
+from ..trial import read_trial
+
+_OUTPUT = re.compile(
+    r"(?P<again>[wr]?)(?P<number>[0-9]+)(?P<rest>\.(stdout|stderr|before\.log|after\.log))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How many sessions, planned runs, and warm-ups and runs that were repeated, stand before a part's own."""
+
+    sessions: int = 0
+    positions: int = 0
+    repeated: int = 0
+
+    def position(self, old: int) -> int:
+        """Move a position; those of what was repeated are negative."""
+        return old + self.positions if old >= 0 else old - self.repeated
+
+    def behind(self, manifest: Manifest, least: int) -> Place:
+        """Give the place behind a part; `least` is its lowest position."""
+        return Place(
+            self.sessions + manifest.sessions,
+            self.positions + manifest.planned,
+            self.repeated + max(0, -least),
+        )
+
+    # --- lines ---------------------------------------------------------------------------------
+
+    def measurements(self, trial: Path) -> Iterator[bytes]:
+        """Give the rows of a part; only their positions, sessions and checksums become others."""
+        for _, row in records_of(trial / MEASUREMENTS, RowShape):
+            del row["crc32"]
+            row["position"] = self.position(row["position"])
+            row["session"] += self.sessions
+            if row.get("repeats") is not None:
+                row["repeats"] = self.position(row["repeats"])
+            yield encode_checked(row) + b"\n"
+
+    def plan(self, trial: Path) -> Iterator[bytes]:
+        """Give the planned runs of a part."""
+        for _, row in records_of(trial / PLAN, PlannedRun):
+            row["position"] = self.position(row["position"])
+            yield self._line(row)
+
+    def lines(self, path: Path, kind: type) -> Iterator[bytes]:
+        """Give the environments, or the findings, of a part."""
+        for _, row in records_of(path, kind):
+            yield self._line(row)
+
+    def _line(self, row: dict[str, Any]) -> bytes:
+        if type(row.get("session")) is int:
+            row["session"] += self.sessions
+        return encode(row) + b"\n"
+
+    def output(self, name: str, trial: str) -> str:
+        """Name a file of ``outputs/``: after its run, or in a folder named after its trial."""
+        match = _OUTPUT.fullmatch(name)
+        if match is None:
+            return f"{trial}/{name}"
+        number = int(match["number"])
+        again = match["again"]
+        new = -self.position(-number) if again else self.position(number)
+        return f"{again}{new}{match['rest']}" if again else f"{new:04d}{match['rest']}"
+
+    # --- parts of the manifest -----------------------------------------------------------------
+
+    def merged_from(self, manifest: Manifest) -> Iterator[MergedTrial]:
+        """Say which trials a part's sessions were measured in."""
+        for one in manifest.merged_from:
+            yield replace(one, first=one.first + self.sessions, last=one.last + self.sessions)
+        if not manifest.merged_from:
+            yield MergedTrial(
+                trial=manifest.trial,
+                first=self.sessions + 1,
+                last=self.sessions + manifest.sessions,
+                seed=manifest.seed,
+                tool_version=manifest.tool_version,
+                started=manifest.started,
+                finished=manifest.finished,
+            )
+
+    def appended(self, manifest: Manifest, at: str) -> Iterator[Appended]:
+        """Say what counts as a look at the answer: a part behind another, and the part's own appends."""
+        if self.sessions:
+            own = manifest.appended[0].first - 1 if manifest.appended else manifest.sessions
+            yield Appended(at=at, first=self.sessions + 1, last=self.sessions + own)
+        for one in manifest.appended:
+            yield replace(one, first=one.first + self.sessions, last=one.last + self.sessions)
+
+
+_STATED = (
+    "campaign_name",
+    "variants",
+    "benchmarks",
+    "baseline",
+    "metrics",
+    "runs",
+    "warmup",
+    "stop",
+)
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One of the trials: its folder, manifest, resolved campaign and environments, as stored.
+
+    `sessions` counts those with runs that count, `rows` all runs.
+    """
+
+    path: Path
+    manifest: Manifest
+    resolved: Mapping[str, Any] | None
+    environments: tuple[Mapping[str, Any], ...]
+    sessions: int
+    rows: int
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the trials that its runs were measured in."""
+        own = {self.manifest.trial}
+        return frozenset({part.trial for part in self.manifest.merged_from} or own)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seam:
+    """Where a part follows another one, and what differs between their environments."""
+
+    before: Part
+    after: Part
+    changes: tuple[Change, ...]
+
+
+def read_parts(paths: Sequence[Path]) -> tuple[Part, ...]:
+    """Read the trials and hold them against each other; give them in the order of their starts."""
+    if len(paths) < 2:
+        raise UsageError(
+            "one trial is whole by itself", None, "name two trials, or more, of one campaign"
+        )
+    parts = tuple(sorted(map(_complete, paths), key=lambda part: part.manifest.started))
+    for one, other in itertools.combinations(parts, 2):
+        twice = sorted(one.names & other.names)
+        if twice:
+            what = f"the runs of trial {twice[0]} are in {one.path} and in {other.path}"
+            raise UsageError(what, None, "name each trial once")
+    for other in parts[1:]:
+        _require_one_host(parts[0], other)
+        require_one_campaign(parts[0], other)
+    return parts
+
+
+def seams(parts: Sequence[Part]) -> tuple[Seam, ...]:
+    """Compare the last environment of each part with the first of the one that follows."""
+    return tuple(
+        Seam(
+            before=before,
+            after=after,
+            changes=diff(before.environments[-1], after.environments[0]),
+        )
+        for before, after in itertools.pairwise(parts)
+    )
+
+
+def read_part(path: Path) -> Part:
+    """Read a trial, complete or not."""
+    trial = read_trial(path)  # refuses what is damaged
+    manifest = trial.manifest
+    if manifest.origin == "imported":
+        raise StoreError(
+            "this trial was imported from files of another tool: on which host, and in which "
+            "environment, its runs were made is not known",
+            str(path),
+            "import the files of all of them at once: fairtrial import FILE FILE -o FOLDER",
+        )
+    environments: tuple[Mapping[str, Any], ...] = ()
+    if (path / ENVIRONMENT).exists() and manifest.status != "running":
+        environments = tuple(row for _, row in records_of(path / ENVIRONMENT, EnvironmentShape))
+    return Part(
+        path=path,
+        manifest=manifest,
+        resolved=_resolved(path),
+        environments=environments,
+        sessions=trial.sessions,
+        rows=len(trial),
+    )
+
+
+def _complete(path: Path) -> Part:
+    """Read a trial that must be complete."""
+    part = read_part(path)
+    manifest = part.manifest
+    if manifest.status != "complete":
+        done = "it is still running, or its runner was killed"
+        if manifest.status != "running":
+            done = f"it was {manifest.status} after {part.rows} of {manifest.needed} runs"
+        raise StoreError(
+            f"this trial is not complete: {done}",
+            str(path),
+            f"finish it first: fairtrial run {shlex.quote(manifest.campaign_path)} --resume "
+            f"--trial {shlex.quote(str(path))}",
+        )
+    if not part.environments:
+        raise StoreError("no environment of a session stands there", str(path / ENVIRONMENT))
+    return part
+
+
+def _resolved(path: Path) -> Mapping[str, Any] | None:
+    """Read what the campaign came to; a trial of the first version does not say it."""
+    if not (path / RESOLVED).exists():
+        return None
+    with opened(path / RESOLVED) as file:
+        try:
+            stored: Any = parse(file.read().strip())
+        except ShapeError as error:
+            raise StoreError(
+                f"the resolved campaign cannot be read: {error}",
+                str(path / RESOLVED),
+                "copy the trial again",
+            ) from None
+    campaign = stored.get("campaign") if isinstance(stored, dict) else None
+    return campaign if isinstance(campaign, dict) else None
+
+
+def _require_one_host(one: Part, other: Part) -> None:
+    """Refuse trials of two hosts, and those of which nobody can tell."""
+    a, b = one.manifest, other.manifest
+    if "unknown" in (a.host_id, b.host_id):
+        part = one if a.host_id == "unknown" else other
+        raise StoreError(
+            "the machine that measured this trial is unknown: its machine id could not be read",
+            str(part.path / MANIFEST),
+            "hosts that are told apart by their names make a fleet: --as fleet",
+        )
+    what = f"these trials were measured on two hosts, {a.host} and {b.host}"
+    if a.host_id == b.host_id:
+        if a.cpu_model == b.cpu_model:
+            return
+        what = f"{a.host} had another processor: first {a.cpu_model}, then {b.cpu_model}"
+    elif a.host == b.host:
+        what = f"these trials were measured on two hosts of the name {a.host}: their machine ids differ"
+    raise StoreError(
+        f"{what}; sessions of one trial share their host",
+        f"{one.path} and {other.path}",
+        "put them together as hosts of a fleet: --as fleet",
+    )
+
+
+def require_one_campaign(one: Part, other: Part) -> None:
+    """Refuse trials of two campaigns, with what differs."""
+    found = list(_differences(one, other))
+    if not found:
+        return
+    told = figures.listed(found, _SHOWN, mark="; ", last="; and")
+    raise StoreError(
+        f"these are trials of different campaigns: {told}",
+        f"{one.path} and {other.path}",
+        "compare the trials side by side; only those of one campaign can be put together",
+    )
+
+
+def _differences(one: Part, other: Part) -> Iterator[str]:
+    a, b = one.manifest, other.manifest
+    for name in _STATED:
+        old, new = _stated(a, name), _stated(b, name)
+        if old != new:
+            yield f"{name} is {_said(old)} and {_said(new)}"
+    same = (a.campaign_identity, a.campaign_sha256) == (b.campaign_identity, b.campaign_sha256)
+    if one.resolved is None or other.resolved is None:
+        if not same:
+            yield "their identities (campaign_sha256) differ"
+        return
+    x, y = dict(setting_leaves(one.resolved)), dict(setting_leaves(other.resolved))
+    for key in dict.fromkeys((*x, *y)):
+        if key in FREE_SETTINGS:
+            continue
+        if key not in x or key not in y:
+            # one version of fairtrial has a key that the other lacks: the identity leaves defaults out
+            if not same:
+                yield f"{key} stands in one of them only"
+        elif x[key] != y[key]:
+            yield f"{key} is {_said(x[key])} and {_said(y[key])}"
+
+
+def _stated(manifest: Manifest, name: str) -> object:
+    """Give a field; of the metrics without those of meters: which can be had is the host's, that day."""
+    value = getattr(manifest, name)
+    if name != "metrics":
+        return value
+    return {key: info for key, info in value.items() if "source" not in info}
+
+
+def _said(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"

@@ -1,0 +1,191 @@
+"""What every answer says of the trial behind it: damage, drift, cells given up, imported or merged parts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import StoreError
+from ..pages import number_format as figures
+from ..pages.model import Caution
+from ..record.shapes import opened, readable_rows
+from ..record.trial_files import CAMPAIGN, ENVIRONMENT, FINDINGS, IMPORT, MEASUREMENTS, Manifest
+from ..record.words import alike, shown
+from .columns import OUTCOMES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .trial import TrialColumns
+
+_BESIDE = (CAMPAIGN, ENVIRONMENT, FINDINGS)  # files that the judge does not read
+
+
+def misstated(manifest: Manifest, arrays: Mapping[str, NDArray[Any]]) -> Iterator[Caution]:
+    """Say where the manifest names another number of runs than a session that ended has."""
+    for end in manifest.session_ends:
+        mine = (arrays["session"] == end.session) & ~arrays["warmup"]
+        blocks = int(arrays["block"][mine].max(initial=0))
+        if blocks != end.runs:
+            yield Caution(
+                "session-misstated",
+                f"the manifest says that session {end.session} ended after {end.runs} runs a cell, "
+                f"and its runs go to {blocks}",
+                (str(end.session),),
+            )
+
+
+def damaged(
+    path: Path, manifest: Manifest, arrays: Mapping[str, NDArray[Any]]
+) -> Iterator[Caution]:
+    """Say what no checksum shows: rows in another order, outcomes nobody knows, files that are gone."""
+    planned = arrays["position"][arrays["position"] >= 0]
+    if (np.diff(planned) < 0).any():
+        yield Caution(
+            "rows-reordered",
+            f"the rows of {MEASUREMENTS} are not in the order of execution: the file was changed",
+        )
+    strange = int((arrays["outcome"] == OUTCOMES.index("unknown")).sum())
+    if strange:
+        noun = "run has" if strange == 1 else "runs have"
+        yield Caution(
+            "outcome-unknown",
+            f"{strange} {noun} an outcome that this version does not know, and count as failed",
+        )
+    gone = [] if manifest.files else [name for name in _BESIDE if not (path / name).exists()]
+    if gone:
+        yield Caution("files-missing", f"missing in the trial: {', '.join(gone)}", tuple(gone))
+
+
+def sequential(manifest: Manifest) -> Caution:
+    """Say what a reader of intervals must know when the values decided how many runs there are."""
+    ends = manifest.session_ends
+    capped = sum(end.why != "width" for end in ends)
+    runs = [end.runs for end in ends]
+    told = [] if manifest.stop is None else [f"width {manifest.stop.width:g}"]
+    if runs:
+        told.append(f"{figures.span(runs)} runs a cell and session")
+    if capped:
+        told.append(f"{capped} of {len(ends)} sessions ended at a cap before they were as narrow")
+    return Caution(
+        "sequential",
+        "sequential: by the stopping rule the number of runs depends on the values "
+        f"({'; '.join(told)}); methods that take it as fixed are only nearly right: in simulation, t "
+        "intervals on logs then covered 94 to 95 % where 95 % is nominal, percentile bootstraps 90 "
+        "to 92 %",
+    )
+
+
+def drift_cautions(trial: Path) -> Iterator[Caution]:
+    """Say that runs of before and after a change are judged together, and what changed."""
+    changes = list(dict.fromkeys(_changes(trial)))
+    if not changes:
+        return
+    told = figures.listed(changes, 3, mark="; ", last="; and")
+    yield Caution(
+        "drift",
+        f"something changed under the trial, and runs of before and after are taken together: {told}",
+    )
+
+
+def _changes(trial: Path) -> Iterator[str]:
+    for row in readable_rows(trial / FINDINGS):
+        what = row.get("what")
+        if row.get("check") == "drift" and isinstance(what, str):
+            yield what.splitlines()[0].rstrip(":") if what else "what is not said"
+
+
+def given_up_cautions(manifest: Manifest) -> Iterator[Caution]:
+    """Say which cells were given up after failures, and in how many sessions."""
+    sessions: dict[tuple[str, str], list[int]] = {}
+    for one in manifest.given_up:
+        sessions.setdefault((one.benchmark, one.variant), []).append(one.session)
+    if not sessions:
+        return
+    told = [
+        f"{benchmark} / {variant} in {len(found)} of {manifest.sessions} sessions"
+        for (benchmark, variant), found in sessions.items()
+    ]
+    yield Caution(
+        "given-up",
+        f"given up after failures in a row: {figures.listed(told, 3)}",
+        tuple(dict.fromkeys(benchmark for benchmark, _ in sessions)),
+    )
+
+
+_OF_FLEETS = {
+    *("host-missing", "host-failed", "host-unfinished", "one-host"),
+    *("hosts-as-sessions", "sessions-of-hosts"),
+}
+
+
+def always_said(trial: TrialColumns, cautions: Iterable[Caution] = ()) -> Iterator[Caution]:
+    """Give what every answer must say.
+
+    What an imported trial cannot tell, which hosts of a fleet are not there and what stands for a
+    session of it, and pooled iterations.
+    """
+    if trial.manifest.origin == "imported":
+        yield from trial.cautions
+    else:
+        yield from (one for one in trial.cautions if one.code in _OF_FLEETS)
+    yield from (one for one in cautions if one.code == "iterations-pooled")
+
+
+def imported_cautions(trial: Path, manifest: Manifest) -> Iterator[Caution]:
+    """Say what the files that a trial was imported from cannot tell."""
+    if manifest.origin != "imported":
+        return
+    path = trial / IMPORT
+    try:
+        with opened(path) as file:
+            found: Any = json.loads(file.read())
+        told = [str(text) for text in found["cannot_recover"]]
+        noted = list(zip(found["caution_codes"], found["cautions"], strict=True))
+        kind = str(found["format"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise StoreError(
+            f"the loss report of the imported trial cannot be read: {error}",
+            str(path),
+            "restore the file, or import again",
+        ) from None
+    told = [f"imported from {kind} files", *(["; ".join(told)] if told else [])]
+    yield Caution("imported", ": ".join(told))
+    for code, text in noted:
+        yield Caution(str(code), str(text))
+
+
+def merged_cautions(manifest: Manifest) -> Iterator[Caution]:
+    """Say which trials the sessions of a merged one were measured in."""
+    names = tuple(part.trial for part in manifest.merged_from)
+    if not names:
+        return
+    yield Caution(
+        "merged",
+        f"put together from {len(names)} trials ({figures.listed(names)}): what differed between "
+        "their environments stands in its findings.jsonl",
+        names,
+    )
+
+
+def name_cautions(manifest: Manifest) -> Iterator[Caution]:
+    """Say which variants, and which benchmarks, are called alike: but for case, width or form the same."""
+    for part, names in (("variants", manifest.variants), ("benchmarks", manifest.benchmarks)):
+        pairs = alike(names)
+        if pairs:
+            said = "; ".join(f"{_spelt(one)} and {_spelt(two)}" for one, two in pairs[:5])
+            more = f" and {len(pairs) - 5} more pairs" if len(pairs) > 5 else ""
+            text = f"{part} that look alike, and are not the same: {said}{more}"
+            yield Caution("names-alike", text, tuple(name for pair in pairs for name in pair))
+
+
+def _spelt(name: str) -> str:
+    """Give a name, with the numbers of its signs where these are not ASCII: they may look the same."""
+    if name.isascii():
+        return name
+    signs = " ".join(f"U+{ord(sign):04X}" for sign in name if not sign.isascii())
+    return f"{shown(name)} ({signs})"

@@ -1,0 +1,380 @@
+"""The runs of one variant of a trial, chosen and counted: how a trial becomes a matrix.
+
+The counters move about once a millisecond, so each end of a run is known to one such step and its energy
+to 0.4 of what a millisecond takes (the difference of two uniform errors: 1/sqrt(6)). From 0.1 s on that is
+below half a percent of it. The sum over k runs of a shorter program has sqrt(k) times that error and k times
+the energy: it is known like that of one run sqrt(k) times as long.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import AnalysisError, InsufficientDataError, UsageError
+from ..pages.model import Caution
+from ..record.trial_files import (
+    ENERGY,
+    ENERGY_METRICS,
+    NET_ENERGY,
+    RESOLUTION_S,
+    STEADY,
+    IdlePower,
+    is_steady,
+)
+from ..stats.samples import read_only
+from .failed_runs import failures_of_rows
+from .levels import level_caution
+from .matrix import PerformanceMatrix, check_positive
+
+if TYPE_CHECKING:
+    from .trial import TrialColumns
+
+Flags = NDArray[np.bool_]
+_Segment = tuple[int, int]  # session and segment
+_Around = tuple[IdlePower, IdlePower | None]  # before its runs, and after them
+
+
+def is_counted(trial: TrialColumns, metric: str) -> bool:
+    """Tell whether a metric is energy that fairtrial counted; a program may print one of that name."""
+    about = trial.manifest.metrics.get(metric)
+    return metric in ENERGY_METRICS and about is not None and "source" in about
+
+
+def require_steady(trial: TrialColumns, metric: str, used: Flags) -> None:
+    """Refuse a net energy where the idle power before and after runs is not one."""
+    if metric != NET_ENERGY or not is_counted(trial, metric):
+        return
+    unsteady = [
+        (before, after)
+        for before, after in _around(trial, used).values()
+        if after is not None and not is_steady(before, after)
+    ]
+    if not unsteady:
+        return
+    before, after = max(unsteady, key=lambda pair: _drift(*pair))
+    others = f", and {len(unsteady) - 1} more" if len(unsteady) > 1 else ""
+    raise AnalysisError(
+        f"{NET_ENERGY} cannot be judged: idle, the machine used {before.watts:.2f} W before session "
+        f"{before.session} and {after.watts:.2f} W after it, more than {STEADY:.0%} apart{others}",
+        str(trial.path),
+        f"judge {ENERGY}, or measure again on a machine that has settled",
+    )
+
+
+def _drift(before: IdlePower, after: IdlePower) -> float:
+    """Give by what part of it the idle power has changed."""
+    return abs(after.watts / before.watts - 1) if before.watts else math.inf
+
+
+def energy_cautions(trial: TrialColumns, metric: str, used: Flags) -> Iterator[Caution]:
+    """Say what the energies of some runs cannot tell."""
+    if not is_counted(trial, metric) or not used.any():
+        return
+    yield from _below_resolution(trial, metric, used)
+    if metric == NET_ENERGY:
+        yield from _idle(trial, used)
+
+
+def _below_resolution(trial: TrialColumns, metric: str, used: Flags) -> Iterator[Caution]:
+    """Mark runs that are too short, and say whether a session's runs are long enough together."""
+    wall = trial.numbers["wall_ns"] / 1e9
+    short = used & (wall < RESOLUTION_S)
+    if not short.any():
+        return
+    cells = np.stack([trial.benchmark[short], trial.session[short]])
+    _, cell, runs = np.unique(cells, axis=1, return_inverse=True, return_counts=True)
+    total = np.bincount(cell.reshape(-1), weights=wall[short])
+    # 1e-9: a hundred runs of 10 ms are enough
+    enough = (total / np.sqrt(runs) >= RESOLUTION_S * (1 - 1e-9)).all()
+    names = [trial.manifest.benchmarks[k] for k in np.unique(trial.benchmark[short])]
+    count = int(short.sum())
+    said = f"{count} run{'s' * (count > 1)} of less than {RESOLUTION_S:g} s: too short to be known "
+    if enough:
+        said += f"one by one; the mean {metric} of a session's runs is known"
+    else:
+        most = float((total / np.sqrt(runs)).min())
+        said += (
+            f"({metric}), and so is the mean of a session's runs, which is known like one run of {most:.2g} "
+            "s: let the program repeat its work, or measure more runs a session"
+        )
+    yield Caution("short-for-energy", said, tuple(names))
+
+
+def _idle(trial: TrialColumns, used: Flags) -> Iterator[Caution]:
+    """Say how well the idle power is known, and what that makes of the net energy."""
+    around = _around(trial, used)
+    alone = sorted(segment for segment, (_, after) in around.items() if after is None)
+    if alone:
+        told = ", ".join(str(session) for session in dict.fromkeys(one for one, _ in alone))
+        said = (
+            f"the idle power after session {told} was not measured, so nobody knows whether it stayed "
+            "what was taken off"
+        )
+        yield Caution("idle-unconfirmed", said)
+    error = np.full(len(trial), np.nan)
+    for (session, segment), (before, after) in around.items():
+        drift = 0.0 if after is None else abs(after.watts - before.watts) / 2
+        mine = used & (trial.session == session) & (trial.segment == segment)
+        error[mine] = math.hypot(before.error_w, drift)
+    joules = error * trial.numbers["wall_ns"] / 1e9
+    values = trial.values(NET_ENERGY)
+    worst: dict[str, float] = {}
+    for number, name in enumerate(trial.manifest.benchmarks):
+        rows = used & (trial.benchmark == number) & np.isfinite(joules)
+        if rows.any():
+            middle = abs(float(np.median(values[rows])))
+            worst[name] = float(np.max(joules[rows])) / middle if middle > 0 else math.inf
+    if not worst:
+        return
+    name = max(worst, key=lambda bench: worst[bench])
+    share = f"{worst[name]:.2g}" if math.isinf(worst[name]) else f"{worst[name] * 100:.2g} %"
+    said = (
+        f"the idle power is known to {float(np.nanmax(error)):.2g} W: up to {share} of {NET_ENERGY} ({name}), "
+        "the same way in all runs of a session"
+    )
+    yield Caution("idle-uncertainty", said, (name,))
+
+
+def _around(trial: TrialColumns, used: Flags) -> dict[_Segment, _Around]:
+    """Find the idle powers around the segments of these runs."""
+    known: dict[Any, IdlePower] = {
+        (one.session, one.segment, one.when): one for one in trial.manifest.idle_power
+    }
+    pairs = np.unique(np.stack([trial.session[used], trial.segment[used]]), axis=1).T.tolist()
+    return {
+        (session, segment): (before, known.get((session, segment, "after")))
+        for session, segment in pairs
+        if (before := known.get((session, segment, "before"))) is not None
+    }
+
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Chosen:
+    """The rows of a trial that a matrix takes, benchmark by benchmark.
+
+    `carried` are those with runs of 0 that are kept aside, `zeros` counts the runs of those left out.
+    """
+
+    rows: Mapping[str, Integers]
+    carried: Mapping[str, Integers]
+    zeros: Mapping[str, int]
+
+
+def runs_of(
+    trial: TrialColumns, variant: str, metric: str, *, skip_zeros: bool, carry_zeros: bool
+) -> PerformanceMatrix:
+    """Give the runs of one variant, as `Trial.matrix` says."""
+    trial.metric(metric)  # an unknown one is told first
+    if variant not in trial.manifest.variants:
+        raise UsageError(
+            f"the trial has no variant {variant!r}",
+            str(trial.path),
+            f"known here: {', '.join(trial.manifest.variants)}",
+        )
+    mine: Flags = trial.variant == trial.manifest.variants.index(variant)
+    values = trial.values(metric)
+    used = mine & trial.measured & np.isfinite(values)
+    require_steady(trial, metric, used)
+    chosen = _choose(trial, values, used, skip_zeros=skip_zeros, carry_zeros=carry_zeros)
+    _require(trial, chosen, variant, metric)
+    cautions = (
+        *_counted(trial, mine, values, metric),
+        *_left_out(trial, chosen, metric),
+        *_how(trial, used, metric),
+        *energy_cautions(trial, metric, used),
+        *_levels(trial, chosen.rows, metric),
+    )
+    failed = mine & trial.candidates & (trial.outcome != 0)
+    whole = _matrix(trial, variant, metric, chosen.rows, failed=failed, cautions=cautions)
+    for bench, runs in zip(whole.benchmarks, whole.samples, strict=True):
+        check_positive(runs, f"{variant}, benchmark {bench!r}")
+    if not chosen.carried:
+        return whole
+    carried = _matrix(trial, variant, metric, chosen.carried, failed=failed, cautions=cautions)
+    return replace(whole, with_zeros=carried)
+
+
+def _choose(
+    trial: TrialColumns,
+    values: NDArray[np.float64],
+    used: Flags,
+    *,
+    skip_zeros: bool,
+    carry_zeros: bool,
+) -> _Chosen:
+    rows = {
+        bench: row
+        for k, bench in enumerate(trial.manifest.benchmarks)
+        if (row := np.flatnonzero(used & (trial.benchmark == k))).size
+    }
+    zeros = {
+        bench: n
+        for bench, row in rows.items()
+        if (skip_zeros or carry_zeros) and (n := int((values[row] <= 0).sum()))
+    }
+    carried = {
+        bench: row
+        for bench, row in rows.items()
+        if carry_zeros and bench in zeros and (values[row] >= 0).all()
+    }
+    return _Chosen(
+        rows={bench: row for bench, row in rows.items() if bench not in zeros},
+        carried=carried,
+        zeros={bench: n for bench, n in zeros.items() if bench not in carried},
+    )
+
+
+def _require(trial: TrialColumns, chosen: _Chosen, variant: str, metric: str) -> None:
+    """Refuse a matrix without any runs."""
+    if chosen.rows or chosen.carried:
+        return
+    if chosen.zeros:
+        raise InsufficientDataError(
+            f"every benchmark of {variant!r} has a run whose {metric} is 0 or less",
+            str(trial.path),
+            "compare another metric, or make the runs longer",
+            n=0,
+            needed=1,
+        )
+    raise InsufficientDataError(
+        f"no run of {variant!r} has a value of {metric!r} that counts",
+        str(trial.path),
+        "measure more, or look at the failed runs",
+        n=0,
+        needed=1,
+    )
+
+
+def _counted(
+    trial: TrialColumns, mine: Flags, values: NDArray[np.float64], metric: str
+) -> Iterator[Caution]:
+    """Count the runs that are left out."""
+    for code, which, text in (
+        ("warm-up-left-out", mine & trial.warmup, "{} warm-up run{} left out"),
+        (
+            "failed-left-out",
+            mine & trial.candidates & (trial.outcome != 0),
+            "{} failed run{} left out",
+        ),
+        (
+            "metric-missing",
+            mine & trial.judged(metric) & ~np.isfinite(values),
+            "{} run{} without {}",
+        ),
+        (
+            "counted-left-out",
+            mine & trial.measured & trial.apart(metric),
+            "{} run{} left out by design: counters are read in some blocks, times in the others",
+        ),
+    ):
+        if count := int(which.sum()):
+            yield Caution(code, text.format(count, "s" * (count > 1), metric))
+
+
+def _left_out(trial: TrialColumns, chosen: _Chosen, metric: str) -> Iterator[Caution]:
+    """Name the benchmarks that are left out."""
+    found = chosen.rows.keys() | chosen.zeros.keys() | chosen.carried.keys()
+    absent = [bench for bench in trial.manifest.benchmarks if bench not in found]
+    if absent:
+        said = f"no run that counts of {', '.join(absent)}"
+        yield Caution("benchmark-missing", said, tuple(absent))
+    if chosen.zeros:
+        told = ", ".join(f"{bench} ({n})" for bench, n in chosen.zeros.items())
+        said = (
+            f"{metric} counts as not measured where it is 0 or less in some runs, because ratios "
+            f"need positive values: {told}"
+        )
+        yield Caution("not-positive", said, tuple(chosen.zeros))
+
+
+def _how(trial: TrialColumns, used: Flags, metric: str) -> Iterator[Caution]:
+    """Say what holds for how the values came about."""
+    if trial.manifest.sequential:
+        rule = trial.manifest.stop
+        told = "" if rule is None else f", width {rule.width:g}"
+        said = f"sequential (stopping rule{told}): the number of runs depends on the values"
+        yield Caution("sequential", said)
+    if floored := int((used & trial.at_floor(metric)).sum()):
+        said = f"{floored} values of {metric} say only 'at most the launcher's floor'"
+        yield Caution("floored", said)
+
+
+def _levels(trial: TrialColumns, rows: Mapping[str, Integers], metric: str) -> Iterator[Caution]:
+    """Say that runs are means of iterations, where they are."""
+    column = trial.metrics.get(metric)
+    if column is not None:
+        below = [column.of_runs(row)[0].size for row in rows.values()]
+        yield from level_caution([row.size for row in rows.values()], below)
+
+
+def _matrix(
+    trial: TrialColumns,
+    variant: str,
+    metric: str,
+    rows: Mapping[str, Integers],
+    *,
+    failed: Flags,
+    cautions: tuple[Caution, ...],
+) -> PerformanceMatrix:
+    info, values = trial.metric(metric), trial.values(metric)
+    blocks = None
+    # of imported runs most stand in none: that is block 0
+    if trial.manifest.origin != "imported" or (trial.block[trial.measured] > 0).all():
+        ids = trial.session * (int(trial.block.max()) + 1) + trial.block
+        blocks = tuple(read_only(ids[row]) for row in rows.values())
+    column = trial.metrics.get(metric)
+    several = column is not None and any(
+        column.of_runs(row)[0].size > row.size for row in rows.values()
+    )
+    below = [column.of_runs(row) for row in rows.values()] if column and several else None
+    lost = np.flatnonzero(failed)
+    lost = lost[np.argsort(trial.benchmark[lost], kind="stable")]  # as the campaign has them
+    failures = failures_of_rows(
+        [trial.manifest.benchmarks[k] for k in trial.benchmark[lost].tolist()],
+        trial.session[lost].tolist(),
+    )
+    matrix = PerformanceMatrix(
+        name=variant,
+        benchmarks=tuple(rows),
+        samples=tuple(read_only(values[row]) for row in rows.values()),
+        better=info.better,
+        unit=info.unit,
+        blocks=blocks,
+        sessions=tuple(read_only(trial.session[row]) for row in rows.values()),
+        iterations=None if below is None else tuple(read_only(one) for one, _ in below),
+        run_of=None if below is None else tuple(read_only(place) for _, place in below),
+        metric=metric,
+        cautions=cautions,
+        trial=str(trial.path.resolve()),
+        failed=failures.totals,
+        failed_by_session=failures.by_session,
+        session_order=_order(trial),
+        outermost=trial.outermost,
+    )
+    return matrix.at_level(trial.level)
+
+
+def _order(trial: TrialColumns) -> tuple[int, ...] | None:
+    """Give the sessions of a merged trial by when its parts began; () where time tells no order."""
+    if {"sessions-of-hosts", "hosts-as-sessions"} & {caution.code for caution in trial.cautions}:
+        return ()
+    try:
+        parts = sorted(
+            trial.manifest.merged_from,
+            key=lambda part: (datetime.fromisoformat(part.started), part.first),
+        )
+    except (TypeError, ValueError):  # no time, or one without the other's zone
+        return ()
+    order = [n for part in parts for n in range(part.first, part.last + 1)]
+    later = sorted(set(np.unique(trial.session).tolist()) - set(order))  # gone on with since
+    return (*order, *later) if order else None

@@ -1,0 +1,365 @@
+"""Tests of each cell: order and dependence within sessions, shift between them, and how large each is.
+
+The hypothesis of each: the runs of a series are exchangeable, whatever their law. Means and variances
+of the statistics are those over all orders of the ranks, exact with ties; sums over the sessions of a
+cell are held against the normal, chi-squared or Kolmogorov's law, whose tails are heavier than those
+of the statistics (docs/methods/diagnosis.md has the measured levels).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtrc, kolmogorov, ndtr
+
+from .run_table import Floats, RunTable, Series, middle_of, midranks_along
+
+LEAST = 10  # runs of a cell in all its sessions, or it is not tested
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CellTests:
+    """One test on each of C cells; each array has the shape (C,), p-values are nan where not possible.
+
+    `session` and `place`, of a test that looks for one change: the session in which it is, and the
+    first run after it.
+    """
+
+    code: str
+    pvalues: Floats
+    session: NDArray[np.int64] | None = None
+    place: NDArray[np.int64] | None = None
+
+
+def within_sessions(series: Series) -> tuple[CellTests, ...]:
+    """Test every cell of 10 runs or more."""
+    tests = (
+        CellTests(code="order", pvalues=two_sided(_order(series))),
+        CellTests(code="lag-1", pvalues=two_sided(_over_sessions(*lag_moments(series, 1)))),
+        CellTests(code="ljung-box", pvalues=_ljung_box(series)),
+        CellTests(code="runs-test", pvalues=_median_runs(series)),
+        _change_point(series),
+        CellTests(code="warm-up", pvalues=two_sided(_first(series))),
+    )
+    for test in tests:
+        test.pvalues[series.runs < LEAST] = np.nan
+    return tests
+
+
+def two_sided(z: Floats) -> Floats:
+    """Give the p-values of standard normal statistics, never 0."""
+    found: Floats = np.clip(2 * ndtr(-np.abs(z)), np.finfo(np.float64).tiny, 1.0)
+    return found
+
+
+def _over_sessions(statistic: Floats, mean: Floats, variance: Floats) -> Floats:
+    """Add up series to one standard normal value a cell; nan where nothing varies."""
+    total = np.nansum(variance, axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = np.where(
+            total > 0, np.nansum(statistic - mean, axis=1) / np.sqrt(total), np.nan
+        )
+    return found
+
+
+def _order(series: Series) -> Floats:
+    """Correlate ranks with their order (Spearman), over all sessions."""
+    n = series.counts[:, :, None]
+    place = np.where(series.present, np.arange(series.row.shape[2]) - (n - 1) / 2, 0.0)
+    statistic = (series.scores * place).sum(axis=2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = series.squares * (place**2).sum(axis=2) / (series.counts - 1)
+    return _over_sessions(statistic, np.zeros_like(statistic), _known(variance, series))
+
+
+def _known(variance: Floats, series: Series) -> Floats:
+    """Let series that say nothing have no part."""
+    return np.where(series.squares > 0, variance, 0.0)
+
+
+def lag_moments(series: Series, lag: int) -> tuple[Floats, Floats, Floats]:
+    """Give the sum of products at a lag, its mean and its variance over all orders (shape (C, S)).
+
+    Wald and Wolfowitz (1943) for lag 1; here by counting which pairs of products share a run.
+    """
+    a, n = series.scores, series.counts.astype(np.float64)
+    statistic = (a[:, :, lag:] * a[:, :, :-lag]).sum(axis=2)
+    s2, s4 = series.squares, (a**4).sum(axis=2)
+    products = np.maximum(n - lag, 0)
+    shared = 2 * np.maximum(n - 2 * lag, 0)
+    apart = products**2 - products - shared
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = -products * s2 / (n * (n - 1))
+        variance = (
+            products * (s2**2 - s4) / (n * (n - 1))
+            + shared * (2 * s4 - s2**2) / (n * (n - 1) * (n - 2))
+            - mean**2
+        )
+        far = apart * (3 * s2**2 - 6 * s4) / (n * (n - 1) * (n - 2) * (n - 3))
+    variance = variance + np.where((n > 3) & (apart > 0), far, 0.0)
+    usable = (n > lag + 1) & (n > 3) & (s2 > 0)
+    return (
+        np.where(usable, statistic, 0.0),
+        np.where(usable, mean, 0.0),
+        np.where(usable, np.maximum(variance, 0.0), 0.0),
+    )
+
+
+def autocorrelation(series: Series, lag: int) -> Floats:
+    """Estimate each cell's rank autocorrelation within sessions, less its mean by chance."""
+    statistic, mean, _ = lag_moments(series, lag)
+    share = np.maximum(series.counts - lag, 0) / np.maximum(series.counts, 1)
+    scale = (series.squares * share).sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = np.where(scale > 0, (statistic - mean).sum(axis=1) / scale, np.nan)
+    return found
+
+
+def _ljung_box(series: Series) -> Floats:
+    """Apply a portmanteau test: the squared standardised sums of products of several lags."""
+    lags = min(5, max(1, (series.row.shape[2] - 1) // 3))
+    found = np.full(series.counts.shape[0], np.nan)
+    if lags < 2:
+        return found
+    z = np.array([_over_sessions(*lag_moments(series, lag)) for lag in range(1, lags + 1)])
+    freedom = np.isfinite(z).sum(axis=0)
+    tested = freedom >= 2
+    found[tested] = chdtrc(freedom[tested], np.nansum(z**2, axis=0)[tested])
+    np.clip(found, np.finfo(np.float64).tiny, 1.0, out=found)
+    return found
+
+
+def _median_runs(series: Series) -> Floats:
+    """Count runs above and below the median (Wald and Wolfowitz 1940), values equal to it left out."""
+    with np.errstate(invalid="ignore"):
+        middle = middle_of(series.values)
+        side = np.where(series.present, np.sign(series.values - middle[:, :, None]), 0.0)
+    above, below = (side > 0).sum(axis=2), (side < 0).sum(axis=2)
+    at = np.where(side != 0, np.arange(side.shape[2]), -1)
+    latest = np.maximum.accumulate(at, axis=2)
+    filled = np.where(latest >= 0, np.take_along_axis(side, np.maximum(latest, 0), axis=2), 0.0)
+    changes = (filled[:, :, 1:] * filled[:, :, :-1] < 0).sum(axis=2)
+    n = (above + below).astype(np.float64)
+    usable = (above > 0) & (below > 0) & (n > 3)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        pairs = 2.0 * above * below
+        mean = np.where(usable, pairs / n, 0.0)
+        variance = np.where(usable, pairs * (pairs - n) / (n**2 * (n - 1)), 0.0)
+        total = variance.sum(axis=1)
+        apart = np.abs(np.where(usable, changes - mean, 0.0).sum(axis=1))
+        z = np.where(total > 0, np.maximum(apart - 0.5, 0.0) / np.sqrt(total), np.nan)
+    return two_sided(z)
+
+
+def _change_point(series: Series) -> CellTests:
+    """Look for one shift within a session: the largest partial sum of ranks (Pettitt 1979).
+
+    Held against Kolmogorov's law, in each session of 10 runs or more; of several sessions the
+    smallest p-value counts, times their number.
+    """
+    n = series.counts
+    usable = (n >= LEAST) & (series.squares > 0)
+    sums = np.abs(np.cumsum(series.scores, axis=2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        height = sums.max(axis=2) / np.sqrt(n * series.squares / (n - 1))
+    p = np.where(usable, kolmogorov(np.where(usable, height, 0.0)), np.inf)
+    which = p.argmin(axis=1)
+    cells = np.arange(which.size)
+    tested = usable.sum(axis=1)
+    least = np.where(tested > 0, p[cells, which], 1.0) * tested
+    found = np.where(tested > 0, np.clip(least, np.finfo(np.float64).tiny, 1.0), np.nan)
+    place = sums.argmax(axis=2)[cells, which] + 1
+    return CellTests(code="change-point", pvalues=found, session=which, place=place)
+
+
+def _first(series: Series) -> Floats:
+    """Add up the ranks of the first runs of all sessions."""
+    first = series.scores[:, :, 0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = series.squares / series.counts
+    return _over_sessions(first, np.zeros_like(first), _known(variance, series))
+
+
+def session_shift(series: Series) -> CellTests:
+    """Test whether the sessions of each cell have one level (Kruskal and Wallis 1952, with ties).
+
+    The hypothesis: all runs of the cell are exchangeable, over sessions too. A cell needs 10 runs,
+    and two runs in each of two sessions.
+    """
+    cells, sessions, size = series.values.shape
+    n = series.counts.astype(np.float64)
+    flat = np.where(series.present, series.values, np.inf).reshape(cells, sessions * size)
+    ranks = midranks_along(flat).reshape(series.values.shape)
+    runs = n.sum(axis=1)
+    centred = np.where(series.present, ranks - ((runs + 1) / 2)[:, None, None], 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = np.where(n > 0, centred.sum(axis=2) / n, 0.0)
+        among = (n * means**2).sum(axis=1)
+        statistic = (runs - 1) * among / (centred**2).sum(axis=(1, 2))
+    freedom = (n > 0).sum(axis=1) - 1
+    tested = (runs >= LEAST) & ((n >= 2).sum(axis=1) >= 2) & np.isfinite(statistic)
+    found = np.full(cells, np.nan)
+    found[tested] = np.clip(
+        chdtrc(freedom[tested], statistic[tested]), np.finfo(np.float64).tiny, 1.0
+    )
+    return CellTests(code="session-shift", pvalues=found)
+
+
+_FAR = 6.0  # robust standard deviations from the median of its series: a far run
+_NORMAL = 1.4826  # median absolute deviation to standard deviation, of a normal law
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Description:
+    """Figures of C cells, each of shape (C,); nan where unknown.
+
+    `spread` is the standard deviation of logs within sessions, pooled, `session_sd` that of session
+    levels beyond what runs explain (0 where none is seen); `lag_1` the autocorrelation of ranks within
+    sessions; `effective` how many independent runs would give the mean of all runs the same standard
+    error; `ties` the share of runs whose value another run of the cell has too; `resolution` the
+    smallest difference of two values, where there are ties. `far`, of shape (C, S, R), marks the runs
+    more than six robust standard deviations from the median of their series.
+    """
+
+    spread: Floats
+    session_sd: Floats
+    lag_1: Floats
+    effective: Floats
+    ties: Floats
+    resolution: Floats
+    far: NDArray[np.bool_]
+
+
+def described(table: RunTable, series: Series) -> Description:
+    """Describe all cells."""
+    logs = np.where(series.present, table.logs[series.row], np.nan)
+    ties, resolution = _readings(series)
+    spread, session_sd, effective = _levels(
+        series, logs, _repetition(series) if table.in_order else np.ones(ties.shape)
+    )
+    return Description(
+        spread=spread,
+        session_sd=session_sd,
+        lag_1=autocorrelation(series, 1) if table.in_order else np.full(ties.shape, np.nan),
+        effective=effective,
+        ties=ties,
+        resolution=resolution,
+        far=_far(logs),
+    )
+
+
+def _levels(series: Series, logs: Floats, factor: Floats) -> tuple[Floats, Floats, Floats]:
+    """Estimate components of variance between and within sessions, by analysis of variance."""
+    n = series.counts.astype(np.float64)
+    runs, sessions = n.sum(axis=1), (n > 0).sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = np.where(n > 0, np.where(series.present, logs, 0.0).sum(axis=2) / n, 0.0)
+        overall = (n * means).sum(axis=1) / runs
+        inside = np.where(series.present, logs - means[:, :, None], 0.0)
+        within = (inside**2).sum(axis=(1, 2)) / (runs - sessions)
+        among = np.where(n > 0, n * (means - overall[:, None]) ** 2, 0.0).sum(axis=1)
+        among = among / (sessions - 1)
+        typical = (runs - (n**2).sum(axis=1) / runs) / (sessions - 1)
+        shift = np.maximum(among - factor * within, 0.0) / typical
+        single = sessions < 2
+        share = (n**2).sum(axis=1) / runs**2  # 1/S where sessions have as many runs
+        error = np.where(single, 0.0, shift) * share + factor * within / runs
+        effective = (np.where(single, 0.0, shift) + within) / error
+    effective = np.where((within > 0) & np.isfinite(effective), np.minimum(effective, runs), np.nan)
+    session_sd = np.where(single | ~np.isfinite(shift), np.nan, np.sqrt(np.abs(shift)))
+    return np.where(runs > sessions, np.sqrt(within), np.nan), session_sd, effective
+
+
+def _repetition(series: Series) -> Floats:
+    """Give by how much autocorrelation multiplies the variance of a session's mean (1: not at all).
+
+    Lags are counted while they are surely positive, so that independent runs count in full.
+    """
+    found = np.ones(series.counts.shape[0])
+    going = np.ones(found.shape, dtype=np.bool_)
+    size = series.row.shape[2]
+    typical = np.maximum(series.counts.max(axis=1), 1)
+    for lag in range(1, min(10, size - 2) + 1):
+        statistic, mean, variance = lag_moments(series, lag)
+        total = variance.sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z = (statistic - mean).sum(axis=1) / np.sqrt(total)
+        going &= np.nan_to_num(z) > 2.0  # standard errors from 0
+        if not going.any():
+            break
+        rho = np.nan_to_num(autocorrelation(series, lag))
+        found += np.where(going, 2 * np.maximum(1 - lag / typical, 0) * rho, 0.0)
+    return found
+
+
+def _readings(series: Series) -> tuple[Floats, Floats]:
+    """Tell how many runs share their value with another one, and the smallest step."""
+    cells = series.counts.shape[0]
+    ordered = np.sort(series.values.reshape(cells, -1), axis=1)  # nan comes last
+    with np.errstate(invalid="ignore", over="ignore"):
+        steps = np.diff(ordered, axis=1)
+    same = steps == 0
+    tied = np.zeros(ordered.shape, dtype=np.bool_)
+    tied[:, 1:] |= same
+    tied[:, :-1] |= same
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ties = tied.sum(axis=1) / series.runs
+    least = np.where((steps > 0) & np.isfinite(steps), steps, np.inf).min(axis=1, initial=np.inf)
+    return ties, np.where((ties > 0) & np.isfinite(least), least, np.nan)
+
+
+def _far(logs: Floats) -> NDArray[np.bool_]:
+    cells = logs.shape[0]
+    apart = np.abs(logs - middle_of(logs)[:, :, None])
+    scale = _NORMAL * middle_of(apart.reshape(cells, 1, -1))
+    with np.errstate(invalid="ignore"):
+        found: NDArray[np.bool_] = (scale > 0)[:, :, None] & (apart > _FAR * scale[:, :, None])
+    return found
+
+
+def size_of(
+    test: CellTests, cell: int, table: RunTable, series: Series, figures: Description
+) -> float | None:
+    """Give the size of a finding of one cell."""
+    if test.code in ("lag-1", "ljung-box", "runs-test"):
+        found = float(figures.lag_1[cell])
+    elif test.code == "session-shift":
+        found = math.expm1(min(float(figures.session_sd[cell]), 700.0))
+    else:
+        found = _relative(test, cell, table, series)
+    return found if math.isfinite(found) else None
+
+
+def _relative(test: CellTests, cell: int, table: RunTable, series: Series) -> float:
+    rows = [row[row >= 0] for row in series.row[cell]]
+    logs = table.logs
+    early: list[Floats] = []
+    late: list[Floats] = []
+    if test.code == "change-point" and test.session is not None and test.place is not None:
+        mine = logs[rows[int(test.session[cell])]]
+        cut = int(test.place[cell])
+        return _apart(mine[:cut], mine[cut:])
+    for row in rows:
+        if row.size < 2:
+            continue
+        relative = logs[row] - np.median(logs[row])
+        if test.code == "warm-up":
+            early.append(relative[1:])
+            late.append(relative[:1])
+        else:
+            half = row.size // 2
+            early.append(relative[:half])
+            late.append(relative[-half:])
+    if not early:
+        return math.nan
+    times = 1.0 if test.code == "warm-up" else 2.0  # halves lie half a session apart
+    return _apart(np.concatenate(early), np.concatenate(late), times)
+
+
+def _apart(before: Floats, after: Floats, times: float = 1.0) -> float:
+    if not (before.size and after.size):
+        return math.nan
+    return math.expm1(min(times * float(np.median(after) - np.median(before)), 700.0))

@@ -1,0 +1,431 @@
+"""How much the minimum, the median and the mean vary from sample to sample.
+
+The report warns against the fastest run as a figure for a program: of normal values the minimum still
+varies much when the mean has long settled, and nothing makes a rare fast run come again. Whether that
+holds for given runs is looked up here, by resampling them.
+
+References
+----------
+.. [1] S. Touati, J. Worms, S. Briais, "The Speedup Test", technical report, 2010, appendix A (table 1, there
+   by simulation).
+.. [2] W. Hoeffding, "A class of statistics with asymptotically normal distribution", Annals of
+   Mathematical Statistics 19, 1948.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import median
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.matrix import PerformanceMatrix
+from ..errors import AnalysisError, InsufficientDataError
+from ..pages.model import Caution
+from ..pages.result import Result
+from ..stats.arguments import counted, door, stream
+from ..stats.samples import median as array_median
+from .normality import FEW_RUNS, checked_sizes
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NormalSpread:
+    """Standard deviations of the estimators of n values of the standard normal, by quadrature."""
+
+    size: int
+    minimum: float
+    median: float
+    mean: float
+
+
+@door
+@lru_cache(maxsize=256)
+def normal_spread(size: int) -> NormalSpread:
+    """Give the standard deviations of minimum, median and mean of `size` standard normal values.
+
+    Trapezoid sums over the densities of order statistics, which decay fast on both sides: exact to about
+    12 digits. The middle two values of an even size are integrated jointly, over their mid-point and half gap.
+
+    Parameters
+    ----------
+    size : int
+        How many values, at least 1.
+
+    Raises
+    ------
+    UsageError
+        If `size` is below 1.
+    """
+    from scipy.special import log_ndtr
+
+    counted("size", size)
+
+    def sd(x: Array, log_density: Array) -> float:
+        weight = np.exp(log_density - log_density.max())
+        weight /= weight.sum()
+        at = float((weight * x).sum())
+        return float(np.sqrt((weight * (x - at) ** 2).sum()))
+
+    x = np.linspace(-12.0, 12.0, 8001)
+    minimum = sd(x, (size - 1) * log_ndtr(-x) - x**2 / 2)
+    middle = np.linspace(-15.0, 15.0, 501) / np.sqrt(size)
+    half = (size - 1) // 2  # values below the middle one, or below the middle two
+    if size % 2:
+        log_density = half * (log_ndtr(middle) + log_ndtr(-middle)) - middle**2 / 2
+        median = sd(middle, log_density)
+    else:
+        nodes, weights = np.polynomial.legendre.leggauss(96)
+        reach = min(9.0, 60.0 / size)  # the gap falls like exp(-0.8 size gap), or faster
+        gap, centre = (nodes + 1) / 2 * reach, middle[:, None]
+        low, high = centre - gap, centre + gap
+        log_density = half * (log_ndtr(low) + log_ndtr(-high)) - (low**2 + high**2) / 2
+        median = sd(np.broadcast_to(centre, log_density.shape), log_density + np.log(weights))
+    return NormalSpread(size=size, minimum=minimum, median=median, mean=size**-0.5)
+
+
+Estimator = Literal["minimum", "median", "mean"]
+ESTIMATORS: tuple[Estimator, ...] = ("minimum", "median", "mean")
+_REFERENCES = (
+    "S. Touati, J. Worms, S. Briais, The Speedup Test, technical report, 2010, appendix A",
+    "W. Hoeffding, Annals of Mathematical Statistics 19, 1948 (means over subsamples)",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """How one estimator of n runs varies around its value on all runs, in the unit of the runs.
+
+    `bias` is its expected value less its value on all runs; the relative ones are divided by the latter.
+    """
+
+    estimator: Estimator
+    sd: float
+    bias: float
+    relative_sd: float
+    relative_bias: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizeSpread:
+    """The three estimators at one subsample size."""
+
+    size: int
+    subsamples: int
+    minimum: Spread
+    median: Spread
+    mean: Spread
+
+    def of(self, estimator: Estimator) -> Spread:
+        """Give one of the three."""
+        found: Spread = getattr(self, estimator)
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EstimatorRow:
+    """One benchmark: its estimates from all runs, the sd of a run, and the spread by size.
+
+    `steadiest` has the least relative sd at the size `judged`; None when two are level or nothing
+    varies. `why` says why there are no sizes, or that nothing varies.
+    """
+
+    name: str
+    runs: int
+    minimum: float
+    median: float
+    mean: float
+    run_sd: float | None
+    sizes: tuple[SizeSpread, ...]
+    judged: int | None
+    steadiest: Estimator | None
+    why: str | None
+
+    def at(self, size: int | None) -> SizeSpread | None:
+        """Give the spread at a size, None where the benchmark has no such size."""
+        return next((spread for spread in self.sizes if spread.size == size), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Growth:
+    """How estimates spread at one size: medians over benchmarks, in sds of one run.
+
+    `sds` is empty where no benchmark has so many runs; `normal` is the reference.
+    """
+
+    benchmarks: int
+    sds: Mapping[Estimator, float]
+    normal: NormalSpread
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EstimatorSpread(Result):
+    """The spread of minimum, median and mean over the benchmarks of one matrix.
+
+    `steadiest` is what is the steadiest on more than half of the benchmarks, None when no one estimator
+    is; `counts` says on how many. `normal` holds the reference at every size that was used and at those published.
+    `seed` is the whole number drawn from `rng` that every benchmark's stream derives from.
+    """
+
+    method: ClassVar[str] = "estimator-spread"
+
+    name: str
+    unit: str
+    benchmarks: tuple[EstimatorRow, ...]
+    steadiest: Estimator | None
+    counts: Mapping[Estimator, int]
+    normal: tuple[NormalSpread, ...]
+    seed: int
+    references: tuple[str, ...] = _REFERENCES
+
+    @property
+    def varying(self) -> tuple[EstimatorRow, ...]:
+        """The benchmarks whose estimates vary at the size at which they are judged."""
+        judged = ((row, row.at(row.judged)) for row in self.benchmarks)
+        return tuple(row for row, spread in judged if spread is not None and spread.mean.sd > 0)
+
+    def against_mean(self, estimator: Estimator) -> float | None:
+        """Tell how often as much as the mean an estimator varies; None where nothing varies.
+
+        It is the median over the benchmarks of the ratio of relative sds, at the size judged.
+
+        Parameters
+        ----------
+        estimator : {"minimum", "median", "mean"}
+            What is set against the mean.
+        """
+        ratios = [
+            spread.of(estimator).relative_sd / spread.mean.relative_sd
+            for row in self.varying
+            if (spread := row.at(row.judged)) is not None
+        ]
+        return median(ratios) if ratios else None
+
+    @property
+    def growth(self) -> tuple[Growth, ...]:
+        """The spread by size: at sizes that a third of the varying benchmarks have, or that none has."""
+        rows = self.varying
+        found = []
+        for normal in self.normal:
+            here = [
+                (spread, row.run_sd or 1.0)
+                for row in rows
+                if (spread := row.at(normal.size)) is not None
+            ]
+            if here and 3 * len(here) < len(rows):
+                continue
+            sds = {
+                name: median(s.of(name).sd / sd for s, sd in here) for name in ESTIMATORS if here
+            }
+            found.append(Growth(benchmarks=len(here), sds=sds, normal=normal))
+        return tuple(found)
+
+
+SUBSAMPLES = 4000
+_CHUNK = 1 << 20  # values shuffled at a time
+
+
+def subsample_spread(
+    values: Array, sizes: Sequence[int], *, subsamples: int = SUBSAMPLES, rng: np.random.Generator
+) -> tuple[SizeSpread, ...]:
+    """Spread the three estimators over subsamples of each size, drawn without replacement.
+
+    The values are shuffled and cut into disjoint subsamples; the variance between these, averaged over
+    many shuffles, has the variance of the estimator at that size as its expected value [2]_. That
+    needs two disjoint subsamples. Draws with replacement, or larger ones, would not do: they meet the
+    same few lowest values again and again, which makes the minimum look steady.
+    """
+    base, top = float(values.min()), float(values.max())
+    if base < top / 1e300:  # a relative spread may be no number
+        raise AnalysisError(
+            f"these runs lie too far apart to be compared: {base:.3g} and {top:.3g}",
+            fix="look for a wrong value",
+        )
+    scale = float(np.ptp(values)) or 1.0
+    # Deviations from the minimum: equal values give exactly 0, and no unit is too large or too small.
+    deviations = (values - base) / scale
+    whole = _estimates(deviations[None, :])[:, 0]
+    done = []
+    for size in sizes:
+        if 2 * size > values.size:
+            continue
+        total, sds, means = _over_shuffles(deviations, size, subsamples, rng)
+        rows = {}
+        for name, sd, mean, at in zip(ESTIMATORS, sds * scale, means, whole, strict=True):
+            bias, value = float(mean - at) * scale, base + float(at) * scale
+            rows[name] = Spread(
+                estimator=name,
+                sd=float(sd),
+                bias=bias,
+                relative_sd=float(sd) / value,
+                relative_bias=bias / value,
+            )
+        done.append(SizeSpread(size=size, subsamples=total, **rows))
+    return tuple(done)
+
+
+def _over_shuffles(
+    values: Array, size: int, subsamples: int, rng: np.random.Generator
+) -> tuple[int, Array, Array]:
+    """Give how many subsamples were drawn, and the sds and means of the estimates over them."""
+    blocks = values.size // size
+    shuffles = max(1, -(-subsamples // blocks))
+    at_once = max(1, _CHUNK // values.size)
+    variance, mean = np.zeros(3), np.zeros(3)
+    for start in range(0, shuffles, at_once):
+        some = min(at_once, shuffles - start)
+        drawn = rng.permuted(np.tile(values, (some, 1)), axis=1)[:, : blocks * size]
+        estimates = _estimates(drawn.reshape(some, blocks, size))
+        variance += estimates.var(axis=2, ddof=1).sum(axis=1)
+        mean += estimates.mean(axis=2).sum(axis=1)
+    return shuffles * blocks, np.sqrt(variance / shuffles), mean / shuffles
+
+
+def _estimates(samples: Array) -> Array:
+    """Give minimum, median and mean along the last axis, stacked in this order."""
+    return np.stack([samples.min(axis=-1), np.median(samples, axis=-1), samples.mean(axis=-1)])
+
+
+_SIZES = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
+PUBLISHED_SIZES = (20, 50, 100, 1000, 10_000)  # [1] table 1
+_MARGIN = 0.05  # sds closer than this are level: about twice the error of 4000 subsamples
+
+
+@door
+def estimator_spread(
+    matrix: PerformanceMatrix,
+    *,
+    sizes: Sequence[int] | None = None,
+    subsamples: int = SUBSAMPLES,
+    rng: np.random.Generator,
+) -> EstimatorSpread:
+    """Compare minimum, median and mean as estimators, on the runs of each benchmark ([1]_, appendix A).
+
+    Parameters
+    ----------
+    matrix : PerformanceMatrix
+        The runs of one variant.
+    sizes : sequence of int, optional
+        How many runs a subsample has; by default 2, 5, 10, 20, 50 ... 10,000 and a quarter of the
+        runs. A benchmark takes part with the sizes up to half of its runs, and is judged at the
+        largest up to a quarter: above, the spread rests on too few low values.
+    subsamples : int
+        How many subsamples at each size, at least.
+    rng : numpy.random.Generator
+        Where the draws come from. Each benchmark has a stream of its own, so leaving one out does not
+        change the others.
+
+    Raises
+    ------
+    UsageError
+        If the sizes are not whole numbers from 2 on, or `subsamples` is below 2.
+    InsufficientDataError
+        If no benchmark has enough runs for two disjoint subsamples of the smallest size.
+    AnalysisError
+        If two runs of a benchmark lie more than a factor of 1e300 apart.
+    """
+    counted("subsamples", subsamples, least=2)
+    given = None if sizes is None else checked_sizes(sizes)
+    least = 2 * (_SIZES if given is None else given)[0]
+    if max(matrix.runs) < least:
+        raise InsufficientDataError(
+            f"no benchmark has the {least} runs that two disjoint subsamples need",
+            matrix.name,
+            f"measure {least} runs or more; 40 tell much more",
+            n=max(matrix.runs),
+            needed=least,
+        )
+    root = int(rng.integers(2**53))  # so that JSON holds it exactly
+    rows = tuple(
+        _row(name, values, given, subsamples, stream(root, name))
+        for name, values in zip(matrix.benchmarks, matrix.samples, strict=True)
+    )
+    counts = {name: sum(row.steadiest == name for row in rows) for name in ESTIMATORS}
+    leading = [name for name in ESTIMATORS if 2 * counts[name] > len(rows)]
+    used = {size.size for row in rows for size in row.sizes}
+    return EstimatorSpread(
+        name=matrix.name,
+        unit=matrix.unit,
+        benchmarks=rows,
+        steadiest=leading[0] if leading else None,
+        counts=counts,
+        normal=tuple(normal_spread(size) for size in sorted(used | set(PUBLISHED_SIZES))),
+        seed=root,
+        cautions=(*matrix.cautions, *_cautions(matrix, rows, counts)),
+    )
+
+
+def _row(
+    name: str,
+    values: Array,
+    given: tuple[int, ...] | None,
+    subsamples: int,
+    rng: np.random.Generator,
+) -> EstimatorRow:
+    quarter = max(values.size // 4, 2)
+    sizes = given or tuple(sorted({*_SIZES, min(quarter, _SIZES[-1])}))
+    spreads = subsample_spread(values, sizes, subsamples=subsamples, rng=rng)
+    judged = next(
+        (s for s in reversed(spreads) if s.size <= quarter), spreads[0] if spreads else None
+    )
+    steadiest: Estimator | None = None
+    why = None
+    if judged is None:
+        why = f"needs {2 * sizes[0]} runs"
+    elif np.ptp(values) == 0:
+        why = "all runs are equal"
+    else:
+        first, second = sorted(map(judged.of, ESTIMATORS), key=lambda spread: spread.relative_sd)[
+            :2
+        ]
+        if first.relative_sd < (1 - _MARGIN) * second.relative_sd:
+            steadiest = first.estimator
+    base, reach = float(values.min()), float(np.ptp(values)) or 1.0
+    deviations = (values - base) / reach  # as in `subsample_spread`
+    return EstimatorRow(
+        name=name,
+        runs=values.size,
+        minimum=base,
+        median=float(array_median(values)),
+        mean=base + reach * float(deviations.mean()),
+        run_sd=reach * float(deviations.std(ddof=1)) if values.size > 1 else None,
+        sizes=spreads,
+        judged=None if judged is None else judged.size,
+        steadiest=steadiest,
+        why=why,
+    )
+
+
+def _cautions(
+    matrix: PerformanceMatrix, rows: Sequence[EstimatorRow], counts: Mapping[Estimator, int]
+) -> Iterator[Caution]:
+    few = tuple(row.name for row in rows if row.runs < FEW_RUNS)
+    if few:
+        yield Caution(
+            "few-runs",
+            f"{len(few)} of {len(rows)} benchmarks have fewer than {FEW_RUNS} runs: their figures rest on "
+            "few values, those of the minimum on the lowest two or three",
+            few,
+        )
+    if counts["minimum"]:
+        yield Caution(
+            "steady-minimum",
+            "a steady minimum says that low runs come often here; it does not make the minimum what "
+            "a user meets, nor the run with the least noise",
+            tuple(row.name for row in rows if row.steadiest == "minimum"),
+        )
+    if matrix.sessions is not None and any(np.unique(ids).size > 1 for ids in matrix.sessions):
+        yield Caution(
+            "sessions-mixed",
+            "subsamples mix the runs of all sessions: n runs of one single session spread otherwise",
+        )
+    if matrix.better == "higher":
+        yield Caution(
+            "minimum-is-worst",
+            "larger values are better here, so the minimum is the worst run, not the best",
+        )

@@ -1,0 +1,196 @@
+"""The diagnosis of a fleet: that of each host."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from ..data.fleet import host_cautions, open_fleet
+from ..data.fleet_as_trial import nothing_to_judge
+from ..errors import InsufficientDataError
+from ..pages import number_format as figures
+from ..pages.model import Caution, Column, Page, Section, Sentence, Table, Value, page_of
+from ..pages.result import Result
+from ..record.fleet_progress import HostProgress, HostState, with_plans
+from ..record.words import shorten
+from ..stats.arguments import door
+from .examine import diagnose_trial
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiagnosedHost:
+    """One host: how it stands, what was looked at, and the codes of what was found.
+
+    `sessions`, `runs` and `tests` are 0 where nothing could be looked at; `codes` names the codes in
+    the order of the host's own diagnosis, and `told` says them in words.
+    """
+
+    host: str
+    state: HostState
+    sessions: int
+    runs: int
+    tests: int
+    codes: tuple[str, ...]
+    told: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedFinding:
+    """A finding by its code: on which hosts, and how the first of them says it."""
+
+    code: str
+    hosts: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FleetDiagnosis(Result):
+    """What the runs of a fleet look like.
+
+    Attributes
+    ----------
+    name : str
+        The fleet's folder.
+    metric : str
+        What was measured.
+    confidence : float
+        1 - this is the share of clean fleets that show any tested finding, at most: each host is
+        looked at with the risk divided by the number of hosts.
+    hosts : tuple of DiagnosedHost
+        In the fleet's order.
+    findings : tuple of SharedFinding
+        What most hosts have first.
+    """
+
+    method: ClassVar[str] = "diagnose-fleet"
+
+    name: str
+    metric: str
+    confidence: float
+    hosts: tuple[DiagnosedHost, ...]
+    findings: tuple[SharedFinding, ...]
+
+
+@door
+def diagnose_fleet(
+    fleet: str | Path,
+    *,
+    metric: str | None = None,
+    variants: Sequence[str] | None = None,
+    confidence: float = 0.95,
+) -> FleetDiagnosis:
+    """Look at the runs of each host, as `diagnose_trial` does, and at what hosts have in common."""
+    opened = open_fleet(Path(fleet))
+    metric = opened.question() if metric is None else metric
+    risk = (1 - confidence) / len(opened.fleet.hosts)
+    progress: list[HostProgress] = []
+    hosts: list[DiagnosedHost] = []
+    shared: dict[str, list[tuple[str, str]]] = {}
+    for one in opened.hosts():
+        progress.append(one.progress)
+        sessions, runs, tests = 0, 0, 0
+        found: tuple[Caution, ...] = ()
+        if one.judgeable and one.trial is not None:
+            try:
+                diagnosis = diagnose_trial(
+                    one.trial, metric=metric, variants=variants, confidence=1 - risk
+                )
+            except InsufficientDataError:  # no run has a value of this metric
+                diagnosis = None
+            if diagnosis is not None:
+                sessions, runs, tests = diagnosis.sessions, diagnosis.runs, diagnosis.tests
+                found = diagnosis.cautions
+        for caution in found:
+            shared.setdefault(caution.code, []).append((one.progress.host, caution.text))
+        hosts.append(
+            DiagnosedHost(
+                host=one.progress.host,
+                state=one.progress.state,
+                sessions=sessions,
+                runs=runs,
+                tests=tests,
+                codes=tuple(dict.fromkeys(caution.code for caution in found)),
+                told=tuple(caution.text for caution in found),
+            )
+        )
+    told = with_plans(progress)
+    if not any(one.runs for one in hosts):
+        raise nothing_to_judge(opened.path, told)
+    findings = [
+        SharedFinding(
+            code=code, hosts=tuple(dict.fromkeys(host for host, _ in those)), text=those[0][1]
+        )
+        for code, those in shared.items()
+    ]
+    return FleetDiagnosis(
+        name=opened.path.absolute().name,
+        metric=metric,
+        confidence=confidence,
+        hosts=tuple(hosts),
+        findings=tuple(sorted(findings, key=lambda one: -len(one.hosts))),
+        cautions=tuple(host_cautions(told)),
+    )
+
+
+_NAMED = 4  # hosts that a sentence names
+_SHOWN = 20  # hosts that the table shows
+
+
+@page_of.register(FleetDiagnosis)
+def _fleet_diagnosis_page(found: FleetDiagnosis) -> Page:
+    looked = [one for one in found.hosts if one.runs]
+    told = f"nothing stands out on {len(looked)} hosts"
+    if found.findings:
+        some = sum(bool(one.codes) for one in looked)
+        told = f"something stands out on {some} of {len(looked)} hosts"
+    if found.metric != "wall":
+        told = f"{found.metric}: {told}"
+    return Page(
+        title=f"Diagnosis of {found.name}",
+        sections=(
+            Section(
+                (
+                    Sentence(f"{told}; 'fairtrial diagnose FLEET/HOST' says it of one"),
+                    *(Sentence(_said(one, len(looked))) for one in found.findings),
+                )
+            ),
+            Section(_hosts(found)),
+        ),
+        cautions=found.cautions,
+    )
+
+
+def _said(one: SharedFinding, hosts: int) -> str:
+    where = "all hosts" if len(one.hosts) == hosts else figures.listed(one.hosts, _NAMED)
+    such = "" if len(one.hosts) == 1 else f", such as {one.hosts[0]}"
+    return f"{where}{such}: {one.text}"
+
+
+def _hosts(found: FleetDiagnosis) -> tuple[Table | Sentence, ...]:
+    # those with most findings first: they are what a reader looks for
+    ordered = sorted(found.hosts, key=lambda one: -len(one.codes))
+    table = Table(
+        name="hosts",
+        columns=(
+            Column("host", "left"),
+            Column("state", "left"),
+            *map(Column, ("sessions", "runs", "tests")),
+            Column("found", "left"),
+        ),
+        rows=tuple(
+            (
+                shorten(one.host, 28),
+                one.state,
+                Value(str(one.sessions), one.sessions),
+                Value(str(one.runs), one.runs),
+                Value(str(one.tests), one.tests),
+                figures.listed(one.codes, 4),
+            )
+            for one in ordered[:_SHOWN]
+        ),
+    )
+    if len(ordered) <= _SHOWN:
+        return (table,)
+    return (table, Sentence(f"and {len(ordered) - _SHOWN} more hosts (--json)"))

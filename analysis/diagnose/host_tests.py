@@ -1,0 +1,225 @@
+"""Tests of the whole host: what happens to the runs of all cells at once.
+
+Each run is scored by its rank within its own cell and session, so that programs of any speed and
+spread count alike. When cells do not influence each other and runs are exchangeable, the scores of
+different cells are independent, whatever the law of each: a program with two modes of its own
+changes nothing here, a host with two speeds does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.special import chdtrc, kolmogorov
+
+from .cell_tests import LEAST, two_sided
+from .run_table import Floats, Integers, RunTable, Series, middle_of, midranks_along
+
+HostCode = Literal[
+    "host-blocks",
+    "host-neighbours",
+    "host-trend",
+    "host-warm-up",
+    "host-change",
+    "host-sessions",
+]
+_CELLS = 2  # a host is seen where two cells or more agree
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostTest:
+    """One test of the host; its p-value is None where it was not possible.
+
+    `session` (by its number in the table) and `row`, the first run after the change in it, are of a
+    test of one session. `size`: of blocks and sessions the mean correlation between cells; of
+    neighbours that of consecutive runs; of a trend the mean rank correlation; of a warm-up the mean
+    standardised rank of first runs; of a change that of all values, 0.02 is 2 % more.
+    """
+
+    code: HostCode
+    pvalue: float | None
+    session: int | None = None
+    row: int | None = None
+    size: float | None = None
+
+
+def host_tests(table: RunTable, series: Series) -> tuple[HostTest, ...]:
+    """Test the host; nothing where there is one cell only."""
+    used = series.squares > 0
+    if int(used.any(axis=1).sum()) < _CELLS or int(series.counts[used].sum()) < LEAST:
+        return ()
+    scaled = series.scaled()
+    scores = np.zeros(table.values.size)
+    scores[series.row[series.present]] = scaled[series.present]
+    return (
+        _blocks(table, scores),
+        *((_neighbours(table, series, scores),) if table.ordered else ()),
+        _trend(series, scaled),
+        _warm_up(series, scaled),
+        *(_changes(table, series, scores) if table.ordered else ()),
+        _sessions(series),
+    )
+
+
+def _plain(p: float) -> float | None:
+    return max(float(p), float(np.finfo(np.float64).tiny)) if np.isfinite(p) else None
+
+
+def _normal(z: float) -> float | None:
+    """Give the two-sided p-value of a standard normal statistic."""
+    return _plain(two_sided(np.array(z)).item())
+
+
+def _blocks(table: RunTable, scores: Floats) -> HostTest:
+    """Apply Friedman's test to blocks: cells are the judges, the blocks of a session what they rank."""
+    known = (table.block >= 0) & (scores != 0)
+    sessions, blocks = len(table.sessions), int(table.block.max(initial=0)) + 1
+    place = (table.session * blocks + table.block)[known]
+    totals = np.bincount(place, scores[known], sessions * blocks).reshape(sessions, blocks)
+    weights = np.bincount(place, scores[known] ** 2, sessions * blocks).reshape(sessions, blocks)
+    there = np.bincount(place, minlength=sessions * blocks).reshape(sessions, blocks) > 0
+    freedom = np.maximum(there.sum(axis=1) - 1, 0)
+    used = (weights.sum(axis=1) > 0) & (freedom > 0)
+    if not used.any():
+        return HostTest(code="host-blocks", pvalue=None)
+    statistic = (freedom[used] * (totals[used] ** 2).sum(axis=1) / weights[used].sum(axis=1)).sum()
+    total = int(freedom[used].sum())
+    judges = weights[used].sum() / there[used].sum()
+    agreement = (statistic / total - 1) / (judges - 1) if judges > 1 else None
+    return HostTest(
+        code="host-blocks",
+        pvalue=_plain(chdtrc(total, statistic)),
+        size=None if agreement is None else float(agreement),
+    )
+
+
+def _sessions(series: Series) -> HostTest:
+    """Apply Friedman's test to sessions: whether cells agree which were slow."""
+    complete = (series.counts > 0).all(axis=1)
+    sessions = series.counts.shape[1]
+    if sessions < 2 or int(complete.sum()) < _CELLS:
+        return HostTest(code="host-sessions", pvalue=None)
+    middles = middle_of(series.values[complete])
+    ranks = midranks_along(middles) - (sessions + 1) / 2
+    squares = (ranks**2).sum()
+    judges = int(complete.sum())
+    if squares == 0:
+        return HostTest(code="host-sessions", pvalue=None)
+    statistic = (sessions - 1) * (ranks.sum(axis=0) ** 2).sum() / squares
+    return HostTest(
+        code="host-sessions",
+        pvalue=_plain(chdtrc(sessions - 1, statistic)),
+        size=float((statistic / (sessions - 1) - 1) / (judges - 1)),
+    )
+
+
+def _trend(series: Series, scaled: Floats) -> HostTest:
+    """Apply Page's test: whether all cells get slower, or faster, within sessions."""
+    n = series.counts[:, :, None]
+    place = np.where(series.present, np.arange(series.row.shape[2]) - (n - 1) / 2, 0.0)
+    used = series.squares > 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # each series weighs the same however many runs it has
+        unit = place / np.sqrt((place**2).sum(axis=2))[:, :, None]
+        factor = np.sqrt((series.counts - 1) / series.counts)
+    total = ((scaled * np.nan_to_num(unit)).sum(axis=2) * np.nan_to_num(factor))[used].sum()
+    # the rank correlation r of n exchangeable runs has the variance 1 / (n - 1)
+    lengths = series.counts[used]
+    mean = total / float((np.sqrt(lengths - 1)).sum())
+    z = total / np.sqrt(used.sum())
+    return HostTest(code="host-trend", pvalue=_normal(z), size=float(mean))
+
+
+def _warm_up(series: Series, scaled: Floats) -> HostTest:
+    """Compare the first runs of all cells in all sessions with the others, by their ranks."""
+    used = series.squares > 0
+    first = scaled[:, :, 0][used]
+    z = first.sum() / np.sqrt(first.size)
+    return HostTest(code="host-warm-up", pvalue=_normal(z), size=float(first.mean()))
+
+
+def _neighbours(table: RunTable, series: Series, scores: Floats) -> HostTest:
+    """Correlate consecutive runs of different cells.
+
+    The variance is exact: for each pair of series that of sum M_ij a_i b_j over all orders of both,
+    where M tells which of their runs are neighbours.
+    """
+    group = np.full(scores.size, -1, dtype=np.int64)
+    cells, sessions, _ = series.row.shape
+    of_run = np.broadcast_to(
+        np.arange(cells * sessions).reshape(cells, sessions, 1), series.row.shape
+    )
+    group[series.row[series.present]] = of_run[series.present]
+    first, second = np.arange(scores.size - 1), np.arange(1, scores.size)
+    pair = (
+        (table.session[first] == table.session[second])
+        & (group[first] != group[second])
+        & (scores[first] != 0)
+        & (scores[second] != 0)
+    )
+    first, second = first[pair], second[pair]
+    if first.size < 30:  # for the normal law
+        return HostTest(code="host-neighbours", pvalue=None)
+    counts = series.counts.reshape(-1).astype(np.float64)
+    swap = group[first] > group[second]
+    low, high = np.where(swap, second, first), np.where(swap, first, second)
+    total = float((scores[first] * scores[second]).sum())
+    key, of_pair = np.unique(group[low] * counts.size + group[high], return_inverse=True)
+    of_pair = of_pair.reshape(-1)
+    n, m = counts[key // counts.size], counts[key % counts.size]
+    edges = np.bincount(of_pair).astype(np.float64)
+
+    def squared(runs: Integers) -> Floats:
+        """Sum the squares of how many neighbours each run has in the other series."""
+        both, times = np.unique(of_pair * scores.size + runs, return_counts=True)
+        squares = times.astype(np.float64) ** 2
+        return np.bincount(both // scores.size, squares, key.size).astype(np.float64)
+
+    variance = (
+        n
+        / (n - 1)
+        * m
+        / (m - 1)
+        * (edges - squared(low) / m - squared(high) / n + edges**2 / (n * m))
+    ).sum()
+    if variance <= 0:
+        return HostTest(code="host-neighbours", pvalue=None)
+    return HostTest(
+        code="host-neighbours",
+        pvalue=_normal(total / np.sqrt(variance)),
+        size=total / first.size,
+    )
+
+
+def _changes(table: RunTable, series: Series, scores: Floats) -> Iterator[HostTest]:
+    """Look for one shift of all cells within a session: the largest partial sum of the scores."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weights = np.where(series.squares > 0, series.counts**2 / (series.counts - 1), 0.0)
+    apart = np.full(table.values.size, np.nan)
+    logs = np.where(series.present, table.logs[series.row], np.nan)
+    apart[series.row[series.present]] = (logs - middle_of(logs)[:, :, None])[series.present]
+    for k, weight in enumerate(weights.sum(axis=0).tolist()):
+        rows = np.flatnonzero(table.session == k)
+        if rows.size < LEAST or weight <= 0 or int((weights[:, k] > 0).sum()) < _CELLS:
+            continue
+        sums = np.abs(np.cumsum(scores[rows]))
+        at = int(sums.argmax())
+        yield HostTest(
+            code="host-change",
+            pvalue=_plain(kolmogorov(sums[at] / np.sqrt(weight))),
+            session=k,
+            row=int(rows[min(at + 1, rows.size - 1)]),
+            size=_step(apart[rows[: at + 1]], apart[rows[at + 1 :]]),
+        )
+
+
+def _step(before: Floats, after: Floats) -> float | None:
+    before, after = before[np.isfinite(before)], after[np.isfinite(after)]
+    if not (before.size and after.size):
+        return None
+    step = float(np.median(after) - np.median(before))
+    return math.expm1(step) if step < 700.0 else None

@@ -1,0 +1,371 @@
+"""What varies within trials and why: modes, and what separates them.
+
+A mixture often has more modes than the runs have speeds. So neighbours are joined until a test rejects
+that they are one mode, and what holds few runs is joined with its neighbour, or left aside if it lies
+far from all.
+
+Where two speeds are too close for their values to show them, runs that stay at one for a while still
+do. The levels and the places where the runs change between them are those that leave the least squares,
+each change being charged as if it were noise [3]_; they count where they explain the values far better
+than a straight line through each session does, and than a walk in which each run is like the one before.
+
+Components and factors are one method, the modes of a density another, which do not know each other:
+here they meet.
+
+References
+----------
+.. [1] J. Worms, S. Touati, "Modelling program's performance with Gaussian mixtures for parametric
+       statistics", IEEE Trans. Multi-Scale Computing Systems, 2018, section 6.4.
+.. [2] J. A. Hartigan, P. M. Hartigan, "The dip test of unimodality", Annals of Statistics 13, 1985.
+.. [3] Y.-C. Yao, "Estimating the number of change-points via Schwarz' criterion", Statistics &
+       Probability Letters 6, 1988.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.trial import Trial
+from ..errors import AnalysisError
+from ..methods.mixture.fit import fit_mixture
+from ..methods.mixture.modality import bandwidth_test, dip_test
+from ..methods.variance_sources.covariates import covariates_of
+from ..methods.variance_sources.fit import sources as within_trials
+from ..methods.variance_sources.modes import Explained, ModalRuns, explained
+from ..methods.variance_sources.result import ClassesBy, Sources
+from ..stats.arguments import door, stream
+from ..stats.workers import Progress, in_order
+
+if TYPE_CHECKING:
+    from ..methods.mixture.model import Mixture
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int8]
+LEAST = 10  # runs of a mode
+_FEWEST = 2 * LEAST
+_COMPONENTS = 6
+_RISK = 0.05
+_RESAMPLES, _SMOOTHED = 999, 199
+_PLACES = 256  # between two modes, where the valley is looked for
+_HINT = 0.5  # a dip's p-value without any hint of two modes
+_MOST = 2000  # values that are tested; of more, so many evenly spaced ones
+_FAR = 4.0  # widths of the next mode: what lies further belongs to none
+
+
+def modes_by_values(values: Floats, rng: np.random.Generator) -> Labels | None:
+    """Tell of each run to which mode it belongs."""
+    if values.size < _FEWEST or values.min() == values.max():
+        return None
+    x = np.log(values) if values.min() > 0 else values
+    try:
+        mixture = fit_mixture(x, max_components=_COMPONENTS)
+    except AnalysisError:  # too coarse a clock for any mixture
+        return None
+    groups = [one for one in np.split(np.sort(x), _valleys(x, mixture)) if one.size]
+    groups = _joined(_without_few(groups), rng)
+    if len(groups) < 2:
+        return None
+    labels = np.full(values.size, -1, dtype=np.int8)
+    for k, group in enumerate(groups):
+        labels[(x >= group[0]) & (x <= group[-1])] = k
+    return labels
+
+
+def _valleys(x: Floats, mixture: Mixture) -> list[int]:
+    """Give how many values lie below each valley of the density."""
+    ordered, modes = np.sort(x), mixture.modes()
+    found = []
+    for left, right in itertools.pairwise(modes):
+        places = np.linspace(left, right, _PLACES)
+        found.append(int(np.searchsorted(ordered, places[int(mixture.pdf(places).argmin())])))
+    return found
+
+
+def _without_few(groups: list[Floats]) -> list[Floats]:
+    """Join what holds few runs with its neighbour, or leave it out where that is far."""
+    kept = list(groups)
+    while len(kept) > 1 and min(one.size for one in kept) < LEAST:
+        at = min(range(len(kept)), key=lambda k: kept[k].size)
+        near = min(
+            (k for k in (at - 1, at + 1) if 0 <= k < len(kept)), key=lambda k: _gap(kept, at, k)
+        )
+        if _gap(kept, at, near) <= _FAR * _width(kept[near]) or kept[near].size < LEAST:
+            low, high = sorted((at, near))
+            kept[low : high + 1] = [np.concatenate(kept[low : high + 1])]
+        else:
+            del kept[at]
+    return kept
+
+
+def _gap(groups: list[Floats], one: int, other: int) -> float:
+    low, high = sorted((one, other))
+    return float(groups[high][0] - groups[low][-1])
+
+
+def _width(group: Floats) -> float:
+    low, high = np.quantile(group, (0.1, 0.9))
+    return float(high - low)
+
+
+def _joined(groups: list[Floats], rng: np.random.Generator) -> list[Floats]:
+    """Join the neighbours that are most likely one mode, until all differ."""
+    kept = list(groups)
+    chances = [_one_mode(left, right, rng) for left, right in itertools.pairwise(kept)]
+    while chances and max(chances) > _RISK:
+        at = int(np.argmax(chances))
+        kept[at : at + 2] = [np.concatenate(kept[at : at + 2])]
+        del chances[at]
+        for k in (at - 1, at):
+            if 0 <= k < len(chances):
+                chances[k] = _one_mode(kept[k], kept[k + 1], rng)
+    return kept
+
+
+def _one_mode(left: Floats, right: Floats, rng: np.random.Generator) -> float:
+    """Give the p-value of "these two are one mode", by the dip; where it sees few, by the bandwidth.
+
+    Either test may reject at half the risk.
+    """
+    both = np.concatenate((left, right))
+    if both[0] == both[-1]:
+        return 1.0
+    if both.size > _MOST:
+        both = both[np.linspace(0, both.size - 1, _MOST).round().astype(np.intp)]
+    dip = dip_test(both, resamples=_RESAMPLES, rng=rng).pvalue
+    if 2 * dip <= _RISK or dip > _HINT:
+        return min(1.0, 2 * dip)
+    return min(1.0, 2 * min(dip, bandwidth_test(both, resamples=_SMOOTHED, rng=rng).pvalue))
+
+
+Runs = NDArray[np.intp]
+_CHARGE = 2.0  # of a change, in variances times the logarithm of the number of runs
+_ROUNDS = 20
+_CLEAR = 2.0  # standard deviations between the levels
+_BETTER = 0.6  # squares that two levels may leave of what lines and walks leave
+_STAY = 4.0  # runs at a level, on average: what changes faster is told by its values or not at all
+_NORMAL = 1.4826
+
+
+def modes_by_order(values: Floats, sessions: NDArray[np.int64]) -> Labels | None:
+    """Tell of each run whether it is of the lower level (0) or the higher one (1)."""
+    x = np.log(values) if values.min() > 0 else values
+    runs = [np.flatnonzero(sessions == one) for one in dict.fromkeys(sessions.tolist())]
+    if x.size < 2 * LEAST:
+        return None
+    labels = _levels(x, runs)
+    changes = sum(int(np.count_nonzero(np.diff(labels[mine]))) for mine in runs)
+    counts = np.bincount(labels, minlength=2)
+    if counts.min() < LEAST or changes == 0 or x.size < _STAY * (changes + len(runs)):
+        return None
+    means = [float(x[labels == level].mean()) for level in (0, 1)]
+    left = float(((x - np.take(means, labels)) ** 2).sum())
+    if means[1] - means[0] < _CLEAR * (left / (x.size - 2)) ** 0.5:
+        return None
+    rivals = (sum(_line(x[mine]) for mine in runs), _wandering([x[mine] for mine in runs]))
+    return labels if left <= _BETTER * min(rivals) else None
+
+
+def _levels(x: Floats, runs: Sequence[Runs]) -> Labels:
+    """Find levels and changes in turn, from the quarters of the values on, until nothing changes."""
+    steps = np.concatenate([np.diff(x[mine]) for mine in runs])
+    variance = 0.5 * (_NORMAL * float(np.median(np.abs(steps)))) ** 2 if steps.size else 0.0
+    charge = _CHARGE * variance * float(np.log(x.size))
+    low, high = np.quantile(x, (0.25, 0.75))
+    labels = np.zeros(x.size, dtype=np.int8)
+    for _ in range(_ROUNDS):
+        before = labels.copy()
+        for mine in runs:
+            labels[mine] = _path((x[mine] - low) ** 2, (x[mine] - high) ** 2, charge)
+        if (labels == before).all() or not 0 < labels.sum() < x.size:
+            break
+        low, high = x[labels == 0].mean(), x[labels == 1].mean()
+    return labels
+
+
+def _path(at_low: Floats, at_high: Floats, charge: float) -> Labels:
+    """Give the levels of one session with the least squares and charges (dynamic programming)."""
+    costs = np.column_stack((at_low, at_high)).tolist()
+    stayed = []
+    low, high = costs[0]
+    for here_low, here_high in costs[1:]:
+        stayed.append((low <= high + charge, high <= low + charge))
+        low, high = min(low, high + charge) + here_low, min(high, low + charge) + here_high
+    found = np.empty(len(costs), dtype=np.int8)
+    level = int(high < low)
+    found[-1] = level
+    for place in range(len(stayed) - 1, -1, -1):
+        level = level if stayed[place][level] else 1 - level
+        found[place] = level
+    return found
+
+
+def _line(x: Floats) -> float:
+    """Give the squares that a straight line through a session leaves."""
+    place = np.arange(x.size) - (x.size - 1) / 2
+    y = x - x.mean()
+    slope = float(place @ y) / max(1.0, float(place @ place))
+    return float(((y - slope * place) ** 2).sum())
+
+
+def _wandering(sessions: Sequence[Floats]) -> float:
+    """Give the squares that a prediction of each run from the one before it leaves, of all runs."""
+    pairs = [(y[:-1] - y.mean(), y[1:] - y.mean()) for y in sessions if y.size > 1]
+    before, after = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    slope = float(before @ after) / max(np.finfo(np.float64).tiny, float(before @ before))
+    runs = sum(y.size for y in sessions)
+    return float(((after - slope * before) ** 2).mean()) * runs
+
+
+def modal_runs(
+    trial: Trial, metric: str, *, rng: np.random.Generator, workers: int | None = None
+) -> tuple[ModalRuns, ...]:
+    """Find the benchmarks and variants of a trial whose runs have modes.
+
+    Warm-ups, failed runs, and runs without a value are left out.
+    """
+    root = int(rng.integers(2**63))
+    values = trial.values(metric)
+    used = trial.measured & np.isfinite(values)
+    covariates = covariates_of(trial, metric)
+    cells = []
+    for b, benchmark in enumerate(trial.manifest.benchmarks):
+        for v, variant in enumerate(trial.manifest.variants):
+            rows = np.flatnonzero(used & (trial.benchmark == b) & (trial.variant == v))
+            if rows.size:
+                cells.append((benchmark, variant, rows))
+    found = in_order(
+        partial(_modes, root=root),
+        ((names, values[rows], trial.session[rows]) for *names, rows in cells),
+        workers=workers,
+        prefer="processes",
+    )
+    return tuple(
+        ModalRuns(
+            benchmark=benchmark,
+            variant=variant,
+            trial=trial.manifest.trial,
+            rows=rows,
+            values=values[rows],
+            sessions=trial.session[rows],
+            labels=labels,
+            by=by,
+            covariates=covariates,
+        )
+        for (benchmark, variant, rows), (labels, by) in zip(cells, found, strict=True)
+        if labels is not None
+    )
+
+
+def _modes(
+    cell: tuple[list[str], NDArray[np.float64], NDArray[np.int64]],
+    _going_on: Progress,
+    *,
+    root: int,
+) -> tuple[NDArray[np.int8] | None, ClassesBy]:
+    """Label the runs of one cell, and say what tells their modes apart."""
+    names, values, sessions = cell
+    labels = modes_by_values(values, stream(root, *names))
+    if labels is not None:
+        return labels, "values"
+    return modes_by_order(values, sessions), "order"
+
+
+_PERMUTATIONS = 2000
+
+
+def explained_modes(
+    trials: Sequence[Trial],
+    metric: str,
+    *,
+    permutations: int = _PERMUTATIONS,
+    confidence: float = 0.95,
+    rng: np.random.Generator,
+    workers: int | None = None,
+) -> tuple[Explained, ...]:
+    """Find the modes of all cells of trials, and the covariate that separates each.
+
+    Parameters are those of `sources`, which hands on ``stream(rng, "modes")``.
+    """
+    root = int(rng.integers(2**63))
+    cells = [
+        cell
+        for trial in trials
+        for cell in modal_runs(
+            trial, metric, rng=stream(root, trial.manifest.trial), workers=workers
+        )
+    ]
+    return explained(
+        cells,
+        risk=1 - confidence,
+        permutations=permutations,
+        rng=stream(root, "causes"),
+        workers=workers,
+    )
+
+
+@door
+def sources(
+    trial_or_trials: Trial | Sequence[Trial],
+    *,
+    metric: str | None = None,
+    permutations: int = _PERMUTATIONS,
+    confidence: float = 0.95,
+    rng: np.random.Generator,
+    seed: int | None = None,
+    workers: int | None = None,
+) -> Sources:
+    """Tell where the values of one trial, or of several of the same programs, differ.
+
+    Parameters
+    ----------
+    trial_or_trials : Trial or sequence of Trial
+        What was measured; the modes of each are looked at on their own.
+    metric : str, optional
+        Whose values; that of the first trial which is judged by default.
+    permutations : int
+        How many orders each factor is held against, at least.
+    confidence : float
+        Of the intervals; what is left is the family-wise risk: of all factors, and of all sentences
+        about modes.
+    rng : numpy.random.Generator
+        Where the orders come from.
+    seed : int, optional
+        Where `rng` comes from, for the record.
+    workers : int, optional
+        Processes at the same time; they change no number. Without it a ``joblib.parallel_config``
+        around the call decides on their number and kind; without either there is one.
+
+    Raises
+    ------
+    UsageError
+        If there is no trial, or an argument is out of its range.
+    InsufficientDataError
+        If there are too few runs.
+    """
+    draws = stream(rng, "modes")
+    found = within_trials(
+        trial_or_trials,
+        metric=metric,
+        permutations=permutations,
+        confidence=confidence,
+        rng=rng,
+        seed=seed,
+        workers=workers,
+    )
+    trials = [trial_or_trials] if isinstance(trial_or_trials, Trial) else list(trial_or_trials)
+    modes = explained_modes(
+        trials,
+        found.response,
+        permutations=permutations,
+        confidence=confidence,
+        rng=draws,
+        workers=workers,
+    )
+    return replace(found, modes=tuple(one.mode for one in modes))

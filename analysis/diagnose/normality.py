@@ -1,0 +1,358 @@
+"""Whether values look normal: tests, curves, and means of samples.
+
+Lilliefors' and Shapiro's tests per benchmark and over the suite, the fitted normal against a kernel
+density, the normal probability plot, and how large a sample must be before its mean looks normal ([5]_).
+A test that does not reject shows no normality: with few runs it can hardly reject.
+
+References
+----------
+.. [1] H. W. Lilliefors, "On the Kolmogorov-Smirnov test for normality with mean and variance
+   unknown", Journal of the American Statistical Association 62, 1967.
+.. [2] G. E. Dallal, L. Wilkinson, "An analytic approximation to the distribution of Lilliefors's
+   test statistic for normality", The American Statistician 40, 1986.
+.. [3] M. A. Stephens, "EDF statistics for goodness of fit and some comparisons", Journal of the
+   American Statistical Association 69, 1974.
+.. [4] S. S. Shapiro, M. B. Wilk, "An analysis of variance test for normality", Biometrika 52, 1965.
+
+.. [5] T. Chen et al., "Statistical performance comparisons of computers", HPCA 2012, section 3.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..data.matrix import PerformanceMatrix
+from ..errors import AnalysisError, InsufficientDataError, UsageError
+from ..pages.model import Caution
+from ..pages.result import Result
+from ..stats.arguments import counted, door, numbers
+from ..stats.samples import median
+
+
+def checked_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
+    """Give the sizes of samples in rising order, each once."""
+    chosen = tuple(sorted(set(sizes)))
+    if not chosen:
+        raise UsageError("sizes must be whole numbers from 2 on, and there is none")
+    return tuple(counted("each of the sizes", size, least=2) for size in chosen)
+
+
+def checked(values: ArrayLike, least: int, purpose: str) -> NDArray[np.float64]:
+    """Give the values as an array; refuse too few, equal ones, and what is not finite."""
+    x = numbers(values, "the values")
+    if x.size < least:
+        raise InsufficientDataError(
+            f"{purpose} needs {least} values, not {x.size}", n=x.size, needed=least
+        )
+    if not np.isfinite(x).all():
+        raise AnalysisError(f"{purpose} needs finite values")
+    if np.ptp(x) <= 1e-12 * np.abs(x).max():
+        raise AnalysisError(f"{purpose} needs values that differ")
+    return x
+
+
+_LILLIEFORS_LEAST = 5
+_SHAPIRO_LEAST, _SHAPIRO_MOST = 3, 5000
+
+# Stephens' polynomials in the modified distance, as R's nortest has them: for p above 0.1 only.
+_POLYNOMIALS = (
+    (0.302, (1.0,)),
+    (0.5, (2.76773, -19.828315, 80.709644, -138.55152, 81.218052)),
+    (0.9, (-4.901232, 40.662806, -97.490286, 94.029866, -32.355711)),
+    (1.31, (6.198765, -19.558097, 23.186922, -12.234627, 2.423045)),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NormalityTest:
+    """A test of normality; `pvalue` is small when the values do not look normal."""
+
+    method: str
+    n: int
+    statistic: float
+    pvalue: float
+
+
+def lilliefors(values: ArrayLike) -> NormalityTest:
+    """Test normality with mean and variance estimated, by the Kolmogorov-Smirnov distance.
+
+    The p-value is Dallal's and Wilkinson's [2]_ up to 0.1 and a polynomial in Stephens' [3]_
+    modified distance above, as R's ``nortest::lillie.test`` has it.
+    """
+    from scipy.special import ndtr
+
+    x = np.sort(checked(values, _LILLIEFORS_LEAST, "Lilliefors' test"))
+    n = x.size
+    x = np.ldexp(x, -np.frexp(np.abs(x).max())[1])  # exact, and no square overflows
+    p = ndtr((x - x.mean()) / x.std(ddof=1))
+    steps = np.arange(1, n + 1)
+    distance = float(max((steps / n - p).max(), (p - (steps - 1) / n).max()))
+    pvalue = _lilliefors_pvalue(distance, n)
+    return NormalityTest(method="Lilliefors", n=n, statistic=distance, pvalue=pvalue)
+
+
+def _lilliefors_pvalue(distance: float, n: int) -> float:
+    d, m = (distance, n) if n <= 100 else (distance * (n / 100) ** 0.49, 100)
+    p = math.exp(
+        -7.01256 * d**2 * (m + 2.78019)
+        + 2.99587 * d * math.sqrt(m + 2.78019)
+        - 0.122119
+        + 0.974598 / math.sqrt(m)
+        + 1.67997 / m
+    )
+    if p <= 0.1:
+        return p
+    modified = (math.sqrt(n) - 0.01 + 0.85 / math.sqrt(n)) * distance
+    for end, coefficients in _POLYNOMIALS:
+        if modified <= end:
+            return float(sum(c * modified**k for k, c in enumerate(coefficients)))
+    return 0.0
+
+
+def shapiro(values: ArrayLike) -> NormalityTest:
+    """Test normality by Shapiro's and Wilk's W."""
+    from scipy.stats import shapiro as wilk
+
+    x = checked(values, _SHAPIRO_LEAST, "Shapiro's test")
+    if x.size > _SHAPIRO_MOST:
+        raise AnalysisError(
+            f"Shapiro's p is not known for {x.size} values",
+            fix=f"take at most {_SHAPIRO_MOST}, or Lilliefors' test",
+        )
+    statistic, pvalue = map(float, wilk(x / np.abs(x).max()))
+    return NormalityTest(method="Shapiro-Wilk", n=x.size, statistic=statistic, pvalue=pvalue)
+
+
+Array = NDArray[np.float64]
+_SMALLEST = 1e-140  # spread, and one over the largest value: their squares must be numbers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Curves:
+    """Plot data: a fitted normal against a kernel density, and the normal probability plot.
+
+    `normal` and `kernel` are densities at `grid` (Gaussian kernel of `bandwidth`, Silverman's
+    rule); `ordered` are the values against `quantiles` of the standard normal; `straightness` is
+    the correlation of these two, 1 for a straight line.
+    """
+
+    mean: float
+    sd: float
+    bandwidth: float
+    grid: Array
+    normal: Array
+    kernel: Array
+    quantiles: Array
+    ordered: Array
+    straightness: float
+
+
+def normal_curves(values: ArrayLike, *, points: int = 128) -> Curves:
+    """Set a fitted normal against a kernel density, and the values against normal quantiles."""
+    from scipy.special import ndtri
+
+    x = np.sort(checked(values, 3, "a density"))
+    if not _SMALLEST < np.ptp(x) <= np.abs(x).max() < 1 / _SMALLEST:
+        raise AnalysisError(
+            f"a density needs values of a usual size, not {x[0]:.3g} to {x[-1]:.3g}",
+            fix="look for a wrong value, or give the values in another unit",
+        )
+    mean, sd = float(x.mean()), float(x.std(ddof=1))
+    low, high = np.quantile(x, [0.25, 0.75])
+    spread = min(sd, float(high - low) / 1.34) or sd
+    bandwidth = 0.9 * spread * x.size**-0.2
+    reach = 3 * max(bandwidth, sd / 3)
+    grid = np.linspace(x[0] - reach, x[-1] + reach, points)
+    kernel = np.zeros(points)
+    for chunk in np.array_split(x, max(1, x.size // 4096)):
+        kernel += np.exp(-0.5 * ((grid[:, None] - chunk) / bandwidth) ** 2).sum(axis=1)
+    kernel /= x.size * bandwidth * math.sqrt(2 * math.pi)
+    normal = np.exp(-0.5 * ((grid - mean) / sd) ** 2) / (sd * math.sqrt(2 * math.pi))
+    quantiles = ndtri((np.arange(1, x.size + 1) - 0.375) / (x.size + 0.25))
+    for array in (grid, normal, kernel, quantiles, x):
+        array.flags.writeable = False
+    return Curves(
+        mean=mean,
+        sd=sd,
+        bandwidth=bandwidth,
+        grid=grid,
+        normal=normal,
+        kernel=kernel,
+        quantiles=quantiles,
+        ordered=x,
+        straightness=float(np.corrcoef(quantiles, x)[0, 1]),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeanTrial:
+    """Means of samples of one size, drawn from the values with replacement, and their test."""
+
+    size: int
+    means: int
+    statistic: float
+    pvalue: float
+
+
+MEAN_SIZES = (10, *range(20, 281, 20))  # [5]: fifteen trials, each of 150 means
+
+
+def mean_sample_size(
+    values: ArrayLike,
+    *,
+    sizes: Sequence[int] = MEAN_SIZES,
+    means: int = 150,
+    rng: np.random.Generator,
+) -> tuple[MeanTrial, ...]:
+    """Draw samples of growing size and test whether their means look normal."""
+    x = checked(values, _LILLIEFORS_LEAST, "a study of means")
+    x = np.ldexp(x, -np.frexp(np.abs(x).max())[1])  # exact, and no sum overflows
+    trials = []
+    for size in sizes:
+        test = lilliefors(x[rng.integers(0, x.size, (means, size))].mean(axis=1))
+        trials.append(
+            MeanTrial(size=size, means=means, statistic=test.statistic, pvalue=test.pvalue)
+        )
+    return tuple(trials)
+
+
+_REFERENCES = (
+    "H. W. Lilliefors, JASA 62, 1967; G. E. Dallal and L. Wilkinson, Am. Statistician 40, 1986",
+    "T. Chen et al., Statistical performance comparisons of computers, HPCA 2012, section 3",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class NormalityRow:
+    """One benchmark's runs, or the medians of all: what is None could not be done (`why`)."""
+
+    name: str
+    n: int
+    lilliefors: NormalityTest | None
+    shapiro: NormalityTest | None
+    curves: Curves | None
+    why: str | None
+
+    def departs(self, risk: float) -> bool | None:
+        """Tell whether a test rejects normality at a risk; None where no test was possible."""
+        tests = [test for test in (self.lilliefors, self.shapiro) if test is not None]
+        return any(test.pvalue <= risk for test in tests) if tests else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NormalityStudy(Result):
+    """The studies on one matrix.
+
+    `mean_trials` draw from all runs, each relative to its benchmark's median; `enough` is the
+    smallest size from which on no trial rejects at `risk`; None when the largest size still does.
+    `seed` says where the draws come from, where that was told.
+    """
+
+    method: ClassVar[str] = "normality"
+
+    name: str
+    risk: float
+    benchmarks: tuple[NormalityRow, ...]
+    suite: NormalityRow
+    mean_trials: tuple[MeanTrial, ...]
+    enough: int | None
+    seed: int | None
+    references: tuple[str, ...] = _REFERENCES
+
+
+FEW_RUNS = 20  # of a benchmark: below, a study says little
+_Found = TypeVar("_Found")
+
+
+@door
+def normality(
+    matrix: PerformanceMatrix,
+    *,
+    risk: float = 0.05,
+    rng: np.random.Generator,
+    seed: int | None = None,
+) -> NormalityStudy:
+    """Study whether the values of a matrix look normal.
+
+    Parameters
+    ----------
+    matrix : PerformanceMatrix
+        The runs of one variant.
+    risk : float
+        Below which p a trial of means counts as not normal.
+    rng : numpy.random.Generator
+        Where the draws of the study of means come from.
+    seed : int, optional
+        Where `rng` comes from, for the record.
+
+    Raises
+    ------
+    UsageError
+        If the risk does not lie between 0 and 1.
+    """
+    if not 0 < risk < 1:
+        raise UsageError(f"risk must lie between 0 and 1, not {risk!r}")
+    rows = tuple(
+        _row(name, values) for name, values in zip(matrix.benchmarks, matrix.samples, strict=True)
+    )
+    pooled = np.concatenate([values / median(values) for values in matrix.samples])
+    trials: tuple[MeanTrial, ...] = ()
+    cautions = list(matrix.cautions)
+    try:
+        trials = mean_sample_size(pooled, rng=rng)
+    except AnalysisError as error:
+        cautions.append(Caution("no-study-of-means", f"no study of means: {error.what}"))
+    few = tuple(row.name for row in rows if row.n < FEW_RUNS)
+    if few:
+        said = (
+            f"{len(few)} of {len(rows)} benchmarks have fewer than {FEW_RUNS} runs: tests that do not "
+            "reject there say little"
+        )
+        cautions.append(Caution("few-runs", said, few))
+    return NormalityStudy(
+        name=matrix.name,
+        risk=risk,
+        benchmarks=rows,
+        suite=_row("medians", matrix.medians()),
+        mean_trials=trials,
+        enough=_enough(trials, risk),
+        seed=seed,
+        cautions=tuple(cautions),
+    )
+
+
+def _row(name: str, values: Array) -> NormalityRow:
+    reasons: list[str] = []
+
+    def tried(study: Callable[[Array], _Found]) -> _Found | None:
+        """Give what a study finds; None where it is not possible, and the reason is added."""
+        try:
+            return study(values)
+        except AnalysisError as error:
+            reasons.append(error.what)
+            return None
+
+    curves, wilk, distance = tried(normal_curves), tried(shapiro), tried(lilliefors)
+    return NormalityRow(
+        name=name,
+        n=values.size,
+        lilliefors=distance,
+        shapiro=wilk,
+        curves=curves,
+        why=reasons[0] if reasons else None,
+    )
+
+
+def _enough(trials: Sequence[MeanTrial], risk: float) -> int | None:
+    enough = None
+    for trial in reversed(trials):
+        if trial.pvalue <= risk:
+            break
+        enough = trial.size
+    return enough

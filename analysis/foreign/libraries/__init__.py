@@ -1,1 +1,0 @@
-"""Benchmark libraries of programming languages: what a program writes of the functions it measured."""

@@ -1,0 +1,1 @@
+"""The one registry of every file that holds values: tools, tables, lists; exporters beside them."""

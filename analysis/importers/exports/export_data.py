@@ -1,0 +1,287 @@
+"""What is exported: every run of every benchmark and variant of SOURCE, with all that is known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import AnalysisError, UsageError
+from ..parsing import writable
+from ..sources import Reading, read_sources
+from ..trials import open_trial, trial_and_variant
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ...data.matrix import PerformanceMatrix
+    from ...data.trial import Trial
+    from ...pages.model import Caution
+    from ...record.run_numbers import Better
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """What was measured: its name, its unit, and which direction is better."""
+
+    name: str
+    unit: str
+    better: Better
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One process.
+
+    `number`: From 1, in the order of execution where that is known. `values`: By metric, the
+    iterations; a run that failed may have none. `session`, `block`: None where nobody knows. `ok`,
+    `warmup`: Whether it counts. `exit_code`: Of a run that failed. `user`, `system`: Its seconds of
+    CPU time, by the kernel's account.
+    """
+
+    number: int
+    values: Mapping[str, tuple[float, ...]]
+    session: int | str | None = None
+    block: int | None = None
+    ok: bool = True
+    warmup: bool = False
+    exit_code: int | None = None
+    user: float | None = None
+    system: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """The runs of one benchmark and variant."""
+
+    benchmark: str
+    variant: str
+    runs: tuple[Run, ...]
+
+    def processes(self, metric: str) -> tuple[tuple[float, ...], ...]:
+        """Give the values that count, those of each run in an inner tuple."""
+        return tuple(of for run in self.counted if (of := run.values.get(metric)))
+
+    @property
+    def counted(self) -> tuple[Run, ...]:
+        """The runs that count: no warm-ups, none that failed."""
+        return tuple(run for run in self.runs if run.ok and not run.warmup)
+
+    @property
+    def failed(self) -> tuple[Run, ...]:
+        """The runs that failed, but for warm-ups."""
+        return tuple(run for run in self.runs if not run.ok and not run.warmup)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaving:
+    """All samples of one source; the first metric is the one that targets of one metric take.
+
+    `unjudged` counts the rows of repeated runs that no method takes: they do not leave. `appended` is how
+    often sessions were put behind those of a complete trial, and `hosts` says that they are those of several.
+    """
+
+    name: str
+    metrics: tuple[Metric, ...]
+    samples: tuple[Sample, ...]
+    host: str | None = None
+    cpu_model: str | None = None
+    unjudged: int = 0
+    appended: int = 0
+    hosts: bool = False
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The variants in their order."""
+        return tuple(dict.fromkeys(sample.variant for sample in self.samples))
+
+    @property
+    def benchmarks(self) -> tuple[str, ...]:
+        """The benchmarks in their order."""
+        return tuple(dict.fromkeys(sample.benchmark for sample in self.samples))
+
+
+def leaving_trial(
+    trial: Trial, metrics: Sequence[str] = (), variants: Sequence[str] = ()
+) -> Leaving:
+    """Take the runs of a trial, with its warm-ups and failed runs."""
+    manifest = trial.manifest
+    # the first one is the baseline where a file does not say it
+    known = tuple(dict.fromkeys((manifest.baseline, *manifest.variants)))
+    for variant in variants:
+        if variant not in known:
+            raise UsageError(
+                f"the trial has no variant {variant!r}",
+                str(trial.path),
+                f"known here: {', '.join(known)}",
+            )
+    wall = () if manifest.origin == "imported" else ("wall",)
+    asked = manifest.questions or ()  # first: who reads the file back judges it
+    names = tuple(metrics) or tuple(dict.fromkeys((*asked, *wall, *manifest.metrics)))
+    found = tuple(
+        Metric(name=name, unit=(info := trial.metric(name)).unit, better=info.better)
+        for name in names
+    )
+    rows = _runs(trial, names)
+    kept = frozenset(variants or known)
+    samples = tuple(
+        Sample(
+            benchmark=writable(bench), variant=writable(variant), runs=tuple(rows[bench, variant])
+        )
+        for variant in known
+        if variant in kept
+        for bench in manifest.benchmarks
+        if (bench, variant) in rows
+    )
+    return _checked(
+        Leaving(
+            name=writable(manifest.trial),
+            metrics=found,
+            samples=samples,
+            host=manifest.host if manifest.host != "unknown" else None,
+            cpu_model=manifest.cpu_model,
+            unjudged=_unjudged(trial, kept),
+            appended=len(manifest.appended),
+            hosts=any(one.code == "sessions-of-hosts" for one in trial.cautions),
+        ),
+        str(trial.path),
+    )
+
+
+def _unjudged(trial: Trial, variants: Collection[str]) -> int:
+    mine = np.isin(trial.variant, [trial.manifest.variants.index(name) for name in variants])
+    return int((mine & ~trial.chosen).sum())
+
+
+def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[Run]]:
+    manifest = trial.manifest
+    imported = manifest.origin == "imported"
+    values = {name: _values(trial, name) for name in metrics}
+    user, system = (trial.numbers.get(name) for name in ("user_s", "system_s"))
+    codes = {run.position: run.exit_code for run in trial.failed}
+    # of a run that was repeated, the row that every method takes; a warm-up that was repeated has no
+    # place in the plan, and stays behind what was executed before it
+    place = trial.planned_position
+    order = np.argsort(np.where(place < 0, np.maximum.accumulate(place), place), kind="stable")
+    order = order[trial.chosen[order]]
+    rows: dict[tuple[str, str], list[Run]] = {}
+    for number, k in enumerate(order.tolist(), 1):
+        bench = manifest.benchmarks[int(trial.benchmark[k])]
+        variant = manifest.variants[int(trial.variant[k])]
+        rows.setdefault((bench, variant), []).append(
+            Run(
+                number=number,
+                values={name: of for name, take in values.items() if (of := take(k))},
+                session=int(trial.session[k]),
+                block=None if imported and not trial.block[k] else int(trial.block[k]),
+                ok=bool(trial.outcome[k] == 0),
+                warmup=bool(trial.warmup[k]),
+                exit_code=codes.get(int(trial.position[k])),
+                user=_known(user, k),
+                system=_known(system, k),
+            )
+        )
+    return rows
+
+
+def _values(trial: Trial, metric: str) -> Callable[[int], tuple[float, ...]]:
+    if metric in trial.metrics:
+        column, apart = trial.metrics[metric], trial.apart(metric)
+
+        def iterations(k: int) -> tuple[float, ...]:
+            if apart[k]:
+                return ()
+            start, end = int(column.offsets[k]), int(column.offsets[k + 1])
+            return tuple(column.values[start:end].tolist())
+
+        return iterations
+    values = trial.values(metric)
+
+    def single(k: int) -> tuple[float, ...]:
+        value = float(values[k])
+        return () if math.isnan(value) else (value,)
+
+    return single
+
+
+def _known(column: np.ndarray | None, k: int) -> float | None:
+    if column is None:
+        return None
+    value = float(column[k])
+    return None if math.isnan(value) else value
+
+
+def leaving_matrices(name: str, matrices: Sequence[PerformanceMatrix]) -> Leaving:
+    """Take the runs of matrices of one unit and direction."""
+    first = matrices[0]
+    metric = Metric(name=first.metric or "value", unit=first.unit, better=first.better)
+    return Leaving(
+        name=writable(name),
+        metrics=(metric,),
+        samples=tuple(
+            Sample(
+                benchmark=writable(bench),
+                variant=writable(matrix.name),
+                runs=tuple(_of_matrix(matrix, place, metric.name)),
+            )
+            for matrix in matrices
+            for place, bench in enumerate(matrix.benchmarks)
+        ),
+    )
+
+
+def _of_matrix(matrix: PerformanceMatrix, place: int, metric: str) -> Iterator[Run]:
+    values = matrix.samples[place]
+    blocks = [None] * values.size if matrix.blocks is None else _numbered(matrix.blocks)[place]
+    for k in range(values.size):
+        inner: tuple[float, ...] = (float(values[k]),)
+        if matrix.iterations is not None and matrix.run_of is not None:
+            inner = tuple(matrix.iterations[place][matrix.run_of[place] == k].tolist())
+        yield Run(
+            number=k + 1,
+            values={metric: inner},
+            session=None if matrix.sessions is None else matrix.sessions[place][k].item(),
+            block=blocks[k],
+        )
+    bench = matrix.benchmarks[place]
+    where: list[int | str | None] = [None] * matrix.failed.get(bench, 0)
+    if bench in matrix.failed_by_session:
+        where = [label for label, n in matrix.failed_by_session[bench].items() for _ in range(n)]
+    for k, session in enumerate(where):
+        yield Run(number=values.size + k + 1, values={}, ok=False, session=session)
+
+
+def _numbered(ids: Sequence[NDArray[Any]]) -> list[list[int | None]]:
+    """Give the blocks of a matrix numbers from 1, whatever its ids are."""
+    numbers: dict[object, int] = {}
+    return [[numbers.setdefault(one, len(numbers) + 1) for one in row.tolist()] for row in ids]
+
+
+def _checked(leaving: Leaving, where: str) -> Leaving:
+    first = leaving.metrics[0].name if leaving.metrics else ""
+    if not any(sample.processes(first) for sample in leaving.samples):
+        raise AnalysisError(
+            f"no run that counts has a value of {first!r}", where, "name another --metric"
+        )
+    return leaving
+
+
+def read_leaving(
+    source: str, how: Reading, metrics: Sequence[str] = ()
+) -> tuple[Leaving, tuple[Caution, ...]]:
+    """Read what is exported, and what a reader of it should know."""
+    named = trial_and_variant(source)
+    if named is None:
+        first = metrics[0] if metrics else None
+        read = read_sources([source], replace(how, metric=first, level="process"))
+        cautions = read.cautions
+        for matrix in read.matrices:
+            cautions = (*cautions, *matrix.cautions)
+        return leaving_matrices(Path(source).stem, read.matrices), cautions
+    path, variant = named
+    trial = open_trial(path, better=how.better, by="session", decimal=how.decimal)
+    return leaving_trial(trial, metrics, () if variant is None else (variant,)), trial.cautions

@@ -1,0 +1,165 @@
+"""What targets cannot hold, names that they change, and the file that is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...errors import UsageError
+from ...pages import number_format as figures
+from ...pages.model import Caution
+
+if TYPE_CHECKING:
+    from .export_data import Leaving, Metric
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What a target's module gives.
+
+    `data`: The file. `lost`: What the source holds and the target cannot: ``--strict`` refuses it.
+    `notes`: What else a reader of the file should know, such as a key that the target wants and
+    nobody measured.
+    """
+
+    data: bytes
+    lost: tuple[Caution, ...] = ()
+    notes: tuple[Caution, ...] = ()
+
+
+def renamed(names: Iterable[str], change: Callable[[str], str], where: str) -> dict[str, str]:
+    """Give each name as the target holds it."""
+    found: dict[str, str] = {}
+    taken: dict[str, str] = {}
+    for name in names:
+        told = change(name)
+        if told in taken:
+            raise UsageError(
+                f"the file would hold {taken[told]!r} and {name!r} under one name, {told!r}",
+                where,
+                "rename one of them, or write a table: --to long-csv",
+            )
+        found[name], taken[told] = told, name
+    return found
+
+
+def names_lost(why: str, *changed: Mapping[str, str]) -> Iterator[Caution]:
+    """Say which names were changed, and why."""
+    told = tuple(
+        f"{ours!r} becomes {theirs!r}"
+        for names in changed
+        for ours, theirs in names.items()
+        if ours != theirs
+    )
+    if told:
+        yield Caution("names-changed", f"names, {why}: {figures.listed(told, 3)}")
+
+
+MEANS = "the iterations of each process: their mean is written"
+_LONGEST = 1e100  # s; the squares of longer times are beyond all numbers
+# names of a wall time: read back, each is the tool's own name of it
+WALL = frozenset(("wall", "time", "real_time", "value", "elapsed"))
+
+
+def lost(leaving: Leaving, metric: str, *holds: str) -> Iterator[Caution]:
+    """Say what a target loses that holds only `holds` beyond values."""
+    runs = [run for sample in leaving.samples for run in sample.runs]
+    failed = sum(len(sample.failed) for sample in leaving.samples)
+    warmups = sum(run.warmup for run in runs)
+    sessions = len({run.session for run in runs})
+    blocks = {run.block for run in runs} - {None}
+    for what, is_lost, text in (
+        ("failed", failed, f"{figures.counted(failed, 'run')} that failed: left out"),
+        ("warm-ups", warmups, f"{figures.counted(warmups, 'run')} that warmed up: left out"),
+        ("sessions", sessions > 1, f"which run belongs to which of the {sessions} sessions"),
+        ("blocks", len(blocks) > 1, "which runs belong to one block"),
+    ):
+        if what not in holds and is_lost:
+            yield Caution(f"{what}-lost", text)
+    shapes = [sample.processes(metric) for sample in leaving.samples]
+    if "processes" not in holds and max(map(len, shapes), default=0) > 1:
+        several = any(len(process) > 1 for shape in shapes for process in shape)
+        yield Caution(
+            "processes-lost",
+            MEANS if several else "that each value stems from a process of its own",
+        )
+
+
+def never_held(leaving: Leaving) -> Iterator[Caution]:
+    """Say what no target has a place for, and a verdict on the file cannot know."""
+    if leaving.appended:
+        yield Caution(
+            "looks-lost",
+            f"that sessions were appended, {figures.counted(leaving.appended, 'time')}: a "
+            "verdict on the file takes it for the first look",
+        )
+    if leaving.hosts:
+        yield Caution("hosts-lost", "which session was measured on which host")
+    if leaving.unjudged:
+        yield Caution(
+            "repeats-lost",
+            f"{figures.counted(leaving.unjudged, 'run')} that no method takes, because disturbed ones were repeated: "
+            "left out",
+        )
+
+
+def kept_apart(processes: tuple[tuple[float, ...], ...]) -> tuple[float, ...]:
+    """Give the values for a target that knows one process only.
+
+    One process keeps its iterations. Of several each gives its mean: their iterations in one row
+    would be taken for independent of each other.
+    """
+    if len(processes) == 1:
+        return processes[0]
+    return tuple(mean_of(process) for process in processes)
+
+
+def mean_of(values: tuple[float, ...]) -> float:
+    """Give the arithmetic mean."""
+    first = values[0]  # added to the first value: equal iterations have exactly it as the mean
+    return first + sum(value - first for value in values) / len(values)
+
+
+def metrics_lost(leaving: Leaving, written: tuple[str, ...]) -> Iterator[Caution]:
+    """Say which metrics are left out."""
+    rest = tuple(one.name for one in leaving.metrics if one.name not in written)
+    if rest:
+        yield Caution("metrics-lost", f"the metrics {figures.listed(rest)}: left out")
+
+
+def one_variant(leaving: Leaving, said: str) -> str:
+    """Give the only variant, or refuse several."""
+    if len(leaving.variants) > 1:
+        raise UsageError(
+            f"{said} holds one variant, and here are {len(leaving.variants)}",
+            leaving.name,
+            f"write a file for each: SOURCE:VARIANT, with {', '.join(leaving.variants)}",
+        )
+    return leaving.variants[0]
+
+
+def time_of(leaving: Leaving, said: str) -> tuple[Metric, tuple[Caution, ...]]:
+    """Give the metric for a target of times in seconds, and what is lost of its name."""
+    first = leaving.metrics[0]
+    longest = max(
+        (v for sample in leaving.samples for of in sample.processes(first.name) for v in of),
+        default=0.0,
+    )
+    if longest > _LONGEST:
+        raise UsageError(
+            f"{said} holds means and deviations, and {longest:.3g} s are too long for them",
+            leaving.name,
+            "is the value right? a table holds it: --to long-csv",
+        )
+    if first.unit != "s" or first.better != "lower":
+        raise UsageError(
+            f"{said} holds times in seconds; {first.name!r} has the unit {first.unit or 'none'!r}, "
+            f"{first.better} is better",
+            leaving.name,
+            "name a time with --metric, or write a table: --to long-csv",
+        )
+    if first.name in WALL:
+        return first, ()
+    text = f"that the values are {first.name!r}: the file calls them its time"
+    return first, (Caution("metric-name-lost", text),)

@@ -1,0 +1,283 @@
+"""Targets whose values are seconds: the JSON of hyperfine, pyperf and pytest-benchmark.
+
+Times of failed runs stand among the others, as hyperfine has them; its means here are without
+them. Benchmark and variant stand in ``parameters``, as those of a parameter list would.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import statistics
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...errors import UsageError
+from ...pages import number_format as figures
+from ...pages.model import Caution
+from ...record.manifest import utc_now
+from .losses import (
+    MEANS,
+    WALL,
+    Written,
+    kept_apart,
+    lost,
+    mean_of,
+    metrics_lost,
+    names_lost,
+    one_variant,
+    renamed,
+    time_of,
+)
+
+if TYPE_CHECKING:
+    from .export_data import Leaving, Metric, Run, Sample
+
+
+def quartiles(values: Sequence[float]) -> tuple[float, float, float]:
+    """Give the quartiles: medians of the halves, the middle value in neither."""
+    ordered = sorted(values)
+    half = len(ordered) // 2
+    middle = statistics.median(ordered)
+    if not half:
+        return middle, middle, middle
+    return statistics.median(ordered[:half]), middle, statistics.median(ordered[-half:])
+
+
+_HYPERFINE_SAID = "hyperfine's JSON"
+_MEMORY = "max_rss"
+
+
+def write_hyperfine(leaving: Leaving) -> Written:
+    """Make the file."""
+    metric, renamed = time_of(leaving, _HYPERFINE_SAID)
+    memory = _MEMORY if _has_memory(leaving, metric.name) else None
+    alone = len(leaving.benchmarks) == 1
+    results = [
+        _result(sample, metric.name, memory, alone=alone)
+        for sample in leaving.samples
+        if _timed(sample, metric.name)
+    ]
+    text = json.dumps({"results": results}, indent=2, allow_nan=False, ensure_ascii=False)
+    untimed = sum(
+        not run.values.get(metric.name) for sample in leaving.samples for run in sample.failed
+    )
+    return Written(
+        data=f"{text}\n".encode(),
+        lost=(*_hyperfine_lost(leaving, metric.name, memory, untimed), *renamed),
+        notes=()
+        if all(one["user"] is not None for one in results)
+        else (Caution("cpu-time-unknown", "user and system time are null: nobody measured them"),),
+    )
+
+
+def _has_memory(leaving: Leaving, metric: str) -> bool:
+    """Tell whether every run that is listed has its memory as one whole number of bytes."""
+    if not any(one.name == _MEMORY and one.unit == "B" for one in leaving.metrics[1:]):
+        return False
+    found = [
+        run.values.get(_MEMORY, ()) for sample in leaving.samples for run in _timed(sample, metric)
+    ]
+    return all(len(values) == 1 and values[0].is_integer() for values in found)
+
+
+def _hyperfine_lost(
+    leaving: Leaving, metric: str, memory: str | None, untimed: int
+) -> Iterator[Caution]:
+    if untimed:
+        yield Caution(
+            "failed-lost",
+            f"{figures.counted(untimed, 'run')} that failed and have no time: left out",
+        )
+    processes = [of for sample in leaving.samples for of in sample.processes(metric)]
+    if any(len(process) > 1 for process in processes):
+        yield Caution("processes-lost", MEANS)
+    yield from lost(leaving, metric, "failed", "processes")
+    yield from metrics_lost(leaving, (metric, *((memory,) if memory else ())))
+
+
+def _result(sample: Sample, metric: str, memory: str | None, *, alone: bool) -> dict[str, Any]:
+    runs = _timed(sample, metric)
+    times = [mean_of(run.values[metric]) for run in runs]
+    good = [time for time, run in zip(times, runs, strict=True) if run.ok] or times
+    counted = [run for run in runs if run.ok] or runs
+    result: dict[str, Any] = {
+        "command": sample.variant if alone else f"{sample.variant} {sample.benchmark}",
+        "mean": statistics.fmean(good),
+        "stddev": statistics.stdev(good) if len(good) > 1 else None,
+        "median": statistics.median(good),
+        "user": _mean_of([run.user for run in counted]),
+        "system": _mean_of([run.system for run in counted]),
+        "min": min(good),
+        "max": max(good),
+        "times": times,
+    }
+    if memory is not None:
+        result["memory_usage_byte"] = [int(run.values[memory][0]) for run in runs]
+    # null: a signal ended it
+    result["exit_codes"] = [0 if run.ok else run.exit_code or None for run in runs]
+    result["parameters"] = {"benchmark": sample.benchmark, "variant": sample.variant}
+    return result
+
+
+def _timed(sample: Sample, metric: str) -> list[Run]:
+    """Give the runs that hyperfine would list: also those that failed."""
+    return [run for run in sample.runs if not run.warmup and run.values.get(metric)]
+
+
+def _mean_of(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return statistics.fmean(known) if known and len(known) == len(values) else None
+
+
+_PYPERF_SAID = "pyperf's JSON"
+_UNITS = {"s": "second", "B": "byte"}
+_READ_AS = {"B": "memory"}
+
+
+def write_pyperf(leaving: Leaving) -> Written:
+    """Make the file."""
+    variant = one_variant(leaving, _PYPERF_SAID)
+    metric = leaving.metrics[0]
+    if metric.unit not in _UNITS or metric.better != "lower":
+        raise UsageError(
+            f"{_PYPERF_SAID} holds times and sizes; {metric.name!r} has the unit {metric.unit or 'none'!r}, "
+            f"{metric.better} is better",
+            leaving.name,
+            "name another --metric, or write a table: --to long-csv",
+        )
+    names = renamed(leaving.benchmarks, _clean, leaving.name)
+    zeros = sum(
+        value == 0
+        for sample in leaving.samples
+        for process in sample.processes(metric.name)
+        for value in process
+    )
+    benchmarks = [
+        {
+            "metadata": {"name": names[sample.benchmark]},
+            "runs": [
+                {"metadata": {}, "values": values}
+                for process in sample.processes(metric.name)
+                if (values := [value for value in process if value])
+            ],
+        }
+        for sample in leaving.samples
+        if any(map(any, sample.processes(metric.name)))
+    ]
+    if not benchmarks:
+        raise UsageError(
+            f"all values of {metric.name!r} are 0, which pyperf refuses",
+            leaving.name,
+            "name another --metric, or write a table: --to long-csv",
+        )
+    shared: dict[str, Any] = {"unit": _UNITS[metric.unit], "variant": _clean(variant)}
+    if leaving.host:
+        shared["hostname"] = leaving.host
+    if leaving.cpu_model:
+        shared["cpu_model_name"] = leaving.cpu_model
+    # pyperf's own version of the layout; metadata that all share stand at the top
+    whole = {"version": "1.0", "metadata": shared, "benchmarks": benchmarks}
+    return Written(
+        data=json.dumps(whole, allow_nan=False, ensure_ascii=False).encode() + b"\n",
+        lost=(
+            *_pyperf_lost(leaving, metric, zeros),
+            *names_lost("which are one line without spaces around it", names),
+        ),
+    )
+
+
+def _clean(name: str) -> str:
+    return re.sub(r"[\r\n]+", " ", name).strip() or "-"
+
+
+def _pyperf_lost(leaving: Leaving, metric: Metric, zeros: int) -> Iterator[Caution]:
+    if zeros:
+        text = f"{figures.counted(zeros, 'value')} of 0, which pyperf refuses: left out"
+        yield Caution("zeros-lost", text)
+    yield from lost(leaving, metric.name, "processes")
+    yield from metrics_lost(leaving, (metric.name,))
+    if metric.name not in (WALL if metric.unit == "s" else {_READ_AS[metric.unit]}):
+        text = f"that the values are {metric.name!r}: the file knows only their unit"
+        yield Caution("metric-name-lost", text)
+
+
+_PYTEST_SAID = "pytest-benchmark's JSON"
+
+
+def write_pytest_benchmark(leaving: Leaving) -> Written:
+    """Make the file."""
+    variant = one_variant(leaving, _PYTEST_SAID)
+    metric, renamed = time_of(leaving, _PYTEST_SAID)
+    at = utc_now()
+    benchmarks = [
+        {
+            "group": None,
+            "name": sample.benchmark,
+            "fullname": sample.benchmark,
+            "params": None,
+            "param": None,
+            "extra_info": {"variant": variant},
+            "options": {
+                "disable_gc": False,
+                "timer": "unknown",
+                "min_rounds": 1,
+                "max_time": 0.0,
+                "min_time": 0.0,
+                "warmup": False,
+            },
+            "stats": _stats(kept_apart(processes)),
+        }
+        for sample in leaving.samples
+        if (processes := sample.processes(metric.name))
+    ]
+    whole = {
+        "machine_info": {
+            "node": leaving.host or "unknown",
+            "cpu": {"brand_raw": leaving.cpu_model} if leaving.cpu_model else {},
+        },
+        "commit_info": {"id": "unknown", "time": None, "dirty": False, "branch": "unknown"},
+        "benchmarks": benchmarks,
+        "datetime": at,
+        "version": "5.0.0",
+    }
+    zero = any(one["stats"]["ops"] == 0.0 for one in benchmarks)  # type: ignore[index]
+    return Written(
+        data=json.dumps(whole, indent=2, allow_nan=False, ensure_ascii=False).encode() + b"\n",
+        lost=(
+            *lost(leaving, metric.name),
+            *metrics_lost(leaving, (metric.name,)),
+            *renamed,
+        ),
+        notes=(Caution("no-rate", "a mean of 0 has no rate: ops is 0"),) if zero else (),
+    )
+
+
+def _stats(values: Sequence[float]) -> dict[str, Any]:
+    mean = statistics.fmean(values)
+    spread = statistics.stdev(values) if len(values) > 1 else 0.0
+    low, middle, high = quartiles(values)
+    reach = 1.5 * (high - low)
+    near = [value for value in values if low - reach <= value <= high + reach]
+    outside = len(values) - len(near)
+    far = sum(abs(value - mean) > spread for value in values)
+    return {
+        "min": min(values),
+        "max": max(values),
+        "mean": mean,
+        "stddev": spread,
+        "rounds": len(values),
+        "median": middle,
+        "iqr": high - low,
+        "q1": low,
+        "q3": high,
+        "iqr_outliers": outside,
+        "stddev_outliers": far,
+        "outliers": f"{far};{outside}",
+        "ld15iqr": min(near, default=min(values)),
+        "hd15iqr": max(near, default=max(values)),
+        "ops": 1 / mean if mean else 0.0,
+        "total": sum(values),
+        "data": list(values),
+        "iterations": 1,
+    }

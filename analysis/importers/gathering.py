@@ -1,0 +1,389 @@
+"""Files of other tools put together, and what stands there twice.
+
+A copy is no further measurement: taken for one it makes sessions and certainty of nothing, and finds a
+program equivalent to itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ..errors import UsageError
+from ..pages import number_format as figures
+from ..pages.model import Caution
+from ..record.words import shorten
+from .naming import (
+    Chosen,
+    Placed,
+    kept_apart,
+    name_of,
+    one_meaning,
+    placed_cells,
+    require_agreement,
+)
+from .opening import STDIN, readable
+
+if TYPE_CHECKING:
+    from .parsing import ForeignFile
+
+_SHOWN = 8
+_NAME = 40
+_DIGITS_OF_CLOCK = 3  # clocks of fewer digits give two programs the same time by chance
+_DIGITS_OF_COPY = 6  # so many digits hardly come twice
+_VALUES_OF_COPY = 8  # nor do so many values in one order
+
+_UNSURE = "too little to tell a copy from a measurement, so both are taken"
+
+Rows = list[tuple[float, ...]]
+Double = tuple[Sequence[Placed], Placed]  # what is left out, and one of what it repeats
+Results = dict[tuple[str, str], list[Placed]]  # by benchmark and metric
+
+
+def sources_twice(files: Sequence[Sequence[Placed]]) -> tuple[frozenset[int], list[Caution]]:
+    """Find files that were named twice, or hold only what another file holds.
+
+    So do copies, and copies that were made before more was appended. Files that are variants by their
+    names hold different variants, and are none of these. Nor are files of so few or coarse values
+    that two measurements may give the same: a caution says it.
+    """
+    ids: dict[object, int] = {}  # thousands of values are compared once, not for each pair of files
+
+    def content(cells: Sequence[Placed], name: str | None = None) -> tuple[int, ...]:
+        return tuple(ids.setdefault(_content(one, name), len(ids)) for one in cells)
+
+    wholes = [_by_key(cells) for cells in files]
+    beginning: dict[object, list[int]] = {}  # files by the first value of each of their results
+    for k, whole in enumerate(wholes):
+        for key, values in whole.items():
+            beginning.setdefault((key, values[0]), []).append(k)
+    first: dict[object, int] = {}
+    dropped = set()
+    told = []
+    for k, cells in enumerate(files):
+        if cells[0].place != STDIN and (other := first.setdefault(cells[0].place, k)) != k:
+            found = (True, "{} is {} again", other)
+        elif not wholes[k]:
+            continue
+        elif (other := first.setdefault(content(cells), k)) != k:
+            found = (any(map(_hardly_chance, cells)), "{} holds exactly the values of {}", other)
+        elif (other := first.setdefault((None, content(cells, name_of(cells[0].source))), k)) != k:
+            text = "{} holds exactly the values of {} under another name"
+            found = (_any_kept(cells), text, other)
+        elif any(map(_hardly_chance, cells)) and (other := _larger(k, wholes, beginning)) != k:
+            text = "all values of {} stand at the beginning of those of {}"
+            found = (_any_kept(cells), text, other)
+        else:
+            continue
+        sure, text, other = found
+        names = (cells[0].source, files[other][0].source)
+        said = text.format(*map(repr, names))
+        if sure:
+            dropped.add(k)
+            told.append(Caution("one-source-twice", f"{said}: a copy, which is left out", names))
+        else:
+            told.append(Caution("sources-alike", f"{said}: {_UNSURE}", names))
+    return frozenset(dropped), told
+
+
+def _content(one: Placed, file: str | None = None) -> object:
+    """Give what a copy has too; a benchmark that is called like the file changes its name with it."""
+    cell = one.cell
+    benchmark = None if one.benchmark == file else one.benchmark
+    return (benchmark, one.variant, cell.metric, cell.unit, cell.processes)
+
+
+def _by_key(cells: Sequence[Placed]) -> dict[object, list[float]]:
+    """Give all values of each benchmark, variant and metric that has some."""
+    found: dict[object, list[float]] = {}
+    for one in cells:
+        if one.cell.values:
+            key = (one.benchmark, one.variant, one.cell.metric, one.cell.unit)
+            found.setdefault(key, []).extend(one.cell.values)
+    return found
+
+
+def _larger(
+    k: int,
+    wholes: Sequence[dict[object, list[float]]],
+    beginning: dict[object, list[int]],
+) -> int:
+    """Find a file that goes on where this one ends, as tools do that append; else give this one."""
+    mine = wholes[k]
+    key, values = next(iter(mine.items()))
+    for other in beginning[key, values[0]]:
+        theirs = wholes[other]
+        if other != k and all(of == theirs.get(key, [])[: len(of)] for key, of in mine.items()):
+            longer = len(theirs) > len(mine) or any(theirs[x] != of for x, of in mine.items())
+            if longer:
+                return other
+    return k
+
+
+def _any_kept(cells: Sequence[Placed]) -> bool:
+    return any(_surely_kept([one]) for one in cells)
+
+
+def _hardly_chance(one: Placed) -> bool:
+    """Tell whether a second measurement would hardly give just these values."""
+    values = set(one.cell.values)
+    return len(values) > 1 or any(_digits(value) >= _DIGITS_OF_COPY for value in values)
+
+
+def _digits(value: float) -> int:
+    """Count the significant digits; those beyond the ninth may stem from a unit's conversion."""
+    return len(f"{value:.8e}".partition("e")[0].replace(".", "").strip("0"))
+
+
+def one_variant_once(placed: Sequence[Placed]) -> tuple[list[Placed], list[Caution]]:
+    """Drop variants all of whose values another variant has too.
+
+    A tool that keeps its last result under a second name would else be found equivalent to itself.
+    Counts that are the same in every run, and nothing else, tell no copy.
+    """
+    variants: dict[str, Results] = {}
+    for one in placed:
+        results = variants.setdefault(one.variant, {})
+        results.setdefault((one.benchmark, one.cell.metric), []).append(one)
+    first: dict[object, str] = {}
+    double: dict[str, str] = {}
+    for variant, results in variants.items():
+        shape = tuple((key, tuple(_rows(cells))) for key, cells in sorted(results.items()))
+        if shape in first and any(map(_may_be_kept, results.values())):
+            double[variant] = first[shape]
+        else:
+            first.setdefault(shape, variant)
+    told = [
+        Caution(
+            "one-variant-twice",
+            f"{shorten(name, _NAME)!r} holds exactly the values of "
+            f"{shorten(other, _NAME)!r}: they are one variant, and it is left out",
+            (name, other),
+        )
+        for name, other in double.items()
+    ]
+    return [one for one in placed if one.variant not in double], told
+
+
+def one_result_once(placed: Sequence[Placed]) -> tuple[list[Placed], list[Caution]]:
+    """Drop results that were not measured again, but kept: under a second name, or for a second day.
+
+    A benchmark of a variant is dropped where another variant has all its values; then what one file
+    holds of it on one occasion, where that stands under another name or on another occasion too.
+    """
+    told = []
+    for whole in (True, False):
+        results: dict[object, list[Placed]] = {}
+        for one in placed:
+            key = (one.benchmark, one.variant, None if whole else one.sitting)
+            results.setdefault(key, []).append(one)
+        double = _repeated(results.values(), whole=whole)
+        told += [_kept_result(*pair, names) for pair, names in _by_pair(double).items()]
+        left_out = {id(one) for cells, _ in double for one in cells}
+        placed = [one for one in placed if id(one) not in left_out]
+    return list(placed), told
+
+
+def _repeated(results: Iterable[Sequence[Placed]], *, whole: bool) -> list[Double]:
+    """Find results of one benchmark all of whose values an earlier one has too.
+
+    Of many parts some are alike by chance: there a sign is demanded that is no chance.
+    """
+    first: dict[object, Placed] = {}
+    double: list[Double] = []
+    for cells in results:
+        metrics: dict[str, list[Placed]] = {}
+        for one in cells:
+            metrics.setdefault(one.cell.metric, []).append(one)
+        shape = tuple((name, tuple(_rows(of))) for name, of in sorted(metrics.items()))
+        other = first.setdefault((cells[0].benchmark, shape), cells[0])
+        likely = whole or other.sitting == cells[0].sitting
+        is_sign = _may_be_kept if likely else _surely_kept
+        if other is not cells[0] and any(map(is_sign, metrics.values())):
+            double.append((cells, other))
+    return double
+
+
+def _rows(cells: Iterable[Placed]) -> Rows:
+    return [process for one in cells for process in one.cell.processes]
+
+
+def _may_be_kept(cells: Sequence[Placed]) -> bool:
+    """Tell whether equal values are a sign of a kept result, rather than of a count or a clock."""
+    values = {value for one in cells for value in one.cell.values}
+    if len(values) > 1:
+        return True
+    is_time = any(one.cell.unit == "s" for one in cells)
+    return is_time and any(_digits(value) >= _DIGITS_OF_CLOCK for value in values)
+
+
+def _surely_kept(cells: Sequence[Placed]) -> bool:
+    """Tell whether, of many results, hardly two would have just these values by chance.
+
+    One value, however fine, is none: a simulator gives it on every day.
+    """
+    values = {value for one in cells for value in one.cell.values}
+    fine = any(_digits(value) >= _DIGITS_OF_COPY for value in values)
+    return len(values) >= (2 if fine else _VALUES_OF_COPY)
+
+
+def _by_pair(double: Iterable[Double]) -> dict[tuple[str, str], list[str]]:
+    """Put benchmarks together that repeat one variant, or one file of it, in the same place."""
+    pairs: dict[tuple[str, str], list[str]] = {}
+    for cells, other in double:
+        one = cells[0]
+        names = (one.variant, other.variant)
+        if one.source != other.source:
+            names = (f"{one.variant} in {one.source}", f"{other.variant} in {other.source}")
+        elif one.variant == other.variant:
+            names = (f"{one.variant} on {one.occasion}", f"{other.variant} on {other.occasion}")
+        pairs.setdefault(names, []).append(one.benchmark)
+    return pairs
+
+
+def _kept_result(name: str, other: str, benchmarks: Sequence[str]) -> Caution:
+    text = (
+        f"{name!r} has exactly the values of {other!r} for {figures.listed(benchmarks, _SHOWN)}: "
+        "not measured again, so left out there"
+    )
+    return Caution("one-result-twice", text, (name, other, *benchmarks[:_SHOWN]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathered:
+    """All cells of all files.
+
+    `cells`: In the order of files and cells. `files`: Where they stem from; without copies. `rule`:
+    Which key was taken as the variant, as a sentence. `cautions`: What was met: equal names, one
+    variant under two names, what the files cannot tell.
+    """
+
+    cells: tuple[Placed, ...]
+    files: tuple[ForeignFile, ...]
+    rule: str
+    cautions: tuple[Caution, ...]
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics in their order; the first is the default."""
+        return tuple(dict.fromkeys(one.cell.metric for one in self.cells))
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The variants in their order."""
+        return tuple(dict.fromkeys(one.variant for one in self.cells))
+
+    @property
+    def benchmarks(self) -> tuple[str, ...]:
+        """The benchmarks in their order."""
+        return tuple(dict.fromkeys(one.benchmark for one in self.cells))
+
+
+def gather(files: Sequence[ForeignFile], chosen: Chosen) -> Gathered:
+    """Decide for all files alike which cell is which.
+
+    Copies are no measurements: a file that was given twice, a variant with exactly the values of
+    another one, a benchmark whose last result was kept are left out, each with a caution. A metric is
+    chosen last: equal values of one metric among several tell no copy.
+    """
+    named = placed_cells(files, chosen)
+    again, copied = sources_twice(named)
+    files = [file for k, file in enumerate(files) if k not in again]
+    placed = [one for k, cells in enumerate(named) if k not in again for one in cells]
+    told = [*_said(files), *_hosts(files), *_alike(placed), *copied]
+    placed, cautions = one_meaning(placed, chosen.better)
+    told += cautions
+    for step in (one_variant_once, one_result_once, kept_apart):
+        placed, cautions = step(placed)
+        told += cautions
+    if chosen.metric is not None:
+        placed = _only(placed, chosen.metric)
+    require_agreement(placed, chosen.better)
+    return Gathered(
+        cells=tuple(placed),
+        files=tuple(files),
+        rule=_rule(files, chosen),
+        cautions=tuple(dict.fromkeys(told)),
+    )
+
+
+def _said(files: Sequence[ForeignFile]) -> Iterator[Caution]:
+    """Give what the files cannot tell, then what was met in them."""
+    for kind in ("losses", "notes"):
+        for file in files:
+            for loss in getattr(file, kind):
+                yield Caution(loss.code, loss.text, (readable(file.source),))
+
+
+def _hosts(files: Sequence[ForeignFile]) -> Iterator[Caution]:
+    """Say that files stem from several hosts."""
+    hosts = tuple(dict.fromkeys(host for file in files if (host := file.facts.get("host"))))
+    if len(hosts) > 1:
+        text = (
+            f"the files stem from {len(hosts)} hosts ({figures.listed(hosts, 3)}): a difference between "
+            "them may be that of the hosts"
+        )
+        yield Caution("several-hosts", text, hosts)
+
+
+def _alike(placed: Sequence[Placed]) -> Iterator[Caution]:
+    """Say that two names differ in blanks only, and are two."""
+    for names in ({one.benchmark: None for one in placed}, {one.variant: None for one in placed}):
+        first: dict[str, str] = {}
+        for name in names:
+            other = first.setdefault(" ".join(name.split()), name)
+            if other != name:
+                text = f"{other!r} and {name!r} differ in blanks only, and are taken for two"
+                yield Caution("names-alike", text, (other, name))
+
+
+def _only(placed: Sequence[Placed], metric: str) -> list[Placed]:
+    """Keep one metric, with the failed runs that stand in cells of the others."""
+    mine = [one for one in placed if one.cell.metric == metric]
+    if not mine:
+        known = dict.fromkeys(one.cell.metric for one in placed)
+        raise UsageError(
+            f"the files have no metric {metric!r}",
+            placed[0].source,
+            f"known here: {', '.join(known)}",
+        )
+    groups: dict[object, list[Placed]] = {}
+    for one in placed:
+        groups.setdefault((one.benchmark, one.variant, one.sitting), []).append(one)
+    kept = []
+    for cells in groups.values():
+        counts = [one.cell.failed for one in cells if one.cell.failed is not None]
+        failed = max(counts, default=None)
+        own = [one for one in cells if one.cell.metric == metric]
+        if own:
+            kept += [replace(one, cell=replace(one.cell, failed=failed)) for one in own]
+        elif failed:
+            like = replace(
+                mine[0].cell,
+                benchmark=cells[0].cell.benchmark,
+                variant=cells[0].cell.variant,
+                session=cells[0].cell.session,
+                keys=cells[0].cell.keys,
+                processes=(),
+                labels=None,
+                inner=None,
+                warmups=None,
+                failed=failed,
+            )
+            kept.append(replace(cells[0], cell=like))
+    return kept
+
+
+def _rule(files: Sequence[ForeignFile], chosen: Chosen) -> str:
+    if chosen.variant is not None:
+        return f"the variant is the key {chosen.variant!r} (--variant)"
+    rules = dict.fromkeys(file.variant_rule for file in files)
+    return f"the variant is {' or '.join(rules)}; --variant KEY takes another"
+
+
+def occasions(gathered: Gathered) -> Iterator[tuple[str, int]]:
+    """Give every occasion with its number, from 1, in their order."""
+    yield from (
+        (name, k) for k, name in enumerate(dict.fromkeys(o.occasion for o in gathered.cells), 1)
+    )

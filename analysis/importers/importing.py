@@ -1,0 +1,288 @@
+"""Makes a trial of foreign files: rows as the runner's, and null for all that nobody told."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..data.trial import read_trial
+from ..errors import AnalysisError, UsageError
+from ..pages import number_format as figures
+from ..pages.model import Caution
+from ..record.manifest import appearing, manifest_text, utc_now, write_hashed
+from ..record.run_numbers import Better, Measurement
+from ..record.shapes import encode_checked
+from ..record.trial_files import (
+    ENVIRONMENT,
+    FINDINGS,
+    IMPORT,
+    MANIFEST,
+    MEASUREMENTS,
+    OUTPUTS,
+    PLAN,
+    Manifest,
+    Stored,
+)
+from ..version import VERSION
+from .inspection import inspect_files
+from .naming import Placed, Sitting, require_agreement
+from .opening import readable
+
+if TYPE_CHECKING:
+    from .gathering import Gathered
+    from .parsing import ForeignCell
+
+Values = tuple[float, ...]
+Labels = tuple[str, ...] | None  # the file's names of processes
+
+
+@dataclass(slots=True)
+class Joined:
+    """One process: its values by metric, and its block; 0 where nobody knows."""
+
+    values: dict[str, Values]
+    block: int = 0
+
+
+class _Block:
+    """Processes with all the metrics that could be joined to them."""
+
+    def __init__(self, labels: Labels, rows: list[Joined]) -> None:
+        self.labels, self.rows = labels, rows
+
+    def join(self, metric: str, labels: Labels, rows: list[Joined]) -> bool:
+        """Put a metric beside the others, if it can be told which process is which."""
+        if any(metric in row.values for row in self.rows):
+            return False
+        if self.labels is not None and labels is not None:
+            self._join_named(self.labels, labels, rows)
+            return True
+        if len(self.rows) != len(rows):
+            return False
+        for row, new in zip(self.rows, rows, strict=True):
+            row.values |= new.values
+        self.labels = self.labels or labels
+        return True
+
+    def _join_named(
+        self, order: tuple[str, ...], labels: tuple[str, ...], new: list[Joined]
+    ) -> None:
+        rows = dict(zip(order, self.rows, strict=True))
+        behind: dict[str | None, list[str]] = {}  # processes that no other metric has
+        before: str | None = None
+        for label, one in zip(labels, new, strict=True):
+            if label in rows:
+                before = label
+                rows[label].values |= one.values
+            else:
+                behind.setdefault(before, []).append(label)
+                rows[label] = one
+        whole = list(behind.get(None, []))
+        for label in order:
+            whole += [label, *behind.get(label, [])]
+        self.labels, self.rows = tuple(whole), [rows[label] for label in whole]
+
+
+def joined_processes(cells: Sequence[ForeignCell]) -> list[Joined]:
+    """Give the processes of one benchmark and variant in one sitting, each with its metrics.
+
+    Metrics are joined by the names of processes where both have names, else by their order where
+    there are as many of both. Otherwise nobody knows which belong together: they stand in rows of
+    their own.
+    """
+    blocks: list[_Block] = []
+    for cell in cells:
+        processes = cell.processes if cell.known else tuple((value,) for value in cell.values)
+        numbers = cell.blocks or (0,) * len(processes)
+        rows = [
+            Joined({cell.metric: values}, block)
+            for values, block in zip(processes, numbers, strict=True)
+        ]
+        labels = cell.labels
+        if labels is not None and len(set(labels)) < len(labels):
+            labels = None  # two processes of one name
+        if rows and not any(block.join(cell.metric, labels, rows) for block in blocks):
+            blocks.append(_Block(labels, rows))
+    return [
+        Joined({metric: values for metric, values in row.values.items() if values}, row.block)
+        for block in blocks
+        for row in block.rows
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported(Stored):
+    """A trial that was made of foreign files."""
+
+    trial: str
+    variants: tuple[str, ...]
+    benchmarks: tuple[str, ...]
+    metrics: tuple[str, ...]
+    rows: int
+    cannot_recover: tuple[str, ...]
+
+
+def import_files(
+    gathered: Gathered, folder: Path, *, baseline: str | None = None, better: Better | None = None
+) -> Imported:
+    """Write a trial.
+
+    A process becomes a run, with its values as the iterations of a metric; where the file does not
+    know processes each value is a run. Failed runs keep their outcome and have no value.
+    """
+    if not any(one.cell.values for one in gathered.cells):
+        raise AnalysisError(
+            "no run counts: all failed, or the files hold none",
+            gathered.files[0].source,
+            "look at what the programs wrote, and measure again",
+        )
+    gathered, metrics = _directed(gathered, better)
+    if baseline is not None and baseline not in gathered.variants:
+        left_out = [
+            caution.text
+            for caution in gathered.cautions
+            if caution.code == "one-variant-twice" and caution.about[0] == baseline
+        ]
+        known = f"known here: {', '.join(gathered.variants)}"
+        raise UsageError(
+            f"there is no variant {baseline!r}",
+            gathered.files[0].source,
+            "; ".join((*left_out, known)),
+        )
+    told = inspect_files(gathered)
+    at = utc_now()
+    with appearing(Path(folder)) as fresh:
+        rows = list(_rows(gathered))
+        hashes = {
+            name: write_hashed(fresh / name, data)
+            for name, data in (
+                (ENVIRONMENT, ()),
+                (PLAN, ()),
+                (MEASUREMENTS, (encode_checked(row.to_dict()) + b"\n" for row in rows)),
+                (FINDINGS, ()),
+                (IMPORT, [json.dumps(told.to_dict(), indent=2, allow_nan=False).encode() + b"\n"]),
+            )
+        }
+        (fresh / OUTPUTS).mkdir(mode=0o700)
+        manifest = _manifest(gathered, readable(Path(folder).absolute().name), rows, baseline)
+        whole = manifest | {"metrics": metrics, "started": at, "finished": at, "files": hashes}
+        write_hashed(fresh / MANIFEST, [manifest_text(Manifest(**whole))])
+        read_trial(fresh)  # what was written can be read
+    return Imported(
+        trial=str(folder),
+        variants=gathered.variants,
+        benchmarks=gathered.benchmarks,
+        metrics=gathered.metrics,
+        rows=len(rows),
+        cannot_recover=told.cannot_recover,
+    )
+
+
+def _directed(
+    gathered: Gathered, better: Better | None
+) -> tuple[Gathered, dict[str, dict[str, str]]]:
+    """Give each metric its unit and direction; a further one without a direction is left out."""
+    require_agreement(gathered.cells, better)
+    found: dict[str, dict[str, str]] = {}
+    without = []
+    for metric in gathered.metrics:
+        cells = [one.cell for one in gathered.cells if one.cell.metric == metric]
+        said = next((cell.better for cell in cells if cell.better is not None), better)
+        if said is None:
+            without.append(metric)
+        else:
+            unit = next((cell.unit for cell in cells if cell.unit), "")
+            found[metric] = {"unit": unit, "better": said}
+    fix = "add --better lower (times) or --better higher (scores, rates)"
+    if not found:
+        raise UsageError(
+            f"the file does not say which direction of {figures.listed(tuple(without))} is better",
+            gathered.files[0].source,
+            fix,
+        )
+    if not without:
+        return gathered, found
+    text = (
+        f"left out, because no direction is known: {figures.listed(tuple(without))}; {fix}, and "
+        "choose it with --metric"
+    )
+    kept = replace(
+        gathered,
+        cells=tuple(one for one in gathered.cells if one.cell.metric in found),
+        cautions=(*gathered.cautions, Caution("metric-left-out", text, tuple(without))),
+    )
+    return kept, found
+
+
+def _manifest(
+    gathered: Gathered, name: str, rows: Sequence[Measurement], baseline: str | None
+) -> dict[str, Any]:
+    identity = hashlib.sha256()
+    for file in gathered.files:
+        identity.update(f"{file.format}\0{readable(file.source)}\0".encode())
+    facts: dict[str, str] = {}
+    for file in gathered.files:
+        facts |= file.facts
+    counts: dict[tuple[int, str, str], int] = {}
+    for row in rows:
+        key = (row.session, row.benchmark, row.variant)
+        counts[key] = counts.get(key, 0) + 1
+    return {
+        "trial": name,
+        "tool_version": VERSION,
+        "campaign_name": name,
+        "campaign_sha256": identity.hexdigest(),
+        "campaign_identity": 2,
+        "campaign_path": ", ".join(dict.fromkeys(readable(file.source) for file in gathered.files)),
+        "baseline": baseline or gathered.variants[0],
+        "variants": gathered.variants,
+        "benchmarks": gathered.benchmarks,
+        "seed": 0,
+        "sessions": max(row.session for row in rows),
+        "runs": max(counts.values()),
+        "warmup": 0,
+        "planned": 0,
+        "host": facts.get("host", "unknown"),
+        "host_id": "unknown",
+        "cpu_model": facts.get("cpu_model"),
+        "targets": {},
+        "status": "complete",
+        "origin": "imported",
+    }
+
+
+def _rows(gathered: Gathered) -> Iterator[Measurement]:
+    """Give a row for each process, then one for each failed run of the cell.
+
+    The metrics of one process stand in one row, as far as it can be told that they are of one.
+    """
+    numbers: dict[str, int] = {}  # occasions without a run are none
+    groups: dict[tuple[Sitting, str, str], list[Placed]] = {}
+    for one in gathered.cells:
+        groups.setdefault((one.sitting, one.benchmark, one.variant), []).append(one)
+    position = 0
+    for (sitting, benchmark, variant), cells in groups.items():
+        processes = joined_processes([one.cell for one in cells])
+        failed = max((one.cell.failed or 0 for one in cells), default=0)
+        for k in range(len(processes) + failed):
+            session = numbers.setdefault(sitting[0], len(numbers) + 1)
+            ok = k < len(processes)
+            yield Measurement(
+                position=position,
+                session=session,
+                segment=0,
+                block=processes[k].block if ok else 0,
+                benchmark=benchmark,
+                variant=variant,
+                warmup=False,
+                started_at=None,
+                start_ns=None,
+                outcome="ok" if ok else "exit",
+                detail=None if ok else "failed, as the file says",
+                metrics=dict(processes[k].values) if ok else {},
+            )
+            position += 1

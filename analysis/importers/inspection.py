@@ -1,0 +1,173 @@
+"""What is in these files? The answer of ``fairtrial import --dry-run``: nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from ..pages import number_format as figures
+from ..pages.model import Column, Page, Section, Sentence, Table, Value, page_of
+from ..pages.result import Result
+from ..record.words import shorten
+
+if TYPE_CHECKING:
+    from .gathering import Gathered
+    from .parsing import ForeignCell
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InspectedCell:
+    """One cell as it would be stored; None where the file does not tell.
+
+    `benchmark`, `variant`, `metric`, `unit`, `source`: Times are in seconds, sizes in bytes,
+    whatever the file's unit; other units as they stand. `better`: Which direction is better.
+    `values`: Raw values: no warm-ups, no failed runs. `first`, `last`, `sum`: Of these values.
+    `processes`, `iterations`: Processes, and values of each (None also where processes differ in
+    it). `warmups`, `failed`: Values and runs that are left out. `session`: The file's own name of
+    the occasion.
+    """
+
+    benchmark: str
+    variant: str
+    metric: str
+    unit: str | None
+    better: str | None
+    values: int
+    first: float | None
+    last: float | None
+    sum: float | None
+    processes: int | None
+    iterations: int | None
+    warmups: int | None
+    failed: int | None
+    source: str
+    session: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Inspected(Result):
+    """All cells of all files, and what they cannot tell.
+
+    `format`: The format; ``several`` where the files differ in it. `rule`: Which key is the
+    variant, as a sentence. `cells`: In the order of the files. `cannot_recover`: What the files do
+    not hold, a sentence each.
+    """
+
+    method: ClassVar[str] = "import"
+
+    format: str
+    rule: str
+    cells: tuple[InspectedCell, ...]
+    cannot_recover: tuple[str, ...]
+
+
+def inspect_files(gathered: Gathered) -> Inspected:
+    """Count what the files hold."""
+    formats = list(dict.fromkeys(file.format for file in gathered.files))
+    losses = dict.fromkeys(loss.text for file in gathered.files for loss in file.losses)
+    lost = {loss.code for file in gathered.files for loss in file.losses}
+    return Inspected(
+        format=formats[0] if len(formats) == 1 else "several",
+        rule=gathered.rule,
+        cells=tuple(_cells(gathered)),
+        cannot_recover=tuple(losses),
+        cautions=tuple(one for one in gathered.cautions if one.code not in lost),
+    )
+
+
+def _cells(gathered: Gathered) -> Iterator[InspectedCell]:
+    for one in gathered.cells:
+        values = one.cell.values
+        yield InspectedCell(
+            benchmark=one.benchmark,
+            variant=one.variant,
+            metric=one.cell.metric,
+            unit=one.cell.unit or None,
+            better=one.cell.better,
+            values=len(values),
+            first=values[0] if values else None,
+            last=values[-1] if values else None,
+            sum=sum(values) if values else None,
+            processes=len(one.cell.processes) if one.cell.known else None,
+            iterations=_iterations(one.cell),
+            warmups=one.cell.warmups,
+            failed=one.cell.failed,
+            source=one.source,
+            session=one.cell.session,
+        )
+
+
+def _iterations(cell: ForeignCell) -> int | None:
+    if not cell.known:
+        return None
+    counts = {len(process) for process in cell.processes}
+    return counts.pop() if len(counts) == 1 else None
+
+
+_NAME, _VARIANT = 32, 24
+_SHOWN = 40
+
+
+@page_of.register(Inspected)
+def _inspected_page(found: Inspected) -> Page:
+    shown = found.cells[:_SHOWN]
+    more = len(found.cells) - len(shown)
+    count = len(found.cells)
+    said = f"{found.format}: {count} {'cell' if count == 1 else 'cells'}; {found.rule}"
+    return Page(
+        title="What the files hold",
+        sections=(
+            Section(
+                (Sentence(said), _table(shown), *([Sentence(f"and {more} more")] * (more > 0)))
+            ),
+            *(
+                [
+                    Section(
+                        tuple(Sentence(text) for text in found.cannot_recover),
+                        title="cannot be told from them",
+                    )
+                ]
+                if found.cannot_recover
+                else []
+            ),
+        ),
+        cautions=found.cautions,
+    )
+
+
+def _table(cells: tuple[InspectedCell, ...]) -> Table:
+    return Table(
+        name="cells",
+        columns=(
+            Column("benchmark", "left"),
+            Column("variant", "left"),
+            Column("metric", "left"),
+            Column("values"),
+            Column("processes"),
+            Column("failed"),
+            Column("first"),
+            Column("last"),
+        ),
+        rows=tuple(
+            (
+                shorten(one.benchmark, _NAME),
+                shorten(one.variant, _VARIANT),
+                one.metric,
+                Value(f"{one.values}", one.values),
+                _count(one.processes),
+                _count(one.failed),
+                _quantity(one.first, one.unit),
+                _quantity(one.last, one.unit),
+            )
+            for one in cells
+        ),
+    )
+
+
+def _count(value: int | None) -> Value:
+    return Value("?" if value is None else f"{value}", value)
+
+
+def _quantity(value: float | None, unit: str | None) -> Value:
+    return Value("-" if value is None else figures.quantity(value, unit or ""), value)

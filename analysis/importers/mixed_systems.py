@@ -1,0 +1,385 @@
+"""Tables of systems with columns of several kinds: numbers, and texts that name levels."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import decimal as decimals
+import io
+import math
+import numbers as number_kinds
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..data.number_text import Decimal, commas_of, is_numeric, number_in, two_readings
+from ..errors import AnalysisError, UsageError
+from ..pages import number_format as figures
+from ..pages.model import Caution
+from ..record.words import shorten
+from .opening import Opened, open_foreign
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+UNKNOWN = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "<NA>"})  # beside numbers
+_MOSTLY = 0.9  # share of numbers, from which texts among them are worth a word
+_DAY_S = 86400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TableColumn:
+    """One column.
+
+    `name`: Its heading. `values`: Its numbers, nan where unknown; where the column names levels,
+    their places in `levels`. `levels`: The texts in the order of their first rows; None in a column
+    of numbers.
+    """
+
+    name: str
+    values: NDArray[np.float64]
+    levels: tuple[str, ...] | None = None
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it holds numbers."""
+        return self.levels is None
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """In which rows something stands."""
+        return ~np.isnan(self.values)
+
+    def text(self, row: int) -> str:
+        """Write a cell, "" where nothing stands."""
+        value = float(self.values[row])
+        if math.isnan(value):
+            return ""
+        return f"{value:.12g}" if self.levels is None else self.levels[int(value)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MixedTable:
+    """Columns of one length.
+
+    `columns`: By their headings, in their order. `rows`: How many. `source`: The file; "" where
+    there is none. `first_line`: The line of the first row, where the file is a text with one line a
+    row. `cautions`: What to know of how it was read.
+    """
+
+    columns: Mapping[str, TableColumn]
+    rows: int
+    source: str = ""
+    first_line: int | None = None
+    cautions: tuple[Caution, ...] = ()
+
+    def place(self, row: int) -> str:
+        """Say where a row stands."""
+        line = None if self.first_line is None else self.first_line + row
+        if line is not None:
+            return f"{self.source}:{line}"
+        return f"{self.source}, row {row + 1}" if self.source else f"row {row + 1}"
+
+    def column(self, name: str, said: str) -> TableColumn:
+        """Give a column by its heading."""
+        if name in self.columns:
+            return self.columns[name]
+        from difflib import get_close_matches
+
+        folded = {known.lower(): known for known in self.columns}
+        near = get_close_matches(name.lower(), folded, n=1, cutoff=0.6)
+        guess = f"did you mean {folded[near[0]]!r}? " if near else ""
+        raise UsageError(
+            f"there is no column {name!r}, named as {said}",
+            self.source or None,
+            f"{guess}The columns: {figures.listed(list(self.columns), 12)}",
+        )
+
+
+def mixed_table(table: object) -> MixedTable:
+    """Make a table of what a program holds."""
+    if isinstance(table, MixedTable):
+        return table
+    if hasattr(table, "to_pydict"):
+        table = table.to_pydict()
+    items = getattr(table, "items", None)
+    if not callable(items) or isinstance(table, type):
+        raise UsageError(
+            f"a table is a mapping of headings to columns, not a {type(table).__name__}",
+            fix="write {'score': [...], 'mhz': [...]}, or read a file with read_mixed_table",
+        )
+    columns: dict[str, TableColumn] = {}
+    for name, cells in items():
+        given = cells.tolist() if hasattr(cells, "tolist") else cells
+        if not isinstance(name, str) or not isinstance(given, Sequence) or isinstance(given, str):
+            raise UsageError(
+                f"a table is a mapping of texts to lists, and {name!r} leads to a "
+                f"{type(cells).__name__}"
+            )
+        columns[name] = column_of_cells(name, given)
+    return _whole(columns)
+
+
+def _whole(columns: dict[str, TableColumn]) -> MixedTable:
+    lengths = {len(column.values) for column in columns.values()}
+    if len(lengths) != 1:
+        said = ", ".join(f"{c.name!r} has {len(c.values)}" for c in list(columns.values())[:4])
+        raise AnalysisError(
+            f"the columns differ in length: {said}" if columns else "the table has no columns"
+        )
+    return MixedTable(columns=columns, rows=lengths.pop())
+
+
+def column_of_cells(name: str, cells: Sequence[Any]) -> TableColumn:
+    """Make a column of values of any type; errors as for `mixed_table`."""
+    unknown = [_is_unknown(cell) for cell in cells]
+    there = [cell for cell, no in zip(cells, unknown, strict=True) if not no]
+    if there and all(isinstance(cell, (datetime.date, datetime.datetime)) for cell in there):
+        days = [math.nan if no else _days(c) for c, no in zip(cells, unknown, strict=True)]
+        return TableColumn(name=name, values=_frozen(days))
+    if all(map(_is_number, there)):
+        try:
+            found = [math.nan if no else float(c) for c, no in zip(cells, unknown, strict=True)]
+        except OverflowError:
+            found = [math.inf]
+        if any(map(math.isinf, found)):
+            raise AnalysisError(
+                f"the column {name!r} holds a number that is not finite",
+                fix="leave the cell empty (None) where the number is unknown",
+            )
+        return TableColumn(name=name, values=_frozen(found))
+    return _levels(name, ["" if no else _text(c) for c, no in zip(cells, unknown, strict=True)])
+
+
+def column_of_texts(
+    name: str, texts: Sequence[str], *, decimal: Decimal | None = None
+) -> tuple[TableColumn, int | None]:
+    """Make a column of the texts of a file.
+
+    Where every cell that holds something is a finite number it is a column of numbers; an empty
+    cell, ``NA``, ``nan`` and ``null`` are unknown there. Otherwise each text is a level, and only an
+    empty cell is unknown: ``NA`` and ``None`` may mean something.
+    """
+    values, wrong = np.full(len(texts), np.nan), []
+    unknown = 0
+    for row, text in enumerate(texts):
+        if text in UNKNOWN:
+            unknown += 1
+        elif (number := _number(text, decimal)) is None:
+            wrong.append(row)
+        else:
+            values[row] = number
+    if not wrong:
+        return TableColumn(name=name, values=_frozen(values)), None
+    mostly = len(wrong) <= (1 - _MOSTLY) * (len(texts) - unknown)
+    return _levels(name, texts), wrong[0] if mostly else None
+
+
+def _number(text: str, decimal: Decimal | None) -> float | None:
+    value = number_in(text, decimal)
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _levels(name: str, texts: Sequence[str]) -> TableColumn:
+    places: dict[str, int] = {}
+    codes = [math.nan if not t else float(places.setdefault(t, len(places))) for t in texts]
+    return TableColumn(name=name, values=_frozen(codes), levels=tuple(places))
+
+
+def _frozen(values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+    array = np.array(values, dtype=np.float64)
+    array.flags.writeable = False
+    return array
+
+
+def _is_number(cell: object) -> bool:
+    if isinstance(cell, bool | np.bool_):
+        return False
+    return isinstance(cell, number_kinds.Real | decimals.Decimal)
+
+
+def _is_unknown(cell: object) -> bool:
+    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):  # pandas has its own
+        return True
+    return isinstance(cell, float | np.floating) and math.isnan(cell)
+
+
+def _days(when: datetime.date | datetime.datetime) -> float:
+    if isinstance(when, datetime.datetime):
+        moment = when if when.tzinfo else when.replace(tzinfo=datetime.UTC)
+        return moment.timestamp() / _DAY_S
+    return float(when.toordinal() - datetime.date(1970, 1, 1).toordinal())
+
+
+def _text(cell: object) -> str:
+    if isinstance(cell, bool | np.bool_):
+        return "true" if cell else "false"
+    return str(cell)
+
+
+MOST_CELLS = 20_000_000  # as objects in memory: some 2 GB
+_PARQUET = b"PAR1"
+_SHORT = 30
+
+
+def read_mixed_table(source: str, decimal: Decimal | None = None) -> MixedTable:
+    """Read a table with headings and a row for each system.
+
+    A CSV has its cells between commas, semicolons or tabs, whichever the headings hold most;
+    without commas there a comma is the decimal sign, if it can be nothing else. The file may be packed (.gz, .bz2, .xz, .zst);
+    ``-`` is the standard input.
+    """
+    opened = open_foreign(source, decimal=decimal)
+    if opened.is_folder:
+        raise UsageError("this is a folder, not a table", source, "name a .csv or .parquet file")
+    if opened.data.startswith(_PARQUET):
+        return _of_parquet(opened)
+    return _of_csv(opened)
+
+
+def _of_csv(opened: Opened) -> MixedTable:
+    text = opened.text()
+    rows = _rows(opened, text)
+    first, headings, separator = next(rows)
+    _check_headings(headings, f"{opened.source}:{first}")
+    columns: list[list[str]] = [[] for _ in headings]
+    start, count, straight = first + 1, 0, True
+    for line, cells, _ in rows:
+        if len(cells) != len(headings):
+            raise AnalysisError(
+                f"this line has {len(cells)} cells, and there are {len(headings)} headings",
+                f"{opened.source}:{line}",
+                "put a text that holds the separator between quotes; leave an unknown cell empty",
+            )
+        straight = straight and line == start + count
+        count += 1
+        _check_size(count * len(headings), opened.source)
+        for column, cell in zip(columns, cells, strict=True):
+            column.append(cell.strip())
+    if not count:
+        raise AnalysisError("the table has headings and no rows", opened.source)
+    found: dict[str, TableColumn] = {}
+    cautions = []
+    for name, texts in zip(headings, columns, strict=True):
+        found[name], odd = column_of_texts(
+            name, texts, decimal=_sign(opened, name, texts, separator)
+        )
+        if odd is not None:
+            where = f"line {start + odd}" if straight else f"row {odd + 1}"
+            cautions.append(
+                Caution(
+                    "numbers-as-levels",
+                    f"the column {shorten(name, _SHORT)!r} holds numbers nearly everywhere, "
+                    f"and {shorten(texts[odd], _SHORT)!r} ({where}): its cells were taken "
+                    "as levels. Leave a cell empty where the number is unknown",
+                    (name,),
+                )
+            )
+        texts.clear()
+    return MixedTable(
+        columns=found,
+        rows=count,
+        source=opened.source,
+        first_line=start if straight else None,
+        cautions=tuple(cautions),
+    )
+
+
+def _sign(opened: Opened, name: str, texts: list[str], separator: str) -> Decimal | None:
+    """Tell the decimal sign of a column; nothing of one that holds other texts."""
+    if opened.decimal is not None or separator == ",":
+        return opened.decimal
+    commas = commas_of(texts)
+    if commas.decimal is None and all(is_numeric(text) or text in UNKNOWN for text in texts):
+        raise AnalysisError(
+            f"{commas.example!r} in the column {name!r} may be {two_readings(commas.example)}",
+            opened.source,
+            "say which with --decimal comma or --decimal point (decimal= in Python)",
+        )
+    return "comma" if commas.decimal == "comma" else None
+
+
+def _rows(opened: Opened, text: str) -> Iterator[tuple[int, list[str], str]]:
+    """Give the rows that hold something: the line's number, the cells, and what parts them."""
+    head = next((line for line in text.split("\n") if line.strip()), "")
+    if not head:
+        raise AnalysisError("the file is empty", opened.source)
+    separator = max(",;\t", key=head.count)
+    if separator not in head:
+        raise AnalysisError(
+            "the first line holds one heading only: a response and a covariate are two columns",
+            f"{opened.source}:1",
+            "part the headings by commas, semicolons or tabs",
+        )
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise AnalysisError(
+                f"it is no CSV: {error}", f"{opened.source}:{reader.line_num}", "is a quote open?"
+            ) from None
+        if cells:
+            yield reader.line_num, cells, separator
+
+
+def _check_size(cells: int, source: str) -> None:
+    if cells > MOST_CELLS:
+        raise AnalysisError(
+            f"the table has more than {MOST_CELLS:,} cells", source, "take fewer columns or rows"
+        )
+
+
+def _check_headings(headings: list[str], where: str) -> None:
+    headings[:] = [heading.strip() for heading in headings]
+    counts = Counter(headings)
+    for place, name in enumerate(headings, 1):
+        if not name:
+            raise AnalysisError(
+                f"the heading of column {place} is empty",
+                where,
+                "give it a name; pandas leaves the index out with to_csv(..., index=False)",
+            )
+        if counts[name] > 1:
+            raise AnalysisError(
+                f"the heading {name!r} stands there {counts[name]} times",
+                where,
+                "give each column a name of its own",
+            )
+
+
+def _of_parquet(opened: Opened) -> MixedTable:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise UsageError(
+            "a Parquet file needs the library pyarrow, which is not installed",
+            opened.source,
+            "pip install 'fairtrial[parquet]'",
+        ) from None
+    try:
+        file: Any = parquet.ParquetFile(io.BytesIO(opened.data))
+        # before it is read: a few bytes may say that they are billions of rows
+        _check_size(file.metadata.num_rows * file.metadata.num_columns, opened.source)
+        table: Any = file.read()
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        raise AnalysisError(
+            f"it is no Parquet file: {error}", opened.source, "copy the file again"
+        ) from None
+    headings = [str(name) for name in table.column_names]
+    if not headings or not table.num_rows:
+        raise AnalysisError("the table has no rows", opened.source)
+    _check_headings(headings, opened.source)
+    try:
+        found = mixed_table(
+            {name: table.column(place).to_pylist() for place, name in enumerate(headings)}
+        )
+    except (pyarrow.ArrowException, ValueError) as error:  # such as dates beyond all calendars
+        raise AnalysisError(f"a column cannot be read: {error}", opened.source) from None
+    return replace(found, source=opened.source)

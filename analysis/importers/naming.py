@@ -1,0 +1,341 @@
+"""Which benchmark, variant and metric a cell of a foreign file is, and on which occasion."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import AnalysisError, UsageError
+from ..pages import number_format as figures
+from ..pages.model import Caution
+from .opening import STDIN, readable
+
+if TYPE_CHECKING:
+    from ..record.run_numbers import Better
+    from .parsing import ForeignCell, ForeignFile
+
+_SHOWN = 8
+
+Identity = tuple[str, str | None, int]  # the file's own names, and the how many-th of them
+
+
+def kept_apart(placed: Sequence[Placed]) -> tuple[list[Placed], list[Caution]]:
+    """Give a second benchmark of one name, variant and occasion in one file a name of its own.
+
+    A benchmark ends where a metric comes that it has already. Further files of one occasion hold
+    further processes of the same benchmarks. What the file itself tells apart has the same name on
+    every occasion, whatever its place in the file.
+    """
+    numbers = dict(_numbers(placed))
+    taken = {one.benchmark for one in placed}
+    names: dict[tuple[str, int], str] = {}
+    kept = []
+    for k, one in enumerate(placed):
+        number = numbers[k]
+        if number == 1:
+            kept.append(one)
+            continue
+        if (one.benchmark, number) not in names:
+            names[one.benchmark, number] = name = _free(one.benchmark, number, taken)
+            taken.add(name)
+        kept.append(replace(one, benchmark=names[one.benchmark, number]))
+    double = tuple(dict.fromkeys(benchmark for benchmark, _ in names))
+    if not double:
+        return kept, []
+    which = figures.listed(double, _SHOWN)
+    text = f"benchmarks of one name stand there more than once and are kept apart: {which}"
+    return kept, [Caution("equal-names", text, double)]
+
+
+def _numbers(placed: Sequence[Placed]) -> Iterator[tuple[int, int]]:
+    """Give the place of each cell, and which benchmark of its name it belongs to, from 1."""
+    groups: dict[tuple[str, str], dict[Sitting, dict[Identity, list[int]]]] = {}
+    for k, identity in enumerate(_identities(placed)):
+        one = placed[k]
+        sittings = groups.setdefault((one.benchmark, one.variant), {})
+        sittings.setdefault(one.sitting, {}).setdefault(identity, []).append(k)
+    for sittings in groups.values():
+        known: dict[Identity, int] = {}
+        for identities in sittings.values():
+            for identity, number in _assigned(identities, known).items():
+                yield from ((k, number) for k in identities[identity])
+
+
+def _assigned(identities: Collection[Identity], known: dict[Identity, int]) -> dict[Identity, int]:
+    """Give each benchmark of a sitting its number: as before, else the first that is free."""
+    found: dict[Identity, int] = {}
+    used: set[int] = set()
+    for identity in identities:
+        number = known.get(identity)
+        if number is not None and number not in used:
+            found[identity] = number
+            used.add(number)
+    free = 1
+    for identity in identities:
+        if identity in found:
+            continue
+        while free in used:
+            free += 1
+        found[identity] = free
+        used.add(free)
+        known.setdefault(identity, free)
+    return found
+
+
+def _identities(placed: Sequence[Placed]) -> Iterator[Identity]:
+    """Tell which benchmark of the file each cell belongs to."""
+    counts: dict[object, int] = {}
+    metrics: dict[object, set[str]] = {}
+    for one in placed:
+        key = (one.benchmark, one.variant, one.sitting, one.cell.benchmark, one.cell.variant)
+        if key not in metrics or one.cell.metric in metrics[key]:
+            counts[key] = counts.get(key, 0) + 1
+            metrics[key] = set()
+        metrics[key].add(one.cell.metric)
+        yield (one.cell.benchmark, one.cell.variant, counts[key])
+
+
+def _free(benchmark: str, number: int, taken: set[str]) -> str:
+    while (name := f"{benchmark} ({number})") in taken:
+        number += 1  # the file has a benchmark of that very name
+    return name
+
+
+_UNSAID = "direction unknown"
+
+
+def one_meaning(
+    placed: Sequence[Placed], better: Better | None
+) -> tuple[list[Placed], list[Caution]]:
+    """Make values of one metric in several units, or directions, several metrics.
+
+    Nobody compares them by accident then. Cells that do not tell the direction have the one that the
+    others of their metric tell, if it is one.
+    """
+    said: dict[tuple[str, str], dict[Better, str]] = {}
+    for one in placed:
+        if one.cell.better is not None:
+            directions = said.setdefault((one.cell.metric, one.cell.unit), {})
+            directions.setdefault(one.cell.better, one.source)
+    names = _Names({one.cell.metric for one in placed})
+    kept = []
+    for one in placed:
+        metric, unit = one.cell.metric, one.cell.unit
+        directions = said.get((metric, unit), {})
+        direction = one.cell.better
+        if direction is None:
+            direction = _unsaid(metric, directions, better)
+        name = names.of(metric, unit, direction, several=len(directions) > 1)
+        cell = one.cell
+        if (name, direction) != (cell.metric, cell.better):
+            cell = replace(cell, metric=name, better=direction)
+        kept.append(replace(one, cell=cell))
+    return kept, names.told
+
+
+def _unsaid(metric: str, said: dict[Better, str], better: Better | None) -> Better | None:
+    """Find the direction of a cell that does not tell it."""
+    if len(said) != 1:
+        return better
+    ((direction, where),) = said.items()
+    if better is not None and better != direction:
+        raise _contradicted(metric, direction, better, where)
+    return direction
+
+
+class _Names:
+    """Metrics by what they mean: the first meaning keeps the name."""
+
+    def __init__(self, taken: set[str]) -> None:
+        self._taken = taken
+        self._units: dict[str, dict[str, str]] = {}
+        self._directions: dict[str, dict[Better | None, str]] = {}
+        self.told: list[Caution] = []
+
+    def of(self, metric: str, unit: str, direction: Better | None, *, several: bool) -> str:
+        units = self._units.setdefault(metric, {})
+        if unit not in units:
+            units[unit] = self._free(metric, unit or "no unit") if units else metric
+            if units[unit] != metric:
+                self._tell("units-apart", metric, "in several units", units[unit])
+        name = units[unit]
+        if not several:
+            return name
+        directions = self._directions.setdefault(name, {})
+        if direction not in directions:
+            directions[direction] = self._free(name, direction or _UNSAID) if directions else name
+            if directions[direction] != name:
+                self._tell("directions-apart", name, "with both directions", directions[direction])
+        return directions[direction]
+
+    def _free(self, metric: str, meaning: str) -> str:
+        name = f"{metric} [{meaning}]"
+        while name in self._taken:  # the file has a metric of that very name
+            name += "*"
+        self._taken.add(name)
+        return name
+
+    def _tell(self, code: str, metric: str, how: str, name: str) -> None:
+        text = f"{metric} stands there {how}: {name!r} is a metric of its own"
+        self.told.append(Caution(code, text, (name,)))
+
+
+def require_agreement(cells: Iterable[Placed], better: Better | None) -> None:
+    """Refuse a direction that no metric takes, and that each of them contradicts."""
+    if better is None:
+        return
+    said = {one.cell.metric: (one.cell.better, one.source) for one in reversed([*cells])}
+    directions = {direction for direction, _ in said.values()}
+    if directions and None not in directions and better not in directions:
+        metrics = figures.listed(tuple(reversed(said)), 3)
+        (direction, where) = next(reversed(said.values()))
+        assert direction is not None
+        raise _contradicted(metrics, direction, better, where)
+
+
+def _contradicted(metric: str, said: Better, better: Better, where: str) -> UsageError:
+    return UsageError(
+        f"the file says that {said} values of {metric} are better, the call says {better}",
+        where,
+        f"leave out --better {better}",
+    )
+
+
+_LONGEST = 60
+_MOST_FAILED = 1_000_000
+
+Sitting = tuple[str, str, str | None]  # an occasion, and what of it one file holds in one piece
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """What a person said of how files are read; None where the format's own rule holds.
+
+    `variant`, `benchmark`: The key whose value is the variant, or the benchmark; ``file`` and
+    ``folder`` are the source's own names. `session`: ``file``, ``folder``, ``session`` or a key:
+    cells of one value were measured on one occasion. Files and folders count by where they lie, not
+    by their bare names; ``session`` is the file's own name of the occasion, which several files may
+    share. `metric`: Only this one. `better`: For metrics of which the file does not say it; one
+    that contradicts the file is refused.
+    """
+
+    variant: str | None = None
+    benchmark: str | None = None
+    session: str | None = None
+    metric: str | None = None
+    better: Better | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """A cell with the names that it has from here on.
+
+    `benchmark`, `variant`: As they were chosen. `occasion`: Names the session: two cells of one
+    occasion were measured together. `source`: The file's path as it was given. `place`: Where the
+    file lies, whatever way leads there. `cell`: What was measured.
+    """
+
+    benchmark: str
+    variant: str
+    occasion: str
+    source: str
+    place: str
+    cell: ForeignCell
+
+    @property
+    def sitting(self) -> Sitting:
+        """What of an occasion one file holds in one piece: its metrics may share processes."""
+        return (self.occasion, self.source, self.cell.session)
+
+
+def placed_cells(files: Sequence[ForeignFile], chosen: Chosen) -> list[list[Placed]]:
+    """Name every cell; give those of each file in a list."""
+    placed = [[_placed(file, cell, chosen) for cell in file.cells] for file in files]
+    for cells in placed:
+        for one in cells:
+            _require_sound(one)
+    return placed
+
+
+def _placed(file: ForeignFile, cell: ForeignCell, chosen: Chosen) -> Placed:
+    source = readable(file.source)
+    folder = _folder_of(file.source)
+    name = name_of(file.source)
+    place = STDIN if file.source == STDIN else readable(str(folder / Path(file.source).name))
+    own = {"file": name, "folder": STDIN if file.source == STDIN else readable(folder.name)}
+    lies = {"file": place, "folder": STDIN if file.source == STDIN else readable(str(folder))}
+
+    def of(key: str, own: dict[str, str]) -> str:
+        found = cell.keys.get(key, own.get(key))
+        if found is None:
+            known = ", ".join(dict.fromkeys((*cell.keys, *own)))
+            raise UsageError(
+                f"{cell.benchmark!r} has no key {key!r}", file.source, f"known here: {known}"
+            )
+        return found
+
+    benchmark = cell.benchmark if chosen.benchmark is None else of(chosen.benchmark, own)
+    if chosen.variant is not None:
+        variant = of(chosen.variant, own)
+    else:
+        variant = name if cell.variant is None else cell.variant
+    if cell.session is not None:
+        lies["session"] = cell.session
+    if chosen.session is not None:
+        occasion = of(chosen.session, lies)
+    else:
+        occasion = source if cell.session is None else f"{source}, {cell.session}"
+    return Placed(
+        benchmark=benchmark,
+        variant=variant,
+        occasion=occasion,
+        source=source,
+        place=place,
+        cell=cell,
+    )
+
+
+def _folder_of(source: str) -> Path:
+    """Give where a source lies; a link to a file lies where the link does, not what it points at."""
+    path = Path(source)
+    if path.name in ("", ".."):
+        path = path.resolve()
+    return path.parent.resolve()
+
+
+def name_of(source: str) -> str:
+    """Give the name of a file by which a variant, or a benchmark, is called."""
+    if source == STDIN:
+        return "standard input"
+    name = Path(source).name or Path(source).resolve().name
+    for ending in (".gz", ".bz2", ".xz", ".zst"):
+        name = name.removesuffix(ending)
+    return readable(name.rpartition(".")[0] or name)
+
+
+def _require_sound(one: Placed) -> None:
+    """Refuse names that hold halves of characters, as JSON may, and numbers beyond all measure."""
+    for name in (one.benchmark, one.variant, one.cell.metric, one.cell.unit, one.occasion):
+        try:
+            name.encode()
+        except UnicodeEncodeError as error:
+            raise AnalysisError(
+                f"the name {name[:_LONGEST]!r} is no text: {error.reason}",
+                one.source,
+                "give it another name in the file",
+            ) from None
+    if (one.cell.failed or 0) > _MOST_FAILED:
+        raise AnalysisError(
+            f"{one.benchmark[:_LONGEST]!r} has {one.cell.failed:,} failed runs",
+            one.source,
+            "is the file damaged? each of them would be a row",
+        )
+    if one.cell.values and max(one.cell.values) == math.inf:
+        raise AnalysisError(
+            f"a value of {one.benchmark[:_LONGEST]!r} is too large for seconds or bytes",
+            one.source,
+            "is the file damaged?",
+        )

@@ -1,0 +1,500 @@
+"""Foreign files and folders opened: unpacked within limits, decoded, no link followed."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import csv
+import gzip
+import io
+import itertools
+import json
+import lzma
+import math
+import os
+import re
+import stat
+import sys
+import zlib
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
+
+from ..data.number_text import number_in
+from ..errors import AnalysisError, FairtrialError, UsageError
+from ..record.trial_files import MANIFEST, MEASUREMENTS
+from ..record.words import shorten
+from .parsing import within
+
+if TYPE_CHECKING:
+    from ..data.number_text import Decimal, Layout
+
+STDIN = "-"
+MOST_BYTES = 2 * 1024**3  # unpacked
+_RATIO = 200  # unpacked to packed; above _SMALL only
+_SMALL = 16 * 1024**2
+_CHUNK = 1024**2
+_SIP = 512  # bytes of a .zst file at a time: at most some 16 MiB unpacked
+_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe without a writer must not wait
+_HEAD = 65536
+_SHOWN = 400  # characters of a path in a message
+_MAGIC: tuple[tuple[bytes, str], ...] = (
+    (b"\x1f\x8b", "gz"),
+    (b"BZh", "bz2"),
+    (b"\xfd7zXZ\x00", "xz"),
+    (b"\x28\xb5\x2f\xfd", "zst"),
+)
+_MARKS: tuple[tuple[bytes, str], ...] = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+
+
+_STAMP = re.compile(
+    r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)? ?(?=[\s{}\[\]\"])",
+    re.MULTILINE,
+)
+_TINY = re.compile(r"[eE]-\d{3}|0{300}")  # numbers that may be too small for a float
+_TOKEN = 24
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+_LONGEST = 400  # characters of a message
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Opened:
+    """A foreign file, unpacked.
+
+    `source`: As it was given; ``-`` for the standard input. `name`: The file's name without the
+    ending of a packer; "" for the standard input. `path`: Where it lies; None for the standard
+    input. A folder has no bytes. `data`: The unpacked content. `encoding`, `layout`, `decimal`: As
+    ``--encoding``, ``--layout`` and ``--decimal`` said. `memo`: What was parsed of it already:
+    several formats ask for the same.
+    """
+
+    source: str
+    name: str
+    path: Path | None
+    data: bytes
+    encoding: str | None = None
+    layout: Layout | None = None
+    decimal: Decimal | None = None
+    memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether a folder was named."""
+        return self.path is not None and self.path.is_dir()
+
+    @property
+    def stem(self) -> str:
+        """The file's name without its ending, by which a variant is called."""
+        return readable(self.name.rpartition(".")[0] or self.name) or "standard input"
+
+    def head(self) -> str:
+        """Give the beginning as text, for who asks whether it knows the format; never an error."""
+        start = self.data[:_HEAD]
+        encoding = self.encoding or _marked(start) or "utf-8"
+        try:
+            return _clean(start.decode(encoding, errors="replace"))
+        except LookupError:
+            return ""
+
+    def text(self) -> str:
+        """Give the whole content as text, without colour codes, one newline a line.
+
+        A mark at the beginning decides between UTF-8, UTF-16 and UTF-32; without one it is UTF-8,
+        else cp1252, unless ``--encoding`` says otherwise.
+        """
+        chosen = self.encoding or _marked(self.data)
+        for encoding in (chosen,) if chosen else ("utf-8", "cp1252"):
+            try:
+                return _clean(self.data.decode(encoding))
+            except UnicodeDecodeError as error:
+                failed = error
+            except LookupError:
+                raise UsageError(
+                    f"there is no encoding {encoding!r}",
+                    self.source,
+                    "name one such as utf-8, utf-16, cp1252 or latin-1",
+                ) from None
+        raise AnalysisError(
+            f"the file is no text: byte {failed.start} does not fit {failed.encoding}",
+            self.source,
+            "save a text as UTF-8, or import it with its encoding: fairtrial import --encoding E",
+        )
+
+    def fail(self, what: str, fix: str = "is the file damaged?", *, at: str = "") -> AnalysisError:
+        """Make the error of a file that cannot be taken as it is."""
+        where = f"{self.source}:{at}" if at.isdigit() else f"{self.source}, {at}" if at else None
+        return AnalysisError(_cut(what), _cut(where or self.source), _cut(fix))
+
+    def looks_like_json(self) -> bool:
+        """Tell whether the content begins as JSON does, perhaps behind a log's time stamp."""
+        return _STAMP.sub("", self.head().lstrip()[:200], count=1).lstrip()[:1] in ("{", "[")
+
+    def structure(self) -> Any:  # noqa: ANN401 - any JSON
+        """Give the parsed JSON for who asks whether it knows the format; None if it is none."""
+        if self.is_folder or not self.looks_like_json():
+            return None
+        try:
+            return self.json()
+        except FairtrialError:
+            return None
+
+    def mentions(self, *keys: str) -> bool:
+        """Tell whether what begins as JSON, but is damaged, names all of these keys."""
+        if self.is_folder or not self.looks_like_json() or self.structure() is not None:
+            return False
+        head = self.head()
+        return all(f'"{key}"' in head or f'"{key}"'.encode() in self.data for key in keys)
+
+    def json(self) -> Any:  # noqa: ANN401 - any JSON
+        """Parse the whole file as one JSON text, once; NaN and Infinity are read as such."""
+        if "json" not in self.memo:
+            try:
+                self.memo["json"] = (self._parsed(), None)
+            except FairtrialError as error:
+                self.memo["json"] = (None, (type(error), error.args))
+        value, failed = self.memo["json"]
+        if failed is not None:
+            kind, said = failed
+            raise kind(*said)
+        return value
+
+    def _parsed(self) -> Any:  # noqa: ANN401 - any JSON
+        text = self.text()
+        if text.lstrip()[:1].isdigit():
+            text = _STAMP.sub("", text)
+        try:
+            # Tools write control characters into strings (JMH breaks its parameters into lines).
+            value = json.loads(
+                text, strict=False, parse_float=_not_too_small if _TINY.search(text) else None
+            )
+        except json.JSONDecodeError as error:
+            rest = text[error.pos :].strip()
+            what = f"it is no JSON: {error.msg} (column {error.colno})"
+            literal = len(rest) < _TOKEN and rest[-1:] not in ("}", "]")  # a number, a literal
+            if literal or error.msg.startswith("Unterminated string"):
+                what = "the file is cut off: its JSON does not end"
+            elif error.msg == "Extra data":
+                what = "the file holds something behind its JSON: several results were joined?"
+            raise self.fail(
+                what, "give each result as a file of its own, whole", at=f"{error.lineno}"
+            ) from None
+        except (RecursionError, ValueError) as error:
+            raise self.fail(f"the JSON cannot be read: {error}", "is it damaged?") from None
+        if _HALF.search(text):
+            self._check_characters(value)
+        return value
+
+    def _check_characters(self, value: object) -> None:
+        """Refuse half a character, which no name in a result could be written with."""
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            half = error.object[error.start]
+            raise self.fail(
+                f"a text in it holds half a character ({half!r})",
+                "write the file again, with names in UTF-8",
+            ) from None
+
+    def list_at(self, data: object, key: str, what: str, fix: str) -> list[Any]:
+        """Give the list at a key of the whole file; one that is missing or empty is refused."""
+        found = within(data, key)
+        if not isinstance(found, list) or not found:
+            raise self.fail(what, fix)
+        return found
+
+    def value(self, value: object, at: str, *, factor: float = 1.0) -> float:
+        """Take a raw value: a finite number that is not negative; 0 is a value."""
+        if isinstance(value, str) and value.lower().lstrip("+-") in ("nan", "inf", "infinity"):
+            value = math.nan  # as tools write it whose JSON knows no such number
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise self.fail(f"{_shown(value)} is no number", at=at)
+        try:
+            # by the whole number, so that 9 ms are 0.009 s
+            number = float(value) / round(1 / factor) if factor < 1 else float(value) * factor
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number) or number < 0:
+            raise self.fail(
+                f"the value {_shown(value)} is {'negative' if number < 0 else 'no finite number'}",
+                "take that result out, or measure again",
+                at=at,
+            )
+        return number
+
+    def values(
+        self, values: Iterable[object], at: str, *, factor: float = 1.0
+    ) -> tuple[float, ...]:
+        """Take raw values as `value` does, each with its place."""
+        given = list(values)
+        plain = [value for value in given if type(value) is float]
+        whole = factor == 1 and plain != [] and len(plain) == len(given)  # nearly always
+        if whole and min(plain) >= 0 and math.isfinite(sum(plain)):
+            return tuple(plain)
+        return tuple(
+            self.value(value, f"{at}[{k}]", factor=factor) for k, value in enumerate(given)
+        )
+
+    def rows(self, reader: Iterator[Row], *, before: int = 0) -> Iterator[Row]:
+        """Give the rows of a CSV reader."""
+        while True:
+            try:
+                row = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                # a reader of dicts counts behind the one that it reads with
+                counting: Any = getattr(reader, "reader", reader)
+                at = f"{before + counting.line_num}"
+                raise self.fail(f"it is no CSV: {error}", "is a quote open?", at=at) from None
+            yield row
+
+
+def _cut(text: str) -> str:
+    """Leave out the end of what a damaged file brought into a message."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _not_too_small(text: str) -> float:
+    value = number_in(text)
+    if value is None:
+        raise ValueError(f"{shorten(text, 40)} is too small for a number of 64 bits")
+    return value
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, (list, dict)):
+        return "a list" if isinstance(value, list) else "an object"
+    return shorten(repr(value), 40)
+
+
+def open_foreign(
+    source: str,
+    *,
+    encoding: str | None = None,
+    layout: Layout | None = None,
+    decimal: Decimal | None = None,
+) -> Opened:
+    """Open a file, a folder, or ``-``, and unpack it.
+
+    .gz, .bz2, .xz and .zst are known by their first bytes, not by their names.
+    """
+    path, name, data = _found(source)
+    return Opened(
+        source=source,
+        name=name,
+        path=path,
+        data=_unpacked(data, source),
+        encoding=encoding,
+        layout=layout,
+        decimal=decimal,
+    )
+
+
+def _found(source: str) -> tuple[Path | None, str, bytes]:
+    """Give where it lies, its name, and what is in it, packed or not."""
+    if source == STDIN:
+        return None, "", _limited(sys.stdin.buffer, source, packed=None)
+    path = Path(source)
+    try:
+        if path.is_dir():
+            return path, path.name, b""
+        with os.fdopen(os.open(path, _READ), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise UsageError(
+                    "this is no regular file",
+                    source,
+                    "name a file or a folder, or - and pipe it in",
+                )
+            data = _limited(file, source, packed=None)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        shown = source if len(source) <= _SHOWN else f"{source[: _SHOWN - 1]}…"
+        raise UsageError(
+            f"the file cannot be read: {reason}", shown, "name a file, a folder, or - for stdin"
+        ) from None
+    name = path.name
+    if packer_of(data) is not None:
+        name = re.sub(r"\.(gz|bz2|xz|zst|zstd)$", "", name, flags=re.IGNORECASE)
+    return path, name, data
+
+
+def readable(path: str) -> str:
+    """Give a path as text: bytes of it that are no UTF-8 become escapes."""
+    return path.encode("utf-8", "backslashreplace").decode()
+
+
+def packer_of(data: bytes) -> str | None:
+    """Tell by the first bytes how the data are packed."""
+    return next((name for magic, name in _MAGIC if data.startswith(magic)), None)
+
+
+def most_of(packed: int) -> int:
+    """Give how many bytes a packed file may become."""
+    return min(MOST_BYTES, max(_SMALL, packed * _RATIO))
+
+
+def _unpacked(data: bytes, source: str) -> bytes:
+    packer = packer_of(data)
+    if packer is None:
+        return data
+    openers: dict[str, Callable[[BinaryIO], IO[bytes]]] = {
+        "gz": lambda file: cast("IO[bytes]", gzip.GzipFile(fileobj=file)),
+        "bz2": bz2.open,
+        "xz": lzma.open,
+        "zst": lambda file: _zstd(file, source),
+    }
+    try:
+        with openers[packer](io.BytesIO(data)) as file:
+            return _limited(file, source, packed=len(data))
+    except (OSError, EOFError, lzma.LZMAError, zlib.error, ValueError) as error:
+        raise AnalysisError(
+            f"the .{packer} file is damaged or cut off: {error}",
+            source,
+            "pack it again, or copy it again",
+        ) from None
+
+
+def _zstd(file: BinaryIO, source: str) -> BinaryIO:
+    try:
+        import zstandard
+    except ImportError:
+        raise UsageError(
+            "a .zst file needs the library zstandard, which is not installed",
+            source,
+            "pip install 'fairtrial[zstd]', or unpack it with 'zstd -d'",
+        ) from None
+    return cast("BinaryIO", _Zstd(file, zstandard))
+
+
+class _Zstd(io.RawIOBase):
+    """Frames of zstd one after the other; the library's own stream takes a cut off one for a whole."""
+
+    def __init__(self, file: BinaryIO, library: Any) -> None:  # noqa: ANN401 - a module
+        self._file, self._library = file, library
+        self._frame: Any = None
+        self._left = b""
+
+    def read(self, size: int = -1) -> bytes:
+        """Give some bytes; b"" at the end."""
+        del size  # a little of the packed file gives a bounded part of the unpacked one
+        while True:
+            data = self._left or self._file.read(_SIP)
+            self._left = b""
+            if not data:
+                if self._frame is not None:
+                    raise ValueError("its last frame does not end")
+                return b""
+            if self._frame is None:
+                self._frame = self._library.ZstdDecompressor().decompressobj()
+            try:
+                found: bytes = self._frame.decompress(data)
+            except self._library.ZstdError as error:
+                raise ValueError(str(error)) from None
+            if self._frame.eof:
+                self._left, self._frame = self._frame.unused_data, None
+            if found:
+                return found
+
+
+def _limited(file: IO[bytes], source: str, *, packed: int | None) -> bytes:
+    """Read all of it, unless it is too much."""
+    parts: list[bytes] = []
+    size = 0
+    most = MOST_BYTES if packed is None else most_of(packed)
+    while chunk := file.read(_CHUNK):
+        size += len(chunk)
+        if size > most:
+            told = f"more than {most // 1024**2} MiB"
+            if packed is not None and most < MOST_BYTES:
+                told += f", over {_RATIO} times its packed size"
+            raise AnalysisError(
+                f"the file holds too much: {told}", source, "split it, or unpack it yourself"
+            )
+        parts.append(chunk)
+    return b"".join(parts)
+
+
+def _marked(data: bytes) -> str | None:
+    return next((encoding for mark, encoding in _MARKS if data.startswith(mark)), None)
+
+
+def _clean(text: str) -> str:
+    if "\x1b" in text:
+        text = _COLOUR.sub("", text)
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+DEEPEST = 6
+MOST_ENTRIES = 20_000
+
+
+def files_in(opened: Opened) -> Iterator[Path]:
+    """Give the plain files of a folder and of those in it, sorted, as paths relative to it.
+
+    What lies in a trial of fairtrial is passed over.
+    """
+    for folder, entries in _folders(opened):
+        if not _is_trial(entries):
+            for entry in entries:
+                if entry.is_file(follow_symlinks=False):
+                    yield (folder / entry.name).relative_to(opened.path or folder)
+
+
+def trials_within(opened: Opened) -> tuple[str, ...]:
+    """Name the trials of fairtrial in a folder, or the folder itself."""
+    return tuple(str(folder) for folder, entries in _folders(opened) if _is_trial(entries))
+
+
+def _is_trial(entries: list[os.DirEntry[str]]) -> bool:
+    return {MANIFEST, MEASUREMENTS} <= {entry.name for entry in entries}
+
+
+def _folders(opened: Opened) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
+    """Give each folder with its entries, a trial's without those below."""
+    if opened.path is None or not opened.is_folder:
+        return
+    count = 0
+    waiting = deque([(opened.path, 1)])
+    while waiting:
+        folder, depth = waiting.popleft()
+        try:
+            with os.scandir(folder) as listed:
+                entries = list(itertools.islice(listed, MOST_ENTRIES + 1))
+        except OSError as error:
+            raise UsageError(
+                f"the folder cannot be read: {error.strerror}",
+                str(folder),
+                "name the folder of the results, not one above it",
+            ) from None
+        count += len(entries)
+        if count > MOST_ENTRIES:
+            raise AnalysisError(
+                f"the folder has more than {MOST_ENTRIES:,} entries",
+                opened.source,
+                "name the folder of the results, not one above it",
+            )
+        entries.sort(key=lambda entry: entry.name)
+        yield folder, entries
+        if depth < DEEPEST and not _is_trial(entries):
+            waiting.extend(
+                (Path(entry.path), depth + 1)
+                for entry in entries
+                if entry.is_dir(follow_symlinks=False)
+            )
+
+
+def opened_in(opened: Opened, name: Path) -> Opened:
+    """Open a file of the folder."""
+    return open_foreign(
+        str(Path(opened.source) / name), encoding=opened.encoding, decimal=opened.decimal
+    )

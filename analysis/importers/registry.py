@@ -1,0 +1,170 @@
+"""Which foreign files can be read: one row a format, found by content, never by the name alone.
+
+A format is two functions in a module of `analysis.importers.tools` or `.tables`:
+
+* ``knows_NAME(opened)``: whether the content is of this format, as sure as can be told from its
+  beginning and its structure (`Opened.head`, or names of files in a folder);
+* ``read_NAME(opened)``: the `ForeignFile`; raises where the file is damaged (with line and remedy), and
+  where it holds summaries only (naming the option of the tool that keeps the runs).
+
+To add one, write them and its row. Importing this table imports none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, cast
+
+from ..errors import AnalysisError, UsageError
+from ..registry import load
+from .opening import Opened, trials_within
+from .parsing import ForeignFile
+
+_STRANGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+
+
+class Tool(NamedTuple):
+    """A format: its name for ``--format``, how a sentence calls such a file, and what reads it."""
+
+    name: str
+    said: str
+    module: str
+    generic: bool = False  # asked only where no tool's own format knows the file
+
+    def knows(self, opened: Opened) -> bool:
+        """Tell whether the file is of this format."""
+        return bool(self._function("knows")(opened))
+
+    def read(self, opened: Opened) -> ForeignFile:
+        """Give what the file holds."""
+        return cast("ForeignFile", self._function("read")(opened))
+
+    def _function(self, what: str) -> Callable[[Opened], object]:
+        found: Callable[[Opened], object] = getattr(
+            load(self.module), f"{what}_{self.name.replace('-', '_')}"
+        )
+        return found
+
+
+TOOLS: tuple[Tool, ...] = (
+    Tool("hyperfine", "hyperfine's JSON", "analysis.importers.tools.command_line"),
+    Tool("pyperf", "pyperf's JSON", "analysis.importers.tools.python"),
+    Tool("google-benchmark", "Google Benchmark's JSON or CSV", "analysis.importers.tools.cpp"),
+    Tool("pytest-benchmark", "pytest-benchmark's JSON", "analysis.importers.tools.python"),
+    Tool("rebench", "ReBench's .data", "analysis.importers.tools.suites"),
+    Tool("jmh", "JMH's JSON", "analysis.importers.tools.jvm_dotnet"),
+    Tool("go-bench", "output of go test -bench", "analysis.importers.tools.go_bench"),
+    Tool("benchmarkdotnet", "BenchmarkDotNet's JSON", "analysis.importers.tools.jvm_dotnet"),
+    Tool(
+        "js",
+        "JSON of mitata, Benchmark.js, tinybench or Vitest",
+        "analysis.importers.tools.javascript",
+    ),
+    Tool("nanobench", "nanobench's JSON", "analysis.importers.tools.cpp"),
+    Tool("r-bench", "CSV of R's microbenchmark or bench", "analysis.importers.tools.julia_r"),
+    Tool("julia", "BenchmarkTools.jl's JSON", "analysis.importers.tools.julia_r"),
+    Tool(
+        "criterion",
+        "criterion's folder, sample.json or raw.csv",
+        "analysis.importers.tools.criterion",
+    ),
+    Tool("asv", "asv's results", "analysis.importers.tools.python"),
+    Tool("benchexec", "BenchExec's XML or table CSV", "analysis.importers.tools.xml_results"),
+    Tool("perf-stat", "perf stat -x, -j or --table", "analysis.importers.tools.command_line"),
+    Tool("spec-cpu", "SPEC CPU's CSV or raw file", "analysis.importers.tools.suites"),
+    Tool("phoronix", "Phoronix Test Suite's composite.xml", "analysis.importers.tools.xml_results"),
+    Tool("catch2", "Catch2's XML", "analysis.importers.tools.summaries"),
+    Tool(
+        "speedup-test", "the Speedup-Test's configuration", "analysis.importers.tables.bare_numbers"
+    ),
+    Tool(
+        "summaries",
+        "a summary of Bencher, github-action-benchmark, k6, fio or sysbench",
+        "analysis.importers.tools.summaries",
+    ),
+    Tool("libtest", "libtest's bench output", "analysis.importers.tools.summaries"),
+    Tool("parquet", "Parquet", "analysis.importers.tables.typed_rows"),
+    Tool("sqlite", "SQLite", "analysis.importers.tables.typed_rows"),
+    Tool("json", "JSON, an object a value", "analysis.importers.tables.typed_rows", generic=True),
+    Tool(
+        "long-csv",
+        "a long CSV (benchmark, variant, value, ...)",
+        "analysis.importers.tables.long_csv",
+        generic=True,
+    ),
+    Tool("wide-csv", "a wide CSV", "analysis.importers.tables.bare_numbers", generic=True),
+    Tool(
+        "matrix", "a matrix of bare numbers", "analysis.importers.tables.bare_numbers", generic=True
+    ),
+    Tool("numbers", "one number a line", "analysis.importers.tables.bare_numbers", generic=True),
+)
+
+
+def tool_of(opened: Opened, name: str | None = None) -> Tool:
+    """Find the format of a foreign file."""
+    known = ", ".join(tool.name for tool in TOOLS)
+    if name is not None:
+        for tool in TOOLS:
+            if tool.name == name:
+                return tool
+        raise UsageError(f"there is no format {name!r}", opened.source, f"known: {known}")
+    # of general tables the first one that fits: numbers may be headings, or values
+    found = _knowing(opened, generic=False) or _knowing(opened, generic=True)[:1]
+    what = "folder" if opened.is_folder else "file"
+    try:
+        trials = trials_within(opened)
+    except AnalysisError:  # too large a folder, of which a format knows its own part
+        if not found:
+            raise
+        trials = ()
+    if len(found) == 1 and not trials:
+        return found[0]
+    if trials and not found:
+        raise UsageError(
+            "this is a trial of fairtrial"
+            if trials[0] == str(opened.path)
+            else "the folder holds trials of fairtrial",
+            opened.source,
+            f"every command reads them as they are: name one, such as {trials[0]}",
+        )
+    if found:
+        kinds = [tool.said for tool in found] + [f"a folder with the trial {t}" for t in trials[:1]]
+        raise UsageError(
+            f"the {what} looks like {' and like '.join(kinds)}",
+            opened.source,
+            f"say which with --format ({', '.join(tool.name for tool in found)})"
+            + (", or name the folder of the results" if opened.is_folder else ""),
+        )
+    raise UsageError(
+        f"no format is known for this {what}",
+        opened.source,
+        f"if it is one of these, say which with --format: {known}",
+    )
+
+
+def read_foreign(opened: Opened, name: str | None = None) -> ForeignFile:
+    """Read a foreign file by its format."""
+    tool = tool_of(opened, name)
+    try:
+        return tool.read(opened)
+    except _STRANGE as error:
+        # a part is missing, or of another kind, where no version of the tool writes it so
+        raise opened.fail(
+            f"the file is not {tool.said} as it should be: {type(error).__name__}: {error}",
+            "is it whole, and of this tool? --format takes it for another one's",
+        ) from error
+
+
+def _knowing(opened: Opened, *, generic: bool) -> list[Tool]:
+    """Ask each format; a folder may be too large to ask some of them, which others know at once."""
+    found: list[Tool] = []
+    trouble: AnalysisError | None = None
+    for tool in TOOLS:
+        try:
+            if tool.generic == generic and tool.knows(opened):
+                found.append(tool)
+        except AnalysisError as error:
+            trouble = trouble or error
+    if trouble is not None and not found:
+        raise trouble
+    return found

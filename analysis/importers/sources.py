@@ -1,0 +1,368 @@
+"""The one reader of SOURCE: trials, their variants, files of other tools, and bare numbers.
+
+Every command reads its sources here, by the same rules. Direction: a trial knows which values are
+better, a file may; else ``--better`` says it, else the sources beside it, and a comparison without
+either is refused. Unit: the source's own, else that of the sources beside it, else seconds where
+``--better lower`` was said and "score" where ``--better higher`` was; otherwise it stays unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..data.matrix import PerformanceMatrix
+from ..data.pair import own_session, set_apart, trial_cautions
+from ..data.trial import Trial, not_judged, question_of
+from ..data.trial_cautions import always_said
+from ..errors import FairtrialError, InsufficientDataError, UsageError
+from ..pages.model import Caution, merged
+from .trials import OpenedTrials, is_file, is_foreign, trial_and_variant
+
+if TYPE_CHECKING:
+    from ..data.number_text import Decimal, Layout
+    from ..record.run_numbers import Better
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How sources are read.
+
+    `metric`: Of trials; by default the first that their campaigns' `judge` names, else the wall
+    time. `better`: Which direction is better in files. `layout`: Whether each row, or each column,
+    of a matrix file is one benchmark; None for rows, but lines of one number each are one
+    benchmark. `decimal`: The decimal sign in files; None for what their numbers tell. `level`: What
+    is one run: a process, or each iteration that it measured of itself. `command`: The command line
+    up to its sources, for remedies. `question`: What the campaigns of the trials among the sources
+    name, where `metric` does not: found out by who reads them. `unasked`: The metrics that these
+    trials declare, where nothing names one: found out likewise. `beside`: Whether a trial is among
+    the sources, so that `metric` is said of it: found out likewise.
+    """
+
+    metric: str | None = None
+    better: Better | None = None
+    layout: Layout | None = None
+    decimal: Decimal | None = None
+    level: str = "process"
+    command: str = "fairtrial COMMAND"
+    question: str | None = None
+    unasked: tuple[str, ...] = ()
+    beside: bool = False
+
+    def opened(self) -> OpenedTrials:
+        """Give what reads trials so, each once."""
+        return OpenedTrials(self.better, self.decimal)
+
+
+def asked_of(sources: Sequence[str], how: Reading, opened: OpenedTrials | None = None) -> Reading:
+    """Find out what the campaigns of all trials among the sources name as their question."""
+    folders = [named[0] for text in sources if (named := trial_and_variant(text)) is not None]
+    ours = [path for path in dict.fromkeys(folders) if path.is_dir() and not is_foreign(path)]
+    how = replace(how, beside=bool(folders))
+    if how.metric is not None:
+        return how
+    opened = how.opened() if opened is None else opened
+    trials = [opened.read(path) for path in ours]
+    if not trials:
+        return how
+    question = question_of(trials) if any(one.asked for one in trials) else None
+    declared = dict.fromkeys(name for trial in trials for name in trial.unasked)
+    return replace(how, question=question, unasked=tuple(declared))
+
+
+_FILES = "a file of another tool, or a file of numbers"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sources:
+    """The matrices of all sources, with different names, and what a reader should know."""
+
+    matrices: tuple[PerformanceMatrix, ...]
+    cautions: tuple[Caution, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sides:
+    """A candidate and a baseline, and the trial that both stem from, if there is one."""
+
+    candidate: PerformanceMatrix
+    baseline: PerformanceMatrix
+    trial: Trial | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Read:
+    source: str
+    matrix: PerformanceMatrix
+    sure: bool  # whether the direction is known, not assumed
+
+
+def read_sides(candidate: str, baseline: str | None, how: Reading) -> Sides:
+    """Read a candidate and a baseline, each a variant of a trial or a file."""
+    opened = how.opened()
+    if baseline is None:
+        candidate, second = _sides_of(candidate, how, opened)
+    else:
+        second = baseline
+    how = asked_of((candidate, second), how, opened)
+    found = [_one(source, how, opened) for source in (candidate, second)]
+    ours, theirs = _saying(_directed(found, how), how)
+    if second != candidate:  # one variant of two trials has one name
+        ours, theirs = _told_apart(found, [ours, theirs])
+    folders = {named[0] for side in (candidate, second) if (named := trial_and_variant(side))}
+    one = len(folders) == 1 and ours.trial == theirs.trial is not None
+    return Sides(candidate=ours, baseline=theirs, trial=opened.read(folders.pop()) if one else None)
+
+
+def read_each(sources: Sequence[str], how: Reading) -> list[PerformanceMatrix]:
+    """Read sources that are compared, each a variant of a trial or a file."""
+    opened = how.opened()
+    how = asked_of(sources, how, opened)
+    return _saying(_directed([_one(source, how, opened) for source in sources], how), how)
+
+
+def _directed(found: Sequence[_Read], how: Reading) -> list[PerformanceMatrix]:
+    """Refuse a comparison without a direction."""
+    if not any(one.sure for one in found):
+        fix = "add --better lower (times) or --better higher (scores, rates)"
+        what = "a matrix file does not say which direction is better"
+        raise UsageError(what, found[0].source, fix)
+    return _agreeing(found, how.better)
+
+
+def _saying(found: list[PerformanceMatrix], how: Reading) -> list[PerformanceMatrix]:
+    """Say once, with the first, that nobody has asked for the metric that is judged."""
+    if not how.unasked:
+        return found
+    first, *others = found
+    return [replace(first, cautions=(not_judged(how.unasked), *first.cautions)), *others]
+
+
+def read_one(source: str, how: Reading) -> PerformanceMatrix:
+    """Read one variant of a trial or one file for a question that has no direction."""
+    opened = how.opened()
+    how = asked_of((source,), how, opened)
+    (matrix,) = _saying(_agreeing([_one(source, how, opened)], how.better), how)
+    return matrix
+
+
+def read_sources(sources: Sequence[str], how: Reading) -> Sources:
+    """Read every source; a trial gives all its variants."""
+    found: list[_Read] = []
+    opened = how.opened()
+    how = asked_of(sources, how, opened)
+    cautions = [not_judged(how.unasked)] if how.unasked else []
+    for source in sources:
+        named = trial_and_variant(source)
+        if named is not None:
+            found += _from_trial(source, named, how, cautions, opened)
+        elif is_file(source):
+            found.append(_from_file(source, how))
+        else:
+            raise UsageError(
+                "this is no trial, no variant of one and no file",
+                source,
+                f"name runs/NAME, runs/NAME:VARIANT, {_FILES}",
+            )
+    matrices = _agreeing(found, how.better)
+    if len(found) > 1 and not any(one.sure for one in found):
+        said = "smaller values were taken as better; add --better higher if they are not"
+        cautions.append(Caution("direction-assumed", said))
+    told = _told_apart(found, matrices)
+    return Sources(matrices=told, cautions=merged(cautions, trial_cautions(told)))
+
+
+def trials_of(sources: Sequence[str], how: Reading) -> list[tuple[Trial, tuple[str, ...]]]:
+    """Open the trials that the sources name, each with the variants that are meant."""
+    opened, reader = [], how.opened()
+    for source in sources:
+        named = trial_and_variant(source)
+        if named is None:
+            raise UsageError(
+                "two metrics of the same runs are known in trials only",
+                source,
+                "name runs/NAME or runs/NAME:VARIANT",
+            )
+        trial = reader.read(named[0])
+        variants = tuple(trial.manifest.variants) if named[1] is None else (named[1],)
+        for variant in variants:
+            if variant not in trial.manifest.variants:
+                known = f"known here: {', '.join(trial.manifest.variants)}"
+                raise UsageError(f"the trial has no variant {variant!r}", str(named[0]), known)
+        opened.append((trial, variants))
+    return opened
+
+
+def _sides_of(source: str, how: Reading, opened: OpenedTrials) -> tuple[str, str]:
+    """Name candidate and baseline where one source is given: a variant of a trial, or a trial."""
+    named = trial_and_variant(source)
+    if named is None:
+        _one(source, how, opened)  # what is nothing at all is told first
+        raise UsageError(
+            "BASELINE is missing",
+            source,
+            "name the second variant or file; only a trial knows its baseline",
+        )
+    folder, variant = named
+    manifest = opened.read(folder).manifest
+    if variant is None:
+        candidates = [name for name in manifest.variants if name != manifest.baseline]
+        if len(candidates) != 1:
+            calls = ", or ".join(f"{how.command} {source}:{name}" for name in candidates)
+            raise UsageError(
+                f"the trial has {len(candidates)} candidates for its baseline {manifest.baseline}",
+                source,
+                f"write {calls}" if candidates else "measure a second variant",
+            )
+        (variant,) = candidates
+    return f"{folder}:{variant}", f"{folder}:{manifest.baseline}"
+
+
+def _one(source: str, how: Reading, opened: OpenedTrials) -> _Read:
+    """Read a source that must be one matrix."""
+    named = trial_and_variant(source)
+    if named is not None and named[1] is None:
+        variants = opened.read(named[0]).manifest.variants
+        if len(variants) > 1:
+            raise UsageError(
+                "a trial holds several variants",
+                source,
+                f"write {source}:VARIANT; here: {', '.join(variants)}",
+            )
+        named = (named[0], variants[0])
+    if named is not None:
+        (found,) = _from_trial(source, named, how, [], opened)
+        told = (*always_said(opened.read(named[0])), *found.matrix.cautions)
+        return replace(found, matrix=replace(found.matrix, cautions=told))
+    if is_file(source):
+        return _from_file(source, how)
+    raise UsageError(
+        "this is neither a matrix file nor a variant of a trial",
+        source,
+        f"write runs/NAME:VARIANT, or name {_FILES}",
+    )
+
+
+def _from_trial(
+    source: str,
+    named: tuple[Path, str | None],
+    how: Reading,
+    cautions: list[Caution],
+    opened: OpenedTrials,
+) -> list[_Read]:
+    folder, variant = named
+    trial = opened.read(folder)
+    metric = how.metric or how.question or trial.default_metric
+    info = trial.metric(metric)
+    if how.better is not None and how.better != info.better:
+        raise UsageError(
+            f"in this trial {info.better} values are better",
+            source,
+            f"leave out --better {how.better}",
+        )
+    cautions += trial.cautions
+    found = []
+    for name in trial.manifest.variants if variant is None else (variant,):
+        try:
+            matrix = replace(trial, level=how.level).matrix(name, metric, skip_zeros=True)
+        except InsufficientDataError as error:
+            if variant is not None:
+                raise
+            cautions.append(Caution("variant-left-out", f"left out: {error.what}", (name,)))
+            continue
+        found.append(_Read(source=source, matrix=matrix, sure=True))
+    if not found:
+        raise InsufficientDataError(
+            f"no variant of the trial has a value of {metric!r} that counts",
+            str(folder),
+            n=0,
+            needed=1,
+        )
+    return found
+
+
+def _from_file(source: str, how: Reading) -> _Read:
+    if how.metric is not None and not how.beside:
+        raise UsageError("--metric is for trials; a file has one metric", source)
+    from ..data.matrix_file import table_in
+    from .opening import open_foreign
+
+    opened = open_foreign(source)
+    try:
+        table = table_in(opened.text(), opened.source, how.layout, how.decimal)
+    except FairtrialError as error:
+        pointer = (
+            f"a file of another tool is told by 'fairtrial import {opened.source} --dry-run', with "
+            "--format where its content does not show whose it is"
+        )
+        error.fix = f"{error.fix}; {pointer}" if error.fix else pointer
+        raise
+    if None not in (how.better, table.better) and how.better != table.better:
+        raise UsageError(
+            f"the file says that {table.better} values are better, the call says {how.better}",
+            source,
+            "make both agree",
+        )
+    matrix = PerformanceMatrix.from_samples(
+        table.name or opened.stem,
+        table.samples,
+        better=how.better or table.better or "lower",
+        unit=table.unit or "",
+        blocks=table.blocks,
+        sessions=table.sessions,
+        processes=table.processes,
+        failed=table.failed,
+        cautions=table.cautions,
+        metric=table.metric,
+        origin=table.origin,
+    ).at_level(how.level)
+    return _Read(source=source, matrix=matrix, sure=(how.better or table.better) is not None)
+
+
+def _agreeing(found: Sequence[_Read], stated: Better | None) -> list[PerformanceMatrix]:
+    """Let files whose direction or unit is not known follow what was said, or the others."""
+    sure = next((one.matrix for one in found if one.sure), None)
+    direction: Better = stated or (sure.better if sure is not None else "lower")
+    unit = next((one.matrix.unit for one in found if one.matrix.unit), "")
+    if not unit and stated is not None:
+        unit = "s" if stated == "lower" else "score"
+    return [
+        replace(
+            one.matrix,
+            better=one.matrix.better if one.sure else direction,
+            unit=one.matrix.unit or unit,
+        )
+        for one in found
+    ]
+
+
+def _told_apart(
+    found: Sequence[_Read], matrices: Sequence[PerformanceMatrix]
+) -> tuple[PerformanceMatrix, ...]:
+    """Name variants by their source where two would have one name."""
+    names = [matrix.name for matrix in matrices]
+    told = []
+    for one, matrix in zip(found, matrices, strict=True):
+        name = matrix.name
+        if names.count(name) > 1:
+            folder = Path(one.source).is_dir()
+            name = f"{one.source}:{name}" if folder else one.source
+        told.append(replace(matrix, name=name))
+    return tuple(told)
+
+
+def sessions_apart(sides: Sides) -> Sides:
+    """Give each side without session ids a session of its own, and tell a trial's from a file's.
+
+    A file without ids was measured on an occasion of its own, whatever the other side is: two such
+    files cannot tell the variants from their sessions. A trial numbers its sessions from 1 on, and
+    the ids of a file may be the same numbers by accident; two trials are told apart by `match`.
+    """
+    ours, theirs = sides.candidate, sides.baseline
+    if None not in (ours.sessions, theirs.sessions) and (
+        (ours.trial is None) != (theirs.trial is None)
+    ):
+        ours, theirs = set_apart(ours, "candidate"), set_apart(theirs, "baseline")
+    return Sides(candidate=own_session(ours, "candidate"), baseline=own_session(theirs, "baseline"))

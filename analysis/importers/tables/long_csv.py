@@ -1,0 +1,261 @@
+"""A long CSV: a row for each value, columns that say which benchmark, variant, session and run.
+
+The separator is a comma, a semicolon, a tab or a bar, whichever the line of headings has most. Where it
+is no comma, the commas of a column of values are the decimal sign, if they can be nothing else.
+"""
+
+from __future__ import annotations
+
+import csv
+import gc
+import io
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...data.number_text import commas_of, number_in, two_readings
+from ..parsing import ForeignFile
+from .headings import Mapping, is_long, long_mapping
+from .long_table import Coded, LongTable, all_numbers, float_of, long_file, role_places
+
+if TYPE_CHECKING:
+    from ...errors import AnalysisError
+    from ..opening import Opened
+
+_NEWLINE = "\n"
+_SEPARATORS = ",;\t|"
+_DISTINCT = 1024  # texts of a column that may be a key of some cells
+_ROWS, _CHARACTERS = 4096, 65536  # at once: few enough to stay in the processor's cache
+
+
+def knows_long_csv(opened: Opened) -> bool:
+    """Tell by headings of which one is a benchmark's and one a value's."""
+    if opened.is_folder:
+        return False
+    line = next((one for one in opened.head().split("\n") if one.strip() and one[0] != "#"), "")
+    if line.lstrip()[:1] in ("{", "[", "<") or not line:
+        return False
+    return is_long(next(csv.reader([line], delimiter=_separator(line)), []))
+
+
+def read_long_csv(opened: Opened) -> ForeignFile:
+    """Give a cell for each benchmark, variant, session and metric."""
+    with _no_collections():
+        return long_file("long-csv", _table(opened))
+
+
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    """Rows are made and dropped by the million, none of them in a cycle."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _table(opened: Opened) -> LongTable:
+    text = opened.text()
+    start = 0
+    while text.startswith("#", start):
+        start = text.find("\n", start) + 1 or len(text)
+    first = text[start : text.find("\n", start) if "\n" in text[start:] else None]
+    separator = _separator(first)
+    headings = next(opened.rows(csv.reader([first], delimiter=separator)), [])
+    found = long_mapping(opened, headings, at=f"{text.count(_NEWLINE, 0, start) + 1}")
+    rows = _Rows(opened, text, start, separator, len(headings))
+    return _coded(rows, headings, found)
+
+
+class _Rows:
+    """The rows behind the headings; blank lines are none.
+
+    `plain`: Whether no cell stands in quotes: then lines are split, which takes a third of csv's
+    time, and each text of the first column has a newline before it.
+    """
+
+    def __init__(self, opened: Opened, text: str, start: int, separator: str, width: int) -> None:
+        self.opened, self.separator, self.width = opened, separator, width
+        self._text, self._start = text, start
+        self.plain = '"' not in text and "\0" not in text and width > 1
+
+    def chunks(self) -> Iterator[tuple[int, Sequence[Sequence[str]]]]:
+        """Give columns of so many rows at once."""
+        return self._split() if self.plain else self._parsed()
+
+    def _split(self) -> Iterator[tuple[int, Sequence[Sequence[str]]]]:
+        text, separator, width = self._text, self.separator, self.width
+        end = text.find("\n", self._start)
+        while 0 <= end < len(text) - 1:
+            start, end = end, text.find("\n", end + _CHARACTERS)
+            part = text[start : end if end >= 0 else len(text)].rstrip("\n")
+            count = part.count("\n")
+            cells = part.replace("\n", f"{separator}\n").split(separator)
+            # every newline begins a cell: if all of them are in the first column no line is short
+            if len(cells) != count * width + 1 or "".join(cells[1::width]).count("\n") != count:
+                rows = [line.split(separator) for line in part.split("\n") if line]
+                if any(len(row) != width for row in rows):
+                    raise self._short()
+                if rows:
+                    first, *others = zip(*rows, strict=True)
+                    yield len(rows), ([f"\n{one}" for one in first], *others)
+            elif count:
+                yield count, [cells[1 + k :: width] for k in range(width)]
+
+    def _parsed(self) -> Iterator[tuple[int, Sequence[Sequence[str]]]]:
+        reader, width = self._reader(), {self.width}
+        try:
+            while chunk := list(islice(reader, _ROWS)):
+                if set(map(len, chunk)) != width:
+                    chunk = [row for row in chunk if row]
+                    if any(len(row) != self.width for row in chunk):
+                        raise self._short()
+                if chunk:
+                    yield len(chunk), list(zip(*chunk, strict=True))
+        except csv.Error as error:
+            raise self._damaged(error, reader) from None
+
+    def _damaged(self, error: csv.Error, reader: Any) -> AnalysisError:  # noqa: ANN401 - as below
+        at = f"{self._before() + reader.line_num}"
+        return self.opened.fail(f"it is no CSV: {error}", "is a quote open?", at=at)
+
+    def _reader(self) -> Any:  # noqa: ANN401 - csv gives its readers no public name
+        lines = io.StringIO(self._text, newline="\n")
+        lines.seek(self._start)
+        reader = csv.reader(lines, delimiter=self.separator)
+        next(reader, None)
+        return reader
+
+    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
+        """Give each row with its line, slowly."""
+        reader, before = self._reader(), self._before()
+        try:
+            for row in reader:
+                if row:
+                    yield before + reader.line_num, row
+        except csv.Error as error:
+            raise self._damaged(error, reader) from None
+
+    def _before(self) -> int:
+        return self._text.count("\n", 0, self._start)
+
+    def at(self, number: int) -> tuple[int, list[str]]:
+        """Give a row by its number, with its line."""
+        return next(islice(iter(self), number, None))
+
+    def _short(self) -> AnalysisError:
+        line, row = next((k, row) for k, row in self if len(row) != self.width)
+        return self.opened.fail(
+            f"the line has {len(row)} cells, the headings {self.width}",
+            "is the file cut off, or a text not in quotes?",
+            at=f"{line}",
+        )
+
+
+class _Numbers(dict[Any, int]):
+    """Gives everything that it has not seen the next number."""
+
+    def __missing__(self, key: object) -> int:
+        number = self[key] = len(self)
+        return number
+
+
+def _coded(rows: _Rows, headings: Sequence[str], found: Mapping) -> LongTable:
+    """Give each text of a column a number, a part of the rows at a time: no row is kept."""
+    places = role_places(found)
+    groups, processes, blocks = _Numbers(), _Numbers(), _Numbers()
+    rest = {place: _Numbers() for place in found.rest}
+    numeric = dict.fromkeys(found.rest, True)
+    parts: dict[object, list[np.ndarray[Any, Any]]] = {}
+    for count, columns in rows.chunks():
+        keys = zip(*(columns[place] for place in places), strict=True)
+        coded = {"groups": _codes(groups, keys, count)}
+        if found.process is not None:
+            coded["process"] = _codes(processes, columns[found.process], count)
+        if found.block is not None:
+            coded["block"] = _codes(blocks, columns[found.block], count)
+        for name, column in coded.items():
+            parts.setdefault(name, []).append(column)
+        for place, _, _ in found.values:
+            parts.setdefault(place, []).append(_floats(columns[place], count))
+        for place in list(rest):
+            if len(parts[found.values[0][0]]) == 1:  # the first rows tell
+                numeric[place] = all_numbers(columns[place])
+            parts.setdefault(place, []).append(_codes(rest[place], columns[place], count))
+            if len(rest[place]) > max(_DISTINCT, len(groups)):  # not the same within each
+                del rest[place], parts[place]
+    whole = {name: np.concatenate(column) for name, column in parts.items()}
+    nothing = np.zeros(0)
+    for place, name, _ in found.values:
+        odd = place in whole and np.isnan(whole[place]).any()
+        if odd or (place in whole and rows.opened.decimal == "comma"):
+            whole[place] = _with_commas(rows, place, name, whole[place])
+    return LongTable(
+        opened=rows.opened,
+        headings=headings,
+        found=found,
+        groups=whole.get("groups", nothing.astype(np.int32)),
+        keys=[tuple(text.removeprefix("\n") for text in key) for key in groups],
+        values={place: whole.get(place, nothing) for place, _, _ in found.values},
+        process=Coded(whole["process"], [text.removeprefix("\n") for text in processes])
+        if "process" in whole
+        else None,
+        block=Coded(whole["block"], [text.removeprefix("\n") for text in blocks])
+        if "block" in whole
+        else None,
+        numeric=[place for place, one in numeric.items() if one and whole],
+        rest={
+            place: Coded(whole[place], [text.removeprefix("\n") for text in texts])
+            for place, texts in rest.items()
+            if texts
+        },
+        line_of=lambda row: f"{rows.at(row)[0]}",
+        text_of=lambda row, place: rows.at(row)[1][place],
+    )
+
+
+def _codes(numbers: _Numbers, texts: Any, count: int) -> np.ndarray[Any, np.dtype[np.int32]]:  # noqa: ANN401 - texts, or tuples of them
+    return np.fromiter(map(numbers.__getitem__, texts), np.int32, count)
+
+
+def _floats(texts: Sequence[str], count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Give the numbers, NaN for what is none: only rows that count are asked for it later."""
+    try:
+        found = np.fromiter(map(float, texts), np.float64, count)
+    except ValueError:
+        pass
+    else:
+        joined = "".join(texts)
+        if joined.isascii() and "_" not in joined and found.all():
+            return found  # a 0 may be a number that is too small
+    return np.array([float_of(text) for text in texts], np.float64)
+
+
+def _with_commas(
+    rows: _Rows, place: int, name: str, plain: np.ndarray[Any, np.dtype[np.float64]]
+) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Read a column again of which some cells are no plain numbers: they may have decimal commas."""
+    said = rows.opened.decimal
+    if said is None and rows.separator == ",":
+        return plain  # a comma in quotes: the cell is refused where it counts
+    texts = [(line, row[place].strip()) for line, row in rows]
+    commas = commas_of((text for _, text in texts), said)
+    if commas.decimal is None:
+        line = next(line for line, text in texts if text == commas.example)
+        raise rows.opened.fail(
+            f"{commas.example!r} in the column {name!r} may be {two_readings(commas.example)}",
+            "say which with --decimal comma or --decimal point",
+            at=f"{line}",
+        )
+    found = [number_in(text, commas.decimal) for _, text in texts]
+    return np.array([math.nan if one is None else one for one in found], np.float64)
+
+
+def _separator(line: str) -> str:
+    return max(_SEPARATORS, key=line.count)

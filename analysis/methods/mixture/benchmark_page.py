@@ -1,0 +1,438 @@
+"""One benchmark in words and as a picture: each variant, and who wins a single run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import AnalysisError, UsageError
+from ...pages import number_format as figures
+from ...pages.model import Block, Cell, Column, Page, Section, Sentence, Table, Value, page_of
+from ...plots.drawing import INK, PALE, look
+from ...plots.palette import COLOURS, DASHES
+from ...plots.paper import density_axis, quantity_axis
+from ...plots.scale import Scale
+from ...record.words import shorten, shown
+from .model import BIC_MARGIN, Mixture
+from .result import MixtureCell, MixtureContest, MixturePair, MixtureReport
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from ...record.run_numbers import Better
+
+Array = NDArray[np.float64]
+_MOST = 6  # variants drawn
+_FEWEST_BINS, _MOST_BINS = 4, 60
+_AROUND = np.linspace(-5, 5, 41)  # in standard deviations of each component
+_TALL = 2.5  # times the highest bar: from there on a curve leaves the picture,
+_HEADROOM = 1.7  # which then ends at so many times the bar
+_RUGS = 2000  # values above which the rug would be a band
+
+
+def mixture_figure(report: MixtureReport) -> Figure:
+    """Draw each variant of a report of one benchmark in a row: density left, distribution right.
+
+    The left side holds a histogram of the values (a rug below it marks each), the density of the
+    mixture, and its components in dashes. The right side holds the share of runs up to each value,
+    as steps, and the same of the mixture; the largest distance of both is marked. All rows share
+    the axis of values. Up to six variants are drawn.
+    """
+    from matplotlib.figure import Figure
+
+    if not report.detailed:
+        raise UsageError("a picture of mixtures shows one benchmark", fix="name one")
+    benchmark = report.benchmarks[0]
+    fitted = [cell for cell in benchmark.cells if cell.mixture is not None]
+    if not fitted:
+        raise AnalysisError("there is no mixture to draw", benchmark.benchmark)
+    drawn = fitted[:_MOST]
+    with look():
+        figure = Figure(figsize=(9.6, 1.0 + 2.9 * len(drawn)), layout="constrained")
+        axes = figure.subplots(len(drawn), 2, sharex=True, squeeze=False, width_ratios=[1.25, 1])
+        window = window_of(drawn)
+        for k, cell in enumerate(drawn):
+            draw_density(axes[k, 0], cell, COLOURS[k], window, unit=report.unit)
+            _distribution(axes[k, 1], cell, COLOURS[k], window)
+            axes[k, 0].set_title(_said(cell))
+            axes[k, 0].legend(loc="best", fontsize=8)
+        quantity_axis(axes[0, 0], "x", Scale(*window), report.unit)  # the axis is shared
+        for axis in axes[-1]:
+            word = "smaller" if report.better == "lower" else "larger"
+            axis.set_xlabel(f"value of one run ({word} is better)")
+        title = shorten(shown(benchmark.benchmark), 44)
+        if len(fitted) > len(drawn):
+            title += f" (the first {len(drawn)} of {len(fitted)} variants)"
+        figure.suptitle(title, fontsize=11, x=0.01, ha="left")
+    return figure
+
+
+def mixture_alt(report: MixtureReport) -> str:
+    """Say in words what the picture of a report shows."""
+    fitted = [cell for one in report.benchmarks for cell in one.cells if cell.mixture is not None]
+    return "; ".join(_said(cell).replace("\n", ", ") for cell in fitted[:_MOST])
+
+
+def _said(cell: MixtureCell) -> str:
+    """Say what is drawn, and below it what a reader should know before believing it."""
+    k, modes = cell.fitted.components, cell.fitted.modes().size
+    title = (
+        f"{shorten(shown(cell.variant), 30)}: {cell.values.size} runs, {k} component{'s' * (k > 1)}, "
+        f"{modes} mode{'s' * (modes > 1)}"
+    )
+    told = [line for caution in cell.cautions for line in wrap(caution.text, 70)]
+    return "\n".join([title, *told])
+
+
+def window_of(cells: Sequence[MixtureCell]) -> tuple[float, float]:
+    """Give the ends of the axis: all values, and a margin."""
+    low = min(float(cell.values.min()) for cell in cells)
+    high = max(float(cell.values.max()) for cell in cells)
+    room = 0.06 * (high - low) or 0.05 * abs(high) or 1.0
+    return low - room, high + room
+
+
+def draw_density(
+    axes: Axes, cell: MixtureCell, colour: str, window: tuple[float, float], *, unit: str
+) -> None:
+    """Draw the histogram of a cell's values, a rug below it, its mixture and the components."""
+    mixture, x = cell.fitted, cell.values
+    edges = _bins(x)
+    heights = np.histogram(x, bins=edges)[0] / x.size / np.diff(edges)
+    axes.stairs(heights, edges, fill=True, color="#d5dde4")
+    grid = _places_in_picture(mixture, window)
+    curve = mixture.pdf(grid)
+    for k in range(mixture.components if mixture.components > 1 else 0):
+        alone = Mixture.from_parameters(
+            weights=[1], means=mixture.means[[k]], sds=mixture.sds[[k]], scale=mixture.scale
+        )
+        axes.plot(
+            grid, float(mixture.weights[k]) * alone.pdf(grid), color=INK, linestyle=DASHES[1],
+            linewidth=0.8, label="components" if k == 0 else None,
+        )  # fmt: skip
+    axes.plot(grid, curve, color=colour, linewidth=1.8, label="mixture")
+    bar, peak = float(heights.max()), float(curve.max())
+    top = 1.08 * (_HEADROOM * bar if peak > _TALL * bar else max(peak, bar))
+    axes.set_ylim(-0.06 * top, top)
+    if x.size <= _RUGS:
+        alpha = 0.75 if x.size < 200 else 0.2
+        axes.vlines(x, -0.055 * top, -0.012 * top, color=INK, linewidth=0.7, alpha=alpha)
+        axes.axhline(0, color=PALE, linewidth=0.6)
+    _mark_cut_peaks(axes, grid, curve, top)
+    density_axis(axes, Scale(*window), unit, top)
+
+
+def _distribution(axes: Axes, cell: MixtureCell, colour: str, window: tuple[float, float]) -> None:
+    mixture, x = cell.fitted, np.sort(cell.values)
+    share = np.arange(1, x.size + 1) / x.size
+    axes.stairs(
+        np.concatenate(([0.0], share)),
+        np.concatenate((window[:1], x, window[1:])),
+        baseline=None, color=INK, linewidth=0.9, label="runs", zorder=3,
+    )  # fmt: skip
+    grid = _places_in_picture(mixture, window)
+    axes.plot(grid, mixture.cdf(grid), color=colour, linewidth=1.8, label="mixture")
+    model = mixture.cdf(x)
+    above, below = share - model, model - (share - 1 / x.size)
+    at = int(np.argmax(np.maximum(above, below)))
+    end = share[at] if above[at] >= below[at] else share[at] - 1 / x.size
+    distance = float(max(above[at], below[at]))
+    axes.plot(
+        [x[at]] * 2, [model[at], end], color=COLOURS[1] if colour != COLOURS[1] else INK,
+        linewidth=3, solid_capstyle="butt", label="largest distance", zorder=4,
+    )  # fmt: skip
+    axes.set_ylim(-0.02, 1.04)
+    axes.set_ylabel("share of runs up to it")
+    title = f"distance {distance:.3g}"
+    test = cell.fit_test
+    if test is not None:
+        moved = ", ties spread" if test.ties == "jitter" else ""
+        title += f"; fit test p {figures.pvalue(test.pvalue)}{moved}"
+    axes.set_title(title)
+    axes.legend(loc="best", fontsize=8)
+
+
+def _bins(x: Array) -> Array:
+    """Give the histogram's edges: width by Freedman and Diaconis, within sensible numbers of bins."""
+    low, high = float(x.min()), float(x.max())
+    if not high > low:
+        room = abs(low) * 0.01 or 1.0
+        return np.array([low - room, low + room])
+    quarter = float(np.subtract(*np.quantile(x, [0.75, 0.25])))
+    sturges = math.ceil(math.log2(x.size)) + 1
+    count = sturges
+    if quarter > 0:
+        count = max(sturges, math.ceil((high - low) / (2 * quarter) * x.size ** (1 / 3)))
+    most = min(_MOST_BINS, 2 * math.ceil(math.sqrt(x.size)))  # a small sample has no fine shape
+    edges = np.linspace(low, high, max(min(count, most), _FEWEST_BINS) + 1)
+    distinct = np.unique(edges)  # a spread at the limit of rounding
+    return distinct if distinct.size > 1 else np.array([low, high])
+
+
+def _places_in_picture(mixture: Mixture, window: tuple[float, float]) -> Array:
+    """Give where the curves are computed: evenly, and closely around each narrow component."""
+    even = np.linspace(*window, 800)
+    near = (mixture.means[:, None] + mixture.sds[:, None] * _AROUND).ravel()
+    if mixture.scale == "log":
+        with np.errstate(over="ignore"):
+            near = np.exp(near)
+    inside = near[(near >= even[0]) & (near <= even[-1])]
+    places = np.unique(np.concatenate((even, inside)))
+    return places[places > 0] if mixture.scale == "log" else places
+
+
+def _mark_cut_peaks(axes: Axes, grid: Array, curve: Array, top: float) -> None:
+    """Mark where the density leaves the picture, and say in the legend how far it goes."""
+    inner = np.concatenate(([-np.inf], curve, [-np.inf]))
+    peaks = np.flatnonzero((curve > top) & (curve >= inner[:-2]) & (curve > inner[2:]))
+    if peaks.size:
+        most = "up to " if peaks.size > 1 else ""
+        axes.plot(
+            grid[peaks], np.full(peaks.size, top), linestyle="", marker="^", color=INK,
+            markersize=5, clip_on=False, label=f"goes on to {most}{curve.max() / top:.2g}x the height",
+        )  # fmt: skip
+
+
+_CONTEST_NAME, _SHORT_NAME = 24, 14  # columns for names
+_PAIRS = 8  # pairs printed
+_WINNERS = 12  # variants of whom the chance to win is printed
+
+
+@page_of.register(MixtureContest)
+def _mixture_contest_page(contest: MixtureContest) -> Page:
+    sections = (contest_section(contest),)
+    return Page(title="Who wins a single run", sections=sections, cautions=contest.cautions)
+
+
+def contest_section(contest: MixtureContest) -> Section:
+    """Set who wins, every variant's chance, and the pairs."""
+    best, count = contest.best, len(contest.variants)
+    winner = contest.chances[best]
+    said = (
+        f"in a single run {shorten(contest.variants[best], _CONTEST_NAME)} is the "
+        f"{superlative(contest.better, contest.unit)} of {count} with probability "
+        f"{chance(winner.estimate)}"
+    )
+    if winner.replicates:
+        said += f" ({100 * winner.confidence:g} % interval {winner.low:.3f} to {winner.high:.3f})"
+    chances: tuple[Block, ...] = (_chances(contest),)
+    if count > _WINNERS:
+        chances += (Sentence(f"and {count - _WINNERS} more, each at most as likely"),)
+    pairs = (Section(tuple(_pairs(contest))),) if contest.pairs else ()
+    return Section((Sentence(said), Section(chances), *pairs))
+
+
+def _chances(contest: MixtureContest) -> Table:
+    known = contest.chances[contest.best].replicates > 0
+    ends = (Column("low"), Column("high")) if known else ()
+    order = sorted(range(len(contest.variants)), key=lambda k: -contest.chances[k].estimate)
+    return Table(
+        name="best-in-a-single-run",
+        columns=(Column("best in a single run", "left"), Column("probability"), *ends),
+        rows=tuple(
+            (
+                shorten(contest.variants[k], _CONTEST_NAME),
+                Value(chance(found.estimate), found.estimate),
+                *(Value(f"{end:.3f}", end) for end in (found.low, found.high) if known),
+            )
+            for k in order[:_WINNERS]
+            for found in (contest.chances[k],)
+        ),
+    )
+
+
+def _pairs(contest: MixtureContest) -> Iterator[Block]:
+    """Set the pairs in both directions, those with the likeliest winner first."""
+    best = contest.variants[contest.best]
+    shown = sorted(contest.pairs, key=lambda pair: best not in {pair.first, pair.second})[:_PAIRS]
+    fast = figures.is_time(contest.unit) and contest.better == "lower"
+    word = "before" if fast else "better than"
+    yield Table(
+        name="one-run-against-one",
+        columns=tuple(
+            Column(heading, "left")
+            for heading in ("one run against one", "mixtures (I2)", "ranks, U/(nm)")
+        ),
+        rows=tuple(row for pair in shown for row in _both_ways(pair, word)),
+    )
+    shift = shown[0].forward.shift
+    if shift:
+        size = f"{abs(shift):g} {figures.unit_text(contest.unit)}".strip()
+        side = "smaller" if contest.better == "lower" else "larger"
+        how = f"only when {side} by more than {size}"
+        if shift > 0:
+            how = f"also when it is behind by less than {size}"
+        yield Sentence(f"with the shift {shift:g}: a run wins {how}")
+    for pair in shown:
+        found = pair.mean_difference
+        first, second = (shorten(name, _SHORT_NAME) for name in (pair.first, pair.second))
+        size = f"{found.estimate:.4g} {figures.unit_text(contest.unit)}".rstrip()
+        ends = f" [{found.low:.4g}, {found.high:.4g}]" if found.replicates else ""
+        yield Sentence(f"single runs of {first} and {second} lie {size}{ends} apart (I1)")
+    if len(contest.pairs) > _PAIRS:
+        yield Sentence(f"{len(contest.pairs) - _PAIRS} more pairs: see --json")
+
+
+def _both_ways(pair: MixturePair, word: str) -> Iterator[tuple[Cell, ...]]:
+    for first, second, found in (
+        (pair.first, pair.second, pair.forward),
+        (pair.second, pair.first, pair.backward),
+    ):
+        ours, theirs = (shorten(name, _SHORT_NAME) for name in (first, second))
+        model, ranks = found.mixture, found.ranks
+        ends = f" [{model.low:.3f}, {model.high:.3f}]" if model.replicates else ""
+        counted = f"{ranks.estimate:.3f} [{ranks.low:.3f}, {ranks.high:.3f}]"
+        yield (
+            f"{ours} {word} {theirs}",
+            Value(f"{chance(model.estimate)}{ends}", model.estimate),
+            Value(counted, ranks.estimate),
+        )
+
+
+def superlative(better: Better, unit: str) -> str:
+    """Give the word for the best: only times are fast."""
+    return "fastest" if better == "lower" and figures.is_time(unit) else "best"
+
+
+def chance(value: float) -> str:
+    """Write a probability; what is not 0 or 1 is never shown as such."""
+    if value > 0.9995:
+        return "> 0.999"
+    return "< 0.001" if value < 0.0005 else f"{value:.3f}"
+
+
+DIGITS = 4  # of weights and parameters
+
+
+@page_of.register(MixtureCell)
+def _mixture_cell_page(cell: MixtureCell) -> Page:
+    title = f"Gaussian mixture: {cell.variant} on {cell.benchmark}"
+    return Page(title=title, sections=(cell_section(cell),), cautions=cell.cautions)
+
+
+def cell_section(cell: MixtureCell, *, digits: int = DIGITS, place: int = 0) -> Section:
+    """Set a variant; `place` counts those of one page, from 1, and is 0 where there is one."""
+    mixture = cell.mixture
+    if mixture is None:
+        return Section((Sentence(modes_said(cell)),))
+    number = f"-{place}" if place else ""
+    modes = mixture.modes()
+    places = figures.listed([f"{mode:.6g}" for mode in modes])
+    said = (
+        modes_said(cell),
+        f"mode{'s' * (modes.size != 1)} at {places}",
+        _model(cell, mixture),
+        *_judgements(cell),
+    )
+    blocks: list[Block] = [Sentence(text) for text in said]
+    blocks.append(Section((_parameters(cell, mixture, digits, f"parameters{number}"),)))
+    if cell.quantiles or cell.below:
+        blocks.append(Section((_asked(cell, digits, f"asked-for{number}"),)))
+    return Section(tuple(blocks))
+
+
+def modes_said(cell: MixtureCell) -> str:
+    """Say how many modes there are, and what speaks for more than one."""
+    mixture, found = cell.mixture, cell.evidence
+    if mixture is None:
+        return f"no mixture: {cell.problem}"
+    modes = mixture.modes()
+    count = f"{modes.size} mode{'s' * (modes.size != 1)}"
+    if found is None:
+        hint = "" if modes.size == 1 else "; no evidence was weighed, and skew alone makes several"
+        return f"{count} by the model{hint}"
+    share = f"{100 * found.stability.several:.0f} %"
+    if modes.size == 1:
+        return f"one mode ({share} of the refitted halves have several)"
+    evidence = (
+        f"evidence for more than one: dip p {figures.pvalue(found.dip.pvalue)}, bandwidth p "
+        f"{figures.pvalue(found.bandwidth.pvalue)}; several in {share} of the refitted halves"
+    )
+    verdict = "multimodal" if found.multimodal else "not shown to be multimodal"
+    return f"{verdict}: {count} by the model; {evidence}"
+
+
+def _model(cell: MixtureCell, mixture: Mixture) -> str:
+    k, n = mixture.components, cell.values.size
+    spread = "one common standard deviation" if mixture.equal_variance else "a deviation each"
+    logs = "the logarithms of " if mixture.scale == "log" else ""
+    kind = "one Gaussian" if k == 1 else f"{k} Gaussians with {spread}"
+    said = f"{kind} for {logs}{n} values"
+    if mixture.bic is not None:
+        said += f" (BIC {mixture.bic:.2f}"
+        if cell.runner_up is not None:
+            said += f"; next {cell.runner_up[0]} {cell.runner_up[1]:.2f}"
+        said += ", larger is better)"
+    return said
+
+
+def _judgements(cell: MixtureCell) -> Iterator[str]:
+    """Say whether the mixture fits, and what a single skewed peak would do instead."""
+    test = cell.fit_test
+    if test is not None:
+        word = "the mixture does not fit" if test.rejected() else "no departure from the mixture"
+        moved = " after jitter" if test.ties == "jitter" else ""
+        yield (
+            f"fit test{moved}: distance {test.statistic:.7f}, p {figures.pvalue(test.pvalue)} from "
+            f"{test.resamples} resample{'s' * (test.resamples != 1)} ({word})"
+        )
+    found = cell.evidence
+    if found is not None and found.families and found.mixture_bic is not None:
+        best = found.families[0]
+        behind = found.mixture_bic - best.bic
+        if best.family == "normal" and found.mixture.components == 1:
+            yield "of single-peaked laws the normal is best: no sign of skew"
+            return
+        word = "as good as"
+        if abs(behind) > BIC_MARGIN:
+            word = "worse than" if behind > 0 else "better than"
+        yield (
+            f"best single peak: {best.name}, BIC {best.bic:.2f}, {word} the mixture's "
+            f"{found.mixture_bic:.2f}"
+        )
+
+
+def _parameters(cell: MixtureCell, mixture: Mixture, digits: int, name: str) -> Table:
+    of = mixture.classify(cell.values)
+    of_what = " of ln" if mixture.scale == "log" else ""
+    rows = []
+    for k, (w, m, s) in enumerate(mixture.rows()):
+        size = int((of == k).sum())
+        # digits below the spread of the component say nothing
+        places = min(max(digits, digits + _magnitude(m) - _magnitude(s)), max(digits, 10))
+        rows.append(
+            (
+                Value(f"{k}", k),
+                Value(f"{w:.{digits}f}", w),
+                Value(figures.significant(m, places), m),
+                Value(figures.significant(s, digits), s),
+                Value(f"{size}", size),
+            )
+        )
+    headings = ("component", "weight", f"mean{of_what}", f"sd{of_what}", "runs")
+    return Table(name=name, columns=tuple(map(Column, headings)), rows=tuple(rows))
+
+
+def _magnitude(value: float) -> int:
+    return math.floor(math.log10(abs(value))) if value else 0
+
+
+def _asked(cell: MixtureCell, digits: int, name: str) -> Table:
+    """Set the quantiles and the chances to stay below a value."""
+    told = [
+        *((found, f"{found.estimate:.{max(digits, 6)}g}", "{:.6g}") for found in cell.quantiles),
+        *((found, chance(found.estimate), "{:.3f}") for found in cell.below),
+    ]
+    rows = []
+    for found, text, form in told:
+        ends = ", ".join(form.format(end) for end in (found.low, found.high))
+        interval = f"{100 * found.confidence:g} % interval [{ends}]" if found.replicates else ""
+        rows.append((found.metric, Value(text, found.estimate), interval))
+    columns = (Column("of one run", "left"), Column("estimate"), Column("interval", "left"))
+    return Table(name=name, columns=columns, rows=tuple(rows), headed=False)

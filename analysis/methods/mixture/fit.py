@@ -1,0 +1,233 @@
+"""Fit Gaussian mixtures to one sample: checked values, and the model that BIC chooses.
+
+The candidates are K = 1 .. 9 components with one variance ("E") or a variance each ("V"), fitted
+by EM from a start without randomness ([1]_, sections 3 and 4.1). The numerical conventions are
+those of the R package mclust 6.0.0, so the result is its result.
+
+References
+----------
+.. [1] J. Worms, S. Touati, "Modelling program's performance with Gaussian mixtures for parametric
+       statistics", IEEE Trans. Multi-Scale Computing Systems, 2018, sections 3 and 4.
+.. [2] L. Scrucca, M. Fop, T. B. Murphy, A. E. Raftery, "mclust 5: clustering, classification and
+       density estimation using Gaussian finite mixture models", The R Journal 8(1), 2016.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...errors import AnalysisError, InsufficientDataError, UsageError
+from ...stats.arguments import counted, door, numbers
+from .cautions import fit_cautions
+from .model import REFERENCES as MODEL_REFERENCES, EmState, Mixture, Scale
+
+MOST_COMPONENTS = 64
+MOST_STARTS = 10_000
+
+
+Array = NDArray[np.float64]
+LEAST = 4  # the dip of fewer values is the same for every sample
+_LARGEST, _LEAST_RANGE = 1e150, 1e-150  # squares stay finite, and above 0
+_SAME = 1e-9  # neighbours closer than this share of the range are one reading of the clock
+
+
+def checked(values: ArrayLike, least: int = LEAST) -> Array:
+    """Give the values sorted."""
+    x = np.sort(numbers(values, "the values"))
+    if x.size < least:
+        said = f"evidence about modes needs at least {least} values, and there are {x.size}"
+        raise InsufficientDataError(said, n=x.size, needed=least)
+    if not (np.abs(x) <= _LARGEST).all():
+        raise AnalysisError(
+            f"a value is not finite, or exceeds {_LARGEST:g}", fix="leave out failed runs"
+        )
+    if x[0] == x[-1]:
+        raise AnalysisError(
+            f"all {x.size} values are equal: there is nothing to tell modes by",
+            fix="measure with a finer clock",
+        )
+    if x[-1] - x[0] < _LEAST_RANGE:
+        raise AnalysisError(
+            f"the values lie within {_LEAST_RANGE:g} of each other", fix="choose a smaller unit"
+        )
+    return x
+
+
+def spread_ties(ordered: Array, tick: float | None = None) -> tuple[Array, float | None]:
+    """Spread values that share a clock reading evenly over the clock's tick."""
+    gaps = np.diff(ordered)
+    new = gaps > _SAME * (ordered[-1] - ordered[0])
+    if new.all():
+        return ordered, None
+    step = float(gaps[new].min()) if tick is None else tick
+    group = np.concatenate(([0], np.cumsum(new)))
+    count = np.bincount(group)
+    first = np.concatenate(([0], np.cumsum(count)[:-1]))
+    place = (np.arange(ordered.size) - first[group] + 0.5) / count[group] - 0.5
+    moved = np.where(count[group] > 1, ordered[first[group]] + step * place, ordered)
+    return np.sort(moved), step
+
+
+class Sample(NamedTuple):
+    """Checked values on the scale of the fit: `values` sorted, `floor` the least variance."""
+
+    values: Array
+    floor: float
+
+
+def prepared(
+    values: ArrayLike,
+    *,
+    variance_floor: float = 0.0,
+    resolution: float | None = None,
+    scale: Scale = "linear",
+) -> Sample:
+    """Check a sample and put it on the scale of the fit, as `fit_mixture` does first."""
+    _check_options(variance_floor, resolution, scale)
+    x = _sorted_values(values)
+    floor = variance_floor
+    if scale == "log" and x[0] <= 0:
+        raise AnalysisError(
+            f"the log scale needs positive values, and the smallest is {x[0]:.6g}",
+            fix='take scale="linear"',
+        )
+    if resolution is not None:
+        step = resolution / float(np.median(x)) if scale == "log" else resolution
+        floor = step * step / 12
+    if scale == "log":
+        x = np.log(x)
+    if max(abs(x[0]), abs(x[-1])) > _LARGEST:
+        raise AnalysisError(f"a value exceeds {_LARGEST:g} in size", fix="choose a larger unit")
+    if x[0] == x[-1] and floor == 0:
+        raise AnalysisError(
+            f"all {x.size} values are equal: no Gaussian has so little spread",
+            fix="measure with a finer clock, or give the clock's step as resolution",
+        )
+    return Sample(x, floor)
+
+
+def _check_options(variance_floor: float, resolution: float | None, scale: str) -> None:
+    if scale not in ("linear", "log"):
+        raise UsageError(f"scale must be 'linear' or 'log', not {scale!r}")
+    if not (math.isfinite(variance_floor) and variance_floor >= 0):
+        raise UsageError(f"variance_floor must be a number from 0 on, not {variance_floor!r}")
+    if resolution is not None and not (math.isfinite(resolution) and resolution > 0):
+        raise UsageError(f"resolution must be a positive number, not {resolution!r}")
+    if resolution is not None and variance_floor:
+        raise UsageError("variance_floor and resolution both set the floor", fix="give one of them")
+
+
+def _sorted_values(values: ArrayLike) -> Array:
+    x = numbers(values, "the values to be fitted")
+    if x.size < 2:
+        said = f"a mixture needs at least 2 values, and there are {x.size}"
+        raise InsufficientDataError(said, n=x.size, needed=2)
+    if not np.isfinite(x).all():
+        raise AnalysisError("a value to be fitted is not finite", fix="leave out failed runs")
+    x.sort()
+    return x
+
+
+REFERENCES = (
+    *MODEL_REFERENCES,
+    "L. Scrucca et al., mclust 5, The R Journal 8(1), 2016 (conventions of the fit)",
+)
+
+
+@door
+def fit_mixture(
+    values: ArrayLike,
+    *,
+    max_components: int = 9,
+    starts: int = 1,
+    variance_floor: float = 0.0,
+    resolution: float | None = None,
+    scale: Scale = "linear",
+    rng: np.random.Generator | None = None,
+) -> Mixture:
+    """Fit mixtures of 1 to `max_components` Gaussians and take the one with the best BIC.
+
+    With its defaults the fit is mclust's: quantile start, EM until the log-likelihood changes by
+    at most 1e-5 of itself, candidates discarded whose variance vanishes, BIC = 2 L - p ln n with
+    p = 2K (E) or 3K - 1 (V), equal BIC to the smaller K and then to E, and one closing M-step
+    (whose state before it is kept in `Mixture.em`). Above 2,000 values mclust draws 2,000 at
+    random for its start; here the start takes 2,000 evenly spaced order statistics.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+        At least 2 finite values, not all equal, in any unit. The stop rule and the limit on the
+        variance are not invariant to the unit: parameters may change in their fourth digit.
+    max_components : int
+        The largest K, 1 to 64; never more than n.
+    starts : int
+        How many starts each candidate has. The first is the quantile start; further ones choose
+        their centres at random (as k-means++ does) and need `rng`. The best likelihood counts.
+    variance_floor : float
+        The least variance of a component, in squared units (of ln x on the log scale). 0 keeps
+        mclust's rule. With a floor no candidate is discarded for its variance.
+    resolution : float, optional
+        The step of the clock, in the values' unit: sets the floor to resolution^2 / 12, the
+        variance of rounding. On the log scale the step is taken relative to the median.
+    scale : {"linear", "log"}
+        "log" fits the logarithms of the values, which must be positive; likelihood and BIC are
+        then those of the logarithms.
+    rng : numpy.random.Generator, optional
+        Where further starts come from.
+
+    Returns
+    -------
+    Mixture
+        The best candidate, the BIC table of all, and cautions.
+
+    Raises
+    ------
+    UsageError
+        If an argument is out of its range, or `starts` above 1 comes without `rng`.
+    InsufficientDataError
+        With fewer than 2 values.
+    AnalysisError
+        If a value is not finite, not positive on the log scale, or too large; if all are equal
+        and there is no floor; if no candidate can be fitted.
+    """
+    from . import fit_kernel as kernels
+
+    most = counted("max_components", max_components, most=MOST_COMPONENTS)
+    further = counted("starts", starts, most=MOST_STARTS) - 1
+    if further and rng is None:
+        raise UsageError("further starts are random and need rng, a numpy Generator")
+    sample = prepared(values, variance_floor=variance_floor, resolution=resolution, scale=scale)
+    x = sample.values
+    table, state, found = (np.empty(shape) for shape in ((2, most), (kernels.STATE, most), 6))
+    draws = np.empty((0, 1, 1))
+    if further and rng is not None:
+        draws = rng.random((further, most, most))
+    work = np.empty(kernels.work_size(x.size, most))
+    kernels.fit_sorted(x, sample.floor, draws, table, state, found, work)
+    k, varying = int(found[0]), found[1] > 0
+    if k == 0 or not (state[2, :k] > 0).all():
+        raise AnalysisError(
+            f"no mixture fits these {x.size} values: their spread is lost in rounding",
+            fix="subtract a constant, or give the values with more digits",
+        )
+    weights, means, sds = state[:3, :k]
+    before = EmState(weights=state[3, :k], means=state[4, :k], sds=state[5, :k])
+    return Mixture(
+        weights=weights,
+        means=means,
+        sds=sds,
+        equal_variance=not varying,
+        log_likelihood=float(found[2]),
+        bic=float(found[3]),
+        bic_table={"E": tuple(table[0].tolist()), "V": tuple(table[1].tolist())},
+        n=x.size,
+        iterations=int(found[4]) if k > 1 else None,
+        scale=scale,
+        em=before,
+        cautions=tuple(fit_cautions(sample, table, k, floored=int(found[5]), further=further)),
+        references=REFERENCES,
+    )

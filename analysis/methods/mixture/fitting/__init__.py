@@ -1,1 +1,0 @@
-"""Expectation maximisation and the choice of a model by BIC."""

@@ -1,0 +1,304 @@
+"""Does a mixture fit? The Kolmogorov-Smirnov distance of a sample or a corpus, by bootstrap.
+
+The distance between the values and a mixture fitted to them is smaller than to the law that they
+come from, so the usual table never rejects. Here samples are drawn from the fitted mixture, and each
+goes through the whole procedure again: number of components and variances are chosen anew, and its
+distance taken ([1]_, section 5.1).
+
+References
+----------
+.. [1] J. Worms, S. Touati, "Modelling program's performance with Gaussian mixtures for parametric
+       statistics", IEEE Trans. Multi-Scale Computing Systems, 2018, sections 4, 5 and 8.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...errors import AnalysisError, UsageError
+from ...stats.arguments import counted, door, stream
+from ...stats.samples import clock_step, read_only
+from ...stats.workers import MOST_WORKERS, Progress, at_once, in_order
+from .cautions import ks_cautions
+from .fit import MOST_COMPONENTS, MOST_STARTS, fit_mixture, prepared
+from .model import Mixture, Scale
+from .result import CorpusFit, FitTest, TiesHandling
+
+Array = NDArray[np.float64]
+
+
+def jittered(
+    values: Array, step: float | None, rng: np.random.Generator
+) -> tuple[Array, float | None]:
+    """Move every value by a uniform share of the clock's step, at most half a step either way."""
+    if step is not None and not (math.isfinite(step) and step > 0):
+        raise UsageError(f"resolution must be a positive number, not {step!r}")
+    width = clock_step(values) if step is None else step
+    if width is None:
+        if np.unique(values).size < values.size:
+            raise AnalysisError(
+                "values tie, but their differences have no common step",
+                fix="give the clock's step as resolution",
+            )
+        return values, None
+    return values + width * (rng.random(values.size) - 0.5), width
+
+
+MOST_RESAMPLES = 10_000_000
+_FAILED = 1.0  # the distance of a replicate that no candidate fits: the largest there is
+_CHUNK = 8000  # values drawn in one go; between two goes a run can be interrupted
+
+
+@door
+def ks_fit(
+    values: ArrayLike,
+    mixture: Mixture,
+    *,
+    resamples: int = 500,
+    max_components: int = 9,
+    rng: np.random.Generator,
+    workers: int | None = None,
+    ties: TiesHandling = "as-measured",
+    resolution: float | None = None,
+    starts: int = 1,
+    variance_floor: float = 0.0,
+    progress: Progress | None = None,
+) -> FitTest:
+    """Test whether values come from a mixture of Gaussians (section 5.1).
+
+    Hypothesis: the values are a sample of some mixture of at most `max_components` Gaussians,
+    against everything else. N samples of the same size are drawn from `mixture`, fitted by
+    `fit_mixture` with K and variances chosen anew, and their distances taken.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+        At least 2 finite values, those to which the mixture was fitted, in the same unit.
+    mixture : Mixture
+        The fit. One of logarithms is tested on logarithms.
+    resamples : int
+        N, the number of samples drawn. The paper asks for 200 at least.
+    max_components, starts, variance_floor : int, int, float
+        As in the fit: each drawn sample must be fitted as the values were.
+    rng : numpy.random.Generator
+        Where the samples come from. The result depends on it alone, not on `workers`.
+    workers : int, optional
+        Portions of the samples at the same time, as in `fit_corpus`: threads unless a
+        ``joblib.parallel_config`` around the call says otherwise.
+    ties : {"as-measured", "jitter"}
+        The test is one for continuous values, and rejects too often when many tie. "jitter" moves
+        every value by a uniform share of the clock's step (half a step at most), fits the moved
+        values anew, and tests that fit.
+    resolution : float, optional
+        The clock's step for "jitter", in the values' unit; unless given, the greatest step of which
+        all differences are multiples.
+    progress : callable, optional
+        Called now and then, in the caller's thread, with the replicates done and N. What it raises
+        ends the test.
+
+    Raises
+    ------
+    UsageError
+        If an argument is out of its range.
+    InsufficientDataError, AnalysisError
+        As `fit_mixture`; also if values tie without a common step and none is given.
+    """
+    from .calibration_kernel import ks_distance
+
+    count = counted("resamples", resamples, most=MOST_RESAMPLES)
+    most = counted("max_components", max_components, most=MOST_COMPONENTS)
+    further = counted("starts", starts, most=MOST_STARTS)
+    if workers is not None:
+        counted("workers", workers, most=MOST_WORKERS)
+    if ties not in ("as-measured", "jitter"):
+        raise UsageError(f"ties must be 'as-measured' or 'jitter', not {ties!r}")
+    if resolution is not None and ties != "jitter":
+        raise UsageError("resolution is the step of jitter", fix='take ties="jitter"')
+    # any floor: whether equal values are an error is decided after the jitter
+    measured = prepared(values, variance_floor=1.0).values
+    repeats = np.unique(measured, return_counts=True)[1]
+    moved, tested, step = measured, mixture, None
+    options: dict[str, Any] = {"variance_floor": variance_floor, "scale": mixture.scale}
+    if ties == "jitter":
+        moved, step = jittered(measured, resolution, rng)
+        tested = fit_mixture(moved, max_components=most, starts=further, rng=rng, **options)
+    sample = prepared(moved, **options)
+    seeds = rng.integers(0, 2**64, size=count, dtype=np.uint64)
+    portion = partial(
+        _portion,
+        parameters=(tested.weights, tested.means, tested.sds),
+        limits=(sample.values.size, sample.floor, further, most),
+    )
+    found = _distances(portion, seeds, sample.values.size, workers=workers, progress=progress)
+    failed = int(np.isnan(found).sum())
+    found = read_only(np.sort(np.where(np.isnan(found), _FAILED, found)))
+    statistic = float(ks_distance(sample.values, tested.weights, tested.means, tested.sds))
+    result = FitTest(
+        statistic=statistic,
+        pvalue=(count - int(np.searchsorted(found, statistic)) + 1) / (count + 1),
+        pvalue_published=(count - int(np.searchsorted(found, statistic, "right"))) / count,
+        critical={risk: _ordered(found, risk) for risk in (0.1, 0.05, 0.01)},
+        failed_fits=failed,
+        resamples=count,
+        max_components=most,
+        n=measured.size,
+        mixture=tested,
+        distances=found,
+        ties=ties,
+        resolution=step,
+        distinct=repeats.size,
+        largest_tie=int(repeats.max()),
+    )
+    return replace(result, cautions=tuple(ks_cautions(result, mixture)))
+
+
+def _distances(
+    portion: Callable[[NDArray[np.uint64], Progress], Array],
+    seeds: NDArray[np.uint64],
+    n: int,
+    *,
+    workers: int | None,
+    progress: Progress | None,
+) -> Array:
+    """Give the distances of replicates of n values in the order of their seeds."""
+    total = seeds.size
+    rows = max(1, min(math.ceil(total / (4 * at_once(workers, "threads"))), _CHUNK // n))
+    portions = in_order(
+        portion,
+        (seeds[low : low + rows] for low in range(0, total, rows)),
+        workers=workers,
+        prefer="threads",
+        ready=compile_kernels,
+    )
+    found, done = np.empty(total), 0
+    with closing(portions):  # what stops the progress stops the workers at once
+        for some in portions:
+            found[done : done + some.size] = some
+            done += some.size
+            if progress is not None:
+                progress(done, total)
+    return found
+
+
+def _portion(
+    seeds: NDArray[np.uint64],
+    _going_on: Progress,
+    *,
+    parameters: tuple[Array, Array, Array],
+    limits: tuple[int, float, int, int],
+) -> Array:
+    """Give the distances of some replicates."""
+    from .calibration_kernel import replicate_distances
+
+    found = np.empty(seeds.size)
+    n, floor, starts, most = limits
+    replicate_distances(seeds, *parameters, n, floor, starts, most, found)
+    return found
+
+
+def compile_kernels() -> None:
+    """Compile what fits and their tests need, or load it where that is done."""
+    values = np.array([1.0, 1.1, 1.2, 1.4, 2.0, 2.1])
+    mixture = fit_mixture(values, max_components=2)
+    rng = np.random.default_rng(0)
+    ks_fit(values, mixture, resamples=1, max_components=2, rng=rng, workers=1)
+
+
+def _ordered(distances: Array, risk: float) -> float:
+    """Give the [N (1 - risk)]-th of the ordered distances, counted from 1."""
+    place = math.floor(distances.size * (1 - risk) + 1e-9)
+    return float(distances[place - 1]) if place > 0 else math.nan
+
+
+@door
+def fit_corpus(
+    samples: Mapping[str, ArrayLike],
+    *,
+    resamples: int = 200,
+    max_components: int = 9,
+    rng: np.random.Generator,
+    workers: int | None = None,
+    scale: Scale = "linear",
+    ties: TiesHandling = "as-measured",
+    resolution: float | None = None,
+    progress: Progress | None = None,
+) -> Iterator[CorpusFit]:
+    """Fit a mixture to each sample and test the fit; give the results in the samples' order.
+
+    A sample's numbers depend on the generator, its label and its values only: not on the other
+    samples, their order, or the number of threads. A sample that cannot be fitted says why and does
+    not stop the others. Work starts with the first result that is asked for; ending the iteration
+    early (or Ctrl-C) drops what has not begun.
+
+    Parameters
+    ----------
+    samples : mapping of str to array_like
+        The values of each sample by its label.
+    resamples, max_components, ties, resolution : int, int, str, float
+        As in `ks_fit`.
+    rng : numpy.random.Generator
+        One number is drawn from it; each label's stream derives from that.
+    workers : int, optional
+        Samples at the same time. Without it a ``joblib.parallel_config`` around the call decides,
+        and says whether on threads, processes or a cluster; without either there are as many threads
+        as processors for this process.
+    scale : {"linear", "log"}
+        As in `fit_mixture`.
+    progress : callable, optional
+        Called with the number of samples done and of all, from the caller's thread.
+
+    Raises
+    ------
+    UsageError
+        If an argument is out of its range; for some when the first result is asked for.
+    """
+    count = None if workers is None else counted("workers", workers, most=MOST_WORKERS)
+    counted("resamples", resamples, most=MOST_RESAMPLES)
+    asked = partial(
+        _fitted,
+        root=int(rng.integers(2**63)),
+        scale=scale,
+        test={
+            "resamples": resamples,
+            "max_components": max_components,
+            "ties": ties,
+            "resolution": resolution,
+        },
+    )
+    tell = progress if progress is not None else lambda _done, _total: None
+    return in_order(
+        asked,
+        samples.items(),
+        workers=count,
+        prefer="threads",
+        look=lambda done: tell(done, len(samples)),
+        ready=compile_kernels,
+    )
+
+
+def _fitted(
+    one: tuple[str, ArrayLike],
+    going_on: Progress,
+    *,
+    root: int,
+    scale: Scale,
+    test: Mapping[str, Any],
+) -> CorpusFit:
+    """Fit and test one sample."""
+    label, values = one
+    mixture, tested, why = None, None, None
+    try:
+        mixture = fit_mixture(values, scale=scale, max_components=test["max_components"])
+        rng = stream(root, label)
+        tested = ks_fit(values, mixture, rng=rng, workers=1, progress=going_on, **test)
+    except AnalysisError as error:
+        why = error.what
+    return CorpusFit(label=label, mixture=mixture, test=tested, why=why)

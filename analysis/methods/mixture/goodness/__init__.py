@@ -1,1 +1,0 @@
-"""The calibrated test of fit."""

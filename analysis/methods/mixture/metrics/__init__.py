@@ -1,1 +1,0 @@
-"""What mixtures say about single runs: I1 to I4."""

@@ -1,1 +1,0 @@
-"""Evidence for more than one mode."""

@@ -1,1 +1,0 @@
-"""The whole answer of the command ``mixture``."""

@@ -1,0 +1,382 @@
+"""The verdicts of several hosts: what each says, as tables, and the test of their differences.
+
+The law is that of sides measured in separate sessions (`estimates.of_sides`): Welch's t where both have
+the same degrees of freedom, elsewhere Banerjee's bound.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .design import PAIRS
+from .estimates import Estimates, Floats, Parts, of_sides, suite_of_differences
+from .law import Law, decide
+
+if TYPE_CHECKING:
+    from ...pages.number_format import Word
+    from .result import BenchmarkLine, Line, Multilevel
+
+Shift = Literal["larger", "smaller", "equivalent", "undecided"]
+
+
+_SHIFTS: dict[Word, Shift] = {"faster": "larger", "slower": "smaller"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Differences:
+    """Differences of logs with what is known of them; arrays over the effects, nan where unknown.
+
+    `welch` tells which are tested by Welch's t, `freedom` is Satterthwaite's there, `pvalue_welch` his p
+    everywhere. `shift` is what each is after Holm's correction, None where there is no test.
+    """
+
+    estimate: Floats
+    error: Floats
+    freedom: Floats
+    low: Floats
+    high: Floats
+    pvalue: Floats
+    pvalue_welch: Floats
+    pvalue_adjusted: Floats
+    welch: NDArray[np.bool_]
+    shift: tuple[Shift | None, ...]
+
+
+def differences_of(
+    estimates: Floats,
+    errors: Floats,
+    freedoms: Floats,
+    *,
+    alpha: float,
+    margin: float,
+    parts: tuple[Parts, Parts] | None = None,
+    step: Floats | None = None,
+) -> Differences:
+    """Test one family of differences.
+
+    As in the verdict: proven to lie within the margin wins over larger and smaller (each side at
+    alpha / 2); a difference without spread has neither interval nor p, and takes part in Holm's steps
+    as p = 1.
+    """
+    sides = [
+        Estimates(
+            estimate=estimates[:, k],
+            error=errors[:, k],
+            freedom=freedoms[:, k],
+            values=np.zeros(len(estimates), dtype=np.int64),
+            parts=None if parts is None else parts[k],
+        )
+        for k in (0, 1)
+    ]
+    found = of_sides(sides[1], sides[0])
+    unknown = np.isnan(found.error) | np.isnan(found.own_parts().freedoms).any(axis=1)
+    found = found._replace(error=np.where(unknown, np.nan, found.error), step=step)
+    d = decide(found, Law(alpha=alpha), margin, "holm")
+    return Differences(
+        estimate=found.estimate,
+        error=found.error,
+        freedom=found.freedom,
+        low=d.low,
+        high=d.high,
+        pvalue=d.pvalue,
+        pvalue_welch=d.pvalue_welch,
+        pvalue_adjusted=d.pvalue_adjusted,
+        welch=~np.isnan(found.freedom),
+        shift=tuple(
+            None if lost else _SHIFTS.get(word, word)  # type: ignore[arg-type]
+            for lost, word in zip(unknown.tolist(), d.outcome, strict=True)
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostEffect:
+    """What one host says by itself.
+
+    Attributes
+    ----------
+    host : str
+        Its name.
+    benchmark : str or None
+        None for the mean over the benchmarks that all hosts have.
+    speedup : float
+        Ratio of geometric means, the host's sessions weighing equally.
+    low, high : float or None
+        Its interval by the host's own sessions; None where they give none.
+    error, freedom : float or None
+        Standard error of its logarithm, and degrees of freedom.
+    sessions : int
+        Sessions behind it; 1 within one session.
+    """
+
+    host: str
+    benchmark: str | None
+    speedup: float
+    low: float | None
+    high: float | None
+    error: float | None
+    freedom: float | None
+    sessions: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disagreement:
+    """A host whose speedup is another than that of the rest, after Holm over hosts and benchmarks.
+
+    Attributes
+    ----------
+    host : str
+        Its name.
+    benchmark : str
+        On which benchmark.
+    speedup, rest : float
+        On this host, and the geometric mean over the other hosts.
+    ratio, low, high : float
+        The first over the second, with its interval (not adjusted).
+    pvalue, pvalue_adjusted : float or None
+        Two-sided, of "both are one", and after Holm; None without spread.
+    difference : {"larger", "smaller"}
+        What the host's speedup is.
+    """
+
+    host: str
+    benchmark: str
+    speedup: float
+    rest: float
+    ratio: float
+    low: float
+    high: float
+    pvalue: float | None
+    pvalue_adjusted: float | None
+    difference: Shift
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoreHosts:
+    """How many more hosts would probably decide, over all that the data leave possible.
+
+    `hosts` is the least number with a chance of 80 %, `low` and `high` the same for a spread at the
+    quartiles of what it may be; each None beyond 100. `chance` is that of `hosts`, `target` the
+    likeliest word, `benchmark` None for the suite.
+    """
+
+    benchmark: str | None
+    hosts: int | None
+    low: int | None
+    high: int | None
+    chance: float | None
+    target: Word
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostLevel:
+    """What was found on these hosts: they stay as they are, their sessions vary.
+
+    Attributes
+    ----------
+    hosts : tuple of str
+        Those that are judged, in the fleet's order.
+    sessions : int
+        Sessions of all of them.
+    benchmarks : tuple of BenchmarkLine
+        On these hosts, each host weighing the same; `sessions` counts those of all hosts.
+    these, similar : Line or None
+        The suite on these hosts; None with fewer than two benchmarks that all hosts have.
+    left_out : tuple of str
+        Benchmarks that a judged host lacks: they are in no line of the suite.
+    spread.<benchmark> : float or None
+        Relative standard deviation of the hosts' speedups: exp(sd of logs) - 1.
+    effects : tuple of HostEffect
+        Each host by itself.
+    tests : int
+        How many comparisons of a host with the rest are one family.
+    disagreements : tuple of Disagreement
+        Those that hold after the correction, the surest first.
+    more_hosts : tuple of MoreHosts
+        For lines on hosts like these that are undecided.
+    """
+
+    hosts: tuple[str, ...]
+    sessions: int
+    benchmarks: tuple[BenchmarkLine, ...]
+    these: Line | None
+    similar: Line | None
+    left_out: tuple[str, ...]
+    spread: Mapping[str, float | None]
+    effects: tuple[HostEffect, ...]
+    tests: int
+    disagreements: tuple[Disagreement, ...]
+    more_hosts: tuple[MoreHosts, ...]
+
+    @property
+    def sessions_each(self) -> tuple[int, int]:
+        """The fewest and the most sessions that a host has."""
+        each: dict[str, int] = {}
+        for one in self.effects:
+            each[one.host] = max(one.sessions, each.get(one.host, 0))
+        return min(each.values(), default=0), max(each.values(), default=0)
+
+
+_NAN = math.nan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class HostTable:
+    """Tables of the shape (hosts, benchmarks), on the log scale; nan where a host has no value.
+
+    `lines` are the hosts' own, None where a host has none. `common` tells which benchmarks all hosts
+    have; `suite` is each host's mean over these, arrays of shape (hosts,). `sessions` are the values
+    behind the error of each line, of the candidate and of the baseline, shape (hosts, benchmarks, 2),
+    0 where there is none; `suite_sessions` the fewest of those behind the suite's, shape (hosts, 2).
+    """
+
+    hosts: tuple[str, ...]
+    benchmarks: tuple[str, ...]
+    lines: tuple[tuple[BenchmarkLine | None, ...], ...]
+    each: Estimates
+    common: NDArray[np.bool_]
+    suite: Estimates
+    sessions: NDArray[np.int64]
+    suite_sessions: NDArray[np.int64]
+
+    def of(self, k: int) -> list[BenchmarkLine]:
+        """Give the lines of the benchmark in column `k`."""
+        return [line for row in self.lines if (line := row[k]) is not None]
+
+
+def table_of(results: Mapping[str, Multilevel], weights: Mapping[str, float] | None) -> HostTable:
+    """Put the results of hosts side by side."""
+    names = tuple(dict.fromkeys(line.name for one in results.values() for line in one.benchmarks))
+    rows = []
+    for one in results.values():
+        there = {line.name: line for line in one.benchmarks}
+        rows.append(tuple(there.get(name) for name in names))
+    estimate = _column(rows, lambda line: None if line.speedup is None else math.log(line.speedup))
+    common: NDArray[np.bool_] = np.asarray(~np.isnan(estimate).any(axis=0))
+    given = weights or {}
+    share = np.where(common, [float(given.get(name, 1.0)) for name in names], 0.0)
+    errors = [[_error_of(line) for line in row] for row in rows]
+    sessions = np.array([[error.sessions for error in row] for row in errors])
+    used = sessions[:, share > 0] if share.any() else np.zeros((len(rows), 1, 2), dtype=np.int64)
+    return HostTable(
+        hosts=tuple(results),
+        benchmarks=names,
+        lines=tuple(rows),
+        each=_estimates(
+            estimate,
+            errors,
+            _column(rows, lambda line: float(line.sessions), 0.0).astype(np.int64),
+        ),
+        common=common,
+        suite=_suites(tuple(results.values()), rows, estimate, share),
+        sessions=sessions,
+        suite_sessions=used.min(axis=1),
+    )
+
+
+class _Error(NamedTuple):
+    """The error of one estimate, with its parts, and what the clock adds."""
+
+    error: float = _NAN
+    freedom: float = _NAN
+    errors: tuple[float, ...] = (_NAN,)
+    freedoms: tuple[float, ...] = (_NAN,)
+    step: float = 0.0
+
+    @property
+    def sessions(self) -> tuple[int, int]:
+        """The values behind it, on both sides; 0 where it is unknown."""
+        if math.isnan(self.error):
+            return 0, 0
+        return round(self.freedoms[0]) + 1, round(self.freedoms[-1]) + 1
+
+
+def _error_of(line: Line | None) -> _Error:
+    if line is None or line.error is None:
+        return _Error()
+    freedom = _NAN if line.freedom is None else line.freedom
+    errors, freedoms = line.errors or (line.error,), line.freedoms or (freedom,)
+    return _Error(line.error, freedom, errors, freedoms, line.step_added or 0.0)
+
+
+def _estimates(
+    estimate: Floats, errors: Sequence[Sequence[_Error]], values: NDArray[np.int64]
+) -> Estimates:
+    """Give estimates with the errors of the same shape, and all their parts."""
+    most = max(len(error.errors) for row in errors for error in row)
+
+    def filled(parts: Callable[[_Error], tuple[float, ...]], rest: float) -> Floats:
+        return np.array(
+            [[(*parts(e), *[rest] * (most - len(parts(e)))) for e in row] for row in errors]
+        )
+
+    return Estimates(
+        estimate=estimate,
+        error=np.array([[error.error for error in row] for row in errors]),
+        freedom=np.array([[error.freedom for error in row] for row in errors]),
+        values=values,
+        parts=Parts(
+            filled(lambda error: error.errors, 0.0), filled(lambda error: error.freedoms, np.inf)
+        ),
+        step=np.array([[error.step for error in row] for row in errors]),
+    )
+
+
+def _column(
+    rows: Sequence[Sequence[BenchmarkLine | None]],
+    of: Callable[[BenchmarkLine], float | None],
+    absent: float = _NAN,
+) -> Floats:
+    def value(line: BenchmarkLine | None) -> float:
+        found = None if line is None else of(line)
+        return absent if found is None else found
+
+    return np.array([[value(line) for line in row] for row in rows], dtype=np.float64)
+
+
+def _suites(
+    results: Sequence[Multilevel],
+    rows: Sequence[Sequence[BenchmarkLine | None]],
+    estimate: Floats,
+    share: Floats,
+) -> Estimates:
+    """Give each host's mean over the common benchmarks, with its error by the host's own sessions."""
+    total = share.sum()
+    some = share > 0
+    errors = []
+    for one, row in zip(results, rows, strict=True):
+        used = [line for line, yes in zip(row, some.tolist(), strict=True) if yes and line]
+        own = sum(line.speedup is not None for line in one.benchmarks)
+        error = _Error()
+        if len(used) == 1:
+            error = _error_of(used[0])
+        elif one.these is not None and own == len(used):
+            error = _error_of(one.these)
+        elif used and one.design in PAIRS:  # a benchmark that another host lacks is left out
+            floors = np.array([_NAN if x.error_floor is None else x.error_floor for x in used])
+            found = suite_of_differences(_differences(used), share[some], floors)
+            if found.error > 0:  # else nothing varies, and nobody knows the clock's step
+                e, f = float(found.error), float(found.freedom)
+                step = float(share[some] @ [x.step_added or 0.0 for x in used] / total)
+                error = _Error(e, f, (e,), (f,), step)
+        errors.append([error])
+    means = np.where(some, estimate, 0.0) @ share / total if total > 0 else np.full(len(rows), _NAN)
+    values = np.array([one.sessions for one in results])
+    found = _estimates(means[:, None], errors, values[:, None])
+    return found.changed(lambda part: part[:, 0])
+
+
+def _differences(lines: Sequence[BenchmarkLine]) -> Floats:
+    """Give the sessions' differences of some benchmarks, shape (sessions, benchmarks)."""
+    ids = list(dict.fromkeys(name for line in lines for name in line.session_ids))
+    place = {name: k for k, name in enumerate(ids)}
+    found = np.full((len(ids), len(lines)), np.nan)
+    for k, line in enumerate(lines):
+        found[[place[name] for name in line.session_ids], k] = line.differences
+    return found

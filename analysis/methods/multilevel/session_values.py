@@ -1,0 +1,383 @@
+"""What session values are worth: the clock's step, likeness to the session before, two speeds.
+
+Readings that are whole multiples of a step hide differences below it. A reading is uniform within its
+step at best, so that its error has the variance step^2 / 12 at least: that is a floor of the standard
+error. Where the runs vary less than half a step, all of them may be rounded to one side: there the
+whole step is added to the half-width.
+
+The test deals whole sessions out in another order, so that what benchmarks share stays together ([1]_,
+section 15.2). It is a warning: an interval that is widened by the factor still does not hold its level.
+
+References
+----------
+.. [1] E. L. Lehmann, J. P. Romano, "Testing Statistical Hypotheses", 3rd edition, 2005.
+
+A memory layout, or a page's colour, may make every run of a session fast or slow. With S sessions of which
+each cell is fast or slow by chance, all differences have one sign and size with chance 2 * 4^-S: with two
+or three sessions t then finds a difference that is none, and no interval of finite width helps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import fdtrc
+
+from ...data.pair import session_order
+from ...stats.arguments import stream
+from ...stats.samples import clock_step
+from .design import PAIRS, Codes, Layout, Side, Tables
+from .estimates import FLAT, Floats, of_differences
+
+if TYPE_CHECKING:
+    from ...data.matrix import PerformanceMatrix
+
+Source = Literal["exact", "runs", "other benchmarks"]
+
+EXACT = frozenset(
+    {"B", "byte", "bytes", "1", "count", "counts", "instructions"}
+)  # units of what is counted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Resolution:
+    """The clock's step and what follows from it, arrays over the benchmarks; nan where it is unknown.
+
+    Attributes
+    ----------
+    step : array
+        The smallest difference between two values, in their unit.
+    sources : tuple of {"exact", "runs", "other benchmarks"} or None
+        How it is known.
+    log : array
+        The same on the log scale, at the smaller of both means.
+    floor_ours, floor_theirs : array
+        The least standard error of each side's mean.
+    added : array
+        What is added to half-widths: 0 or `log`.
+    """
+
+    step: Floats
+    sources: tuple[Source | None, ...]
+    log: Floats
+    floor_ours: Floats
+    floor_theirs: Floats
+    added: Floats
+
+    @property
+    def floor(self) -> Floats:
+        """The least standard error of the difference."""
+        return np.hypot(self.floor_ours, self.floor_theirs)
+
+
+def resolution_of(
+    layout: Layout,
+    tables: Tables,
+    samples: Sequence[tuple[Floats, Floats]],
+    *,
+    sign: int,
+    unit: str,
+    zeroed: NDArray[np.bool_],
+) -> Resolution:
+    """Find the clock's step of each benchmark.
+
+    In this order: 1 of what is counted (bytes, events); the greatest step of which all differences
+    between the runs of both sides are multiples, if some two runs are equal; the least of these of the
+    other benchmarks; else it is unknown.
+    """
+    step, sources = _steps([np.concatenate(both) for both in samples], unit)
+    means = (sign * of_differences(table).estimate for table in (tables.ours, tables.theirs))
+    with np.errstate(invalid="ignore"):  # nan, where the step is unknown or a side has no mean
+        log = np.logaddexp(0.0, np.log(step) - np.minimum(*means))
+    ours, theirs = (log * np.sqrt(shares / 12.0) / count for shares, count in _rounding(layout))
+    with np.errstate(invalid="ignore"):
+        coarse = zeroed | (_spread(layout) < log / 2)
+    return Resolution(
+        step=step,
+        sources=sources,
+        log=log,
+        floor_ours=ours,
+        floor_theirs=theirs,
+        added=np.where(np.isnan(log), np.nan, np.where(coarse, log, 0.0)),
+    )
+
+
+def _steps(values: Sequence[Floats], unit: str) -> tuple[Floats, tuple[Source | None, ...]]:
+    found = np.full(len(values), np.nan)
+    sources: list[Source | None] = [None] * len(values)
+    for k, runs in enumerate(values):
+        if unit in EXACT and (runs == np.rint(runs)).all():
+            found[k], sources[k] = 1.0, "exact"
+        elif np.unique(runs).size < runs.size and (step := clock_step(runs)) is not None:
+            found[k], sources[k] = step, "runs"
+    of_runs = [found[k] for k, source in enumerate(sources) if source == "runs"]
+    if of_runs:
+        for k, source in enumerate(sources):
+            if source is None:
+                found[k], sources[k] = min(of_runs), "other benchmarks"
+    return found, tuple(sources)
+
+
+def _rounding(layout: Layout) -> list[tuple[Floats, Floats]]:
+    """Give of each side the sum over its values of 1 / runs, and how many values there are."""
+    b = layout.benchmarks
+    if layout.design == "one session, runs":
+        runs = [
+            np.bincount(s.benchmark, minlength=b).astype(float)
+            for s in (layout.ours, layout.theirs)
+        ]
+        return [(count, np.maximum(count, 1.0)) for count in runs]
+    by_blocks = layout.design == "one session, blocks"
+    counts = [
+        _counts(side, side.block if by_blocks else side.session, layout)
+        for side in (layout.ours, layout.theirs)
+    ]
+    if layout.design in PAIRS:  # what one side alone has takes no part
+        both = (counts[0] > 0) & (counts[1] > 0)
+        counts = [np.where(both, count, 0) for count in counts]
+    return [
+        (
+            np.where(count > 0, 1.0 / np.maximum(count, 1), 0.0).sum(axis=0),
+            np.maximum((count > 0).sum(axis=0), 1).astype(np.float64),
+        )
+        for count in counts
+    ]
+
+
+def _counts(side: Side, row: Codes, layout: Layout) -> Codes:
+    rows = 1 + max(
+        int(one.max()) for s in (layout.ours, layout.theirs) for one in (s.session, s.block)
+    )
+    cell = row * layout.benchmarks + side.benchmark
+    found = np.bincount(cell, minlength=rows * layout.benchmarks)
+    return found.reshape(rows, layout.benchmarks)
+
+
+def _spread(layout: Layout) -> Floats:
+    """Give the standard deviation of the logs of all runs, each side about its mean."""
+    squares, sides = np.zeros(layout.benchmarks), np.zeros(layout.benchmarks)
+    for side in (layout.ours, layout.theirs):
+        logs = np.log(np.where(side.values > 0, side.values, 1.0))
+        runs = np.bincount(side.benchmark, minlength=layout.benchmarks)
+        mean = np.bincount(side.benchmark, logs, minlength=layout.benchmarks) / np.maximum(runs, 1)
+        apart = np.bincount(
+            side.benchmark, (logs - mean[side.benchmark]) ** 2, minlength=layout.benchmarks
+        )
+        squares += np.where(runs > 1, apart / np.maximum(runs - 1, 1), 0.0)
+        sides += runs > 1
+    return np.asarray(np.where(sides > 0, np.sqrt(squares / np.maximum(sides, 1)), np.nan))
+
+
+LEAST = 8  # sessions; with fewer nothing is seen
+ORDERS = 999
+RISK = 0.01  # of one series of sessions; two sides share it
+_SEED = 20_261_124
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependence:
+    """How sessions resemble their neighbours.
+
+    Attributes
+    ----------
+    lag1 : float
+        Mean over the benchmarks of the autocorrelation of session values that follow each other.
+    pvalue : float
+        One-sided, of "sessions are exchangeable", by 999 other orders of the sessions.
+    sessions, benchmarks : int
+        How many it rests on.
+    side : {"candidate", "baseline"} or None
+        Where sides have sessions of their own: of which these are, the surer one. The risk of the
+        caution is then halved.
+    factor : float
+        By how much the intervals would have to be wider, roughly: sqrt((1 + rho) / (1 - rho)) with
+        rho = lag1 + (1 + 3 lag1) / sessions, between 0 and .98.
+    """
+
+    lag1: float
+    pvalue: float
+    sessions: int
+    benchmarks: int
+    side: Literal["candidate", "baseline"] | None = None
+    factor: float
+
+    @property
+    def warned(self) -> bool:
+        """Whether that is more than chance."""
+        return self.pvalue <= (RISK if self.side is None else RISK / 2)
+
+
+def dependence_of(
+    values: Floats, *, side: Literal["candidate", "baseline"] | None = None
+) -> Dependence | None:
+    """Test the session values of all benchmarks; None with fewer than eight sessions of any."""
+    there = ~np.isnan(values)
+    columns = [
+        (np.flatnonzero(rows), column[rows])
+        for rows, column in zip(there.T, values.T, strict=True)
+        if rows.sum() >= LEAST and np.ptp(column[rows]) >= FLAT
+    ]
+    if not columns:
+        return None
+    keys = stream(_SEED, "order of sessions").random((ORDERS, values.shape[0]))
+    observed = np.zeros(1)
+    others = np.zeros(ORDERS)
+    orders: dict[bytes, NDArray[np.intp]] = {}
+    for rows, column in columns:
+        known = rows.tobytes()
+        if known not in orders:
+            orders[known] = np.argsort(keys[:, rows], axis=1)
+        observed += _lag1(column[None, :])
+        others += _lag1(column[orders[known]])
+    r = float(observed[0]) / len(columns)
+    hits = int((others >= float(observed[0]) - FLAT).sum())
+    sessions = int(there.any(axis=1).sum())
+    rho = min(max(r + (1 + 3 * r) / sessions, 0.0), 0.98)
+    return Dependence(
+        lag1=r,
+        pvalue=(1 + hits) / (1 + ORDERS),
+        sessions=sessions,
+        benchmarks=len(columns),
+        side=side,
+        factor=math.sqrt((1 + rho) / (1 - rho)),
+    )
+
+
+def dependence_in(
+    layout: Layout, tables: Tables, candidate: PerformanceMatrix, baseline: PerformanceMatrix
+) -> Dependence | None:
+    """Test the sessions of a design: their differences where sides are paired, else each side's.
+
+    None where the order of the sessions in time is not known, or one side's is not, and where hosts
+    stand for sessions.
+    """
+    if layout.outermost != "session":
+        return None
+    if layout.design == "paired":
+        places = _places(layout, candidate, layout.common)
+        return None if places is None else dependence_of(tables.differences[places])
+    if layout.design != "separate":
+        return None
+    ours = _places(layout, candidate, layout.ours.sessions)
+    theirs = _places(layout, baseline, layout.theirs.sessions)
+    found = (
+        None if ours is None else dependence_of(tables.ours[ours], side="candidate"),
+        None if theirs is None else dependence_of(tables.theirs[theirs], side="baseline"),
+    )
+    known = [one for one in found if one is not None]
+    return min(known, key=lambda one: one.pvalue, default=None)
+
+
+def _places(
+    layout: Layout, matrix: PerformanceMatrix, rows: NDArray[np.int64]
+) -> NDArray[np.intp] | None:
+    """Give the rows of a table in the order of time; `rows` are the sessions that they belong to."""
+    order = {str(label): place for place, label in enumerate(session_order(matrix))}
+    places = [order.get(layout.labels[row]) for row in rows.tolist()]
+    known = [place for place in places if place is not None]
+    return np.argsort(known) if len(known) == len(places) else None
+
+
+def _lag1(values: Floats) -> Floats:
+    """Give the lag-1 autocorrelation of each row."""
+    centred = values - values.mean(axis=1, keepdims=True)
+    return np.asarray((centred[:, :-1] * centred[:, 1:]).sum(axis=1) / (centred**2).sum(axis=1))
+
+
+DISTANCE = 20.0  # of the groups, in standard errors of a cell
+_TELLING = 8  # cells from which on chance does not put all of one side at one speed
+
+
+class TwoSpeeds(NamedTuple):
+    """Two speeds at which a benchmark's cells lie.
+
+    `distance` is that of the groups' means of logs; `by_side` tells whether the groups are the sides.
+    """
+
+    distance: float
+    by_side: bool
+
+
+def two_speeds(ours: Floats, theirs: Floats, within: float, freedom: int) -> TwoSpeeds | None:
+    """Tell whether a benchmark's cells lie at two speeds; None where they do not.
+
+    The cells are sorted and split in two groups of at least two where that leaves the least sum of
+    squares. They lie at two speeds where the groups are 20 standard errors of a cell apart, and vary
+    within themselves by no more than runs do: F test above .01.
+
+    From eight cells on, groups that are the two sides are the difference that is looked for, and no
+    chance of sessions; below that nothing tells them apart.
+    """
+    cells = np.concatenate([ours, theirs])
+    if cells.size < 4 or freedom < 1 or not within > FLAT**2:
+        return None
+    order = np.argsort(cells, kind="stable")
+    place = _split(cells[order])
+    low, high = cells[order[:place]], cells[order[place:]]
+    distance = float(high.mean() - low.mean())
+    if distance < DISTANCE * math.sqrt(within):
+        return None
+    left = (((low - low.mean()) ** 2).sum() + ((high - high.mean()) ** 2).sum()) / (cells.size - 2)
+    if fdtrc(cells.size - 2, freedom, left / within) <= RISK:
+        return None
+    sides = {frozenset(range(ours.size)), frozenset(range(ours.size, cells.size))}
+    by_side = frozenset(order[:place].tolist()) in sides
+    return None if by_side and cells.size >= _TELLING else TwoSpeeds(distance, by_side)
+
+
+def _split(cells: Floats) -> int:
+    """Give the size of the lower group of the best split of sorted cells."""
+    n = cells.size
+    sizes = np.arange(2, n - 1)
+    centred = cells - cells.mean()  # so that squares do not cancel
+    sums, total = np.cumsum(centred)[sizes - 1], centred.sum()
+    between = sums**2 / sizes + (total - sums) ** 2 / (n - sizes)
+    return int(sizes[int(between.argmax())])
+
+
+def speeds_of(layout: Layout, zeroed: NDArray[np.bool_]) -> dict[int, TwoSpeeds]:
+    """Look at every benchmark of a design by sessions: benchmark -> its two speeds, if it has them."""
+    if layout.outermost != "session" or layout.design not in ("paired", "separate"):
+        return {}
+    ours, theirs = (_Cells.of(layout, side) for side in (layout.ours, layout.theirs))
+    both = (ours.runs > 0) & (theirs.runs > 0)
+    used = [both, both] if layout.design == "paired" else [ours.runs > 0, theirs.runs > 0]
+    found = {}
+    for k in np.flatnonzero(~zeroed).tolist():
+        rows = [there[:, k] for there in used]
+        sides = (ours, theirs)
+        freedom = sum(int((s.runs[r, k] - 1).sum()) for s, r in zip(sides, rows, strict=True))
+        cells = [s.mean[r, k] for s, r in zip(sides, rows, strict=True)]
+        if min(len(one) for one in cells) < 2 or freedom < 1:
+            continue
+        squares = sum(float(s.squares[r, k].sum()) for s, r in zip(sides, rows, strict=True))
+        each = np.concatenate([1 / s.runs[r, k] for s, r in zip(sides, rows, strict=True)]).mean()
+        speeds = two_speeds(cells[0], cells[1], squares / freedom * float(each), freedom)
+        if speeds is not None:
+            found[k] = speeds
+    return found
+
+
+class _Cells(NamedTuple):
+    """Runs, mean logs and sums of squares about them, each of the shape (sessions, benchmarks)."""
+
+    runs: NDArray[np.int64]
+    mean: Floats
+    squares: Floats
+
+    @classmethod
+    def of(cls, layout: Layout, side: Side) -> _Cells:
+        shape = len(layout.labels), layout.benchmarks
+        cell = side.session * layout.benchmarks + side.benchmark
+        logs = np.log(np.where(side.values > 0, side.values, 1.0))
+        runs = np.bincount(cell, minlength=shape[0] * shape[1]).astype(np.int64)
+        mean = np.bincount(cell, logs, minlength=runs.size) / np.maximum(runs, 1)
+        squares: Floats = np.asarray(
+            np.bincount(cell, (logs - mean[cell]) ** 2, minlength=runs.size), dtype=np.float64
+        )
+        return cls(runs.reshape(shape), mean.reshape(shape), squares.reshape(shape))

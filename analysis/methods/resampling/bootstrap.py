@@ -1,0 +1,359 @@
+"""Bootstrap intervals of the ratio of two suite means.
+
+Runs are drawn with replacement within each variant and benchmark, or whole rounds or sessions
+jointly over the benchmarks. The text of [1]_, section 4, pools both variants before it draws; that
+is the law under "no difference", around 1, and not what its Table 6 shows, so it is not done here.
+H is the list of replicates of the ratio, alpha the risk, as there.
+
+References
+----------
+.. [1] S. Irving, B. Li, S. Chen, L. Peng, W. Zhang, L. Duan, "Computer comparisons in the presence
+   of performance variation", Frontiers of Computer Science, 2018, section 4.
+.. [2] B. Efron, R. J. Tibshirani, "An Introduction to the Bootstrap", 1993, chapters 12 to 14.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from ...data.matrix import PerformanceMatrix
+from ...data.pair import Centre, Mean, check_means
+from ...errors import AnalysisError, InsufficientDataError, UsageError
+from ...stats.arguments import counted, door
+from ...stats.samples import read_only
+from .cautions import interval_cautions, pair_cautions, scope_cautions, unit_cautions
+from .coverage import KnownCoverage, known_coverage
+from .draws import Comparison, Draws, compare, draw, jackknife, standard_error, strata_sizes
+from .result import INTERVALS, SIDES, BootstrapInterval, Interval, Sides
+from .units import UNITS, Question, Unit, Units, ask, exchangeable_units
+
+Array = NDArray[np.float64]
+Tails = tuple[float | None, float | None]
+
+_TIE = 1e-12  # of the ratio: replicates this close to the observed one are equal to it
+_FAR = 1e300
+_OUTLANDISH = "look for values that are no measurements"
+
+
+def interval_ends(
+    interval: Interval,
+    comparison: Comparison,
+    drawn: Draws,
+    *,
+    ratio: float,
+    replicates: Array,
+    tails: Tails,
+    corrections: tuple[float, float] | None = None,
+) -> tuple[float, float]:
+    """Give both ends for the risks left below and above; None leaves an end open.
+
+    `corrections` are what `bca_corrections` gives, for those who ask for several ends.
+    """
+    low_tail, high_tail = tails
+    if interval == "studentized":
+        return _studentized(ratio, drawn, comparison, tails)
+    if interval == "bca":
+        z0, a = corrections or bca_corrections(comparison, ratio=ratio, replicates=replicates)
+        levels = _bca_levels(z0, a, tails)
+    else:
+        levels = (low_tail, None if high_tail is None else 1 - high_tail)
+    low, high = levels
+    return (
+        0.0 if low is None else float(np.quantile(replicates, low)),
+        float("inf") if high is None else float(np.quantile(replicates, high)),
+    )
+
+
+def bca_corrections(
+    comparison: Comparison, *, ratio: float, replicates: Array
+) -> tuple[float, float]:
+    """Give z0 and a of BCa: the bias by the share below, the acceleration by the jackknife.
+
+    Every stratum is jackknifed around its own mean, and weighs by its size (for equal sizes
+    equation 14.15 of [1] over all strata).
+    """
+    margin = _TIE * ratio
+    below = np.count_nonzero(replicates < ratio - margin)
+    equal = np.count_nonzero(np.abs(replicates - ratio) <= margin)
+    share = (below + equal / 2) / replicates.size
+    if share in (0, 1):
+        raise AnalysisError(
+            f"all {replicates.size} replicates lie on one side of the observed ratio, so BCa's "
+            "correction for bias is infinite",
+            fix="take another interval, or more resamples",
+        )
+    parts = [ratios_of(ratio, shifts) for shifts in jackknife(comparison)]
+    sizes = np.array([part.size for part in parts])
+    starts = np.cumsum(sizes) - sizes
+    left = np.concatenate(parts)
+    largest = float(left.max())
+    left /= largest  # no scale changes a, and the cubes of ratios may be no numbers
+    centres = np.add.reduceat(left, starts) / sizes
+    u = np.repeat((sizes - 1) / sizes, sizes) * (np.repeat(centres, sizes) - left)
+    size = float(np.abs(u).max())
+    if size <= _TIE * (ratio / largest):
+        return float(ndtri(share)), 0.0
+    u /= size
+    return float(ndtri(share)), float((u**3).sum()) / (6 * float((u**2).sum()) ** 1.5)
+
+
+def _bca_levels(z0: float, a: float, tails: Tails) -> Tails:
+    """Give the quantiles' levels of BCa, equation 14.10 of [1]."""
+
+    def level(tail: float, direction: int) -> float:
+        z = z0 + direction * -float(ndtri(tail))
+        scale = 1 - a * z
+        if scale <= 0:
+            raise AnalysisError(
+                f"BCa does not exist at this confidence: its acceleration is {a:.3g}",
+                fix="take another interval, or a lower confidence",
+            )
+        return float(ndtr(z0 + z / scale))
+
+    low, high = tails
+    return None if low is None else level(low, -1), None if high is None else level(high, 1)
+
+
+def _studentized(
+    ratio: float, drawn: Draws, comparison: Comparison, tails: Tails
+) -> tuple[float, float]:
+    assert drawn.errors is not None
+    error = standard_error(comparison)
+    if not (np.isfinite(error) and np.isfinite(drawn.errors).all()):
+        raise AnalysisError("a standard error leaves the range of numbers", fix=_OUTLANDISH)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        t = drawn.shifts / drawn.errors
+    t[drawn.shifts == 0] = 0.0
+    t = np.clip(t, -_FAR, _FAR)
+    # the largest t belongs to the lower end
+    low, high = tails
+    levels = (None if low is None else 1 - low, None if high is None else high)
+    found = [None if level is None else float(np.quantile(t, level)) for level in levels]
+    if any(q is not None and abs(q) > _FAR / 1e10 for q in found):
+        sizes = strata_sizes(comparison)
+        least = int(min(size.min() for size in sizes))
+        raise InsufficientDataError(
+            "in too many resamples no unit varies, so that the studentized end is infinite",
+            fix="measure more, or take the corrected interval",
+            n=least,
+            needed=least + 1,
+        )
+    ends = [
+        None if q is None else float(ratios_of(ratio, np.array([-q * error]))[0]) for q in found
+    ]
+    return (0.0 if ends[0] is None else ends[0], float("inf") if ends[1] is None else ends[1])
+
+
+def ratios_of(ratio: float, shifts: Array) -> Array:
+    """Turn shifts of the log ratio into ratios."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        ratios = ratio * np.exp(shifts)
+    if not (np.isfinite(ratios).all() and ratios.all()):
+        raise AnalysisError(
+            "the replicates of the ratio leave the range of numbers",
+            fix=_OUTLANDISH,
+        )
+    return np.asarray(ratios, dtype=np.float64)
+
+
+def _larger_units(question: Question) -> Iterator[tuple[Units, float]]:
+    """Give the larger units that are known, with their standard error over that of the drawn ones.
+
+    Nothing for medians, whose standard error is not known, and where a stratum has one unit.
+    """
+    a, b = question.pair.candidate, question.pair.baseline
+
+    def error(of: Units) -> float | None:
+        comparison = compare(question._replace(units=of))
+        if min(size.min() for size in strata_sizes(comparison)) < 2:
+            return None
+        return standard_error(comparison)
+
+    larger = UNITS[UNITS.index(question.units.unit) + 1 :]
+    own = None if question.centre == "median" or not larger else error(question.units)
+    if not own:
+        return
+    for unit in larger:
+        if any(getattr(matrix, f"{unit}s") is None for matrix in (a, b)):
+            continue
+        other = exchangeable_units(a, b, unit)
+        found = error(other)
+        if found is not None:
+            yield other, found / own
+
+
+@door
+def bootstrap_speedup(
+    candidate: PerformanceMatrix,
+    baseline: PerformanceMatrix,
+    *,
+    mean: Mean = "geometric",
+    centre: Centre = "runs",
+    interval: Interval = "percentile",
+    confidence: float = 0.95,
+    sides: Sides = "two",
+    resamples: int = 10_000,
+    rng: np.random.Generator,
+    unit: Unit | None = None,
+) -> BootstrapInterval:
+    """Give a bootstrap interval of the ratio of two suite means.
+
+    Parameters
+    ----------
+    candidate, baseline : PerformanceMatrix
+        Matched by benchmark name; what only one of them has is left out, with a caution.
+    mean : {"geometric", "harmonic", "arithmetic"}
+        The mean over the benchmarks, of the values as they are stored.
+    centre : {"runs", "mean", "median"}
+        What stands for one benchmark: the same kind of mean over its runs, their arithmetic mean,
+        or their median.
+    interval : {"percentile", "corrected", "bca", "studentized"}
+        "percentile", as published: quantiles of H. "corrected": the same after each centre's
+        deviation is widened by sqrt(m / (m - 1)) on the log scale, m the units of its stratum,
+        because a resample of m values varies too little by that factor. "bca": percentiles
+        corrected for bias and acceleration [2]_. "studentized": quantiles of the log ratio's
+        deviation over its standard error in each replicate; not for medians.
+    confidence : float
+        The nominal confidence, between 0.5 and 1.
+    sides : {"two", "lower", "upper"}
+        "lower" gives a lower bound only (high is inf), "upper" an upper bound (low is 0), each
+        with the whole risk on its side.
+    resamples : int
+        How many replicates, at least 2.
+    rng : numpy.random.Generator
+        Source of the one root from which every benchmark's stream is derived.
+    unit : {"run", "block", "session"}, optional
+        What is drawn: runs within each variant and benchmark, or whole rounds or sessions with all
+        their runs of all benchmarks (for both variants at once where units hold both). None takes
+        "session" where both sides have five or more sessions in common, else "block" where block
+        ids are known on both sides, else "run", as the randomization test does.
+
+    Returns
+    -------
+    BootstrapInterval
+        The ratio, both ends, the replicates, the known coverage and cautions. Quantiles
+        interpolate linearly between order statistics (type 7).
+
+    Raises
+    ------
+    UsageError
+        If an argument is out of its range, or "studentized" meets medians.
+    InsufficientDataError
+        If no stratum has two units or, but for "percentile", one has fewer.
+    AnalysisError
+        If the matrices do not go together, or BCa does not exist for the data.
+    """
+    check_means(mean, centre)
+    for name, value, values in (("interval", interval, INTERVALS), ("sides", sides, SIDES)):
+        if value not in values:
+            raise UsageError(f"{name} must be one of {', '.join(values)}, not {value!r}")
+    if not 0.5 < confidence < 1:
+        raise UsageError(f"confidence must lie between 0.5 and 1, not {confidence!r}")
+    counted("resamples", resamples, least=2)
+    if interval == "studentized" and centre == "median":
+        raise UsageError(
+            "a studentized interval needs a standard error, and that of a median is not known",
+            fix="take centre 'runs' or 'mean', or another interval",
+        )
+    question = ask(candidate, baseline, unit, mean, centre)
+    comparison = compare(question)
+    _enough(comparison, interval)
+    ratio = question.ratio
+    drawn = draw(
+        comparison,
+        int(rng.integers(2**63)),
+        resamples,
+        widened=interval == "corrected",
+        errors=interval == "studentized",
+    )
+    replicates = ratios_of(ratio, drawn.shifts)
+    risk = 1 - confidence  # None leaves an end open
+    tails = {"two": (risk / 2, risk / 2), "lower": (risk, None), "upper": (None, risk)}[sides]
+    low, high = interval_ends(
+        interval, comparison, drawn, ratio=ratio, replicates=replicates, tails=tails
+    )
+    known = _known(question, comparison, interval, confidence, two_sided=sides == "two")
+    result = BootstrapInterval(
+        **question.answered(),
+        ratio=ratio,
+        low=low,
+        high=high,
+        confidence=float(confidence),
+        known_coverage=None if known is None else known.coverage,
+        interval=interval,
+        sides=sides,
+        units=question.units.words,
+        resamples=int(resamples),
+        replicates=read_only(replicates),
+    )
+    cautions = (
+        *pair_cautions(question.pair),
+        *interval_cautions(result, comparison, known, redrawn=drawn.redrawn),
+        *unit_cautions(question.pair, question.units),
+        *scope_cautions(question.units, interval, _larger_units(question)),
+    )
+    return replace(result, cautions=cautions)
+
+
+def _known(
+    question: Question,
+    comparison: Comparison,
+    interval: Interval,
+    confidence: float,
+    *,
+    two_sided: bool,
+) -> KnownCoverage | None:
+    units = question.units
+    if units.several_sessions:
+        return None  # the simulated units are independent, and these are not
+    single = units.unit == "run"
+    return known_coverage(
+        interval,
+        centre=question.centre,
+        design="runs" if single else "pairs" if units.both else "units",
+        benchmarks=len(question.pair.candidate.benchmarks) if single else 1,
+        runs=float(min(sizes.min() for sizes in strata_sizes(comparison))),
+        confidence=confidence,
+        two_sided=two_sided,
+    )
+
+
+def _enough(comparison: Comparison, interval: Interval) -> None:
+    """Refuse what so few units cannot give."""
+    noun = comparison.units.noun
+    sizes = strata_sizes(comparison)
+    most, least = (int(pick(float(pick(size)) for size in sizes)) for pick in (max, min))
+    if most < 2:
+        where = "only" if comparison.units.both else "on each side"
+        where = "on each benchmark and side" if comparison.units.unit == "run" else where
+        raise InsufficientDataError(
+            f"there is one {noun} {where}: resampling it tells nothing about its spread",
+            fix=f"measure 3 or more {noun}s",
+            n=most,
+            needed=2,
+        )
+    if least >= 2 or interval == "percentile":
+        return
+    where = "one side"
+    if comparison.units.unit == "run":
+        benchmarks = comparison.question.pair.candidate.benchmarks
+        single = [
+            bench
+            for bench, one, other in zip(benchmarks, *sizes, strict=True)
+            if min(one, other) < 2
+        ]
+        where = f"benchmark {single[0]!r}" + (
+            f" and {len(single) - 1} more" if len(single) > 1 else ""
+        )
+    raise InsufficientDataError(
+        f"the {interval} interval needs the spread of every stratum, and there is one {noun}",
+        where,
+        f"measure 2 or more {noun}s there, leave it out, or take interval 'percentile'",
+        n=least,
+        needed=2,
+    )

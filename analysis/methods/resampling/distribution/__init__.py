@@ -1,1 +1,0 @@
-"""Empirical distributions of the suite mean."""

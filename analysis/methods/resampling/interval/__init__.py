@@ -1,1 +1,0 @@
-"""Bootstrap intervals of the ratio of suite means."""

@@ -1,0 +1,419 @@
+"""The randomization test of the ratio of two suite means.
+
+[1]_, section 3: pool the runs of both systems, reassign them at random, compute the ratio of means
+over the suite each time, and see where the observed ratio lies. The choice of what is reassigned is
+not in the paper and decides whether the test holds its level: see `analysis.methods.resampling.units`.
+
+References
+----------
+.. [1] S. Irving, B. Li, S. Chen, L. Peng, W. Zhang, L. Duan, "Computer comparisons in the presence
+   of performance variation", Frontiers of Computer Science, 2018, section 3.
+.. [2] B. Phipson, G. K. Smyth, "Permutation p-values should never be zero", Statistical
+   Applications in Genetics and Molecular Biology 9(1), 2010.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...data.matrix import PerformanceMatrix
+from ...data.pair import Centre, Mean, check_means
+from ...errors import AnalysisError, UsageError
+from ...stats.arguments import counted, door, stream
+from .cautions import assignment_cautions, pair_cautions, unit_cautions
+from .result import Alternative, RandomizationTest
+from .units import Question, Unit, Units, ask
+
+if TYPE_CHECKING:
+    from .kernel import Design, Runs
+
+
+Floats = NDArray[np.float64]
+_TABLE = 5000  # splits of one benchmark that are listed once and then looked up
+_COUNTABLE = 2**53  # larger numbers of assignments are given by their logarithm
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Reassigned:
+    """Logarithms of candidate mean over baseline mean, of the values as stored.
+
+    `observed` is the one of the labels as they are; `logs` has one for each assignment: all of them
+    when `exact`, otherwise random ones. `assignments` is how many there are, None for more than
+    2^53 (when units lack benchmarks and the assignments were drawn, at most so many), and
+    `log10_assignments` their decimal logarithm. `partial` says that some would leave a benchmark
+    without runs on one side, and do not take part.
+    """
+
+    observed: float
+    logs: Floats
+    exact: bool
+    assignments: int | None
+    log10_assignments: float
+    partial: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Suite:
+    """Both sides' values, ready to be summed: see `_suite`."""
+
+    ours: list[Floats]
+    theirs: list[Floats]
+    names: tuple[str, ...]
+    mean: Mean
+    median: bool
+    outer: int
+
+    def logs(self, a: Floats, b: Floats) -> Floats:
+        """Turn both sides' sums over benchmarks into logarithms of ratios, in place."""
+        with np.errstate(all="ignore"):
+            if self.mean == "geometric":
+                a -= b
+                a /= len(self.names)
+            else:
+                np.divide(a, b, out=a) if self.mean == "arithmetic" else np.divide(b, a, out=a)
+                np.log(a, out=a)
+        if not np.isfinite(a).all():
+            raise AnalysisError(
+                f"ratios of {self.mean} means leave the range of numbers",
+                fix="look for values that are no measurements: they lie too far apart",
+            )
+        return a
+
+
+def _suite(question: Question) -> _Suite:
+    from .kernel import IDENTITY, LOGARITHM, RECIPROCAL
+
+    a, b = question.pair.candidate, question.pair.baseline
+    mean, centre = question.mean, question.centre
+    pooled = [np.concatenate(pair) for pair in zip(a.samples, b.samples, strict=True)]
+    # A common factor of both sides cancels in the ratio. The middle of the range on the log scale
+    # keeps sums and reciprocals of values from 1e-300 to 1e300 inside the range of numbers.
+    scales = [math.sqrt(x.min()) * math.sqrt(x.max()) for x in pooled]
+    if mean != "geometric":
+        scales = [math.sqrt(min(scales)) * math.sqrt(max(scales))] * len(scales)
+
+    def ready(rows: tuple[Floats, ...]) -> list[Floats]:
+        with np.errstate(all="ignore"):  # what overflows here is refused as a ratio
+            if centre != "runs" or mean == "arithmetic":
+                return [x / scale for x, scale in zip(rows, scales, strict=True)]
+            if mean == "harmonic":
+                return [scale / x for x, scale in zip(rows, scales, strict=True)]
+            return [_log_ratio(x, scale) for x, scale in zip(rows, scales, strict=True)]
+
+    outer = IDENTITY
+    if centre != "runs" and mean != "arithmetic":
+        outer = LOGARITHM if mean == "geometric" else RECIPROCAL
+    return _Suite(
+        ours=ready(a.samples),
+        theirs=ready(b.samples),
+        names=a.benchmarks,
+        mean=mean,
+        median=centre == "median",
+        outer=outer,
+    )
+
+
+def _log_ratio(values: Floats, scale: float) -> Floats:
+    """Give log(values / scale) to full precision, however far apart they are."""
+    fraction, exponent = np.frexp(values)
+    scale_fraction, scale_exponent = math.frexp(scale)
+    logs: Floats = np.log(fraction / scale_fraction) + (exponent - scale_exponent) * math.log(2)
+    return logs
+
+
+def _observed(suite: _Suite) -> float:
+    from .kernel import LOGARITHM, RECIPROCAL
+
+    def total(rows: list[Floats]) -> Floats:
+        with np.errstate(all="ignore"):
+            centres = np.array([np.median(x) if suite.median else x.mean() for x in rows])
+            if suite.outer == LOGARITHM:
+                centres = np.log(centres)
+            elif suite.outer == RECIPROCAL:
+                centres = 1 / centres
+        return np.array([centres.sum()])
+
+    return float(suite.logs(total(suite.ours), total(suite.theirs))[0])
+
+
+# ---- how many assignments there are
+
+_Count = tuple[int | None, float]  # None where it is too large to be of use; its decimal logarithm
+_LOG2 = math.log10(2)
+
+
+def _choices(total: int, size: int) -> _Count:
+    """Count the choices of `size` from `total`; the number itself takes long to find when huge."""
+    log = math.lgamma(total + 1) - math.lgamma(size + 1) - math.lgamma(total - size + 1)
+    log10 = log / math.log(10)
+    return (math.comb(total, size) if log10 < 20 else None), log10
+
+
+def _product(counts: list[_Count]) -> _Count:
+    product = 1
+    for count, _ in counts:
+        if count is None or product * count > _COUNTABLE:
+            return None, sum(log10 for _, log10 in counts)
+        product *= count
+    return product, math.log10(product)
+
+
+# ---- each benchmark on its own
+
+
+def _by_benchmark(suite: _Suite, resamples: int, root: int) -> Reassigned:
+    from . import kernel
+
+    pools = []
+    for pair in zip(suite.ours, suite.theirs, strict=True):
+        x = np.sort(np.concatenate(pair))
+        ends = np.array([0, x.size])
+        pools.append(kernel.Runs(x, np.arange(x.size), ends, suite.median, suite.outer))
+    sizes = [len(x) for x in suite.ours]
+    splits = [_choices(len(pool.values), k) for pool, k in zip(pools, sizes, strict=True)]
+    assignments, log10 = _product(splits)
+    exact = assignments is not None and assignments <= resamples
+
+    def table(i: int) -> tuple[Floats, Floats]:
+        a, b = (np.empty(math.comb(len(pools[i].values), sizes[i])) for _ in range(2))
+        kernel.all_splits(pools[i], sizes[i], a, b)
+        return a, b
+
+    if exact:
+        a, b = np.zeros(1), np.zeros(1)
+        for i in range(len(pools)):
+            a, b = (np.add.outer(s, t).ravel() for s, t in zip((a, b), table(i), strict=True))
+    else:
+        a, b = np.zeros(resamples), np.zeros(resamples)
+        for i, name in enumerate(suite.names):
+            # a stream of its own: another benchmark more or less changes no draw of this one
+            draws = stream(root, name)
+            count = splits[i][0]
+            if count is not None and count <= _TABLE:
+                drawn = draws.integers(0, count, resamples, dtype=np.uint16)
+                kernel.add_drawn(drawn, *table(i), a, b)
+            else:
+                kernel.add_shuffled(draws, pools[i], sizes[i], a, b)
+    return Reassigned(
+        observed=_observed(suite),
+        logs=suite.logs(a, b),
+        exact=exact,
+        assignments=assignments,
+        log10_assignments=log10,
+        partial=False,
+    )
+
+
+# ---- whole units
+
+
+def _jointly(suite: _Suite, units: Units, resamples: int, root: int) -> Reassigned:
+    from . import kernel
+
+    runs, design = _all_runs(suite, units)
+    n, labels = len(runs.starts) - 1, design.pool + 2 * design.pairs
+    lengths = np.diff(runs.starts)
+    places = np.repeat(np.arange(n), lengths) * labels + runs.owner
+    counts = np.bincount(places, minlength=n * labels).reshape(n, labels)  # of benchmark and label
+    even = bool((counts == counts[:, :1]).all())
+    if even and not suite.median and suite.outer == kernel.IDENTITY:
+        # summed over the benchmarks beforehand: where no unit lacks a run, the mean stays the same
+        weighted = runs.values * np.repeat(1 / counts[:, 0], lengths)
+        sums = np.bincount(runs.owner, weighted, minlength=labels).astype(np.float64)
+        runs = runs._replace(values=sums, owner=np.arange(labels), starts=np.array([0, labels]))
+    assignments, log10 = _product(
+        [_choices(design.pool, design.size), *[(2, _LOG2)] * design.pairs]
+    )
+    size = resamples if assignments is None else min(assignments, resamples)
+    exact = size == assignments
+    a, b = np.empty(size), np.empty(size)
+    if exact:
+        done = kernel.joint_all(runs, design, a, b)
+        partial, assignments, log10 = done < len(a), done, math.log10(done)
+    else:
+        done = kernel.joint_shuffled(stream(root, "units"), runs, design, a, b)
+        partial = not bool((counts > 0).all())
+        if done < resamples:
+            raise AnalysisError(
+                f"too many {units.noun}s lack benchmarks: of {kernel.TRIES * resamples:,} random "
+                f"reassignments only {done:,} gave every benchmark runs on both sides",
+                fix="leave out the benchmarks that failed most, or take unit='run'",
+            )
+    return Reassigned(
+        observed=_observed(suite),
+        logs=suite.logs(a[:done], b[:done]),
+        exact=exact,
+        assignments=assignments,
+        log10_assignments=log10,
+        partial=partial,
+    )
+
+
+def _all_runs(suite: _Suite, units: Units) -> tuple[Runs, Design]:
+    from .kernel import Design, Runs
+
+    pooled = np.flatnonzero(units.sides != 2)
+    paired = np.flatnonzero(units.sides == 2)
+    place = np.empty((2, len(units.sides)), dtype=np.int64)  # side x unit -> label
+    place[:, pooled] = np.arange(len(pooled))
+    place[0, paired] = len(pooled) + 2 * np.arange(len(paired))
+    place[1, paired] = place[0, paired] + 1
+    values, owner = [], []
+    for ours, theirs, our_units, their_units in zip(
+        suite.ours, suite.theirs, units.candidate, units.baseline, strict=True
+    ):
+        pool = np.concatenate([ours, theirs])
+        order = np.argsort(pool, kind="stable")
+        values.append(pool[order])
+        owner.append(np.concatenate([place[0, our_units], place[1, their_units]])[order])
+    starts = np.cumsum([0, *(len(row) for row in values)])
+    runs = Runs(np.concatenate(values), np.concatenate(owner), starts, suite.median, suite.outer)
+    return runs, Design(len(pooled), units.only_candidate, len(paired))
+
+
+TOLERANCE = 1e-12  # ratios within this of each other, relatively, are equal
+
+
+@door
+def randomization_test(
+    candidate: PerformanceMatrix,
+    baseline: PerformanceMatrix,
+    *,
+    mean: Mean = "geometric",
+    centre: Centre = "runs",
+    alternative: Alternative = "two-sided",
+    unit: Unit | None = None,
+    resamples: int = 10_000,
+    rng: np.random.Generator,
+) -> RandomizationTest:
+    """Test the ratio of two suite means by reassigning the labels.
+
+    Parameters
+    ----------
+    candidate, baseline : PerformanceMatrix
+        The runs of both; benchmarks that only one of them has are left out and named.
+    mean : {"geometric", "harmonic", "arithmetic"}
+        The mean over the benchmarks, of the values as stored.
+    centre : {"runs", "mean", "median"}
+        What stands for one benchmark: see `suite_mean`.
+    alternative : {"candidate", "baseline", "two-sided"}
+        Who is better if the hypothesis is wrong.
+    unit : {"run", "block", "session"}, optional
+        What is reassigned together. "run": each benchmark's runs on their own, as published.
+        "block": whole rounds, jointly over the benchmarks; rounds that hold one variant are pooled
+        and reassigned, rounds that hold both swap the labels within. "session": the same with
+        sessions. None: "session" when both sides have five or more sessions in common, otherwise
+        "block" when block ids are known on both sides, otherwise "run".
+    resamples : int
+        Random assignments to draw, 1 to 10,000,000. When there are no more assignments than this,
+        all are listed and the test is exact.
+    rng : numpy.random.Generator
+        The source of randomness; one number is drawn from it.
+
+    Returns
+    -------
+    RandomizationTest
+
+    Raises
+    ------
+    UsageError
+        If an argument is unknown or out of range, or `unit` needs ids that are not there.
+    AnalysisError
+        If the matrices do not go together, a ratio leaves the range of numbers, or units lack so
+        many benchmarks that they cannot be reassigned.
+
+    Notes
+    -----
+    Hypothesis: the labels of the units are exchangeable, as when the variants do not differ on any
+    of these benchmarks. Against it: the candidate's, the baseline's, or either suite mean is the
+    better one ([1]_, H1a to H1c). p is (k + 1) / (N + 1) for random assignments ([2]_; the paper's
+    k / N can be 0), so that the observed one counts. Ratios within 1e-12 of the observed one,
+    relatively, count as equal to it. Assignments that would leave a benchmark without runs on one
+    side take no part; which ones do depends on the pooled data only, so the test keeps its level.
+    """
+    check_means(mean, centre)
+    if alternative not in get_args(Alternative):
+        raise UsageError(
+            f"alternative must be 'candidate', 'baseline' or 'two-sided', not {alternative!r}"
+        )
+    counted("resamples", resamples)
+    question = ask(candidate, baseline, unit, mean, centre)
+    units, ratio = question.units, question.ratio
+    suite, root = _suite(question), int(rng.integers(2**63))
+    if units.unit == "run":
+        done = _by_benchmark(suite, resamples, root)
+    else:
+        done = _jointly(suite, units, resamples, root)
+    lower = question.pair.candidate.better == "lower"
+    if lower:
+        np.negative(done.logs, out=done.logs)
+    observed = -done.observed if lower else done.observed
+    lowest, highest = float(done.logs.min()), float(done.logs.max())
+    tails = _tails(done, observed, observed)
+    if done.exact:  # ties at the end count
+        smallest = _tails(done, highest, lowest)
+    else:
+        least = max(1 / (len(done.logs) + 1), 10**-done.log10_assignments)
+        smallest = {"candidate": least, "baseline": least}
+    pvalue = _of(alternative, tails)
+    null = _ratios(done.logs)
+    result = RandomizationTest(
+        **question.answered(),
+        ratio=ratio,
+        pvalue=pvalue,
+        pvalue_candidate=tails["candidate"],
+        pvalue_baseline=tails["baseline"],
+        pvalue_error=0.0 if done.exact else _error(pvalue, len(null), alternative),
+        smallest_pvalue=_of(alternative, smallest),
+        alternative=alternative,
+        unit_words=units.words + (", labels swapped within" if units.both else ""),
+        exact=done.exact,
+        resamples=len(null),
+        assignments=done.assignments,
+        log10_assignments=done.log10_assignments,
+        null=null,
+    )
+    constant = highest - lowest <= TOLERANCE
+    cautions = (
+        *pair_cautions(question.pair),
+        *assignment_cautions(result, units, constant=constant, partial=done.partial),
+        *unit_cautions(question.pair, units),
+    )
+    return replace(result, cautions=cautions)
+
+
+def _ratios(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    with np.errstate(all="ignore"):
+        null: NDArray[np.float64] = np.exp(logs, out=logs)
+    if not (np.isfinite(null) & (null > 0)).all():
+        raise AnalysisError(
+            "the ratio leaves the range of numbers when labels are reassigned",
+            fix="look for values that are no measurements: they lie too far apart",
+        )
+    null.flags.writeable = False
+    return null
+
+
+def _tails(done: Reassigned, high: float, low: float) -> dict[str, float]:
+    """Give the share of assignments that reach `high`, and of those that reach `low`."""
+    size, own = len(done.logs), int(not done.exact)
+    counts = int((done.logs >= high - TOLERANCE).sum()), int((done.logs <= low + TOLERANCE).sum())
+    ours, theirs = ((count + own) / (size + own) for count in counts)
+    return {"candidate": ours, "baseline": theirs}
+
+
+def _of(alternative: Alternative, tails: dict[str, float]) -> float:
+    if alternative == "two-sided":
+        return min(1.0, 2 * min(tails.values()))
+    return tails[alternative]
+
+
+def _error(pvalue: float, size: int, alternative: Alternative) -> float:
+    if alternative == "two-sided":
+        return 2 * _error(pvalue / 2, size, "candidate")
+    return math.sqrt(pvalue * (1 - pvalue) / size)

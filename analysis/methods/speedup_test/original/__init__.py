@@ -1,1 +1,0 @@
-"""The original Speedup-Test tool: its configurations, and the files that it writes."""

@@ -1,0 +1,364 @@
+"""Other orders in which runs could have met their covariates: what chance alone would fit.
+
+Of what was drawn for each run every order within its session was as likely: runs are shuffled. What was
+only seen has an order of its own, as has the host: runs are shifted in a circle against it, after both
+are freed of the runs' autocorrelation; each shift is freed of the trend that its seam makes.
+
+References
+----------
+.. [1] P. H. Westfall, S. S. Young, "Resampling-Based Multiple Testing", 1993, section 2.6 (step-down
+   by the largest statistic).
+.. [2] B. Phipson, G. K. Smyth, "Permutation p-values should never be zero", Statistical Applications in
+   Genetics and Molecular Biology 9, 2010.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc
+
+from .factor_columns import LEAST_IN_ROW, Cell, Columns, detrended, trend
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+_SAME = 1e-9  # of the largest: a direction that is smaller is none
+_COLLINEAR = 1e-10  # of the largest square: the same within rounding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Directions:
+    """The orthonormal directions of a factor's columns.
+
+    `basis` has shape (rows, rank); `back`, shape (rank, k), takes coordinates of a place to those of
+    the basis: the coefficients of the columns are ``back.T @ (basis.T @ y)``. Where `either`, each
+    direction is that of one column, and the best of them counts.
+    """
+
+    basis: Floats
+    back: Floats
+    either: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Fits:
+    """How much of the runs' variance a factor explains, as they were and in other orders.
+
+    `found` is the share, 0 to 1, and `drawn`, shape (orders,), that of each other order. `along`, shape
+    (rank,), are the runs along the factor's directions and `length` is that of all runs: `found` is the
+    square of `along` over its square, or that of the longest of its parts. `signed` is the correlation with
+    a factor of one direction in each other order (empty of other factors); `lengths` those of all runs there.
+    """
+
+    found: float
+    drawn: Floats
+    along: Floats
+    length: float
+    signed: Floats
+    lengths: Floats
+
+
+def directions(
+    columns: Floats, whole: Floats | None = None, *, either: bool = False
+) -> Directions | None:
+    """Give the directions of columns; None where nothing of them is left."""
+    scale = np.sqrt((columns**2).sum(axis=0)) if whole is None else np.sqrt((whole**2).sum(axis=0))
+    largest = float(scale.max(initial=0.0))
+    if not largest > 0:
+        return None
+    if either:
+        sizes = np.sqrt((columns**2).sum(axis=0))
+        there = sizes > _SAME * largest
+        if not there.any():
+            return None
+        scales = np.where(there, 1 / np.where(there, sizes, 1.0), 0.0)
+        return Directions(basis=columns * scales, back=np.diag(scales), either=True)
+    # by the few columns' products: a decomposition of all rows costs a hundred times as much
+    squares, turns = np.linalg.eigh(columns.T @ columns)
+    kept = squares > max((_SAME * largest) ** 2, _COLLINEAR * float(squares[-1]))
+    if not kept.any():
+        return None
+    back = (turns[:, kept] / np.sqrt(squares[kept])).T
+    return Directions(basis=columns @ back.T, back=back)
+
+
+class Shuffles:
+    """Runs in every order within their sessions."""
+
+    def __init__(self, cell: Cell, count: int, rng: np.random.Generator) -> None:
+        self._sessions, self._y = cell.sessions, cell.rest
+        self._orders = np.empty((count, cell.rest.size))
+        for mine in cell.sessions:
+            places = np.broadcast_to(cell.rest[mine], (count, mine.size))
+            self._orders[:, mine] = rng.permuted(places, axis=1)
+        self._square = float(cell.rest @ cell.rest)
+
+    def prepared(
+        self, table: Floats, known: NDArray[np.bool_], *, either: bool = False
+    ) -> Directions | None:
+        """Free columns of their sessions' means."""
+        found = np.zeros_like(table)
+        for mine in self._sessions:
+            there = mine[known[mine]]
+            if there.size:
+                found[there] = table[there] - table[there].mean(axis=0)
+        return directions(found, table, either=either)
+
+    def fits(self, those: Sequence[Directions]) -> list[Fits]:
+        """Give how well each factor fits, in the order that was and in all others."""
+        if not those:
+            return []
+        basis = np.concatenate([one.basis for one in those], axis=1)
+        along, drawn = basis.T @ self._y, self._orders @ basis
+        lengths = np.full(drawn.shape[0], np.sqrt(self._square))
+        return _split(those, along, drawn, lengths, float(lengths[0]))
+
+
+class Shifts:
+    """Runs shifted in a circle within their sessions, against what was seen of them."""
+
+    def __init__(self, cell: Cell, count: int, rng: np.random.Generator) -> None:
+        self._sessions = tuple(mine for mine in cell.sessions if mine.size >= LEAST_IN_ROW)
+        self._carry = cell.autocorrelation
+        self._rows: list[Floats] = []  # the runs of each session, freed of everything
+        self._squares: list[Floats] = []  # after each shift
+        for mine in self._sessions:
+            row = detrended(self._innovations(cell.rest[mine])[:, None])[:, 0]
+            self._rows.append(row)
+            left = np.full(row.size, float(row @ row))
+            if row.size >= LEAST_IN_ROW:
+                left -= (_correlated(row, trend(row.size)) ** 2).sum(axis=1)
+            self._squares.append(left)
+        self._drawn = _shifts([row.size for row in self._rows], count, rng)
+
+    def __bool__(self) -> bool:
+        return bool(self._rows)
+
+    def prepared(
+        self, table: Floats, known: NDArray[np.bool_], *, either: bool = False
+    ) -> Directions | None:
+        """Free columns of the autocorrelation, the means and the trends of their sessions."""
+        parts, whole = [], []
+        for mine in self._sessions:
+            there = known[mine]
+            centred = np.zeros((mine.size, table.shape[1]))
+            if there.any():
+                centred[there] = table[mine[there]] - table[mine[there]].mean(axis=0)
+            fresh = self._innovations(centred)
+            fresh[~(there[1:] & there[:-1]) if self._carry else ~there] = 0.0
+            parts.append(detrended(fresh))
+            whole.append(centred)
+        if not parts:
+            return None
+        return directions(np.concatenate(parts), np.concatenate(whole), either=either)
+
+    def _innovations(self, rows: Floats) -> Floats:
+        if not self._carry:
+            return rows
+        found: Floats = rows[1:] - self._carry * rows[:-1]
+        return found
+
+    def fits(self, those: Sequence[Directions]) -> list[Fits]:
+        """Give how well each factor fits, unshifted and after each shift."""
+        if not those:
+            return []
+        basis = np.concatenate([one.basis for one in those], axis=1)
+        along = np.zeros(basis.shape[1])
+        drawn = np.zeros((self._drawn.shape[1], basis.shape[1]))
+        squares, square, begin = np.zeros(self._drawn.shape[1]), 0.0, 0
+        for row, after, shift in zip(self._rows, self._squares, self._drawn, strict=True):
+            every = _correlated(row, basis[begin : begin + row.size])
+            along += every[0]
+            drawn += every[shift]
+            square += float(row @ row)
+            squares += after[shift]
+            begin += row.size
+        lengths = np.sqrt(np.maximum(squares, 0.0))
+        return _split(those, along, drawn, lengths, float(np.sqrt(square)))
+
+
+def _correlated(row: Floats, columns: Floats) -> Floats:
+    """Multiply a row, shifted by each number of places, with columns: shape (shifts, columns)."""
+    size = row.size
+    found: Floats = np.fft.irfft(
+        np.conj(np.fft.rfft(row))[:, None] * np.fft.rfft(columns, axis=0), size, axis=0
+    )
+    return found
+
+
+def _shifts(sizes: Sequence[int], count: int, rng: np.random.Generator) -> Integers:
+    """Draw shifts of all sessions, shape (sessions, count); of few, each as often as the others."""
+    every = 1
+    for size in sizes:
+        every *= size
+        if every > count:
+            return np.stack([rng.integers(0, size, count) for size in sizes])
+    if not sizes:
+        return np.zeros((0, count), dtype=np.int64)
+    whole = np.stack(np.unravel_index(np.arange(every), sizes))
+    return whole[:, rng.permutation(np.arange(count) % every)]
+
+
+def _split(
+    those: Sequence[Directions], along: Floats, drawn: Floats, lengths: Floats, length: float
+) -> list[Fits]:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scaled = np.where(lengths[:, None] > 0, drawn / lengths[:, None], 0.0)
+    found, begin = [], 0
+    for one in those:
+        mine = slice(begin, begin + one.basis.shape[1])
+        own, squares = along[mine] ** 2 / length**2, scaled[:, mine] ** 2
+        found.append(
+            Fits(
+                found=float(own.max() if one.either else own.sum()),
+                drawn=squares.max(axis=1) if one.either else squares.sum(axis=1),
+                along=along[mine],
+                length=length,
+                signed=scaled[:, begin] if mine.stop == begin + 1 else np.zeros(0),
+                lengths=lengths,
+            )
+        )
+        begin = mine.stop
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SessionFits:
+    """How well a factor fits the means of sessions; `fits` is None where they are too few to tell.
+
+    `coordinates` are the means along the factor's directions, `spread` its standard deviation.
+    """
+
+    along: Directions
+    coordinates: Floats
+    spread: float
+    fits: Fits | None
+
+
+def between_sessions(
+    cell: Cell, columns: Columns, count: int, rng: np.random.Generator
+) -> SessionFits | None:
+    """Hold a factor against the sessions of each trial in other orders.
+
+    None where it does not differ between the sessions of any trial.
+
+    Notes
+    -----
+    Sessions of one trial are exchanged, each weighing the same. Where the arrangements are too few for
+    a p-value below 0.05, such as those of three sessions, or the factor has a direction for every two
+    sessions, nothing is told.
+    """
+    trial = np.array([cell.trial[mine[0]] for mine in cell.sessions])
+    y = np.array([cell.logs[mine].mean() for mine in cell.sessions])
+    table = np.full((len(cell.sessions), columns.table.shape[1]), np.nan)
+    for k, mine in enumerate(cell.sessions):
+        there = mine[columns.known[mine]]
+        if there.size:
+            table[k] = columns.table[there].mean(axis=0)
+    known = np.isfinite(table).all(axis=1)
+    trial, y, table = trial[known], y[known], table[known]
+    if not trial.size:
+        return None
+    whole = table.copy()
+    strata = [np.flatnonzero(trial == one) for one in np.unique(trial)]
+    for mine in strata:
+        y[mine] -= y[mine].mean()
+        table[mine] -= table[mine].mean(axis=0)
+    found = directions(table, whole)
+    square = float(y @ y)
+    if found is None or square <= 0:
+        return None
+    coordinates = found.basis.T @ y
+    freedom = max(y.size - len(strata), 1)
+    spread = math.sqrt(float((table[:, 0] ** 2).sum()) / freedom)
+    few = 2 * found.basis.shape[1] > y.size - len(strata)
+    if few or 2 / _arrangements(table, strata) > 0.05:  # two of them may fit alike
+        return SessionFits(along=found, coordinates=coordinates, spread=spread, fits=None)
+    orders = np.empty((count, y.size))
+    for mine in strata:
+        orders[:, mine] = rng.permuted(np.broadcast_to(y[mine], (count, mine.size)), axis=1)
+    drawn = ((orders @ found.basis) ** 2).sum(axis=1) / square
+    fits = Fits(
+        found=float(coordinates @ coordinates) / square,
+        drawn=drawn,
+        along=coordinates,
+        length=math.sqrt(square),
+        signed=np.zeros(0),
+        lengths=np.full(count, math.sqrt(square)),
+    )
+    return SessionFits(along=found, coordinates=coordinates, spread=spread, fits=fits)
+
+
+def _arrangements(table: Floats, strata: list[Integers]) -> float:
+    """Count the different ways in which the sessions of each trial could have met the factor."""
+    logs = 0.0
+    for mine in strata:
+        alike = Counter(map(tuple, np.round(table[mine], 9).tolist()))
+        logs += math.lgamma(mine.size + 1) - sum(math.lgamma(n + 1) for n in alike.values())
+    return math.exp(min(logs, 50.0))
+
+
+_LEAST = 1e-300  # probability whose logarithm is taken
+_SAME_SURPRISE = 1e-4
+
+
+def pvalue(fits: Fits) -> float:
+    """Give the share of orders that fit as well as the one that was, itself among them [2]_."""
+    as_well = int((fits.drawn >= fits.found * (1 - _SAME) - 1e-15).sum())
+    return (as_well + 1) / (fits.drawn.size + 1)
+
+
+def surprise(fits: Fits, law: Fits | None = None) -> tuple[float, Floats]:
+    """Put shares of factors with different numbers of levels on one scale.
+
+    Each share becomes minus the logarithm of its upper tail in the beta law with the mean and variance
+    of all of them, the one found among them: how it is found, and how it is drawn. `law` are other
+    shares whose mean and variance are taken.
+    """
+    base = fits if law is None else law
+    every = np.append(base.drawn, base.found)
+    mean, variance = float(every.mean()), float(every.var())
+    if not 0 < mean < 1 or variance <= 0:
+        return 0.0, np.zeros(fits.drawn.size)
+    weight = max(mean * (1 - mean) / variance - 1, 1e-3)
+    every = np.append(fits.drawn, fits.found)
+    tail = betainc((1 - mean) * weight, mean * weight, np.clip(1 - every, 0.0, 1.0))
+    scaled = -np.log(np.maximum(tail, _LEAST))
+    return float(scaled[-1]), scaled[:-1]
+
+
+class Family:
+    """Tests that one answer makes together.
+
+    The k-th order of every test is one order of the whole trial: the largest surprise of each says what
+    chance makes of so many tests, and steps down from the most surprising one [1]_.
+    """
+
+    def __init__(self, orders: int) -> None:
+        self._orders = orders
+        self._found: list[float] = []
+        self._drawn: list[NDArray[np.float32]] = []
+
+    def add(self, found: float, drawn: Floats) -> None:
+        """Add a test: its surprise, and those of the other orders."""
+        self._found.append(found)
+        self._drawn.append(drawn.astype(np.float32))
+
+    def adjusted(self) -> list[float]:
+        """Give the p-value of each test for the whole family, in the order in which they came."""
+        found = np.array(self._found)
+        order = np.argsort(found, kind="stable")  # the least surprising first
+        largest = np.zeros(self._orders, dtype=np.float32)
+        raised = np.empty(found.size)
+        for place in order:
+            np.maximum(largest, self._drawn[place], out=largest)
+            as_much = int((largest >= found[place] - _SAME_SURPRISE).sum())
+            raised[place] = (as_much + 1) / (self._orders + 1)
+        down = np.maximum.accumulate(raised[order[::-1]])
+        raised[order[::-1]] = down
+        return [float(p) for p in raised]

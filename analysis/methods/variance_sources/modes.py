@@ -1,0 +1,293 @@
+"""Which covariate separates the modes of each cell, if any does.
+
+All covariates of all cells are one family: where nothing separates anything, a sentence is said in 5 % of
+trials at most. What may follow from a long run stands back: it is named only where nothing else is, and
+only where its rates lie far apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...pages import number_format as figures
+from ...record.run_numbers import NUMBERS
+from ...stats.arguments import stream
+from ...stats.multiplicity import adjusted
+from ...stats.workers import Progress, in_order
+from .covariates import AS_LEVELS, Covariate, as_levels, spoken
+from .mode_separation import LEAST, Labelled, Separation, separation
+from .result import ClassesBy, Mode, ModeClass
+
+if TYPE_CHECKING:
+    from .mode_rules import Rule
+
+_DIGITS = 4
+_UNITS = {"khz": "kHz", "c": "°C", "bytes": "B"}  # as the names of numbers end
+
+
+def sentence_of(mode: Mode, covariate: Covariate, found: Separation) -> str:
+    """Say which values go with a mode, in how many of its runs and of the others.
+
+    A cause is spoken of only where the runner drew the values.
+    """
+    share = mode.classes[found.mode].share
+    begin = f"mode {found.mode + 1}, {_percent(share)} of runs: "
+    if covariate.may_follow:
+        inside, outside = (_number(mean, covariate.unit) for mean in found.means)
+        name = spoken(covariate.name)
+        several = name.partition(" per ")[0].endswith("s")
+        return (
+            f"{begin}nothing that was fixed before the run separates it; {name} "
+            f"differ{'' if several else 's'}, {inside} in it and {outside} in the others, which may be "
+            "its cause or follow from it"
+        )
+    said = (
+        f"{begin}{values_of(covariate, found.rule)} in {_percent(found.inside)} of them, "
+        f"{_percent(found.outside)} of the others"
+    )
+    if covariate.kind == "randomized":
+        return f"{said}; the runner drew it for each run, so it is a cause"
+    return f"{said}; it was seen, not drawn: it goes with the mode, and need not be the cause"
+
+
+def values_of(covariate: Covariate, rule: Rule) -> str:
+    """Say what a covariate's values are inside a rule: ``padding of 13 to 28 modulo 64``."""
+    whole = spoken(covariate.name)
+    if rule.shape == "levels":
+        labels = [covariate.labels[int(level)] for level in rule.levels]
+        names = [one if one.replace(",", "").isdigit() else f"'{one}'" for one in labels]
+        if 1 < len(names) <= 5:
+            return f"{whole} {', '.join(names[:-1])} or {names[-1]}"
+        return f"{whole} {figures.listed(names, 5)}"
+    name, modulo, period = whole.partition(" modulo ")
+    if rule.shape == "arc":
+        unit = "" if modulo else covariate.unit
+        first, last = (_number(end or 0.0, unit) for end in (rule.first, rule.last))
+        return f"{name} of {first if first == last else f'{first} to {last}'}{modulo}{period}"
+    if rule.first is not None:
+        return f"{whole} of {_number(rule.first, covariate.unit)} or more"
+    return f"{whole} of {_number(rule.last or 0.0, covariate.unit)} or less"
+
+
+def _number(value: float, unit: str) -> str:
+    """Write a value: whole ones as they are, others with few digits."""
+    if unit in {"s", "B", "bytes"} and value != round(value):
+        return figures.quantity(value, _UNITS.get(unit, unit))
+    text = f"{value:,.0f}" if value == round(value) else figures.significant(value, _DIGITS)
+    return text if unit in {"", "1", "/s"} else f"{text} {_UNITS.get(unit, unit)}"
+
+
+def _percent(share: float) -> str:
+    """Write a share; what is not all or nothing is not rounded to it."""
+    text = f"{100 * share:.0f}"
+    if (text == "100" and share < 1) or (text == "0" and share > 0):
+        text = f"{100 * share:.1f}"
+    return f"{text} %"
+
+
+Floats = NDArray[np.float64]
+_SEPARATES = 0.7  # held out: less is an effect on the shares of the modes, and separates nothing
+_FAR_APART = 1.5  # times: the mean rates in a mode and in the others
+_NEARLY = 0.1  # of accuracy: what was fixed before the run may tell so much less
+_AS_WELL = 0.02  # of accuracy: no difference
+_STEPS = 2  # so many orders in one of the smallest adjusted p-value that counts
+_MOST = 200_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ModalRuns:
+    """The runs of one cell that have modes, in the order of execution.
+
+    `rows` are theirs in the trial, `values` in the metric's unit, `sessions` the session of each, `labels`
+    its mode, counted from 0 by mean (-1: it belongs to none), which `by` tells apart. `covariates` are of
+    all rows of the trial.
+    """
+
+    benchmark: str
+    variant: str
+    trial: str
+    rows: NDArray[np.intp]
+    values: Floats
+    sessions: NDArray[np.int64]
+    labels: NDArray[np.int8]
+    by: ClassesBy
+    covariates: Mapping[str, Covariate]
+
+    def plain(self) -> Mode:
+        """Give the modes as they are, before any factor is looked at."""
+        n = self.labels.size
+        return Mode(
+            benchmark=self.benchmark,
+            variant=self.variant,
+            trial=self.trial,
+            classes=tuple(
+                ModeClass(
+                    mean=float(self.values[self.labels == k].mean()),
+                    share=float((self.labels == k).sum()) / n,
+                )
+                for k in range(int(self.labels.max()) + 1)
+            ),
+            classes_by=self.by,
+            aside=int((self.labels < 0).sum()),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Explained:
+    """The modes of a cell, with the covariate that separates them and by which of its values.
+
+    `covariate` and `rule` are None where none does.
+    """
+
+    runs: ModalRuns
+    mode: Mode
+    covariate: Covariate | None = None
+    rule: Rule | None = None
+
+
+class _Tested(NamedTuple):
+    covariate: Covariate
+    found: Separation
+    pvalue: float
+
+
+def explained(
+    cells: Sequence[ModalRuns],
+    *,
+    risk: float,
+    permutations: int,
+    rng: np.random.Generator,
+    workers: int | None = None,
+) -> tuple[Explained, ...]:
+    """Say of each cell which covariate separates its modes."""
+    root = int(rng.integers(2**63))
+    asked = [(place, one) for place, cell in enumerate(cells) for one in _suspects(cell)]
+    orders = max(permutations, min(_MOST, math.ceil(_STEPS * len(asked) / risk)))
+    answers = in_order(
+        partial(_separated, permutations=orders, root=root),
+        (
+            (
+                Labelled(sessions=cell.sessions, labels=cell.labels),
+                one.of(cell.rows),
+                (cell.trial, cell.benchmark, cell.variant, one.name),
+            )
+            for cell, one in ((cells[place], one) for place, one in asked)
+        ),
+        workers=workers,
+        prefer="processes",
+    )
+    tested = [
+        (place, covariate, found)
+        for (place, covariate), found in zip(asked, answers, strict=True)
+        if found is not None
+    ]
+    by_cell: list[list[_Tested]] = [[] for _ in cells]
+    raised = adjusted([found.pvalue for *_, found in tested]).tolist()
+    for (place, covariate, found), pvalue in zip(tested, raised, strict=True):
+        if pvalue <= risk:
+            one = _Tested(covariate, found, pvalue)
+            by_cell[place].append(one)
+    return tuple(map(_explained, cells, by_cell))
+
+
+_Asked = tuple[Labelled, Covariate, tuple[str, ...]]  # the last are the names of its stream
+
+
+def _separated(
+    asked: _Asked, _going_on: Progress, *, permutations: int, root: int
+) -> Separation | None:
+    """Ask how well one covariate separates the modes of one cell."""
+    labelled, suspect, names = asked
+    return separation(labelled, suspect, permutations=permutations, rng=stream(root, *names))
+
+
+def _suspects(cell: ModalRuns) -> Iterator[Covariate]:
+    """Give the covariates that differ within a session of the cell; numbers of few values as levels too."""
+    if np.bincount(cell.labels[cell.labels >= 0]).min() < LEAST:
+        return
+    for one in cell.covariates.values():
+        if one.of_session or (one.may_follow and one.count is None):
+            continue  # a rate such as 1/s is what the program made of its time: the time again
+        if _differs(one.values[cell.rows], cell.sessions):
+            yield one
+            levels = None if one.may_follow else as_levels(one)
+            if levels is not None:
+                yield levels
+
+
+def _differs(values: Floats, sessions: NDArray[np.int64]) -> bool:
+    known = np.isfinite(values)
+    _, of = np.unique(sessions[known], return_inverse=True)
+    if not of.size:
+        return False
+    least, most = np.full(of.max() + 1, np.inf), np.full(of.max() + 1, -np.inf)
+    np.minimum.at(least, of, values[known])
+    np.maximum.at(most, of, values[known])
+    return bool((most > least).any())
+
+
+def _explained(cell: ModalRuns, tested: Sequence[_Tested]) -> Explained:
+    plain = cell.plain()
+    apart = [
+        one for one in tested if not one.covariate.may_follow and one.found.accuracy >= _SEPARATES
+    ]
+    following = [one for one in tested if one.covariate.may_follow and _far_apart(one.found.means)]
+    if not apart and not following:
+        return Explained(runs=cell, mode=plain)
+    head = _best(apart) if apart else min(following, key=lambda one: one.pvalue)
+    covariate, found = head.covariate, head.found
+    others = dict.fromkeys(_base(one.covariate) for one in (apart or following))
+    others.pop(_base(covariate), None)
+    mode = replace(
+        plain,
+        mode=found.mode + 1,
+        factor=covariate.name,
+        kind=covariate.kind,
+        causal=covariate.kind == "randomized",
+        may_follow=covariate.may_follow,
+        inside=found.inside,
+        outside=found.outside,
+        accuracy=found.accuracy,
+        chance=0.5,
+        pvalue=head.pvalue,
+        sentence=sentence_of(plain, covariate, found),
+        others=tuple(others),
+    )
+    return Explained(runs=cell, mode=mode, covariate=covariate, rule=found.rule)
+
+
+def _base(covariate: Covariate) -> str:
+    """Give the name of what was recorded, however it is compared."""
+    return covariate.name.removesuffix(AS_LEVELS).partition(" mod ")[0]
+
+
+def _far_apart(means: tuple[float, float]) -> bool:
+    """Tell whether the means of a rate differ by more than what a start of the same length makes."""
+    low, high = sorted(map(abs, means))
+    return high >= _FAR_APART * low
+
+
+def _best(apart: Sequence[_Tested]) -> _Tested:
+    """Take the one that tells most runs rightly; what was fixed before the run may tell somewhat fewer.
+
+    For what was seen after it may be how the cause works: the misses of a cache beside the place in it. Among
+    equals what was drawn comes first, and what the program says of itself before what is seen from outside.
+    """
+    most = max(one.found.accuracy for one in apart)
+    fixed = [one for one in apart if one.covariate.known_before]
+    if fixed and max(one.found.accuracy for one in fixed) >= most - _NEARLY:
+        apart, most = fixed, max(one.found.accuracy for one in fixed)
+    equal = [one for one in apart if one.found.accuracy >= most - _AS_WELL]
+
+    def order(one: _Tested) -> tuple[bool, bool, float]:
+        drawn = one.covariate.kind == "randomized"
+        return not drawn, _base(one.covariate) in NUMBERS, -one.found.j
+
+    return min(equal, key=order)

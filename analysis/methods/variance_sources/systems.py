@@ -1,0 +1,389 @@
+"""A table's response predicted from its other columns, for systems that were held out.
+
+The published study [1]_ predicts performance and relative variation of systems from what is known
+of them, by boosted trees and one random split. Here each row is predicted once, in folds: at random
+as published, and with whole families held out, since a random split leaves sister systems of a
+row among those that are learned from.
+
+References
+----------
+.. [1] S. Irving, B. Li, S. Chen, L. Peng, W. Zhang, L. Duan, "Computer comparisons in the presence
+   of performance variation", Frontiers of Computer Science, 2018, section 7.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import AnalysisError, InsufficientDataError, UsageError
+from ...importers.mixed_systems import MixedTable, TableColumn, mixed_table, read_mixed_table
+from ...pages import number_format as figures
+from ...pages.model import Caution, merged
+from ...record.words import shorten
+from ...stats.arguments import counted, door, stream
+from ...stats.samples import read_only
+from .held_out import HeldOut, check_installed, grouped_folds, hold_out, one_thread, random_folds
+from .predictions import agreement, dependences, importances
+from .result import REFERENCES, Across, Agreement, CovariateUsed, Sources
+from .systems_table import (
+    FEWEST_ROWS,
+    MOST_LEVELS,
+    Design,
+    Response,
+    ceiling_of,
+    check_covariates,
+    check_response,
+    covariates_of,
+    families_of,
+    responses_of,
+)
+
+_NAME = 30
+
+
+def table_cautions(
+    design: Design, *, group: str | None, families: int | None, without_family: int
+) -> Iterator[Caution]:
+    """Say what the table's columns allow."""
+    yield Caution(
+        "prediction-is-no-cause",
+        "nothing was changed on purpose between these systems: what predicts the response need not "
+        "cause it, and covariates that go together share their importance. A cause is shown by an "
+        "experiment",
+    )
+    if group is None:
+        yield Caution(
+            "families-unknown",
+            "rows were held out at random only: where sister systems stand in the table, they are "
+            "predicted by looking up their sisters. Name what they share: --group COLUMN",
+        )
+    if families is not None and families < 10:
+        said = "the grouped correlation and its interval rest on few"
+        yield Caution("few-families", f"there are {families} families only: {said}")
+    if without_family:
+        yield Caution(
+            "rows-without-family",
+            f"{without_family:,} rows have no {shorten(group or '', _NAME)!r}: they were "
+            "held out together, as one family",
+        )
+    for column in design.columns:
+        values = column.values
+        if not (column.numeric and column.known.all()):
+            continue
+        if np.array_equal(np.sort(values), values.min() + np.arange(len(values))):
+            yield Caution(
+                "covariate-numbers-rows",
+                f"the column {shorten(column.name, _NAME)!r} holds each whole number of a "
+                "range once: if it numbers the rows, --ignore it",
+                (column.name,),
+            )
+    pooled = design.pooled()
+    if pooled:
+        named = figures.listed([repr(shorten(name, _NAME)) for name in pooled], 4)
+        yield Caution(
+            "levels-pooled",
+            f"more than {MOST_LEVELS} levels: {named}. In each fold the most frequent "
+            f"{MOST_LEVELS} count, and the others as one",
+            pooled,
+        )
+
+
+def across_cautions(found: Across, response: Response) -> Iterator[Caution]:
+    """Say what one response's answer lacks."""
+    about = (response.name,)
+    said = shorten(response.name, 60)
+    if response.left_out:
+        why = (
+            "their runs are too few, or do not differ at all and have no logarithm"
+            if response.kind == "variation"
+            else "the cell is empty"
+        )
+        yield Caution(
+            "rows-without-response",
+            f"{response.left_out:,} of {response.left_out + len(response.rows):,} rows have no "
+            f"{said}, and were left out: {why}",
+            about,
+        )
+    if found.ceiling is None:
+        yield Caution(
+            "ceiling-unknown",
+            f"how exactly {said} was measured is not known, and so not how well it could be "
+            "predicted at best: name its runs (--response A,B,C), or the standard deviation and "
+            "number of them (--variation COLUMN --runs N)",
+            about,
+        )
+    elif found.ceiling.correlation == 0:
+        yield Caution(
+            "response-is-noise",
+            f"{said} varies no more between the rows than its own noise explains: there is nothing "
+            "to predict",
+            about,
+        )
+    at_random, of_families = found.random, found.grouped
+    r = None if of_families is None else of_families.correlation
+    leaks = at_random.correlation is not None and r is not None and at_random.correlation - r > 0.01
+    # what is not predicted leaks nothing
+    if leaks and (at_random.low is None or at_random.low > 0):
+        yield Caution(
+            "random-split-leaks",
+            f"{said} of a row held out at random is predicted better than that of a family never "
+            "seen: sister systems stand on both sides of a random split. The grouped correlation is "
+            "the one for new systems",
+            about,
+        )
+
+
+FOLDS = 10
+REPEATS = 10
+_CURVES = 6  # covariates whose partial dependence is told
+
+
+@door
+def sources_of_table(
+    table: object,
+    response: str | Sequence[str],
+    *,
+    group: str | None = None,
+    ignore: Sequence[str] = (),
+    variation: str | None = None,
+    runs: int | None = None,
+    folds: int = FOLDS,
+    repeats: int = REPEATS,
+    confidence: float = 0.95,
+    progress: Callable[[int, int], None] | None = None,
+    rng: np.random.Generator,
+    seed: int | None = None,
+    workers: int | None = None,
+) -> Sources:
+    """Predict a table's response from its other columns, and tell what the predictions rest on.
+
+    Parameters
+    ----------
+    table : str, Path, MixedTable, mapping, pandas.DataFrame, pyarrow.Table
+        A file (CSV, Parquet), or columns by their headings: numbers, or levels. Cells may be
+        unknown.
+    response : str or sequence of str
+        The column to predict; or several columns, the runs of one measurement: then their mean
+        (the performance) and log(sd / mean) (the variation) are predicted, each on its own.
+    group : str, optional
+        A column whose levels are families of sister systems. Each is held out as a whole, and the
+        column is no covariate: it could not tell anything of a family never seen.
+    ignore : sequence of str
+        Columns that are no covariates either.
+    variation : str, optional
+        A column with the standard deviation of the runs behind a single response: its relative size
+        is predicted too, and the response's noise is known if `runs` is given.
+    runs : int, optional
+        How many runs that is of.
+    folds : int
+        Into how many parts the rows are split; at most as many as families.
+    repeats : int
+        How often each covariate is shuffled for its importance.
+    confidence : float
+        Of the intervals of correlations.
+    progress : function, optional
+        Called with the steps that are done and their number.
+    rng : numpy.random.Generator
+        Of splits, shuffles and intervals.
+    seed : int, optional
+        Where `rng` comes from, to be told in the result.
+    workers : int, optional
+        Processes at the same time; they change no number. Without it a ``joblib.parallel_config``
+        around the call decides on their number and kind; without either there is one.
+
+    Returns
+    -------
+    Sources
+        ``.systems`` holds an answer for each response; ``.correlation``, ``.correlation_grouped``,
+        ``.ceiling`` and ``.importance`` are those of the first.
+
+    Raises
+    ------
+    UsageError
+        If scikit-learn is missing, a column is not there, or arguments do not go together.
+    InsufficientDataError
+        If fewer than 50 rows have the response, or there are fewer than 3 families.
+    AnalysisError
+        If the response is no number or never differs; if a covariate is constant, or names each row
+        by a level of its own; if no family can be held out.
+    """
+    counted("folds", folds, 2, 1000)
+    counted("repeats", repeats, 2, 1000)
+    if runs is not None:
+        counted("runs", runs, 2)
+    if not 0 < confidence < 1:
+        raise UsageError(f"confidence must lie between 0 and 1, not {confidence!r}")
+    check_installed()
+    whole = read_mixed_table(str(table)) if isinstance(table, str | Path) else mixed_table(table)
+    names = (response,) if isinstance(response, str) else tuple(response)
+    responses = responses_of(whole, names, variation=variation, runs=runs)
+    taken = [*names, *(one for one in (variation, group) if one is not None)]
+    columns = covariates_of(whole, taken, ignore=ignore)
+    check_response(responses[0], whole)
+    design = Design.of(columns, responses[0].rows)
+    check_covariates(design, whole, ignore)
+    families, without = (None, 0)
+    if group is not None:
+        families, without = families_of(whole, group, responses[0].rows)
+    answered, short = _answerable(responses, whole, group)
+    total = len(answered) * (2 * folds if group is None else 3 * folds)
+    done = itertools.count(1)
+
+    def step() -> None:
+        if progress is not None:
+            progress(min(next(done), total), total)
+
+    plan = _Plan(
+        columns=columns,
+        group=group,
+        folds=folds,
+        repeats=repeats,
+        confidence=confidence,
+        step=step,
+        workers=workers,
+    )
+    root = int(rng.integers(2**63))
+    with one_thread():
+        systems = [_across(whole, one, plan, root) for one in answered]
+    if progress is not None and next(done) <= total:  # there were fewer steps than thought
+        progress(total, total)
+    first = systems[0]
+    return Sources(
+        of=(whole.source or "table",),
+        response=first.response,
+        unit="1",
+        confidence=confidence,
+        seed=seed,
+        correlation=first.random.correlation,
+        correlation_grouped=None if first.grouped is None else first.grouped.correlation,
+        ceiling=None if first.ceiling is None else first.ceiling.correlation,
+        importance=first.importance,
+        systems=tuple(systems),
+        cautions=merged(
+            whole.cautions,
+            short,
+            table_cautions(
+                design,
+                group=group,
+                families=None if families is None else int(families.max()) + 1,
+                without_family=without,
+            ),
+            *(across_cautions(*pair) for pair in zip(systems, answered, strict=True)),
+        ),
+        references=REFERENCES,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Plan:
+    """What all responses have in common."""
+
+    columns: Sequence[TableColumn]
+    group: str | None
+    folds: int
+    repeats: int
+    confidence: float
+    step: Callable[[], None]
+    workers: int | None
+
+
+def _answerable(
+    responses: Sequence[Response], table: MixedTable, group: str | None
+) -> tuple[list[Response], list[Caution]]:
+    """Leave out a variation that cannot be predicted while the performance can."""
+    first, *others = responses
+    kept, cautions = [first], []
+    for one in others:
+        try:
+            check_response(one, table)
+            if group is not None:
+                families_of(table, group, one.rows)
+        except InsufficientDataError:
+            said = f"{len(one.rows):,} rows tell a variation, and {FEWEST_ROWS} in 3 families are needed"
+        except AnalysisError as error:
+            said = error.what
+        else:
+            kept.append(one)
+            continue
+        cautions.append(
+            Caution("variation-not-predicted", f"{one.name} was left out: {said}", (one.name,))
+        )
+    return kept, cautions
+
+
+def _across(table: MixedTable, response: Response, plan: _Plan, root: int) -> Across:
+    """Answer for one response."""
+    design = Design.of(plan.columns, response.rows)
+    families: NDArray[np.intp] | None = None
+    if plan.group is not None:
+        families, _ = families_of(table, plan.group, response.rows)
+    y = response.values
+
+    def rng(what: str) -> np.random.Generator:
+        return stream(root, response.kind, what)
+
+    def held_out(folds: NDArray[np.intp], families: NDArray[np.intp] | None, how: str) -> HeldOut:
+        trees = rng(f"{how} trees")
+        return hold_out(
+            design, y, folds, families=families, rng=trees, step=plan.step, workers=plan.workers
+        )
+
+    def agreed(held: HeldOut, how: str) -> Agreement:
+        return agreement(
+            held,
+            y,
+            families=families,
+            logs=response.kind == "variation",
+            confidence=plan.confidence,
+            rng=rng(f"{how} interval"),
+        )
+
+    at_random = held_out(random_folds(len(y), plan.folds, rng("random folds")), None, "random")
+    held, grouped = at_random, None
+    if families is not None:
+        count = min(plan.folds, int(families.max()) + 1)
+        held = held_out(grouped_folds(families, count, rng("grouped folds")), families, "grouped")
+        grouped = agreed(held, "grouped")
+    shares = importances(
+        design,
+        y,
+        held,
+        repeats=plan.repeats,
+        seed=int(rng("importance").integers(2**63)),
+        step=plan.step,
+        workers=plan.workers,
+    )
+    top = [one.factor for one in shares[:_CURVES] if one.mean > 0]
+    return Across(
+        response=response.name,
+        kind=response.kind,
+        rows=len(y),
+        left_out=response.left_out,
+        group=plan.group,
+        families=None if families is None else int(families.max()) + 1,
+        covariates=tuple(map(_used, design.columns)),
+        random=agreed(at_random, "random"),
+        grouped=grouped,
+        ceiling=None if response.noise is None else ceiling_of(response.values, response.noise),
+        importance_of="random" if grouped is None else "grouped",
+        importance=shares,
+        dependence=dependences(design, top, held, rng=rng("dependence")),
+        measured=read_only(response.values.copy()),
+        predicted_random=read_only(at_random.predicted),
+        predicted_grouped=None if grouped is None else read_only(held.predicted),
+    )
+
+
+def _used(column: TableColumn) -> CovariateUsed:
+    return CovariateUsed(
+        name=column.name,
+        kind="numeric" if column.numeric else "categorical",
+        levels=len(np.unique(column.values[column.known])),
+        unknown=int((~column.known).sum()),
+    )

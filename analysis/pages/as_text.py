@@ -1,0 +1,155 @@
+"""Pages as plain text for a terminal, and how far a long computation is."""
+
+from __future__ import annotations
+
+import textwrap
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from .model import Block, Caution, Cell, Command, Figure, Page, Section, Sentence, Table
+
+if TYPE_CHECKING:
+    from ..record.printer import Printer
+
+WIDTH = 96
+_MARGIN = "  "
+_NOTE = 6  # columns before a row's note
+_SIDES = {"left": "<", "right": ">"}
+_ONE_LINE = str.maketrans({"\n": "\u240a", "\r": "\u240d", "\t": "\u2409"})  # their pictures
+
+
+def render(page: Page, *, width: int = WIDTH) -> str:
+    """Set a page as text.
+
+    Sections are separated by an empty line; what has a title is set below it with a margin. Pictures
+    are left out.
+    """
+    parts = [_section(section, width) for section in page.sections]
+    parts.append(_cautions(page.cautions, width))
+    parts += [_section(section, width) for section in page.following]
+    return "\n\n".join("\n".join(lines) for lines in parts if lines)
+
+
+def _section(section: Section, width: int) -> list[str]:
+    lines: list[str] = []
+    for block in section.blocks:
+        inner = _block(block, width - len(_MARGIN) * bool(section.title))
+        if isinstance(block, Section) and lines and inner:
+            lines.append("")
+        lines += inner
+    if not section.title:
+        return lines
+    return [
+        *_wrapped(section.title, width),
+        *(f"{_MARGIN}{line}".rstrip() for line in lines),
+    ]
+
+
+def _block(block: Block, width: int) -> list[str]:
+    match block:
+        case Sentence(text=text):
+            return _wrapped(text, width)
+        case Command(line=line):
+            return [line]
+        case Table():
+            return _table(block, width)
+        case Section():
+            return _section(block, width)
+        case Figure():
+            return []
+
+
+def _table(table: Table, width: int) -> list[str]:
+    rows = [[_text(cell) for cell in row] for row in table.rows]
+    if table.headed:
+        rows.insert(0, [column.heading for column in table.columns])
+    lines = _grid(rows, "".join(_SIDES[column.align] for column in table.columns))
+    if not table.notes:
+        return lines
+    said = list(lines[: len(lines) - len(table.rows)])
+    for line, note in zip(lines[len(said) :], table.notes, strict=True):
+        said.append(line)
+        if note:
+            said += _wrapped(note, width, indent=" " * _NOTE)
+    return said
+
+
+def _text(cell: Cell) -> str:
+    text = cell if isinstance(cell, str) else cell.text
+    # a name of another tool, such as a command of several lines, must not break the table
+    return text.translate(_ONE_LINE)
+
+
+def _grid(rows: Sequence[Sequence[str]], align: str) -> list[str]:
+    widths = [max((len(row[k]) for row in rows), default=0) for k in range(len(align))]
+    return [
+        "  ".join(f"{c:{a}{w}}" for c, a, w in zip(row, align, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+def _wrapped(sentence: str, width: int, indent: str = "") -> list[str]:
+    """Break a sentence into lines, but never inside "p = 0.03" or "5 %"."""
+    whole = sentence
+    for sign in (" = ", " < ", " %"):
+        whole = whole.replace(sign, sign.replace(" ", "\N{NO-BREAK SPACE}"))
+    lines = textwrap.wrap(
+        whole,
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent + _MARGIN,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
+
+
+def _cautions(cautions: Iterable[Caution], width: int) -> list[str]:
+    lines: list[str] = []
+    for number, caution in enumerate(cautions, 1):
+        mark = f"{_MARGIN}[{number}] "
+        lines += textwrap.wrap(
+            caution.text,
+            width,
+            initial_indent=mark,
+            subsequent_indent=" " * len(mark),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    return ["cautions", *lines] if lines else []
+
+
+_REDRAW_S = 0.5
+_PLAIN_S = 15.0
+_WIDTH = 24
+
+
+@contextmanager
+def progress_on(
+    screen: Printer, noun: str, *, bar: bool = False, plain: bool = True
+) -> Iterator[Callable[[int, int], None]]:
+    """Give what says how many of all are done; the moving line is gone at the end."""
+    began = said = time.monotonic()
+    moving = screen.isatty()
+
+    def report(done: int, total: int) -> None:
+        nonlocal said
+        now = time.monotonic()
+        if not (moving or plain) or now - said < (_REDRAW_S if moving else _PLAIN_S):
+            return
+        said = now
+        left = (now - began) / done * (total - done)
+        text = f"{done:,} of {total:,} {noun}, about {left:.0f} s left"
+        if moving and bar:
+            full = _WIDTH * done // total
+            text = f"[{'#' * full}{'.' * (_WIDTH - full)}] {text}"
+        screen.paint(f"\r\x1b[K{text}" if moving else f"{text}\n")
+        screen.flush()
+
+    try:
+        yield report
+    finally:
+        if moving:
+            screen.paint("\r\x1b[K")

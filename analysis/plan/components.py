@@ -1,0 +1,348 @@
+"""Components of variance of a pair: between sessions, within them.
+
+The model of a logarithm is mean + benchmark + session + benchmark:session + block + rest, all but the
+mean random and independent. An effect that the data cannot tell from the rest is left out of it.
+
+A plan for a comparison needs those of the differences: a shift that both variants share in a session
+cancels in them, and one that moves a variant more than the other does not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.matrix import PerformanceMatrix
+from ..errors import InsufficientDataError
+from ..pages import number_format as figures
+from ..pages.model import Caution
+from ..stats.arguments import door
+from ..stats.variance_components import RandomEffects, one_way, random_effects
+from .goal import matched, sign_of
+from .log_interval import Floats
+from .result import ComponentLine, Crossed, VarianceComponents
+
+Codes = NDArray[np.int64]
+_ROUNDING = 1e-12  # logs nearer to each other are one value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Observations:
+    """One logarithm for each benchmark and block, in the order of benchmark, session and block.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The benchmarks.
+    values : float array, shape (n,)
+        Of a difference: log of candidate over baseline, above 0 where the candidate is better.
+    benchmark, session, block : int arrays, shape (n,)
+        Codes from 0 on; a block belongs to one session.
+    blocks_known : bool
+        Whether the sources said which runs share a block; else the k-th runs of a session do.
+    """
+
+    names: tuple[str, ...]
+    values: Floats
+    benchmark: Codes
+    session: Codes
+    block: Codes
+    blocks_known: bool
+
+    @property
+    def sessions(self) -> int:
+        """How many sessions there are."""
+        return int(np.unique(self.session).size)
+
+    def of(self, benchmark: int) -> tuple[Floats, Codes]:
+        """Give the values of one benchmark, and their sessions."""
+        mine = self.benchmark == benchmark
+        return self.values[mine], self.session[mine]
+
+    def only(self, kept: Sequence[int]) -> Observations:
+        """Give the observations of these benchmarks."""
+        mine = np.isin(self.benchmark, kept)
+        codes = np.searchsorted(kept, self.benchmark[mine])
+        return _numbered(
+            tuple(self.names[k] for k in kept),
+            (self.values[mine], codes, self.session[mine], self.block[mine]),
+            known=self.blocks_known,
+        )
+
+    def suite(self) -> tuple[Floats, Codes]:
+        """Give the mean over all benchmarks in each block that has them all, and its session."""
+        blocks, place = np.unique(self.block, return_inverse=True)
+        counts = np.bincount(place, minlength=blocks.size)
+        sums = np.bincount(place, weights=self.values, minlength=blocks.size)
+        session = np.zeros(blocks.size, dtype=np.int64)
+        session[place] = self.session
+        whole = counts == len(self.names)
+        return sums[whole] / len(self.names), session[whole]
+
+
+def values_of(matrix: PerformanceMatrix) -> Observations:
+    """Take one variant's runs, the mean of those of one block."""
+    side = _coded((matrix,))[0]
+    return _gathered(matrix.benchmarks, side.key, side.value, side)
+
+
+def differences(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Observations:
+    """Take the log ratio in each block that both sides have."""
+    ours, theirs = _coded((candidate, baseline))
+    keys, here, there = np.intersect1d(
+        ours.key, theirs.key, assume_unique=True, return_indices=True
+    )
+    ratio = sign_of(candidate) * (ours.value[here] - theirs.value[there])
+    ratio[np.abs(ratio) < _ROUNDING] = 0.0
+    return _gathered(candidate.benchmarks, keys, ratio, ours)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Side:
+    """The mean log of each cell's block, by a key of benchmark, session and block."""
+
+    key: Codes
+    value: Floats
+    layout: tuple[int, int]  # how many sessions and blocks the keys count with
+    blocks_known: bool
+
+
+def _coded(matrices: Sequence[PerformanceMatrix]) -> list[_Side]:
+    """Give sessions and blocks the same numbers on all sides."""
+    sessions = _codes([matrix.sessions for matrix in matrices], matrices)
+    known = all(matrix.blocks is not None for matrix in matrices)
+    benchmarks = [
+        np.repeat(np.arange(len(matrix.benchmarks)), matrix.runs).astype(np.int64)
+        for matrix in matrices
+    ]
+    if known:
+        blocks = _codes([matrix.blocks for matrix in matrices], matrices)
+    else:
+        blocks = [_turns(b, s) for b, s in zip(benchmarks, sessions, strict=True)]
+    layout = (
+        1 + max(int(row.max()) for row in sessions),
+        1 + max(int(row.max()) for row in blocks),
+    )
+    sides = []
+    for matrix, bench, session, block in zip(matrices, benchmarks, sessions, blocks, strict=True):
+        key = (bench * layout[0] + session) * layout[1] + block
+        found, place, counts = np.unique(key, return_inverse=True, return_counts=True)
+        logs = np.log(np.concatenate(matrix.samples))
+        value = np.bincount(place, weights=logs) / counts
+        sides.append(_Side(found, value, layout, known))
+    return sides
+
+
+def _codes(
+    rows: Sequence[tuple[NDArray[Any], ...] | None], matrices: Sequence[PerformanceMatrix]
+) -> list[Codes]:
+    """Turn labels into numbers; sides without labels share one."""
+    flat = [
+        np.full(sum(matrix.runs), "-") if row is None else np.concatenate(row)
+        for row, matrix in zip(rows, matrices, strict=True)
+    ]
+    if len({labels.dtype.kind for labels in flat}) > 1:
+        flat = [labels.astype(np.str_) for labels in flat]
+    codes = np.unique(np.concatenate(flat), return_inverse=True)[1].astype(np.int64)
+    return np.split(codes, np.cumsum([labels.size for labels in flat])[:-1])
+
+
+def _turns(benchmark: Codes, session: Codes) -> Codes:
+    """Count the runs of each benchmark within its session."""
+    order = np.lexsort((np.arange(benchmark.size), session, benchmark))
+    cell = benchmark[order] * (int(session.max()) + 1) + session[order]
+    first = np.flatnonzero(np.r_[True, np.diff(cell) != 0])
+    turns = np.empty(benchmark.size, dtype=np.int64)
+    sizes = np.diff(np.r_[first, benchmark.size])
+    turns[order] = np.arange(benchmark.size) - np.repeat(first, sizes)
+    return turns
+
+
+def _gathered(names: tuple[str, ...], key: Codes, value: Floats, side: _Side) -> Observations:
+    rest, block = np.divmod(key, side.layout[1])
+    benchmark, session = np.divmod(rest, side.layout[0])
+    columns = (value, benchmark, session, session * side.layout[1] + block)
+    return _numbered(names, columns, known=side.blocks_known)
+
+
+def _numbered(
+    names: tuple[str, ...], columns: tuple[Floats, Codes, Codes, Codes], *, known: bool
+) -> Observations:
+    value, benchmark, session, block = columns
+    return Observations(
+        names=names,
+        values=value,
+        benchmark=benchmark.astype(np.int64),
+        session=np.unique(session, return_inverse=True)[1].astype(np.int64),
+        block=np.unique(block, return_inverse=True)[1].astype(np.int64),
+        blocks_known=known,
+    )
+
+
+def crossed(seen: Observations) -> RandomEffects | None:
+    """Fit the model to logarithms; None where it cannot be told, or nothing is left over."""
+    effects = _effects(seen)
+    if {"benchmark", "session"} - effects.keys():
+        return None
+    return random_effects(seen.values, effects)
+
+
+def _effects(seen: Observations) -> dict[str, Codes]:
+    """Give the codes of each effect that the observations can tell from the others."""
+    cells = seen.benchmark * (int(seen.session.max()) + 1) + seen.session
+    codes = {
+        "benchmark": seen.benchmark,
+        "session": seen.session,
+        "benchmark:session": np.unique(cells, return_inverse=True)[1].astype(np.int64),
+        "block": seen.block,
+    }
+    levels = {name: np.unique(code).size for name, code in codes.items()}
+    kept = {
+        "benchmark": levels["benchmark"] > 1,
+        "session": levels["session"] > 1,
+        "benchmark:session": levels["benchmark:session"] < seen.values.size,
+        "block": levels["session"] < levels["block"] < seen.values.size,
+    }
+    return {name: code for name, code in codes.items() if kept[name]}
+
+
+_LEAST = 2  # sessions
+
+
+@door
+def variance_components(
+    candidate: PerformanceMatrix, baseline: PerformanceMatrix | None = None
+) -> VarianceComponents:
+    """Tell what lies between sessions from what lies between the blocks of one.
+
+    Parameters
+    ----------
+    candidate : PerformanceMatrix
+        The variant.
+    baseline : PerformanceMatrix, optional
+        With it, the differences are looked at: log(candidate / baseline) in each block that both
+        have, the sign turned so that more is better. Without, the logarithms of the values.
+
+    Returns
+    -------
+    VarianceComponents
+        Standard deviations of logarithms (shares, without a unit).
+
+    Raises
+    ------
+    InsufficientDataError
+        If fewer than two sessions have the values; a variance between sessions needs two.
+    AnalysisError
+        If the two do not compare.
+
+    Notes
+    -----
+    Each benchmark, and the mean over all, by restricted likelihood [1]_; all together by average
+    information [2]_. For sessions of one size the first is the analysis of variance, cut at 0.
+    Blocks that a source does not know are taken to be the k-th runs of a session. A benchmark with
+    fewer than two sessions is left out, and a caution names it.
+
+    References
+    ----------
+    .. [1] H. D. Patterson, R. Thompson, "Recovery of inter-block information when block sizes are
+       unequal", Biometrika 58, 1971.
+    .. [2] A. R. Gilmour, R. Thompson, B. R. Cullis, "Average Information REML", Biometrics 51, 1995.
+    """
+    if baseline is None:
+        seen, known = values_of(candidate), candidate.cautions
+    else:
+        ours, theirs, known = matched(candidate, baseline)
+        seen = differences(ours, theirs)
+    sessions = seen.sessions
+    if sessions < _LEAST:
+        where = candidate.name if baseline is None else f"{candidate.name} and {baseline.name}"
+        raise InsufficientDataError(
+            f"the pilot has {_told(sessions, both=baseline is not None)}, and {_LEAST} are needed",
+            where,
+            "measure two sessions or more, such as 'fairtrial run --sessions 3'",
+            n=sessions,
+            needed=_LEAST,
+        )
+    lines, suite = component_lines(seen)
+    absent = [name for name, line in zip(seen.names, lines, strict=True) if line is None]
+    if absent and len(absent) < len(lines):
+        seen = seen.only([k for k, line in enumerate(lines) if line is not None])
+        suite = component_lines(seen)[1]
+    return VarianceComponents(
+        of="values" if baseline is None else "differences",
+        candidate=candidate.name,
+        baseline=None if baseline is None else baseline.name,
+        sessions=sessions,
+        benchmarks=tuple(line for line in lines if line is not None),
+        suite=suite,
+        crossed=_crossed(seen),
+        cautions=(*known, *_cautions(seen, absent)),
+    )
+
+
+def component_lines(
+    seen: Observations,
+) -> tuple[list[ComponentLine | None], ComponentLine | None]:
+    """Give each benchmark's components and those of the mean over all of them.
+
+    One with fewer than two sessions is None, and so is the mean over a single benchmark.
+    """
+    lines = [_line(name, *seen.of(k)) for k, name in enumerate(seen.names)]
+    return lines, _line("these", *seen.suite()) if len(seen.names) > 1 else None
+
+
+def _told(sessions: int, *, both: bool) -> str:
+    if sessions:
+        return "one session"
+    return "no session that both sides have" if both else "no session"
+
+
+def _line(
+    name: str, values: NDArray[np.float64], session: NDArray[np.int64]
+) -> ComponentLine | None:
+    if np.unique(session).size < _LEAST:
+        return None
+    found = one_way(values, session)
+    return ComponentLine(
+        name=name,
+        mean=found.mean,
+        session_sd=math.sqrt(found.between),
+        run_sd=None if found.within is None else math.sqrt(found.within),
+        deviance=found.deviance,
+        sessions=found.groups,
+        blocks=found.values,
+    )
+
+
+def _crossed(seen: Observations) -> Crossed | None:
+    if len(seen.names) < 2 or (found := crossed(seen)) is None:
+        return None
+    sd = {name: math.sqrt(value) for name, value in found.variances.items()}
+    return Crossed(
+        benchmark_sd=sd.get("benchmark"),
+        session_sd=sd.get("session"),
+        benchmark_session_sd=sd.get("benchmark:session"),
+        block_sd=sd.get("block"),
+        run_sd=sd["rest"],
+        deviance=found.deviance,
+    )
+
+
+def _cautions(seen: Observations, absent: list[str]) -> Iterator[Caution]:
+    if absent:
+        yield Caution(
+            "benchmark-in-one-session",
+            f"left out, because fewer than two sessions have it: {figures.listed(absent)}",
+            tuple(absent),
+        )
+    if not seen.blocks_known:
+        yield Caution(
+            "blocks-unknown",
+            "the sources do not say which runs share a block: the first runs of a session are "
+            "compared with each other, then the second ones, and so on",
+        )

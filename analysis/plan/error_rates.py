@@ -1,0 +1,318 @@
+"""Study: how often tests reject.
+
+[1]_, sections 6.1 and 6.2: draw two sides from the runs of one computer, shift some benchmarks of one
+side, and count how often each test rejects, or each interval holds the truth. Here the runs are drawn
+with replacement, a shift is a percentage and not a second (so that the unit does not matter), and
+every rate carries its Monte Carlo error.
+
+References
+----------
+.. [1] S. Irving, B. Li, S. Chen, L. Peng, W. Zhang, L. Duan, "Computer comparisons in the presence
+   of performance variation", Frontiers of Computer Science, 2018, sections 6.1 and 6.2.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from functools import partial
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+from scipy.special import stdtr
+
+from ..data.matrix import PerformanceMatrix
+from ..errors import UsageError
+from ..methods.hpt.compare import hpt
+from ..methods.resampling.randomization import randomization_test
+from ..stats.arguments import door, stream
+from ..stats.workers import in_order
+from .log_interval import log_error
+from .study import (
+    DrawnPair,
+    Draws,
+    Pair,
+    Progress,
+    Rejections,
+    RejectionStudy,
+    check_names,
+    check_study,
+    drawn_pairs,
+    hpt_cautions,
+    population_cautions,
+    teller,
+)
+
+Alternative = Literal["candidate", "two-sided"]
+
+TESTS = ("hpt", "t", "welch", "randomization")
+
+
+def pvalue_of(
+    pair: Pair, test: str, alternative: Alternative, resamples: int, rng: np.random.Generator
+) -> float:
+    """Give the p-value of one of `TESTS` on one pair."""
+    ours, theirs = pair
+    if test == "randomization":
+        return randomization_test(
+            ours, theirs, alternative=alternative, resamples=resamples, rng=rng
+        ).pvalue
+    if test == "hpt":
+        result = hpt(ours, theirs)
+        if alternative == "candidate":
+            return result.pvalue
+        return min(1.0, 2 * min(result.pvalue, result.pvalue_baseline))
+    logs = [[np.log(row) for row in matrix.samples] for matrix in pair]
+    sign = 1 if ours.better == "higher" else -1
+    gains = np.array([sign * (a.mean() - b.mean()) for a, b in zip(*logs, strict=True)])
+    mean = float(gains.mean())
+    if test == "t":  # over the benchmarks: as many values as there are benchmarks
+        error, freedom = math.sqrt(gains.var(ddof=1) / gains.size), gains.size - 1.0
+    else:
+        both = [row for side in logs for row in side]
+        variances = np.array([row.var(ddof=1) for row in both])
+        counts = np.array([row.size for row in both])
+        error, freedom = (float(x) for x in log_error(variances, counts, gains.size))
+    if error == 0:
+        return 1.0 if mean == 0 or (alternative == "candidate" and mean < 0) else 0.0
+    if alternative == "candidate":
+        return float(stdtr(freedom, -mean / error))
+    return float(2 * stdtr(freedom, -abs(mean) / error))
+
+
+class _Question(NamedTuple):
+    """What a study of error rates is asked; `points` are numbers of shifted benchmarks and of runs."""
+
+    kind: Literal["power", "type1"]
+    population: PerformanceMatrix
+    points: tuple[tuple[int, int], ...]
+    shift: float
+    tests: Sequence[str]
+    alternative: Alternative
+    alpha: float
+    draws: Draws
+    simulations: int
+    resamples: int
+    seed: int | None
+
+
+@door
+def power_study(
+    population: PerformanceMatrix,
+    *,
+    shift: float = 1.01,
+    shifted: Sequence[int] | None = None,
+    runs: int = 5,
+    tests: Sequence[str] = TESTS,
+    alternative: Alternative = "two-sided",
+    alpha: float = 0.05,
+    draws: Draws = "run",
+    simulations: int = 200,
+    resamples: int = 999,
+    rng: np.random.Generator,
+    seed: int | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> RejectionStudy:
+    """Estimate each test's power as more and more benchmarks are shifted.
+
+    Parameters
+    ----------
+    population : PerformanceMatrix
+        What both sides are drawn from, benchmark by benchmark, with replacement.
+    shift : float
+        The candidate's speedup on a shifted benchmark, such as 1.01.
+    shifted : sequence of int, optional
+        Numbers of shifted benchmarks; 0 (the type-I error) to all by default. Which ones is
+        drawn anew for each simulated comparison.
+    runs : int
+        Runs of each benchmark and side.
+    tests : sequence of {"hpt", "t", "welch", "randomization"}
+        HPT; the paired t-test over the benchmarks' log ratios; Welch's t on the logs of all runs
+        of these benchmarks; the randomization test.
+    alternative : {"two-sided", "candidate"}
+        Two-sided as published (HPT: twice its smaller p), or that the candidate is better.
+    alpha : float
+        The level of every test.
+    draws : {"run", "block"}
+        What is drawn: runs of each benchmark on its own, or whole blocks of the population, which
+        keeps the correlation between benchmarks; the randomization test then permutes blocks.
+    simulations, resamples : int
+        Simulated comparisons for each point; resamples of each randomization test.
+    rng : numpy.random.Generator
+        Each point gets streams of its own from it.
+    seed : int, optional
+        What `rng` was made from; stands in the result.
+    workers : int, optional
+        Processes at the same time; they change no number. Without it a ``joblib.parallel_config``
+        around the call decides on their number and kind; without either there is one.
+    progress : callable, optional
+        Called with (done, all) after each simulated comparison.
+
+    Returns
+    -------
+    RejectionStudy
+        A rate with its Monte Carlo error for each test and point.
+
+    Raises
+    ------
+    UsageError
+        If an argument is out of range.
+    """
+    n = len(population.benchmarks)
+    points = tuple(range(n + 1)) if shifted is None else tuple(shifted)
+    if not points or min(points) < 0 or max(points) > n:
+        raise UsageError(f"the numbers of shifted benchmarks must lie between 0 and {n}")
+    asked = _Question(
+        kind="power",
+        population=population,
+        points=tuple((k, runs) for k in points),
+        shift=shift,
+        tests=tests,
+        alternative=alternative,
+        alpha=alpha,
+        draws=draws,
+        simulations=simulations,
+        resamples=resamples,
+        seed=seed,
+    )
+    return _answer(asked, rng, workers, progress)
+
+
+@door
+def type1_study(
+    population: PerformanceMatrix,
+    *,
+    runs: Sequence[int] = (3, 5, 10),
+    tests: Sequence[str] = TESTS,
+    alternative: Alternative = "two-sided",
+    alpha: float = 0.05,
+    draws: Draws = "run",
+    simulations: int = 500,
+    resamples: int = 999,
+    rng: np.random.Generator,
+    seed: int | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> RejectionStudy:
+    """Estimate how often each test rejects when both sides are drawn from one population.
+
+    The arguments are those of `power_study`; `runs` are the numbers of runs that are tried.
+    """
+    asked = _Question(
+        kind="type1",
+        population=population,
+        points=tuple((0, m) for m in runs),
+        shift=1.0,
+        tests=tests,
+        alternative=alternative,
+        alpha=alpha,
+        draws=draws,
+        simulations=simulations,
+        resamples=resamples,
+        seed=seed,
+    )
+    return _answer(asked, rng, workers, progress)
+
+
+def _answer(
+    asked: _Question, rng: np.random.Generator, workers: int | None, progress: Progress | None
+) -> RejectionStudy:
+    check_study(
+        asked.population,
+        [runs for _, runs in asked.points],
+        1 - asked.alpha,
+        asked.draws,
+        simulations=asked.simulations,
+        factor=asked.shift,
+    )
+    check_names("test", asked.tests, TESTS)
+    if asked.alternative not in get_args(Alternative):
+        raise UsageError(
+            f"alternative must be 'two-sided' or 'candidate', not {asked.alternative!r}"
+        )
+    root = int(rng.integers(2**63))
+    test = partial(
+        _rejected,
+        tests=tuple(dict.fromkeys(asked.tests)),
+        alternative=asked.alternative,
+        alpha=asked.alpha,
+        resamples=asked.resamples,
+    )
+    rows = in_order(
+        test,
+        (pair for point in asked.points for pair in _drawn_at(point, asked, root)),
+        workers=workers,
+        prefer="processes",
+        look=teller(progress, len(asked.points) * asked.simulations),
+        ready=lambda: test(next(_drawn_at(asked.points[0], asked, root)), lambda *_: None),
+    )
+    with closing(rows):
+        cells = [
+            Rejections(
+                test=test,
+                shifted=shifted,
+                runs=runs,
+                rejected=count,
+                simulations=asked.simulations,
+            )
+            for shifted, runs in asked.points
+            for test, count in zip(
+                dict.fromkeys(asked.tests),
+                np.sum(list(itertools.islice(rows, asked.simulations)), axis=0).tolist(),
+                strict=True,
+            )
+        ]
+    cautions = list(population_cautions(asked.population, asked.draws))
+    n = len(asked.population.benchmarks)
+    if "hpt" in asked.tests:
+        cautions += hpt_cautions(n, asked.alternative, asked.alpha)
+    return RejectionStudy(
+        kind=asked.kind,
+        population=asked.population.name,
+        benchmarks=n,
+        values=(min(asked.population.runs), max(asked.population.runs)),
+        shift=asked.shift,
+        alpha=asked.alpha,
+        alternative=asked.alternative,
+        draws=asked.draws,
+        resamples=asked.resamples,
+        cells=tuple(cells),
+        seed=asked.seed,
+        cautions=tuple(cautions),
+    )
+
+
+def _drawn_at(point: tuple[int, int], asked: _Question, root: int) -> Iterator[DrawnPair]:
+    """Draw the comparisons of one point."""
+    shifted, runs = point
+    n = len(asked.population.benchmarks)
+    which = stream(root, "shifted", str(shifted), str(runs))
+    factors = np.ones((asked.simulations, n))
+    for row in factors:
+        row[which.permutation(n)[:shifted]] = asked.shift
+    root_here = int(stream(root, "point", str(shifted), str(runs)).integers(2**63))
+    return drawn_pairs(
+        asked.population, root_here, runs, asked.simulations, asked.draws, factors=factors
+    )
+
+
+def _rejected(
+    drawn: DrawnPair,
+    _going_on: Progress,
+    *,
+    tests: tuple[str, ...],
+    alternative: Alternative,
+    alpha: float,
+    resamples: int,
+) -> list[bool]:
+    """Tell which tests reject on one comparison."""
+    pair = drawn.sides()
+    found = []
+    for test in tests:
+        rng = stream(drawn.root, "test", test, str(drawn.number))
+        p = pvalue_of(pair, test, alternative, resamples, rng)
+        found.append(bool(p <= alpha * (1 + 1e-12)))
+    return found

@@ -1,0 +1,313 @@
+"""Planning hosts: how many of a fleet an answer needs.
+
+With H hosts of S sessions of R runs, an estimate of a host has the variance h + (s + r / R) / S, where
+h, s and r are the variances between hosts, sessions and runs. The half-width on hosts like these is
+that of the verdict (docs/fleet.md, equation 2): the hosts' spread with t(H - 1), and beside it the
+error on these hosts with that of all sessions.
+
+References
+----------
+.. [1] T. Kalibera, R. Jones, "Rigorous benchmarking in reasonable time", ISMM 2013: the same question
+   for the levels below, with a closed form that leaves out the quantile of t.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtri, stdtrit
+
+from ..errors import InsufficientDataError
+from ..pages import number_format as figures
+from ..pages.model import Caution
+from ..stats.arguments import counted, door
+from ..stats.classical_tests import least_shift
+from .goal import WIDTH, Goal, TrialCosts, check_on, goal_of
+from .log_interval import Floats, exponential, relative_width
+from .result import ComponentLine, HostLine, HostPlan, PlannedHosts, VarianceComponents
+
+
+class HostSpread(NamedTuple):
+    """Variances of the log difference: between hosts, sessions of one, and blocks of a session."""
+
+    host: float
+    session: float
+    run: float
+
+
+def half_widths(spread: HostSpread, hosts: int, alpha: float, shape: tuple[int, int]) -> Floats:
+    """Give the expected half-widths for 1 to S sessions (rows) and 1 to R runs (columns).
+
+    Within one session per host the error on these hosts is that of its runs; a single run has none.
+    """
+    sessions = np.arange(1, shape[0] + 1)[:, None].astype(np.float64)
+    runs = np.arange(1, shape[1] + 1)[None, :].astype(np.float64)
+    own = (spread.session + spread.run / runs) / sessions
+    outer = -stdtrit(hosts - 1, alpha / 2) * np.sqrt((spread.host + own) / hosts)
+    inside = np.where(sessions > 1, own, spread.run / runs)
+    freedom = np.where(sessions > 1, hosts * (sessions - 1), hosts * (runs - 1))
+    quantile = np.where(freedom > 0, -stdtrit(np.maximum(freedom, 1), alpha / 2), 0.0)
+    return np.asarray(np.hypot(outer, quantile * np.sqrt(inside / hosts)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """What is looked at, and when it is enough: `half` and `effect` are on the log scale."""
+
+    spreads: tuple[HostSpread, ...]
+    half: float | None
+    effect: float | None
+    power: float
+    alpha: float
+    sessions: int
+    runs: int
+
+    def widest(self, hosts: int, factor: float = 1.0) -> Floats:
+        """Give the largest half-width of the spreads."""
+        shape = (self.sessions, self.runs)
+        spreads = [one._replace(host=one.host * factor) for one in self.spreads]
+        each = [half_widths(one, hosts, self.alpha, shape) for one in spreads]
+        return np.asarray(np.max(each, axis=0))
+
+    def detectable(self, half: Floats, hosts: int) -> Floats:
+        """Give the log effects that are told with the power: the half-width is taken for t(H - 1)'s."""
+        freedom = float(hosts - 1)
+        quantile = -float(stdtrit(freedom, self.alpha / 2))
+        shift = float(least_shift(self.power, freedom, self.alpha))
+        return np.asarray(half * (shift / quantile))
+
+    def enough(self, hosts: int, factor: float = 1.0) -> NDArray[np.bool_]:
+        """Tell which sessions and runs reach the goal with so many hosts."""
+        half = self.widest(hosts, factor)
+        good = np.ones(half.shape, dtype=np.bool_)
+        if self.half is not None:
+            good &= half <= self.half
+        if self.effect is not None:
+            good &= self.detectable(half, hosts) <= self.effect
+        return good
+
+
+_SHOWN = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100)
+_MOST = 10_000
+_FEW = 5
+_THESE = "these"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostPilot:
+    """What a host tells: its components of the differences, and what its trial cost."""
+
+    components: VarianceComponents
+    costs: TrialCosts | None
+
+
+@door
+def plan_hosts(
+    pilots: Mapping[str, HostPilot],
+    *,
+    width: float | None = None,
+    effect: float | None = None,
+    on: str = "suite",
+    power: float = 0.8,
+    confidence: float = 0.95,
+    max_hosts: int = 100,
+    max_sessions: int = 20,
+    max_runs: int = 100,
+) -> HostPlan:
+    """Find the cheapest hosts, sessions and runs that bring an interval of a width, or tell an effect.
+
+    Notes
+    -----
+    The variances of sessions and runs are the hosts' own, pooled by their degrees of freedom; that
+    between hosts is the variance of their means less what those explain, cut at 0. The cost is the
+    time of all hosts together; what a host costs before its first run (a job, a build) is not in it.
+    """
+    if width is None and effect is None:
+        width = WIDTH
+    goal = goal_of(width, effect, power, confidence)
+    check_on(on)
+    counted("max_hosts", max_hosts, least=2, most=_MOST)
+    counted("max_sessions", max_sessions, most=_MOST)
+    counted("max_runs", max_runs, most=_MOST)
+    if len(pilots) < 2:
+        raise InsufficientDataError(
+            "what lies between hosts is known from two hosts on, each of two sessions",
+            fix="measure on more hosts, or plan the sessions of one: fairtrial plan FLEET/HOST",
+            n=len(pilots),
+            needed=2,
+        )
+    lines = tuple(_lines([one.components for one in pilots.values()]))
+    suite = lines[-1].name == _THESE
+    judged = lines[-1:] if on == "suite" or len(lines) == 1 else lines[: len(lines) - suite]
+    grid = _grid(judged, goal, max_sessions, max_runs)
+    costs = _costs(pilots)
+    rows = [_row(grid, hosts, costs) for hosts in range(2, max_hosts + 1)]
+    good = [row for row in rows if row.sessions is not None]
+    runs = {row.hosts: row.hosts * (row.sessions or 0) * (row.runs or 0) for row in good}
+    best = min(
+        good,
+        key=lambda x: (float(runs[x.hosts]) if x.seconds is None else x.seconds, x.hosts),
+        default=None,
+    )
+    low, high = (None, None) if best is None else _quartiles(grid, best, len(pilots), max_hosts)
+    first = next(iter(pilots.values())).components
+    kept = {*_SHOWN, *([] if best is None else [best.hosts])}
+    return HostPlan(
+        candidate=first.candidate,
+        baseline=first.baseline or "",
+        on=on if suite else "benchmarks",
+        confidence=confidence,
+        power=power,
+        width=width,
+        effect=effect,
+        speedup=exponential(lines[-1].mean),
+        pilot_hosts=len(pilots),
+        pilot_sessions=sum(one.components.sessions for one in pilots.values()),
+        hosts=None if best is None else best.hosts,
+        sessions=None if best is None else best.sessions,
+        runs=None if best is None else best.runs,
+        seconds=None if best is None else best.seconds,
+        elapsed_s=None if best is None else best.elapsed_s,
+        hosts_low=low,
+        hosts_high=high,
+        max_hosts=max_hosts,
+        max_sessions=max_sessions,
+        max_runs=max_runs,
+        costs=costs,
+        table=tuple(row for row in rows if row.hosts in kept),
+        lines=lines,
+        cautions=tuple(_cautions(pilots, judged, costs)),
+    )
+
+
+def _lines(parts: Sequence[VarianceComponents]) -> Iterator[HostLine]:
+    """Give the components of the benchmarks that all hosts have, and last of their mean."""
+    tables = [{line.name: line for line in part.benchmarks} for part in parts]
+    for name in tables[0]:
+        if all(name in table for table in tables):
+            yield _line(name, [table[name] for table in tables])
+    suites = [part.suite for part in parts if part.suite is not None]
+    if len(suites) == len(parts):
+        yield _line(_THESE, suites)
+
+
+def _line(name: str, each: Sequence[ComponentLine]) -> HostLine:
+    session = _pooled([(one.session_sd, one.sessions - 1) for one in each]) or 0.0
+    run = _pooled([(one.run_sd, one.blocks - one.sessions) for one in each])
+    means = np.array([one.mean for one in each])
+    explained = np.mean([session / one.sessions + (run or 0.0) / one.blocks for one in each])
+    host = max(float(means.var(ddof=1)) - float(explained), 0.0)
+    return HostLine(
+        name=name,
+        mean=float(means.mean()),
+        host_sd=math.sqrt(host),
+        session_sd=math.sqrt(session),
+        run_sd=None if run is None else math.sqrt(run),
+    )
+
+
+def _pooled(parts: Sequence[tuple[float | None, int]]) -> float | None:
+    """Give the mean variance, weighed by degrees of freedom; None without any."""
+    known = [(sd**2, freedom) for sd, freedom in parts if sd is not None and freedom > 0]
+    total = sum(freedom for _, freedom in known)
+    return math.fsum(v * freedom for v, freedom in known) / total if total else None
+
+
+def _grid(judged: Sequence[HostLine], goal: Goal, sessions: int, runs: int) -> Grid:
+    """Give what is looked at, for the lines that have to reach the goal."""
+    return Grid(
+        spreads=tuple(
+            HostSpread(x.host_sd**2, x.session_sd**2, (x.run_sd or 0.0) ** 2) for x in judged
+        ),
+        half=goal.half,
+        effect=goal.effect,
+        power=goal.power,
+        alpha=goal.alpha,
+        sessions=sessions,
+        # with one run a session in the pilot, nothing says what more of them would bring
+        runs=runs if any(line.run_sd is not None for line in judged) else 1,
+    )
+
+
+def _costs(pilots: Mapping[str, HostPilot]) -> TrialCosts | None:
+    """Give the costs of a typical host: the median of each part."""
+    known = [one.costs for one in pilots.values() if one.costs is not None]
+    if not known:
+        return None
+    between = [one.between_s for one in known if one.between_s is not None]
+    return TrialCosts(
+        block_s=float(np.median([one.block_s for one in known])),
+        warmup_s=float(np.median([one.warmup_s for one in known])),
+        between_s=float(np.median(between)) if between else None,
+        sessions=sum(one.sessions for one in known),
+        blocks=sum(one.blocks for one in known),
+    )
+
+
+def _row(grid: Grid, hosts: int, costs: TrialCosts | None) -> PlannedHosts:
+    """Give the cheapest sessions and runs with so many hosts."""
+    good = grid.enough(hosts)
+    if not good.any():
+        names = ("sessions", "runs", "seconds", "elapsed_s", "width", "detectable")
+        return PlannedHosts(hosts=hosts, **dict.fromkeys(names))
+    sessions = np.arange(1, grid.sessions + 1)[:, None]
+    runs = np.arange(1, grid.runs + 1)[None, :]
+    spent = (sessions * runs).astype(np.float64)
+    if costs is not None:
+        between = (sessions - 1) * (costs.between_s or 0.0)
+        spent = sessions * (costs.warmup_s + runs * costs.block_s) + between
+    at = np.unravel_index(int(np.argmin(np.where(good, spent, np.inf))), good.shape)
+    half = grid.widest(hosts)
+    elapsed = float(spent[at])
+    return PlannedHosts(
+        hosts=hosts,
+        sessions=int(at[0]) + 1,
+        runs=int(at[1]) + 1,
+        seconds=None if costs is None else hosts * elapsed,
+        elapsed_s=None if costs is None else elapsed,
+        width=relative_width(float(half[at])),
+        detectable=exponential(float(grid.detectable(half, hosts)[at])),
+    )
+
+
+def _quartiles(
+    grid: Grid, best: PlannedHosts, pilots: int, most: int
+) -> tuple[int | None, int | None]:
+    """Give the hosts that are needed with the variance between them at its quartiles."""
+    at = ((best.sessions or 1) - 1, (best.runs or 1) - 1)
+    found = []
+    for share in (0.75, 0.25):
+        factor = (pilots - 1) / float(chdtri(pilots - 1, 1 - share))
+        enough = (h for h in range(2, most + 1) if bool(grid.enough(h, factor)[at]))
+        found.append(next(enough, None))
+    return found[0], found[1]
+
+
+def _cautions(
+    pilots: Mapping[str, HostPilot], judged: Sequence[HostLine], costs: TrialCosts | None
+) -> Iterator[Caution]:
+    if len(pilots) < _FEW:
+        yield Caution(
+            "few-pilot-hosts",
+            f"the pilot has only {len(pilots)} hosts: what lies between hosts is roughly known, and "
+            "the plan is no better; plan again when more are measured",
+        )
+    flat = tuple(line.name for line in judged if line.host_sd == 0)
+    if flat:
+        yield Caution(
+            "no-host-component",
+            "hosts of the pilot differ no more than their sessions explain, and the plan takes that "
+            f"for true: {figures.listed(flat)}",
+            flat,
+        )
+    if costs is None:
+        yield Caution(
+            "costs-unknown",
+            "what a session costs before its first run is not known, and counts as nothing: such a "
+            "plan has more sessions than one from a trial directory",
+        )

@@ -1,0 +1,368 @@
+"""What plans of runs, sessions and hosts, and components of variance, hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from ..pages.result import Result
+from .log_interval import width_text
+
+if TYPE_CHECKING:
+    from .goal import TrialCosts
+
+Of = Literal["differences", "values"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentLine:
+    """The two components of one benchmark, or of the mean over all of them.
+
+    `session_sd` and `run_sd` are standard deviations of logarithms, so shares of the value: 0.01 is
+    1 %. `run_sd` is that of one block of a session; None where no session has two, and then
+    `session_sd` holds both. `mean` is that of the logs (of differences: of the log speedup),
+    `deviance` minus twice the restricted log likelihood, `sessions` and `blocks` how many there are.
+    """
+
+    name: str
+    mean: float
+    session_sd: float
+    run_sd: float | None
+    deviance: float | None
+    sessions: int
+    blocks: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crossed:
+    """Standard deviations of logarithms by effect, over all benchmarks together.
+
+    One that the data cannot tell from the others is None; `run_sd` is what the others leave.
+    """
+
+    benchmark_sd: float | None
+    session_sd: float | None
+    benchmark_session_sd: float | None
+    block_sd: float | None
+    run_sd: float
+    deviance: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VarianceComponents(Result):
+    """Components of variance of one variant's values, or of the differences of two.
+
+    `benchmarks` are taken one by one, `suite` is the mean over them (None for one benchmark, or where
+    fewer than two sessions have a block with all), `crossed` the model of all of them together (None
+    for one benchmark, or where it cannot be fitted).
+    """
+
+    method: ClassVar[str] = "variance-components"
+
+    of: Of
+    candidate: str
+    baseline: str | None
+    sessions: int
+    benchmarks: tuple[ComponentLine, ...]
+    suite: ComponentLine | None
+    crossed: Crossed | None
+    references: tuple[str, ...] = (
+        "Patterson and Thompson 1971 (restricted likelihood)",
+        "Gilmour, Thompson and Cullis 1995 (average information)",
+    )
+
+
+Interval = Literal["t", "studentized", "percentile"]
+Scale = Literal["relative", "absolute"]
+
+_INTERVALS: dict[Interval, str] = {
+    "t": "t intervals on logs",
+    "studentized": "studentized bootstrap intervals",
+    "percentile": "percentile bootstrap intervals",
+}
+_REFERENCES = (
+    "Irving et al., Computer comparisons in the presence of performance variation, 2018, section 8",
+    "Welch 1947 and Satterthwaite 1946 (degrees of freedom of the t interval)",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopStep:
+    """One look of the loop: the interval of the speedup after `runs` runs, and its width."""
+
+    runs: int
+    speedup: float
+    low: float
+    high: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WidthLoop(Result):
+    """The published loop on one pair: more runs until the interval is narrow enough.
+
+    `runs` is where it stopped and `why` the reason: "width" (narrow enough), "max_runs" (the cap),
+    or "data" (no more runs were measured). `scale` says whether widths are relative to the speedup.
+    `confidence` is nominal; `cautions` say what the loop leaves of it.
+    """
+
+    method: ClassVar[str] = "width-loop"
+
+    candidate: str
+    baseline: str
+    interval: Interval
+    scale: Scale
+    confidence: float
+    limit: float
+    runs: int
+    why: Literal["width", "max_runs", "data"]
+    steps: tuple[LoopStep, ...]
+    references: tuple[str, ...] = _REFERENCES
+
+    @property
+    def conclusion(self) -> str:
+        """Where the loop stopped, and why, in one sentence."""
+        width = width_text(self.steps[-1].width, self.limit)
+        if self.why == "width":
+            end = f"stops after {self.runs} runs: width {width} <= {self.limit:g}"
+        else:
+            cause = "the cap" if self.why == "max_runs" else "no more were measured"
+            end = f"ends after {self.runs} runs ({cause}) with width {width}, not {self.limit:g}"
+        return f"the loop with {100 * self.confidence:g} % {_INTERVALS[self.interval]} {end}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedWidth:
+    """What `runs` runs of each benchmark and side would bring, by simulation from the pilot.
+
+    `width` is the mean relative width of the interval and `width_sd` its standard deviation over
+    trials; `chance` that of a width within the limit (None without a limit); `detectable` the
+    speedup that would be told from 1 with the asked power; `power` that for the asked effect (None
+    without one); `mse` the mean squared error of the speedup with the Monte Carlo error `mse_error`;
+    `coverage` how often the interval held the pilot's speedup.
+    """
+
+    runs: int
+    width: float
+    width_sd: float
+    chance: float | None
+    detectable: float
+    power: float | None
+    mse: float
+    mse_error: float
+    coverage: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPlan(Result):
+    """How many runs of each benchmark and side a session needs.
+
+    `runs_for_width` gives intervals of at most `width` with probability `power`, and
+    `runs_for_effect` tells a speedup of `effect` from 1 with that probability; None when it was not
+    asked for, or when more than `max_runs` would be needed (`capped` then names which). `loop` is
+    the published loop on the pilot's own runs, when a width was asked for.
+    """
+
+    method: ClassVar[str] = "plan"
+
+    candidate: str
+    baseline: str
+    benchmarks: int
+    pilot_runs: tuple[int, int]
+    speedup: float
+    confidence: float
+    power: float
+    width: float | None
+    effect: float | None
+    max_runs: int
+    simulations: int
+    runs_for_width: int | None
+    runs_for_effect: int | None
+    capped: tuple[str, ...]
+    table: tuple[PlannedWidth, ...]
+    loop: WidthLoop | None
+    seed: int | None
+    references: tuple[str, ...] = _REFERENCES
+
+
+On = Literal["suite", "benchmarks"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedSessions:
+    """What so many sessions would need: the least runs that reach the goal, None where none do.
+
+    `width` is the relative width of the interval, (high - low) / speedup, of the line that is the
+    widest, and `detectable` the speedup that it would tell from 1 with the power asked for; `seconds`
+    what all that takes, None where the costs are not known.
+    """
+
+    sessions: int
+    runs: int | None
+    seconds: float | None
+    width: float | None
+    detectable: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedBenchmark:
+    """One benchmark, or the mean over these: its spreads in the pilot, and what the plan gives it.
+
+    Standard deviations are those of logarithms: of the differences (`session_sd`, `run_sd`), and of
+    each side's own values (`session_sd_candidate` and so on). None where there is no such number.
+    """
+
+    name: str
+    session_sd: float
+    run_sd: float | None
+    session_sd_candidate: float | None
+    run_sd_candidate: float | None
+    session_sd_baseline: float | None
+    run_sd_baseline: float | None
+    width: float | None
+    detectable: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionPlan(Result):
+    """How many sessions of how many runs a comparison needs, from a pilot of several sessions.
+
+    `sessions` and `runs` are the cheapest that reach `width` (the relative width of the interval, as
+    expected) and tell `effect` with `power`, for `on` the suite's mean or every benchmark; None where
+    no numbers up to `max_sessions` and `max_runs` do. `sessions_low` and `sessions_high` are the
+    sessions of `runs` runs if the pilot's variance were at its quartiles; None beyond `max_sessions`.
+    `seconds` is what the plan takes by the pilot's `costs`, None where they are not known.
+    `needed_benchmarks` is the Speedup-Test's number for its proportion of accelerated benchmarks
+    (here `accelerated`) to be known to `precision`; None where none or all are.
+    """
+
+    method: ClassVar[str] = "plan-sessions"
+    derived: ClassVar[tuple[str, ...]] = ("protocol",)
+
+    candidate: str
+    baseline: str
+    on: On
+    confidence: float
+    power: float
+    width: float | None
+    effect: float | None
+    speedup: float
+    pilot_sessions: int
+    pilot_runs: tuple[int, int]
+    sessions: int | None
+    runs: int | None
+    seconds: float | None
+    sessions_low: int | None
+    sessions_high: int | None
+    max_sessions: int
+    max_runs: int
+    costs: TrialCosts | None
+    table: tuple[PlannedSessions, ...]
+    benchmarks: tuple[PlannedBenchmark, ...]
+    components: VarianceComponents
+    accelerated: int | None
+    needed_benchmarks: int | None
+    precision: float
+    references: tuple[str, ...] = (
+        "Kalibera and Jones 2013 (several levels and their costs)",
+        "Johnson, Kotz and Balakrishnan 1995, chapter 31 (power by noncentral t)",
+        "Touati, Worms and Briais 2010 (how many benchmarks)",
+    )
+
+    @property
+    def protocol(self) -> str | None:
+        """What to write in the campaign, None where there is no plan."""
+        if self.sessions is None or self.runs is None:
+            return None
+        return f"protocol: {{sessions: {self.sessions}, runs: {self.runs}}}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostLine:
+    """What varies in the pilot: standard deviations of the log difference, so shares of the value.
+
+    `host_sd` lies between hosts, `session_sd` between the sessions of a host, `run_sd` between the
+    blocks of a session; None where no session has two blocks, and then `session_sd` holds both.
+    """
+
+    name: str
+    mean: float
+    host_sd: float
+    session_sd: float
+    run_sd: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedHosts:
+    """The cheapest sessions and runs with so many hosts; None where none of those looked at will do.
+
+    `seconds` is the time of all hosts together, `elapsed_s` that of one: hosts measure at one time.
+    """
+
+    hosts: int
+    sessions: int | None
+    runs: int | None
+    seconds: float | None
+    elapsed_s: float | None
+    width: float | None
+    detectable: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class HostPlan(Result):
+    """How many hosts x sessions x runs a claim on hosts like these needs.
+
+    Attributes
+    ----------
+    candidate, baseline : str
+        The two sides.
+    on : {"suite", "benchmarks"}
+        What has to reach the goal.
+    confidence, power, width, effect : float
+        The goal; `width` or `effect` is None where it is not asked for.
+    speedup : float
+        Of the pilot.
+    pilot_hosts, pilot_sessions : int
+        What the pilot has; sessions of all hosts.
+    hosts, sessions, runs : int or None
+        The plan: runs of a cell in a session, sessions of a host.
+    seconds, elapsed_s : float or None
+        As in `PlannedHosts`; None where costs are unknown.
+    hosts_low, hosts_high : int or None
+        Hosts needed, of so many sessions and runs, with the pilot's variance between hosts at its
+        quartiles; None beyond `max_hosts`.
+    max_hosts, max_sessions, max_runs : int
+        The most that were looked at.
+    costs : TrialCosts or None
+        Of a host's trial.
+    table : tuple of PlannedHosts
+        Other numbers of hosts.
+    lines : tuple of HostLine
+        What varies in the pilot: the benchmarks, and last their mean, ``these``.
+    """
+
+    method: ClassVar[str] = "plan-hosts"
+
+    candidate: str
+    baseline: str
+    on: str
+    confidence: float
+    power: float
+    width: float | None
+    effect: float | None
+    speedup: float
+    pilot_hosts: int
+    pilot_sessions: int
+    hosts: int | None
+    sessions: int | None
+    runs: int | None
+    seconds: float | None
+    elapsed_s: float | None
+    hosts_low: int | None
+    hosts_high: int | None
+    max_hosts: int
+    max_sessions: int
+    max_runs: int
+    costs: TrialCosts | None
+    table: tuple[PlannedHosts, ...]
+    lines: tuple[HostLine, ...]

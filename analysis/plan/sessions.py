@@ -1,0 +1,414 @@
+"""Planning sessions and runs of each: the cheapest design that reaches the goal.
+
+References
+----------
+.. [1] T. Kalibera, R. Jones, "Rigorous benchmarking in reasonable time", ISMM 2013 (whose closed form
+   for the runs leaves out the t quantile, and gives no runs or infinitely many where a variance is 0).
+
+Sessions are what a claim rests on: the mean of S of them, with R blocks in each, has the variance
+(between + within / R) / S, and its interval S - 1 degrees of freedom. More runs take away the second
+part only, and many short sessions cost what each needs before its first run. So the cheapest of all
+numbers of sessions and runs is looked for, with the t quantile of each in it.
+
+References
+----------
+.. [1] T. Kalibera, R. Jones, "Rigorous benchmarking in reasonable time", ISMM 2013.
+.. [2] N. L. Johnson, S. Kotz, N. Balakrishnan, "Continuous Univariate Distributions", volume 2, 1995,
+   chapter 31.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import chdtri, stdtrit
+
+from ..data.matrix import PerformanceMatrix
+from ..errors import AnalysisError, InsufficientDataError
+from ..methods.speedup_test.compare import speedup_test_suite
+from ..pages import number_format as figures
+from ..pages.model import Caution
+from ..stats.arguments import counted, door
+from ..stats.classical_tests import least_shift
+from ..stats.samples import read_only
+from .components import component_lines, values_of, variance_components
+from .goal import WIDTH, Goal, TrialCosts, check_on, goal_of
+from .log_interval import WIDEST, Floats, exponential, relative_width
+from .result import (
+    ComponentLine,
+    On,
+    PlannedBenchmark,
+    PlannedSessions,
+    SessionPlan,
+    VarianceComponents,
+)
+
+_FEW = 5  # sessions of a pilot: with fewer the quartiles of the variance lie a factor of 3 apart
+_FURTHER = 10  # times the pilot's runs
+
+
+def session_cautions(
+    lines: tuple[ComponentLine, ...],
+    *,
+    fewest: int,
+    best: tuple[int, int] | None,
+    costs: TrialCosts | None,
+) -> Iterator[Caution]:
+    """Say what a plan rests on."""
+    if fewest < _FEW:
+        yield Caution(
+            "few-pilot-sessions",
+            f"the pilot has only {fewest} sessions: what lies between sessions is roughly known, and "
+            "the plan is no better; plan again when more are measured",
+        )
+    flat = tuple(line.name for line in lines if line.session_sd == 0 and line.run_sd)
+    if flat:
+        yield Caution(
+            "no-session-component",
+            "sessions of the pilot differ no more than their runs explain, and the plan takes that for "
+            f"true: {figures.listed(flat)}",
+            flat,
+        )
+    if all(line.run_sd is None for line in lines):
+        yield Caution(
+            "one-run-a-session",
+            "the pilot has one run a session: what more runs would bring is not known, and only "
+            "sessions are planned",
+        )
+    elif all(not line.run_sd and not line.session_sd for line in lines):
+        yield Caution("pilot-without-spread", "nothing varies in the pilot: any plan seems enough")
+    runs = max(line.blocks / line.sessions for line in lines)
+    if best is not None and best[1] > _FURTHER * runs:
+        yield Caution(
+            "far-from-the-pilot",
+            f"the plan has more than {_FURTHER} times the pilot's runs a session, and takes them to "
+            "vary as those did",
+        )
+    if costs is None:
+        yield Caution(
+            "costs-unknown",
+            "what a session costs before its first run is not known, and counts as nothing: such a "
+            "plan has more sessions than one from a trial directory",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """Variances of the log difference: `between` sessions, and `within` one for a single block."""
+
+    between: float
+    within: float
+
+    def times(self, factor: float) -> Spread:
+        """Give both, so many times as large."""
+        return replace(self, between=self.between * factor, within=self.within * factor)
+
+
+@functools.lru_cache(maxsize=16)
+def limits(goal: Goal, most: int) -> Floats:
+    """Give the largest standard error that reaches a goal, for 2 to `most` sessions."""
+    freedom = np.arange(1, most, dtype=np.float64)
+    found = np.full(freedom.size, math.inf)
+    if goal.half is not None:
+        found = np.minimum(found, goal.half / stdtrit(freedom, 1 - goal.alpha / 2))
+    if goal.effect is not None:
+        found = np.minimum(found, goal.effect / least_shift(goal.power, freedom, goal.alpha))
+    return read_only(found)
+
+
+def errors(spreads: tuple[Spread, ...], sessions: int, runs: int) -> Floats:
+    """Give the largest standard error of the spreads, for 2 to `sessions` and 1 to `runs`."""
+    between, within = (
+        np.array([getattr(spread, name) for spread in spreads]) for name in ("between", "within")
+    )
+    session: Floats = (between[:, None] + within[:, None] / np.arange(1, runs + 1)).max(axis=0)
+    found: Floats = np.sqrt(session / np.arange(2, sessions + 1)[:, None])
+    return found
+
+
+def cheapest(
+    spreads: tuple[Spread, ...],
+    goal: Goal,
+    cost: Callable[[int, int], float],
+    *,
+    sessions: int,
+    runs: int,
+) -> tuple[tuple[int, int] | None, list[int | None]]:
+    """Find the cheapest plan."""
+    reached = errors(spreads, sessions, runs) <= limits(goal, sessions)[:, None]
+    least = [int(row.argmax()) + 1 if row.any() else None for row in reached]
+    # the error falls with the runs, so the first that reaches it is the cheapest of its sessions
+    plans = [(cost(s, r), -s, r) for s, r in enumerate(least, 2) if r is not None]
+    if not plans:
+        return None, least
+    _, negative, best = min(plans)
+    return (-negative, best), least
+
+
+def least_sessions(spreads: tuple[Spread, ...], goal: Goal, runs: int, *, most: int) -> int | None:
+    """Give the fewest sessions of so many runs that reach the goal; None beyond `most`."""
+    reached = errors(spreads, most, runs)[:, -1] <= limits(goal, most)
+    return int(reached.argmax()) + 2 if reached.any() else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """The lines that a goal is asked of, and what sessions and runs cost."""
+
+    lines: tuple[ComponentLine, ...]
+    goal: Goal
+    costs: TrialCosts | None
+
+    def row(self, sessions: int, runs: int | None) -> PlannedSessions:
+        """Say what so many sessions bring, with the least runs that reach the goal."""
+        if runs is None:
+            return PlannedSessions(
+                sessions=sessions, runs=None, seconds=None, width=None, detectable=None
+            )
+        spreads = tuple(map(spread_of, self.lines))
+        width, detectable = brought(spreads, self.goal, (sessions, runs))
+        return PlannedSessions(
+            sessions=sessions,
+            runs=runs,
+            seconds=None if self.costs is None else self.costs.seconds(sessions, runs),
+            width=width,
+            detectable=detectable,
+        )
+
+    def sessions_at(self, quantile: float, runs: int, *, most: int) -> int | None:
+        """Give the sessions needed if the true variances were at their quantile given the pilot's.
+
+        The variance of a session's difference is taken to be estimated as a chi square of the
+        freedom that Satterthwaite gives it.
+        """
+        moved = []
+        for line in self.lines:
+            freedom = _freedom(line, runs)
+            moved.append(spread_of(line).times(freedom / float(chdtri(freedom, quantile))))
+        return least_sessions(tuple(moved), self.goal, runs, most=most)
+
+
+def _freedom(line: ComponentLine, runs: int) -> float:
+    """Give the degrees of freedom of between + within / `runs`, which the pilot's squares add up to.
+
+    With n blocks a session in the pilot that is its variance of session means, plus the variance
+    within times (1 / runs - 1 / n). A plan of more runs than the pilot's takes the last away, and has
+    less freedom than sessions less one; it is cut at 1.
+    """
+    spread = spread_of(line)
+    size = line.blocks / line.sessions
+    means = spread.between + spread.within / size
+    rest = spread.within * (1 / runs - 1 / size)
+    known = means**2 / (line.sessions - 1) + rest**2 / max(line.blocks - line.sessions, 1)
+    return max((means + rest) ** 2 / known, 1.0) if known > 0 else line.sessions - 1.0
+
+
+def judged(found: VarianceComponents, on: On) -> tuple[ComponentLine, ...]:
+    """Give the lines that have to reach the goal."""
+    if on == "benchmarks" or len(found.benchmarks) == 1:
+        return found.benchmarks
+    if found.suite is None:
+        raise InsufficientDataError(
+            "fewer than two sessions have a block in which every benchmark has a run that counts",
+            f"{found.candidate} and {found.baseline}",
+            "plan for each benchmark instead (on='benchmarks', --on benchmarks)",
+            n=0,
+            needed=2,
+        )
+    return (found.suite,)
+
+
+def spread_of(line: ComponentLine) -> Spread:
+    """Take a line's variances; what cannot be told from the session stays with it."""
+    return Spread(between=line.session_sd**2, within=(line.run_sd or 0.0) ** 2)
+
+
+def brought(
+    spreads: tuple[Spread, ...], goal: Goal, plan: tuple[int, int]
+) -> tuple[float, float | None]:
+    """Give the relative width, and the speedup that is told from 1; None beyond all numbers."""
+    sessions, runs = plan
+    error = float(errors(spreads, sessions, runs)[-1, -1])
+    half, shift = (factor * error for factor in _factors(sessions - 1, goal.power, goal.alpha))
+    width = float(relative_width(min(half, WIDEST)))
+    return width, math.exp(shift) if shift < WIDEST else None
+
+
+@functools.lru_cache(maxsize=256)
+def _factors(freedom: int, power: float, alpha: float) -> tuple[float, float]:
+    """Give half the interval, and what is told with this power, in standard errors."""
+    return float(stdtrit(freedom, 1 - alpha / 2)), float(least_shift(power, freedom, alpha))
+
+
+def benchmark_lines(
+    found: VarianceComponents,
+    candidate: PerformanceMatrix,
+    baseline: PerformanceMatrix,
+    plan: tuple[int, int] | None,
+    goal: Goal,
+) -> Iterator[PlannedBenchmark]:
+    """Give each benchmark, and last the mean over these, with its spreads and what a plan brings."""
+    names = [line.name for line in found.benchmarks]
+    own = [component_lines(values_of(matrix.select(names))) for matrix in (candidate, baseline)]
+    rows = [
+        (line, *sides)
+        for line, *sides in zip(found.benchmarks, *(lines for lines, _ in own), strict=True)
+    ]
+    if found.suite is not None:
+        rows.append((found.suite, *(suite for _, suite in own)))
+    for line, ours, theirs in rows:
+        width, detectable = (
+            (None, None) if plan is None else brought((spread_of(line),), goal, plan)
+        )
+        yield PlannedBenchmark(
+            name=line.name,
+            session_sd=line.session_sd,
+            run_sd=line.run_sd,
+            session_sd_candidate=None if ours is None else ours.session_sd,
+            run_sd_candidate=None if ours is None else ours.run_sd,
+            session_sd_baseline=None if theirs is None else theirs.session_sd,
+            run_sd_baseline=None if theirs is None else theirs.run_sd,
+            width=width,
+            detectable=detectable,
+        )
+
+
+_SHOWN = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100)  # sessions that the table shows
+_MOST = 10_000  # sessions, and runs of each
+_PRECISION = 0.05  # of the Speedup-Test's proportion
+
+
+@door
+def plan_sessions(
+    candidate: PerformanceMatrix,
+    baseline: PerformanceMatrix,
+    *,
+    width: float | None = None,
+    effect: float | None = None,
+    on: On = "suite",
+    power: float = 0.8,
+    confidence: float = 0.95,
+    max_sessions: int = 100,
+    max_runs: int = 100,
+    costs: TrialCosts | None = None,
+) -> SessionPlan:
+    """Find the cheapest sessions and runs that bring an interval of a width, or tell an effect.
+
+    Parameters
+    ----------
+    candidate, baseline : PerformanceMatrix
+        The pilot: two sessions or more that both sides have.
+    width : float, optional
+        Largest relative width of the interval, (high - low) / speedup, as expected: about every
+        second comparison gets a narrower one. 0.02 where neither width nor effect is given.
+    effect : float, optional
+        Speedup that is to be told from 1, above or below it, with `power`.
+    on : {"suite", "benchmarks"}
+        Whether the mean over the benchmarks has to reach it, or each of them by itself (without a
+        correction for how many they are).
+    power : float
+        Chance with which the effect is told, above 1 - `confidence`.
+    confidence : float
+        Of the two-sided interval.
+    max_sessions, max_runs : int
+        The most that are looked at; runs are those of each cell in a session.
+    costs : TrialCosts, optional
+        What sessions and runs cost, as `trial_costs` gives it; else a run costs 1, a session nothing.
+
+    Returns
+    -------
+    SessionPlan
+        The plan, other numbers of sessions beside it, what each benchmark gets, the components.
+
+    Raises
+    ------
+    UsageError
+        If an argument is out of range.
+    InsufficientDataError
+        If fewer than two sessions have values of both sides.
+    AnalysisError
+        If the two do not compare.
+
+    Notes
+    -----
+    The variances are those of the log differences, by restricted likelihood (`variance_components`).
+    With se = sqrt((between + within / R) / S), half the interval is t(S - 1) se on the log scale;
+    the power is that of the two-sided t test with S - 1 degrees of freedom [2]_. All S and R are
+    tried: the closed form of [1]_ leaves out the quantile, which alone forbids few sessions.
+    """
+    if width is None and effect is None:
+        width = WIDTH
+    goal = goal_of(width, effect, power, confidence)
+    counted("max_sessions", max_sessions, least=2, most=_MOST)
+    counted("max_runs", max_runs, most=_MOST)
+    check_on(on)
+    found = variance_components(candidate, baseline)
+    lines = judged(found, on)
+    spreads = tuple(spread_of(line) for line in lines)
+    # with one run a session in the pilot, nothing says what more of them would bring
+    most_runs = max_runs if any(line.run_sd is not None for line in lines) else 1
+    best, least = cheapest(spreads, goal, _cost(costs), sessions=max_sessions, runs=most_runs)
+    fewest = min(line.sessions for line in lines)
+    shown = {s for s in _SHOWN if s <= max_sessions} | ({best[0]} if best else set())
+    outlook = Outlook(lines=lines, goal=goal, costs=costs)
+    low, high = (
+        None if best is None else outlook.sessions_at(tail, best[1], most=max_sessions)
+        for tail in (0.25, 0.75)
+    )
+    accelerated, needed = _benchmarks_needed(candidate, baseline)
+    return SessionPlan(
+        candidate=candidate.name,
+        baseline=baseline.name,
+        on=on if found.suite is not None else "benchmarks",
+        confidence=confidence,
+        power=power,
+        width=width,
+        effect=effect,
+        speedup=exponential((found.suite or lines[0]).mean),
+        pilot_sessions=found.sessions,
+        pilot_runs=_pilot_runs(found),
+        sessions=best[0] if best else None,
+        runs=best[1] if best else None,
+        seconds=costs.seconds(*best) if best and costs else None,
+        sessions_low=low,
+        sessions_high=high,
+        max_sessions=max_sessions,
+        max_runs=max_runs,
+        costs=costs,
+        table=tuple(outlook.row(s, least[s - 2]) for s in sorted(shown)),
+        benchmarks=tuple(benchmark_lines(found, candidate, baseline, best, goal)),
+        components=found,
+        accelerated=accelerated,
+        needed_benchmarks=needed,
+        precision=_PRECISION,
+        cautions=(*found.cautions, *session_cautions(lines, fewest=fewest, best=best, costs=costs)),
+    )
+
+
+def _cost(costs: TrialCosts | None) -> Callable[[int, int], float]:
+    if costs is not None:
+        return costs.seconds
+    return lambda sessions, runs: float(sessions * runs)
+
+
+def _pilot_runs(found: VarianceComponents) -> tuple[int, int]:
+    """Give the fewest and the most blocks of a session, on the average of a benchmark."""
+    each = [round(line.blocks / line.sessions) for line in found.benchmarks]
+    return min(each), max(each)
+
+
+def _benchmarks_needed(
+    candidate: PerformanceMatrix, baseline: PerformanceMatrix
+) -> tuple[int | None, int | None]:
+    """Ask the Speedup-Test how many benchmarks its proportion needs; None where it cannot say."""
+    try:
+        share = speedup_test_suite(
+            baseline=baseline, candidate=candidate, precision=_PRECISION
+        ).proportion_median
+    except AnalysisError:
+        return None, None
+    return share.accelerated, share.needed_benchmarks

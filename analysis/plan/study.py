@@ -1,0 +1,337 @@
+"""Samples drawn again from measured runs, and what studies of them hold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.matrix import PerformanceMatrix
+from ..errors import InsufficientDataError, UsageError
+from ..pages.model import Caution
+from ..pages.result import Result, plain
+from ..record.run_numbers import Better
+from ..stats.arguments import counted, stream
+from .goal import check_runs
+
+Draws = Literal["run", "block"]
+Pair = tuple[PerformanceMatrix, PerformanceMatrix]
+_MOST_RUNS = 1_000_000  # of each benchmark and side
+Progress = Callable[[int, int], None]  # told (done, all)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DrawnPair:
+    """The values of one simulated comparison: all that its tests need, wherever they are made.
+
+    `number` counts the comparisons of `root`, the seed of the streams of its tests, from 0. The values
+    of the two sides have the shape (benchmarks, runs); `in_blocks` tells whether a column is a block.
+    """
+
+    number: int
+    root: int
+    benchmarks: tuple[str, ...]
+    candidate: NDArray[np.float64]
+    baseline: NDArray[np.float64]
+    better: Better
+    unit: str
+    in_blocks: bool
+
+    def sides(self) -> Pair:
+        """Give them as candidate and baseline."""
+        runs = self.candidate.shape[1]
+
+        def side(name: str, values: NDArray[np.float64], first: int) -> PerformanceMatrix:
+            ids = {bench: np.arange(runs) + first for bench in self.benchmarks}
+            return PerformanceMatrix.from_samples(
+                name,
+                dict(zip(self.benchmarks, values, strict=True)),
+                better=self.better,
+                unit=self.unit,
+                blocks=ids if self.in_blocks else None,
+            )
+
+        return side("candidate", self.candidate, 0), side("baseline", self.baseline, runs)
+
+
+def drawn_pairs(
+    population: PerformanceMatrix,
+    root: int,
+    runs: int,
+    simulations: int,
+    draws: Draws,
+    *,
+    factors: float | NDArray[np.float64],
+) -> Iterator[DrawnPair]:
+    """Draw pairs of sides; the candidate's values are made better by the factors.
+
+    Nothing is drawn before the first is asked for.
+    """
+    names = population.benchmarks
+    speedups = np.broadcast_to(np.asarray(factors, dtype=np.float64), (simulations, len(names)))
+    scales = speedups if population.better == "higher" else 1.0 / speedups
+    rows = _by_block(population) if draws == "block" else population.samples
+    labels = ["blocks"] * len(names) if draws == "block" else names
+    candidate, baseline = (
+        [
+            stream(root, "draw", side, label, str(runs)).integers(
+                row.size, size=(simulations, runs)
+            )
+            for label, row in zip(labels, rows, strict=True)
+        ]
+        for side in ("candidate", "baseline")
+    )
+    for k in range(simulations):
+        ours, theirs = (
+            np.array([row[index[k]] for row, index in zip(rows, indices, strict=True)])
+            for indices in (candidate, baseline)
+        )
+        yield DrawnPair(
+            number=k,
+            root=root,
+            benchmarks=names,
+            candidate=ours * scales[k][:, None],
+            baseline=theirs,
+            better=population.better,
+            unit=population.unit,
+            in_blocks=draws == "block",
+        )
+
+
+def _by_block(population: PerformanceMatrix) -> list[NDArray[np.float64]]:
+    """Order each benchmark's runs by block, the same blocks in all of them."""
+    if population.blocks is None:
+        raise UsageError("the population has no block ids", population.name, "draw runs instead")
+    common = sorted(set.intersection(*(set(ids.tolist()) for ids in population.blocks)))
+    rows = []
+    for name, values, ids in zip(
+        population.benchmarks, population.samples, population.blocks, strict=True
+    ):
+        found = dict(zip(ids.tolist(), values.tolist(), strict=True))
+        if len(found) != values.size:
+            raise UsageError(
+                "a block holds more than one run of the benchmark",
+                f"{population.name}, benchmark {name!r}",
+                "draw runs instead",
+            )
+        rows.append(np.array([found[block] for block in common]))
+    if len(common) < 2:
+        raise InsufficientDataError(
+            "fewer than two blocks hold all benchmarks",
+            population.name,
+            "draw runs instead",
+            n=len(common),
+            needed=2,
+        )
+    return rows
+
+
+def check_study(
+    population: PerformanceMatrix,
+    runs: Sequence[int],
+    confidence: float,
+    draws: str,
+    *,
+    simulations: int,
+    factor: float,
+) -> None:
+    """Raise UsageError or InsufficientDataError where an argument of a study is out of range."""
+    if not 0.5 <= confidence < 1:
+        raise UsageError(
+            f"the confidence must lie between 0.5 and 1 (alpha between 0 and 0.5), not {confidence:g}"
+        )
+    if not runs:
+        raise UsageError("there must be a number of runs")
+    for one in runs:
+        counted("each number of runs", one, least=2, most=_MOST_RUNS)
+    if draws not in get_args(Draws):
+        raise UsageError(f"draws must be 'run' or 'block', not {draws!r}")
+    counted("simulations", simulations)
+    if not (math.isfinite(factor) and factor > 0):
+        raise UsageError(f"the shift must be a speedup above 0, not {factor!r}")
+    check_runs(population, population, 2)
+
+
+def check_names(kind: str, given: Sequence[str], known: tuple[str, ...]) -> None:
+    """Raise UsageError unless at least one name is given, and all are known."""
+    for name in given:
+        if name not in known:
+            raise UsageError(f"there is no {kind} {name!r}", fix=f"known here: {', '.join(known)}")
+    if not given:
+        raise UsageError(f"no {kind} is named", fix=f"known here: {', '.join(known)}")
+
+
+def teller(progress: Progress | None, total: int) -> Callable[[int], None]:
+    """Give what is told how many simulated comparisons are done, and says it of all."""
+
+    def tell(done: int) -> None:
+        if progress is not None and done:
+            progress(done, total)
+
+    return tell
+
+
+_REFERENCES = (
+    "Irving et al., Computer comparisons in the presence of performance variation, 2018, sections "
+    "6.1 and 6.2",
+)
+
+
+def monte_carlo_error(count: int, trials: int) -> float:
+    """Give the standard deviation of a rate given `count` of `trials`, under a flat prior.
+
+    It is close to sqrt(p (1 - p) / trials), but not 0 when all or none were counted.
+    """
+    return math.sqrt((count + 1) * (trials - count + 1) / (trials + 3)) / (trials + 2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejections:
+    """How often one test rejected at one point: with `shifted` benchmarks and `runs` runs."""
+
+    test: str
+    shifted: int
+    runs: int
+    rejected: int
+    simulations: int
+
+    @property
+    def rate(self) -> float:
+        """The share of simulated comparisons that were rejected."""
+        return self.rejected / self.simulations
+
+    @property
+    def error(self) -> float:
+        """The Monte Carlo error of the rate."""
+        return monte_carlo_error(self.rejected, self.simulations)
+
+
+def _with_rates(self: RejectionStudy | CoverageStudy) -> dict[str, Any]:
+    """Give the fields, and beside each count its rate with its Monte Carlo error."""
+    cells = [plain(cell) | {"rate": cell.rate, "error": cell.error} for cell in self.cells]
+    return Result.body(self) | {"cells": cells}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RejectionStudy(Result):
+    """Power, or type-I error, of tests on comparisons drawn from one population.
+
+    `kind` is "power" (points differ in the number of shifted benchmarks) or "type1" (none is
+    shifted; points differ in the number of runs). `shift` is the speedup of a shifted benchmark.
+    """
+
+    method: ClassVar[str] = "rejection-study"
+
+    kind: Literal["power", "type1"]
+    population: str
+    benchmarks: int
+    values: tuple[int, int]
+    shift: float
+    alpha: float
+    alternative: str
+    draws: str
+    resamples: int
+    cells: tuple[Rejections, ...]
+    seed: int | None
+    references: tuple[str, ...] = _REFERENCES
+
+    def rate(self, test: str, *, shifted: int = 0, runs: int | None = None) -> float:
+        """Give the rate of one test at one point; `runs` may be left out where it is unique."""
+        (cell,) = (
+            cell
+            for cell in self.cells
+            if (cell.test, cell.shifted) == (test, shifted) and runs in {None, cell.runs}
+        )
+        return cell.rate
+
+    body = _with_rates
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Covered:
+    """How often one interval held the true ratio at one number of runs.
+
+    `below` and `above` count the intervals that lay wholly below or above it; `refused` those that
+    do not exist on the data drawn. `width` is their mean width relative to the true ratio, None
+    when all were refused.
+    """
+
+    interval: str
+    runs: int
+    held: int
+    below: int
+    above: int
+    refused: int
+    simulations: int
+    width: float | None
+
+    @property
+    def rate(self) -> float | None:
+        """The share of intervals that held the truth; None when there was none."""
+        there = self.simulations - self.refused
+        return self.held / there if there else None
+
+    @property
+    def error(self) -> float:
+        """The Monte Carlo error of the rate."""
+        return monte_carlo_error(self.held, self.simulations - self.refused)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoverageStudy(Result):
+    """Real coverage of intervals of the speedup, on comparisons drawn from one population."""
+
+    method: ClassVar[str] = "coverage-study"
+
+    population: str
+    benchmarks: int
+    values: tuple[int, int]
+    ratio: float
+    confidence: float
+    mean: str
+    draws: str
+    resamples: int
+    cells: tuple[Covered, ...]
+    seed: int | None
+    references: tuple[str, ...] = _REFERENCES
+
+    body = _with_rates
+
+
+_FEW = 30  # values of a benchmark, below which draws repeat them often
+
+
+def population_cautions(population: PerformanceMatrix, draws: Draws) -> Iterator[Caution]:
+    """Say what draws from a population cannot show."""
+    yield from (caution.of(population.name) for caution in population.cautions)
+    kind = "blocks" if draws == "block" else "runs"
+    yield Caution(
+        "drawn-independently",
+        f"{kind} are drawn independently: drift and differences between sessions are not in these "
+        "rates, and real trials that have them err more often",
+    )
+    if draws == "run" and len(population.benchmarks) > 1:
+        said = "benchmarks are drawn on their own: what correlates them in one round is gone"
+        yield Caution("benchmarks-drawn-apart", said)
+    fewest = min(population.runs)
+    if fewest < _FEW:
+        yield Caution(
+            "small-population",
+            f"the population has only {fewest} values of some benchmark: draws repeat them, which "
+            "makes ties, and tails that it has not shown are missing",
+        )
+
+
+def hpt_cautions(benchmarks: int, alternative: str, alpha: float) -> Iterator[Caution]:
+    """Say where HPT has too few benchmarks to reject at all."""
+    least = 0.5**benchmarks * (2 if alternative == "two-sided" else 1)
+    if least > alpha:
+        yield Caution(
+            "level-out-of-reach",
+            f"HPT cannot reject at {alpha:g} with {benchmarks} benchmarks: its smallest p is "
+            f"{least:g}",
+        )

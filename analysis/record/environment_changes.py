@@ -1,0 +1,343 @@
+"""Compares two environment records, in sentences that a person can use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .trial_files import Finding, Stored, whole_targets
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change(Stored):
+    """One difference between two environment records.
+
+    `kind` is the section of the record ("host", "cpu", "targets", ...), `what` a sentence, `key`
+    the key with dots. `identity` marks what makes a trial another one: another machine, processor
+    or target binary; a resumed trial refuses it.
+    """
+
+    kind: str
+    what: str
+    key: str
+    old: Any
+    new: Any
+    identity: bool = False
+
+
+# Keys in words. What is not named here is named by its own key.
+_WORDS: Mapping[tuple[str, ...], str] = {
+    ("host", "name"): "the host's name",
+    ("host", "virtual"): "the hypervisor",
+    ("host", "container"): "the container",
+    ("host", "cpu_quota"): "the CPU quota",
+    ("cpu", "microcode"): "the microcode",
+    ("cpu", "online"): "the list of online CPUs",
+    ("cpu", "cores"): "the number of cores",
+    ("cpu", "packages"): "the number of processors",
+    ("cpu", "nodes"): "the NUMA nodes",
+    ("cpu", "siblings"): "the threads that share a core",
+    ("cpu", "smt"): "SMT",
+    ("cpu", "turbo"): "turbo",
+    ("cpu", "isolated"): "the list of isolated CPUs",
+    ("cpu", "nohz_full"): "the list of CPUs without timer ticks",
+    ("cpu", "driver"): "the frequency driver",
+    ("cpu", "governor"): "the governor",
+    ("cpu", "preference"): "the energy preference",
+    ("cpu", "lowest_khz"): "the lower frequency limit in kHz",
+    ("cpu", "highest_khz"): "the upper frequency limit in kHz",
+    ("cpu", "hardware_highest_khz"): "the hardware's highest frequency in kHz",
+    ("memory", "total_bytes"): "the memory in bytes",
+    ("memory", "swap_total_bytes"): "the swap space in bytes",
+    ("memory", "swappiness"): "the swappiness",
+    ("memory", "thp"): "transparent huge pages",
+    ("memory", "thp_defrag"): "the defragmentation for huge pages",
+    ("memory", "numa_balancing"): "NUMA balancing",
+    ("kernel", "release"): "the kernel",
+    ("kernel", "build"): "the kernel's build",
+    ("kernel", "architecture"): "the architecture",
+    ("kernel", "distribution"): "the distribution",
+    ("kernel", "boot_arguments"): "the list of boot arguments",
+    ("kernel", "aslr"): "ASLR (randomize_va_space)",
+    ("kernel", "clocksource"): "the clock source",
+    ("kernel", "perf_rate"): "the limit on perf samples",
+    ("kernel", "rt_runtime_us"): "the limit on real-time work in µs",
+    ("tools", "fairtrial"): "fairtrial",
+    ("tools", "python"): "Python",
+    ("tools", "python_implementation"): "the Python implementation",
+    ("tools", "libc"): "the C library of fairtrial's Python",
+    ("process", "cwd"): "the working directory",
+    ("process", "umask"): "the umask",
+    ("process", "affinity"): "fairtrial's CPU affinity",
+    ("process", "nice"): "fairtrial's nice value",
+}
+_GROUPS: Mapping[tuple[str, str], str] = {
+    ("kernel", "mitigations"): "the mitigation of {}",
+    ("tools", "compilers"): "the compiler {}",
+    ("tools", "packages"): "the Python package {}",
+    ("process", "limits"): "the resource limit {}",
+}
+_SECTIONS = ("host", "cpu", "memory", "kernel", "tools", "process", "counters")
+_SPECIAL = {("host", "boot_id"), ("host", "machine_id_sha256"), ("cpu", "model")}
+_SPECIAL_FLAGS = ("cpu", "flags_sha256")
+# What a terminal or a login sets anew each time, without meaning for a program that is measured.
+_FLEETING = frozenset(
+    {"_", "SHLVL", "OLDPWD", "COLUMNS", "LINES", "WINDOWID", "SSH_TTY", "TMUX", "TMUX_PANE", "STY"}
+    | {"INVOCATION_ID", "JOURNAL_STREAM", "XDG_SESSION_ID", "DBUS_SESSION_BUS_ADDRESS"}
+    | {"SSH_CLIENT", "SSH_CONNECTION", "SSH_AUTH_SOCK", "TERM_SESSION_ID"}
+)
+# A batch system says with these which job, start and node this is; but one asks for a frequency.
+_OF_A_JOB = ("SLURM_", "SLURMD_", "PMI_", "PMIX_")
+_OF_A_JOB_KEPT = frozenset({"SLURM_CPU_FREQ_REQ"})
+_MISSING: Mapping[str, Any] = {}
+_LONGEST = 160
+
+
+def diff(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[Change, ...]:
+    """Compare the environment records `a` (earlier) and `b` (later)."""
+    changes = [*_identity(a, b), *_targets(a, b), *_inputs(a, b)]
+    for section in _SECTIONS:
+        changes += _section(section, a.get(section) or _MISSING, b.get(section) or _MISSING)
+    changes += _variables(a, b)
+    return tuple(sorted(changes, key=lambda change: not change.identity))
+
+
+def describe_changes(changes: tuple[Change, ...]) -> str:
+    """Write changes as lines of text, what makes it another trial first."""
+    if not changes:
+        return "nothing changed"
+    identity = [change for change in changes if change.identity]
+    other = [change for change in changes if not change.identity]
+    lines = []
+    if identity:
+        lines.append("this is no longer the same trial:")
+        lines += [f"  {change.what}" for change in identity]
+    if other:
+        lines.append("also changed:" if identity else "changed:")
+        lines += [f"  {change.what}" for change in other]
+    return "\n".join(lines)
+
+
+def findings_of(changes: tuple[Change, ...]) -> tuple[Finding, ...]:
+    """Make the findings of what changed from a session to the one behind it.
+
+    What makes a trial another one is a finding `drift`, all else `environment`; changed variables are
+    one finding together.
+    """
+    said = [
+        (change.what, change.key, "drift" if change.identity else "environment")
+        for change in changes
+        if change.kind != "variables"
+    ]
+    variables = [change.key for change in changes if change.kind == "variables"]
+    if variables:
+        names = ", ".join(key.partition(".")[2] for key in variables)
+        said.append((f"environment variables changed: {names}", "variables", "environment"))
+    return tuple(
+        Finding(
+            check=check,
+            status="warn",
+            what=what,
+            where=where,
+            reason="sessions under other conditions are not samples of the same thing",
+        )
+        for what, where, check in said
+    )
+
+
+def _identity(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
+    old, new = _at(a, "host", "machine_id_sha256"), _at(b, "host", "machine_id_sha256")
+    if old != new:
+        known = old is not None and new is not None
+        what = "this is another machine: its machine id differs"
+        if not known:
+            what = "the machine id could be read only once: whether it is the same machine is open"
+        yield Change(
+            kind="host", what=what, key="host.machine_id_sha256", old=old, new=new, identity=known
+        )
+    old, new = _at(a, "cpu", "model"), _at(b, "cpu", "model")
+    if old != new:
+        known = old is not None and new is not None
+        what = _sentence("the processor", old, new)
+        yield Change(kind="cpu", what=what, key="cpu.model", old=old, new=new, identity=known)
+    old, new = _at(a, "host", "boot_id"), _at(b, "host", "boot_id")
+    if old != new and None not in (old, new):
+        what = "the host was rebooted"
+        yield Change(kind="host", what=what, key="host.boot_id", old=old, new=new)
+    old, new = _at(a, *_SPECIAL_FLAGS), _at(b, *_SPECIAL_FLAGS)
+    if old != new:
+        what = "the processor's feature flags changed"
+        yield Change(kind="cpu", what=what, key="cpu.flags_sha256", old=old, new=new)
+
+
+def _at(record: Mapping[str, Any], section: str, name: str) -> Any:  # noqa: ANN401 - JSON types
+    return (record.get(section) or _MISSING).get(name)
+
+
+def _section(section: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
+    for name in a:
+        if name not in b:
+            continue  # one of the two is of a version of fairtrial that does not write it
+        if (section, name) in _SPECIAL or (section, name) == _SPECIAL_FLAGS:
+            continue
+        old, new = a[name], b[name]
+        group = _GROUPS.get((section, name))
+        if group is not None:
+            old, new = old or _MISSING, new or _MISSING
+            for item in dict.fromkeys((*old, *new)):
+                subject, key = group.format(item), f"{section}.{name}.{item}"
+                yield from _value(section, subject, key, old.get(item), new.get(item))
+        else:
+            subject = _WORDS.get((section, name), f"{section}.{name}")
+            yield from _value(section, subject, f"{section}.{name}", old, new)
+
+
+def _value(
+    kind: str,
+    subject: str,
+    key: str,
+    old: Any,  # noqa: ANN401 - JSON types
+    new: Any,  # noqa: ANN401 - JSON types
+) -> Iterator[Change]:
+    if old != new:
+        yield Change(kind=kind, what=_sentence(subject, old, new), key=key, old=old, new=new)
+
+
+def _variables(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
+    """Compare values that are stored, and hashes of those that are not where one key made them.
+
+    What one record shows and the other hides, because versions differ, cannot be compared.
+    """
+    shown = [record.get("variables") or _MISSING for record in (a, b)]
+    kept = [record.get("hidden_variables") or _MISSING for record in (a, b)]
+    hidden = [record.get("hashes") or _MISSING for record in kept]
+    keys = [record.get("key") for record in kept]
+    names = {name for group in (*shown, *hidden) for name in group}
+    for name in sorted(filter(_lasting, names)):
+        old, new = (values.get(name) for values in shown)
+        was, now = (name in shown[k] or name in hidden[k] for k in (0, 1))
+        if name in hidden[0] and name in hidden[1]:
+            if keys[0] != keys[1] or hidden[0][name] == hidden[1][name]:
+                continue
+            what = f"the variable {name} changed (its value is not stored)"
+        elif was and now:
+            if old is None or new is None or old == new:
+                continue
+            what = _sentence(f"the variable {name}", old, new)
+        elif now:
+            what = f"the variable {name} is new" + (f": {_show(new)}" if new is not None else "")
+        else:
+            what = f"the variable {name} is gone"
+            what += f"; it was {_show(old)}" if old is not None else ""
+        yield Change(kind="variables", what=what, key=f"variables.{name}", old=old, new=new)
+    both = filter(_lasting, hidden[0].keys() & hidden[1].keys())
+    if all(kept) and keys[0] != keys[1] and any(both):
+        what = "whether values of variables changed that are not stored is open: another key"
+        key = "hidden_variables.key"
+        yield Change(kind="variable-key", what=what, key=key, old=keys[0], new=keys[1])
+
+
+def _lasting(name: str) -> bool:
+    """Tell whether a variable means something for a program that is measured."""
+    if name in _FLEETING:
+        return False
+    return not name.startswith(_OF_A_JOB) or name in _OF_A_JOB_KEPT
+
+
+def _targets(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
+    before, after = whole_targets(a.get("targets")), whole_targets(b.get("targets"))
+    shared = [name for name in before if name in after]
+    for name in dict.fromkeys((*before, *after)):
+        if name not in shared:
+            gone = name in before
+            what = f"{name} is {'no longer' if gone else 'now'} among the targets"
+            old, new = before.get(name), after.get(name)
+            yield Change(kind="targets", what=what, key=f"targets.{name}", old=old, new=new)
+            continue
+        yield from _binary(name, before[name], after[name])
+    # A library that many targets use is one change, not many.
+    users: dict[tuple[str, str, str | None, str | None], list[str]] = {}
+    for name in shared:
+        for part in ("libraries", "interpreter"):
+            old_files, new_files = before[name].get(part) or {}, after[name].get(part) or {}
+            for file in dict.fromkeys((*old_files, *new_files)):
+                old, new = _hash(old_files.get(file)), _hash(new_files.get(file))
+                if old != new:
+                    users.setdefault((part, file, old, new), []).append(name)
+    for (part, file, old, new), names in users.items():
+        used = names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else "")
+        verb = (
+            "is new for" if old is None else "is gone from" if new is None else "changed, used by"
+        )
+        what = f"{'the library' if part == 'libraries' else 'the interpreter'} {file} {verb} {used}"
+        yield Change(
+            kind="targets", what=what, key=f"targets.{names[0]}.{part}.{file}", old=old, new=new
+        )
+
+
+def _inputs(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
+    before, after = a.get("inputs"), b.get("inputs")
+    if before is None or after is None:
+        return  # one of the two is of a version of fairtrial that does not write them
+    for name in dict.fromkeys((*before, *after)):
+        if name not in before or name not in after:
+            what = f"{name} is {'no longer' if name in before else 'now'} among the inputs"
+            old, new = before.get(name), after.get(name)
+            yield Change(kind="inputs", what=what, key=f"inputs.{name}", old=old, new=new)
+            continue
+        old, new = _hash(before[name]), _hash(after[name])
+        if old != new:
+            what = f"the input {name} has changed: sha256 {_start(old)} is now {_start(new)}"
+            yield Change(
+                kind="inputs", what=what, key=f"inputs.{name}", old=old, new=new, identity=True
+            )
+
+
+def _start(digest: str | None) -> str:
+    return "unknown, as it cannot be read" if digest is None else f"{digest[:12]}…"
+
+
+def _binary(name: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
+    place = b.get("resolved") or b.get("path")
+    if a.get("sha256") != b.get("sha256"):
+        what = f"the executable of {name} is another one than before: {place}"
+        if b.get("sha256") is None:
+            what = f"the executable of {name} cannot be read any more: {place}"
+        yield Change(
+            kind="targets",
+            what=what,
+            key=f"targets.{name}.sha256",
+            old=a.get("sha256"),
+            new=b.get("sha256"),
+            identity=True,
+        )
+    elif a.get("resolved") != b.get("resolved"):
+        old, new = a.get("resolved"), b.get("resolved")
+        what = _sentence(f"the place of {name}'s executable", old, new) + " (same content)"
+        yield Change(kind="targets", what=what, key=f"targets.{name}.resolved", old=old, new=new)
+
+
+def _hash(entry: Any) -> str | None:  # noqa: ANN401 - a library's entry, or an interpreter's hash
+    value = entry.get("sha256") if isinstance(entry, Mapping) else entry
+    return value if isinstance(value, str) else None
+
+
+def _sentence(subject: str, old: Any, new: Any) -> str:  # noqa: ANN401 - JSON types
+    if old is None:
+        return f"{subject} is now {_show(new)}; it was unknown"
+    if new is None:
+        return f"{subject} is unknown now; it was {_show(old)}"
+    return f"{subject} changed from {_show(old)} to {_show(new)}"
+
+
+def _show(value: Any) -> str:  # noqa: ANN401 - JSON types
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, Mapping):
+        text = ", ".join(f"{item} ({key})" for key, item in value.items()) or "nothing"
+    elif isinstance(value, list):
+        text = " / ".join("unlimited" if item is None else str(item) for item in value)
+    else:
+        text = str(value) if value != "" else "nothing"
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -1,0 +1,466 @@
+"""What a trial directory holds: the names of its files, and the records in them.
+
+The counters belong to whole processor packages and move about once a millisecond, so a run must last
+a while to have an energy of its own; what the machine uses without it is measured around sessions.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
+
+ENERGY = "energy_package_j"  # of all packages, while a run lasts
+NET_ENERGY = "energy_net_j"  # without the idle power, times the run's wall time
+ENERGY_METRICS = (ENERGY, NET_ENERGY)
+
+RESOLUTION_S = 0.1  # a hundred moves of the counter: each end of a run is known to one of them
+STEADY = 0.05  # by how much of it the idle power after a session may differ from that before
+
+When = Literal["before", "after"]
+
+
+class Stored:
+    """A dataclass that a file of a trial holds, as an object with a key for each field."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types."""
+        return {name: _plain(getattr(self, name)) for name in _names(type(self))}  # type: ignore[arg-type]  # a class is hashable
+
+
+@functools.cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - a field of a record
+    if isinstance(value, Stored):
+        return value.to_dict()
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdlePower(Stored):
+    """The power of all packages while no run lasted, before or after those of a session's segment.
+
+    `watts` is its mean over `seconds`, `error_w` the standard error of that mean.
+    """
+
+    session: int
+    segment: int
+    when: When
+    watts: float
+    error_w: float
+    seconds: float
+
+
+def is_steady(before: IdlePower, after: IdlePower) -> bool:
+    """Tell whether two idle powers are one, so that it may be taken from what lies between them."""
+    return abs(after.watts - before.watts) <= STEADY * before.watts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question(Stored):
+    """The metrics that the campaign's `judge` named from some moment on; none where it named none.
+
+    `trial` is the part that it was asked of, in a manifest of several: trials that were merged, or the
+    hosts of a fleet.
+    """
+
+    at: str
+    metrics: tuple[str, ...]
+    trial: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types."""
+        data = Stored.to_dict(self)
+        if self.trial is None:
+            del data["trial"]
+        return data
+
+
+def asked_since(
+    asked: Sequence[Question], metrics: tuple[str, ...], at: str
+) -> tuple[Question, ...]:
+    """Add what the campaign asks now, if that is something else."""
+    if metrics == (asked[-1].metrics if asked else ()):
+        return tuple(asked)
+    return (*asked, Question(at=at, metrics=metrics))
+
+
+def questions_of(parts: Iterable[tuple[str, Manifest]]) -> tuple[Question, ...]:
+    """Give what each part of several asks, by its name; nothing where no part says it."""
+    found: list[Question] = []
+    for name, manifest in parts:
+        if any(one.trial is not None for one in manifest.judge):
+            found += manifest.judge
+        else:
+            now = manifest.judge[-1:] or (Question(at=manifest.started, metrics=()),)
+            found += [replace(one, trial=name) for one in now]
+    return tuple(found) if any(one.metrics for one in found) else ()
+
+
+def asked_now(asked: Iterable[Question]) -> dict[str, tuple[str, ...]]:
+    """Give the metrics that each part asks now, by its name; of a single trial by no name."""
+    return {one.trial or "": one.metrics for one in asked}
+
+
+def one_question(asked: Sequence[Question]) -> tuple[str, ...] | None:
+    """Give the metrics that are asked now, the first one first; None where parts differ."""
+    different = set(asked_now(asked).values())
+    return None if len(different) > 1 else next(iter(different), ())
+
+
+SCHEMA = 2  # the newest known
+PLAIN_SCHEMA = 1  # of a trial in which no run is repeated: every version reads it
+REPEATING_SCHEMA = (
+    2  # of one whose disturbed runs are repeated: an earlier reader takes it for damaged
+)
+
+MANIFEST = "manifest.json"
+CAMPAIGN = "campaign.yaml"
+RESOLVED = "resolved.json"
+ENVIRONMENT = "environment.jsonl"
+PLAN = "plan.jsonl"
+MEASUREMENTS = "measurements.jsonl"
+FINDINGS = "findings.jsonl"
+OUTPUTS = "outputs"
+IMPORT = "import.json"  # what the files of an imported trial cannot tell
+
+CERTIFICATES = "certificates"  # a folder beside the trials, and none of them
+
+CheckStatus = Literal["ok", "warn", "fail", "unknown"]
+TrialStatus = Literal["running", "complete", "interrupted", "stopped"]
+StopReason = Literal["width", "max_runs", "max_time"]
+Origin = Literal["measured", "merged", "imported"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding(Stored):
+    """What one host check found.
+
+    `check` is the check's stable name, `what` a sentence, `where` the file that was read with its
+    value, `fix` the command that mends it, `reason` why it matters to a measurement.
+    """
+
+    check: str
+    status: CheckStatus
+    what: str
+    where: str | None = None
+    fix: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedRun(Stored):
+    """One planned run: a line of ``plan.jsonl``. `block` is 0 for warm-up runs, else from 1."""
+
+    position: int
+    session: int
+    block: int
+    benchmark: str
+    variant: str
+    warmup: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowShape:
+    """What the runner relies on in a line of ``measurements.jsonl`` that it reads back."""
+
+    position: int
+    session: int
+    segment: int
+    block: int
+    benchmark: str
+    variant: str
+    warmup: bool
+    outcome: str
+    repeats: int | None = None
+    disturbed: bool | None = None
+    suspended: int | None = None
+    started_at: str | None = None
+    wall_ns: int | None = None
+    before_s: float | None = None
+    after_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetShape:
+    """What readers rely on in the description of an executable."""
+
+    interpreter: Mapping[str, Any] | None = None
+    libraries: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelShape:
+    """What readers rely on in the section "kernel" of an environment."""
+
+    mitigations: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolsShape:
+    """What readers rely on in the section "tools" of an environment."""
+
+    packages: Mapping[str, Any] | None = None
+    compilers: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessShape:
+    """What readers rely on in the section "process" of an environment."""
+
+    limits: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentShape:
+    """What readers rely on in a line of ``environment.jsonl``; ``docs/environment.md`` has the rest."""
+
+    session: int
+    segment: int = 0
+    host: Mapping[str, Any] | None = None
+    cpu: Mapping[str, Any] | None = None
+    memory: Mapping[str, Any] | None = None
+    kernel: KernelShape | None = None
+    tools: ToolsShape | None = None
+    process: ProcessShape | None = None
+    targets: Mapping[str, TargetShape] | None = None
+    variables: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopRule(Stored):
+    """When a session has enough runs: ``protocol.stop`` of a campaign.
+
+    `width` is the largest relative width of the 95 % interval of each variant's speedup over the
+    suite; `min_runs` and `max_runs` count runs of each cell in a session; `max_time_s` is a cap on
+    the time of a session, or None.
+    """
+
+    width: float
+    min_runs: int = 5
+    max_runs: int = 50
+    max_time_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionEnd(Stored):
+    """How a session under a `StopRule` ended: after `runs` runs of each cell, and why.
+
+    `width` is that of the interval then, None when it could not be told; `text` says it in words.
+    """
+
+    session: int
+    runs: int
+    why: StopReason
+    width: float | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenUp(Stored):
+    """A cell whose runs failed one after the other, so that the rest of a session went on without it.
+
+    `position` is that of the last of them, `runs` how many measured runs the cell has in the session.
+    """
+
+    benchmark: str
+    variant: str
+    session: int
+    position: int
+    runs: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Appended(Stored):
+    """Sessions `first` to `last`, which were put behind those of a complete trial: one more look."""
+
+    at: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergedTrial(Stored):
+    """A trial of which sessions `first` to `last` of a merged one are."""
+
+    trial: str
+    first: int
+    last: int
+    seed: int
+    tool_version: str
+    started: str
+    finished: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest(Stored):
+    """``manifest.json``: what a trial is and how it ended.
+
+    `campaign_sha256` is the campaign's identity: the SHA-256 of its parsed content, made by the rule
+    `campaign_identity`; a trial of the first version, which had one rule only, does not say it.
+    `sessions` is how many sessions are planned (the campaign's, or more after ``--sessions``).
+    `metrics` holds the metrics that not every trial has, those parsed from output and what meters
+    count: name -> {"unit", "better"}, and of a meter's its "source".
+    `node` is the host's name in the fleet that the trial belongs to; the order of its runs is made
+    from it too.
+    `targets` maps each executable's path to its SHA-256 when the trial began.
+    `arguments` maps each file among the commands' arguments that no run wrote to its SHA-256.
+    `files` maps each file's name to its SHA-256 once the trial is no longer running, else it is empty.
+    `stop` is the stopping rule, if there is one: then `runs` and `planned` are the most that there
+    may be, and `session_ends` says how many runs each session needed that has ended.
+    `given_up` names the cells of sessions that went on without them.
+    `must_raise` names the key of the campaign that has to be raised before more can be executed, after
+    a cap; `stage` says in words what is done before the first run, such as a build.
+    `idle_power` is what the machine used around the runs of sessions, where energy is recorded.
+    `appended` says which sessions were put behind those of a complete trial, and when; `origin` is
+    "merged" for a trial that was put together from those in `merged_from`.
+    `judge` says which metrics the campaign named as its question, and since when.
+    `schema` says whether disturbed runs are repeated: a trial without that is of the first one.
+    `further` holds the keys of a later version: they are kept when the manifest is written again.
+    """
+
+    schema: int = PLAIN_SCHEMA
+    trial: str
+    tool_version: str
+    campaign_name: str
+    campaign_sha256: str
+    campaign_identity: int = 1
+    campaign_path: str
+    baseline: str
+    variants: tuple[str, ...]
+    benchmarks: tuple[str, ...]
+    metrics: Mapping[str, Mapping[str, str]]
+    seed: int
+    sessions: int
+    runs: int
+    warmup: int
+    planned: int
+    host: str
+    host_id: str
+    cpu_model: str | None = None
+    node: str | None = None
+    targets: Mapping[str, str]
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    started: str
+    finished: str | None = None
+    status: TrialStatus
+    reason: str | None = None
+    files: Mapping[str, str]
+    stop: StopRule | None = None
+    session_ends: tuple[SessionEnd, ...] = ()
+    given_up: tuple[GivenUp, ...] = ()
+    must_raise: str | None = None
+    stage: str | None = None
+    idle_power: tuple[IdlePower, ...] = ()
+    appended: tuple[Appended, ...] = ()
+    origin: Origin = "measured"
+    merged_from: tuple[MergedTrial, ...] = ()
+    judge: tuple[Question, ...] = ()
+    further: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def questions(self) -> tuple[str, ...] | None:
+        """The metrics that are the question, the first one first: none, or None where parts differ."""
+        return one_question(self.judge)
+
+    @property
+    def declared(self) -> tuple[str, ...]:
+        """The metrics that its benchmarks declare: those that meters count are none of them."""
+        return tuple(name for name, about in self.metrics.items() if "source" not in about)
+
+    @property
+    def repeating(self) -> bool:
+        """Whether its disturbed runs are repeated, as the campaign says."""
+        return self.schema >= REPEATING_SCHEMA
+
+    @property
+    def sequential(self) -> bool:
+        """Whether values decided how many runs there are, in some session at least."""
+        return self.stop is not None or bool(self.session_ends)
+
+    @property
+    def sessions_at_looks(self) -> tuple[int, ...]:
+        """How many sessions there were whenever a verdict may have been asked for.
+
+        That is before each append, and now.
+        """
+        return (*(one.first - 1 for one in self.appended), self.sessions)
+
+    @property
+    def needed(self) -> int:
+        """The planned runs without those of ended sessions and given-up cells that are left out."""
+        cells = len(self.benchmarks) * len(self.variants)
+        ended = {end.session: end.runs for end in self.session_ends}
+        unneeded = sum((self.runs - runs) * cells for runs in ended.values())
+        return self.planned - unneeded - sum(self.left_out.values())
+
+    @property
+    def left_out(self) -> Mapping[tuple[str, str], int]:
+        """How many planned runs of each given-up cell, benchmark and variant, its sessions go on without."""
+        ended = {end.session: end.runs for end in self.session_ends}
+        found: dict[tuple[str, str], int] = {}
+        for one in self.given_up:
+            cell = one.benchmark, one.variant
+            left = ended.get(one.session, self.runs) - one.runs
+            found[cell] = found.get(cell, 0) + max(0, left)
+        return found
+
+    def whole_sessions(self, lines: int) -> int:
+        """Count the planned runs that whole sessions have, of the plan's first so many lines.
+
+        The first session may have more than the others, which are alike: warm-ups.
+        """
+        first = len(self.benchmarks) * len(self.variants) * (self.runs + self.warmup)
+        if lines < first:
+            return 0
+        each = (self.planned - first) // max(1, self.sessions - 1)
+        return first + (lines - first) // max(1, each) * each
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the manifest as JSON types."""
+        data = Stored.to_dict(self)
+        judge = data.pop("judge")
+        if judge:  # a trial of a campaign without the key is stored as ever
+            data["judge"] = judge
+        further: dict[str, Any] = data.pop("further")
+        return data | further
+
+
+SAME = "same_as"
+
+
+def packed_targets(
+    paths: Mapping[str, Any], described: Mapping[Any, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Give the section ``targets``: each executable is described once, whatever uses it."""
+    first: dict[Any, str] = {}
+    found: dict[str, Any] = {}
+    for name, path in sorted(paths.items()):
+        same = first.setdefault(path, name)
+        found[name] = described[path] if same == name else {SAME: same}
+    return found
+
+
+def whole_targets(targets: object) -> dict[str, Any]:
+    """Give the description of each cell's executable, as far as the record has it.
+
+    What is no section of targets has none; a cell that refers to no other one has what stands there.
+    """
+    if not isinstance(targets, dict):
+        return {}
+    found = {}
+    for name, about in targets.items():
+        same = about.get(SAME) if isinstance(about, dict) else None
+        found[name] = targets.get(same, about) if isinstance(same, str) else about
+    return found

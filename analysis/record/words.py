@@ -1,0 +1,69 @@
+"""Words that the runner and the judge set alike."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+# What has no glyph of its own but an effect: controls, marks and overrides of direction (UAX 9),
+# separators of lines, invisible and deprecated formats, tags, halves of surrogate pairs (they come
+# from file names that are no UTF-8, and cannot be written as UTF-8) and noncharacters. The joiners
+# U+200C and U+200D stay: scripts and emoji are spelt with them, and `<bdi>` bounds their effect.
+_UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\ufdd0-\ufdef\ud800-\udfff\U000e0000-\U000e007f"
+    f"{''.join(chr(plane + last) for plane in range(0, 0x110000, 0x10000) for last in (0xFFFE, 0xFFFF))}]"
+)
+
+
+def shorten(text: str, width: int) -> str:
+    """Cut a long name in its middle; its ends tell most."""
+    if len(text) <= width:
+        return text
+    head = width // 2
+    return f"{text[:head]}…{text[len(text) - (width - 1 - head) :]}"
+
+
+def shown(text: str) -> str:
+    """Give a whole name as it may be shown; it is still to be escaped.
+
+    ASCII controls become their pictures (a line feed ``␊``), other characters without a glyph their
+    number, such as ``U+202E``. What is left says the same and can be written as UTF-8.
+    """
+    return _UNSEEN.sub(_picture, text)
+
+
+def _picture(found: re.Match[str]) -> str:
+    number = ord(found.group())
+    if number < 0x20:
+        return chr(0x2400 + number)
+    return "\u2421" if number == 0x7F else f"U+{number:04X}"
+
+
+def normal(name: str) -> str:
+    """Give a name in its normal form (NFC), in which it is stored and compared."""
+    return name if name.isascii() else unicodedata.normalize("NFC", name)
+
+
+def alike(names: Iterable[str]) -> list[tuple[str, str]]:
+    """Give the pairs of names that a reader may take for one: but for case, width or form the same."""
+    seen: dict[str, str] = {}
+    found = []
+    for name in names:
+        key = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+        other = seen.setdefault(key, name)
+        if other != name:
+            found.append((other, name))
+    return found
+
+
+# the last part, of machines, tells one redaction from another: equal numbers of two say nothing
+PLACEHOLDER = re.compile(
+    r"redacted-(?P<sort>[a-z]+)-(?P<number>\d+)(?:-(?P<tag>[0-9a-f]{8}))?(?![\w-])"
+)
+
+
+def placeholder_of(sort: str, number: int, tag: str | None = None) -> str:
+    """Give the placeholder of the name of this number, such as ``redacted-host-1``."""
+    return f"redacted-{sort}-{number}" + ("" if tag is None else f"-{tag}")

@@ -1,0 +1,238 @@
+"""What every public function asks of its arguments before it looks at their ranges; seeds.
+
+A wrong argument is refused alike everywhere, as our own error: `door` holds each argument against
+its annotation, `numbers` turns what a user calls values into an array of doubles.
+"""
+
+from __future__ import annotations
+
+import decimal
+import functools
+import inspect
+import numbers as number_kinds
+import types
+import typing
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, Union, get_args, get_origin
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import AnalysisError, FairtrialError, UsageError
+
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
+MOST = 10_000_000  # resamples, simulations, drawn values: more is a slip of the keyboard
+_SHOWN = 60  # columns of a wrong value in a message
+
+
+def door(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
+    """Refuse arguments that are not of the kind that the function's annotations say.
+
+    Numbers are whole or real ones and never truth values, texts are text, generators, matrices and
+    mixtures are such; sequences and mappings are looked into. Which values are allowed is the
+    function's own question: array_like arguments go through `numbers` there.
+
+    Raises
+    ------
+    UsageError
+        If an argument is of another kind; the message names it.
+    """
+    signature = inspect.signature(function)
+    kinds: dict[str, _Kind] = {}
+
+    @functools.wraps(function)
+    def checked(*args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
+        if not kinds:
+            hints = typing.get_type_hints(function)
+            kinds.update((name, _kind_of(hint)) for name, hint in hints.items())
+        for name, value in signature.bind(*args, **kwargs).arguments.items():
+            variadic = signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
+            for one in value if variadic else (value,):
+                if name in kinds and not kinds[name].fits(one):
+                    raise UsageError(f"{name} must be {kinds[name].words}, not {shown(one)}")
+        return function(*args, **kwargs)
+
+    return checked
+
+
+class _Kind(NamedTuple):
+    """What an annotation asks for: a test of a value, and its words in a message."""
+
+    fits: Callable[[Any], bool]
+    words: str
+
+
+def _is_real(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, number_kinds.Real):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
+
+
+def _is_list(value: object) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.ndim == 1
+    return isinstance(value, Sequence | range) and not isinstance(value, str | bytes)
+
+
+_SIMPLE = {
+    float: _Kind(_is_real, "a number"),
+    int: _Kind(
+        lambda value: isinstance(value, int | np.integer) and not isinstance(value, bool),
+        "a whole number",
+    ),
+    bool: _Kind(lambda value: isinstance(value, bool | np.bool_), "True or False"),
+    str: _Kind(lambda value: isinstance(value, str), "a text"),
+    types.NoneType: _Kind(lambda value: value is None, "None"),
+    np.random.Generator: _Kind(
+        lambda value: isinstance(value, np.random.Generator),
+        "a random generator, as numpy.random.default_rng(seed) gives",
+    ),
+}
+
+
+def _kind_of(hint: Any) -> _Kind:  # noqa: ANN401 - an annotation may be anything
+    origin, inner = get_origin(hint), get_args(hint)
+    if hint in _SIMPLE:
+        return _SIMPLE[hint]
+    if origin is Literal:
+        return _Kind(lambda value: isinstance(value, str), f"one of {', '.join(map(str, inner))}")
+    if origin is Callable:
+        return _Kind(callable, "a function")
+    if origin not in (Union, types.UnionType, tuple, Sequence, Iterable, Mapping):
+        known = object if hint is Any else origin or hint
+        return _Kind(
+            lambda value: not isinstance(known, type) or isinstance(value, known),
+            f"a {getattr(hint, '__name__', 'value')}",
+        )
+    parts = [_kind_of(one) for one in inner]
+    if origin in (Union, types.UnionType):
+        return _Kind(
+            lambda value: hint == ArrayLike or any(part.fits(value) for part in parts),
+            " or ".join(dict.fromkeys(part.words for part in parts)),
+        )
+    if origin is Mapping:
+        return _Kind(
+            lambda value: (
+                isinstance(value, Mapping)
+                and all(parts[0].fits(key) and parts[1].fits(one) for key, one in value.items())
+            ),
+            f"a mapping of texts, each to {parts[1].words}",
+        )
+    words = f"a list of {parts[0].words.removeprefix('a ').removeprefix('an ')}s"
+    if origin is tuple:
+        return _Kind(
+            lambda value: (
+                isinstance(value, tuple | list)
+                and len(value) == len(parts)
+                and all(part.fits(one) for part, one in zip(parts, value, strict=True))
+            ),
+            words,
+        )
+    texts = inner[0] is str
+    return _Kind(
+        lambda value: (
+            (_is_list(value) or (texts and isinstance(value, str)))
+            and all(map(parts[0].fits, value))
+        ),
+        words,
+    )
+
+
+def numbers(
+    values: ArrayLike,
+    what: str,
+    where: str | None = None,
+    *,
+    dimensions: int | None = 1,
+    wrong: type[FairtrialError] = UsageError,
+) -> NDArray[np.float64]:
+    """Give values as a new array of doubles; whether they are finite is not looked at.
+
+    Parameters
+    ----------
+    values : array_like
+        Real numbers: no text, truth values or complex numbers, no lists of different lengths.
+    what, where : str
+        What the values are called in a message, such as "the runs", and where they stand.
+    dimensions : int or None
+        How many; any number if None.
+    wrong : type
+        The error for what are no numbers, or too many dimensions. A whole number beyond all
+        doubles is an AnalysisError.
+    """
+    try:
+        found = np.asarray(values)
+    except (TypeError, ValueError, OverflowError):  # lists of different lengths
+        raise wrong(f"{what} are not numbers in lists of one length", where) from None
+    if found.dtype.kind == "O":  # large whole numbers, fractions, decimals
+        for one in found.flat:
+            if isinstance(one, bool) or not isinstance(one, number_kinds.Real | decimal.Decimal):
+                raise wrong(f"{what} are not numbers: one is {shown(one)}", where)
+        try:
+            found = found.astype(np.float64)
+        except OverflowError:
+            raise AnalysisError(
+                f"{what} leave the range of numbers: one exceeds 1.8e308",
+                where,
+                "choose a larger unit",
+            ) from None
+    if found.dtype.kind not in "iuf":
+        raise wrong(f"{what} are not numbers, but {shown(values)}", where)
+    if dimensions is not None and found.ndim != dimensions:
+        raise wrong(f"{what} must be a flat list, not {found.ndim}-dimensional", where)
+    with np.errstate(over="ignore"):  # what only a longer format holds becomes infinite
+        return np.array(found, dtype=np.float64)
+
+
+def counted(name: str, value: int, least: int = 1, most: int = MOST) -> int:
+    """Give a whole number back; it must be one, and lie in `least` to `most`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise UsageError(f"{name} must be a whole number, not {shown(value)}")
+    if not least <= value <= most:
+        raise UsageError(f"{name} must lie between {least:,} and {most:,}, and is {shown(value)}")
+    return int(value)
+
+
+def shown(value: object) -> str:
+    """Give a wrong value for a message, in one short line whatever it is."""
+    try:
+        text = repr(value)
+    except Exception:  # noqa: BLE001 - whole numbers of 4,300 digits, and objects of others
+        text = f"something of type {type(value).__name__}"
+    text = " ".join(text.split())
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+
+
+@door
+def stream(source: int | np.random.Generator, *labels: str) -> np.random.Generator:
+    """Give the stream of a seed and labels, such as a method's and a benchmark's name.
+
+    Another label gives an independent stream, so adding a benchmark changes no other one's numbers.
+    A function that takes `rng` draws one root from it, ``int(rng.integers(2**63))``, and derives a
+    stream for each benchmark from that root: their order and number then do not matter.
+
+    What a command printed with ``--seed`` comes from such streams; ``docs/json.md`` names them, so
+    that a function of `analysis` gives the same numbers.
+
+    Parameters
+    ----------
+    source : int or numpy.random.Generator
+        The seed, not negative; or a stream, of which one number is drawn for the seed.
+    labels : str
+        What the numbers are for.
+
+    Raises
+    ------
+    UsageError
+        If the seed is negative.
+    """
+    seed = source if isinstance(source, int) else int(source.integers(2**63))
+    if seed < 0:
+        raise UsageError(f"the seed must not be negative, and is {seed}")
+    return np.random.default_rng([seed, *(zlib.crc32(label.encode()) for label in labels)])

@@ -1,0 +1,299 @@
+"""What differs around two trials: campaign, host, plan, and what to be careful about."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from ...data.protocol import FREE_SETTINGS, setting_leaves, settings_of
+from ...errors import StoreError
+from ...pages import number_format as figures
+from ...pages.model import Caution
+from ...record.environment_changes import Change, diff
+from ...record.shapes import records_of
+from ...record.trial_files import ENVIRONMENT, EnvironmentShape, StopRule
+from ...record.words import PLACEHOLDER
+from .result import CampaignChange, TrialSide
+
+if TYPE_CHECKING:
+    from ...data.trial import Trial
+
+_UNKNOWN_HOST = "unknown"
+# of a side, what is said of its plan and what of how it went; names and places are no part of it
+_PLAN = ("baseline", "seed", "planned_sessions", "runs", "warmup", "order", "stop")
+_WENT = ("sessions", "executed", "failed", "status", "tool_version")
+
+
+def side_of(trial: Trial, label: str, look: Mapping[str, Any]) -> TrialSide:
+    """Describe a trial; `look` is which look at it its words are."""
+    manifest = trial.manifest
+    protocol = settings_of(trial.path).get("protocol")
+    order = protocol.get("order") if isinstance(protocol, dict) else None
+    known = manifest.origin != "imported"
+    return TrialSide(
+        label=label,
+        trial=manifest.trial,
+        path=str(trial.path),
+        campaign=manifest.campaign_name,
+        identity=manifest.campaign_sha256,
+        identity_rule=manifest.campaign_identity,
+        host=manifest.host,
+        host_id=manifest.host_id if known and manifest.host_id != _UNKNOWN_HOST else None,
+        cpu_model=manifest.cpu_model,
+        baseline=manifest.baseline,
+        variants=manifest.variants,
+        benchmarks=manifest.benchmarks,
+        seed=manifest.seed,
+        planned_sessions=manifest.sessions,
+        runs=manifest.runs,
+        warmup=manifest.warmup,
+        order=order if isinstance(order, str) else None,
+        stop=None if manifest.stop is None else _stop_text(manifest.stop),
+        sessions=trial.sessions,
+        executed=len(trial),
+        failed=len(trial.failures()),
+        status=manifest.status,
+        started=manifest.started,
+        finished=manifest.finished,
+        tool_version=manifest.tool_version,
+        **look,
+        outermost=trial.outermost,
+    )
+
+
+def _stop_text(rule: StopRule) -> str:
+    cap = "" if rule.max_time_s is None else f", at most {rule.max_time_s:g} s"
+    return f"width {rule.width:g}, {rule.min_runs} to {rule.max_runs} runs{cap}"
+
+
+def plan_changes(old: TrialSide, new: TrialSide) -> tuple[CampaignChange, ...]:
+    """Give what differs between what was planned, and between what came of it."""
+    names = [field.name for field in fields(TrialSide) if field.name in (*_PLAN, *_WENT)]
+    return tuple(
+        CampaignChange(key=name, old=a, new=b, only=None)
+        for name in names
+        if (a := getattr(old, name)) != (b := getattr(new, name))
+    )
+
+
+def same_campaign(
+    old: TrialSide, new: TrialSide, changes: tuple[CampaignChange, ...]
+) -> bool | None:
+    """Tell whether both are trials of one campaign.
+
+    Seed, sessions and who may read a trial are no part of it. Identities tell where one rule made
+    them; of two rules, only what differs tells something.
+    """
+    one_rule = old.identity_rule == new.identity_rule
+    if one_rule and old.identity == new.identity:
+        return True
+    if changes and all(change.key in FREE_SETTINGS for change in changes):
+        return True
+    return False if one_rule or any(change.only is None for change in changes) else None
+
+
+def campaign_changes(old: Trial, new: Trial) -> tuple[CampaignChange, ...]:
+    """Give the keys of the resolved campaigns that differ, in the old one's order.
+
+    A key that only one has, while the identities agree, is one that a version of fairtrial does not
+    know and that stands at its default: no difference. Empty where a trial does not say what its
+    campaign came to.
+    """
+    a, b = (
+        dict(setting_leaves(found)) if found else {}
+        for found in (settings_of(old.path), settings_of(new.path))
+    )
+    if not a or not b:
+        return ()
+    m, n = old.manifest, new.manifest
+    same = (m.campaign_identity, m.campaign_sha256) == (n.campaign_identity, n.campaign_sha256)
+    return tuple(_differing(a, b, lone=not same))
+
+
+def _differing(
+    a: Mapping[str, object], b: Mapping[str, object], *, lone: bool
+) -> Iterator[CampaignChange]:
+    for key in dict.fromkeys((*a, *b)):
+        if key in a and key in b:
+            if a[key] != b[key]:
+                yield CampaignChange(key=key, old=a[key], new=b[key], only=None)
+        elif lone:
+            only = "old" if key in a else "new"
+            yield CampaignChange(key=key, old=a.get(key), new=b.get(key), only=only)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What differs between the first sessions, and how often each trial's environment changed.
+
+    `changes` is None where an environment is unknown, and each count where it is that trial's.
+    `hidden` counts the keys that cannot be compared, because names were taken out of a trial.
+    """
+
+    changes: tuple[Change, ...] | None
+    drift_old: int | None
+    drift_new: int | None
+    hidden: int
+
+
+def surroundings_of(old: Trial, new: Trial) -> Surroundings:
+    """Compare the environments of two trials."""
+    a, b = _records(old), _records(new)
+    changes = diff(a[0], b[0]) if a and b else None
+    told = changes
+    if changes is not None and not _one_redaction(old.manifest.host_id, new.manifest.host_id):
+        told = tuple(
+            change
+            for change in changes
+            if not any(PLACEHOLDER.search(repr(value)) for value in (change.old, change.new))
+        )
+    return Surroundings(
+        changes=told,
+        drift_old=_drift(a),
+        drift_new=_drift(b),
+        hidden=len(changes or ()) - len(told or ()),
+    )
+
+
+def same_host(old: TrialSide, new: TrialSide) -> bool | None:
+    """Tell whether one machine measured both.
+
+    None where a machine id is unknown or taken out, and where one id has two names: a machine that
+    was renamed, or two that were cloned from one image.
+    """
+    if old.host_id is None or new.host_id is None:
+        return None
+    taken_out = any(PLACEHOLDER.fullmatch(one.host_id or "") for one in (old, new))
+    if taken_out and not _one_redaction(old.host_id, new.host_id):
+        return None
+    if (old.host_id, old.cpu_model) != (new.host_id, new.cpu_model):
+        return False
+    return True if old.host == new.host else None
+
+
+def _one_redaction(old: str, new: str) -> bool:
+    """Tell whether the names of both were taken out together: then equal placeholders are one name."""
+    a, b = (PLACEHOLDER.fullmatch(one) for one in (old, new))
+    return a is not None and b is not None and a["tag"] == b["tag"]
+
+
+def _records(trial: Trial) -> list[Mapping[str, Any]]:
+    """Give the environments of a trial's sessions; none where nothing is known of them."""
+    if trial.manifest.origin == "imported" or not (trial.path / ENVIRONMENT).exists():
+        return []
+    try:
+        return [row for _, row in records_of(trial.path / ENVIRONMENT, EnvironmentShape)]
+    except StoreError:
+        if trial.finished:
+            raise
+        return []  # its first line is being written
+
+
+def _drift(records: list[Mapping[str, Any]]) -> int | None:
+    if not records:
+        return None
+    return sum(len(diff(a, b)) for a, b in itertools.pairwise(records))
+
+
+_OF_ONE = {"variants": "variants-of-one-trial", "benchmarks": "benchmarks-of-one-trial"}
+
+
+def structure_cautions(
+    old: Trial,
+    new: Trial,
+    sides: tuple[TrialSide, TrialSide],
+    only: Sequence[Mapping[str, tuple[str, ...]]],
+    *,
+    same: bool,
+) -> Iterator[Caution]:
+    """Say where the trials are one, share runs, or have not the same things to compare."""
+    if same:
+        yield Caution("same-trial", "both are one trial, which always agrees with itself")
+    else:
+        shared = sorted(_names(old) & _names(new))
+        if shared:
+            yield Caution(
+                "runs-shared",
+                f"both hold runs of trial {figures.listed(shared)}: their sessions are not "
+                "independent, and a difference looks smaller than it is",
+                tuple(shared),
+            )
+    lone = lone_pair(*sides)
+    common = [name for name in sides[0].variants if name in sides[1].variants]
+    if sides[0].baseline != sides[1].baseline and lone is None:
+        used = next((one.baseline for one in sides if one.baseline in common), None)
+        said = "no variant is the baseline of both" if used is None else f"{used} is taken in both"
+        yield Caution(
+            "baselines-differ",
+            f"the baseline is {sides[0].baseline} in {sides[0].label} and {sides[1].baseline} in "
+            f"{sides[1].label}: {said}",
+            (sides[0].baseline, sides[1].baseline),
+        )
+    if lone is not None:
+        yield Caution(
+            "variants-renamed",
+            f"each trial has one variant, {lone[0]} and {lone[1]}: they are taken for the same, and "
+            "only how fast their runs were is compared",
+            lone,
+        )
+    for side, rest in zip(sides, only, strict=True):
+        for what, names in rest.items():
+            if names and not (lone is not None and what == "variants"):
+                yield Caution(
+                    _OF_ONE[what],
+                    f"only {side.label} has the {what if len(names) > 1 else what.removesuffix('s')}: "
+                    f"{figures.listed(names, 8)} take{'s' * (len(names) == 1)} no part",
+                    (side.label, *names),
+                )
+    if len(common) == 1:
+        yield Caution(
+            "one-variant",
+            f"both trials have one variant in common, {common[0]}: there is no speedup to compare, "
+            "only how fast its runs were",
+            (common[0],),
+        )
+    if not common and lone is None:
+        yield Caution("no-common-results", "the trials have no variant in common")
+    elif not set(sides[0].benchmarks) & set(sides[1].benchmarks):
+        yield Caution("no-common-results", "the trials have no benchmark in common")
+    if (common or lone) and not same:
+        yield Caution(
+            "levels-confounded",
+            "the levels of two trials differ by all that differed between them, such as host, hour "
+            "and kernel: they tell nothing of a program by itself",
+        )
+
+
+def lone_pair(old: TrialSide, new: TrialSide) -> tuple[str, str] | None:
+    """Give the variants of two trials that have one each, of different names; else None."""
+    if len(old.variants) == len(new.variants) == 1 and old.variants != new.variants:
+        return old.variants[0], new.variants[0]
+    return None
+
+
+def _names(trial: Trial) -> set[str]:
+    """Give the names of the trials in which the runs were measured."""
+    own = {trial.manifest.trial}
+    return {part.trial for part in trial.manifest.merged_from} or own
+
+
+def hidden_cautions(count: int) -> Iterator[Caution]:
+    """Say how much of the environments cannot be compared, because names were taken out."""
+    if count:
+        several = "things" if count > 1 else "thing"
+        yield Caution(
+            "environment-redacted",
+            f"names were taken out of a trial: of {count} {several} in the environments nobody can tell "
+            "whether they differ",
+        )
+
+
+def side_cautions(old: Trial, new: Trial, labels: tuple[str, str]) -> Iterator[Caution]:
+    """Say what holds for the runs of each trial; what holds for both is said once."""
+    theirs = {(caution, caution.text) for caution in new.cautions}
+    shared = [caution for caution in old.cautions if (caution, caution.text) in theirs]
+    yield from shared
+    for trial, label in ((old, labels[0]), (new, labels[1])):
+        yield from (caution.of(label) for caution in trial.cautions if caution not in shared)

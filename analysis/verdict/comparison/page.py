@@ -1,0 +1,352 @@
+"""The comparison of two trials in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from ...methods.multilevel.page import looks_text, needed_text
+from ...pages import number_format as figures
+from ...pages.model import Column, Page, Section, Sentence, Table, Value, page_of
+from ...pages.number_format import said
+from ...record.words import shorten
+from .result import (
+    CampaignChange,
+    CandidateComparison,
+    Effect,
+    EffectComparison,
+    Level,
+    TrialComparison,
+    TrialSide,
+)
+
+_NAME = 28
+_LONG = 60
+_SAID = {
+    "reproduced": "reproduced",
+    "partly": "partly reproduced",
+    "not": "not reproduced",
+    "cannot tell": "cannot tell",
+}
+_UNKNOWN = "how far its {noun}s differ is not known"
+_REASONS = {
+    "one-session-old": f"the first has fewer than two {{noun}}s, so {_UNKNOWN}",
+    "one-session-new": f"the second has fewer than two {{noun}}s, so {_UNKNOWN}",
+    "no-value-old": "the first has no value",
+    "no-value-new": "the second has no value",
+    "no-spread-old": "the first's sessions do not differ, and its clock's step is unknown",
+    "no-spread-new": "the second's sessions do not differ, and its clock's step is unknown",
+    "fails-more-old": "in the first the candidate fails more often than the baseline",
+    "fails-more-new": "in the second the candidate fails more often than the baseline",
+    "too-wide": "the second is too short to see it",
+    "nothing-concluded": "neither decides it",
+}
+
+
+def paragraph(result: TrialComparison) -> str:
+    """Say in one paragraph what became of the old trial's conclusions, and under what conditions."""
+    head = f"{result.old.label} -> {result.new.label}: {_SAID[result.word]}."
+    if result.same_trial:
+        return f"{head} Both are one trial. {_conditions(result)}"
+    told = [_candidate(result, one) for one in result.candidates]
+    if not told:
+        told = ["No speedup of one trial has a partner in the other."]
+    return " ".join([head, *told, _conditions(result)])
+
+
+def _candidate(result: TrialComparison, one: CandidateComparison) -> str:
+    """Say what became of one candidate: the leading effect, then the benchmarks in numbers."""
+    sides = f"{_short(one.variant)} against {_short(one.baseline)}"
+    lead = one.lead
+    if lead is None:
+        return f"{sides}: {_SAID[one.word]}; {_counts(one.benchmarks)}."
+    what = "the suite" if lead is one.these else _short(lead.name)
+    old, new = (_said(result, effect) for effect in (lead.old, lead.new))
+    alone = len(result.candidates) == 1  # its word has been said
+    text = f"{sides}: in" if alone else f"{sides}: {_SAID[one.word]}. In"
+    text += f" the first, {what} is {old}, in the second {new}"
+    if lead.ratio is not None and lead.low is not None:
+        text += f"; the second speedup is {ratio_text(lead)} times the first"
+        text += f" (p {figures.pvalue(lead.pvalue)})" if lead.pvalue is not None else ""
+    reason = why(result, lead)
+    text += f": {reason}." if reason else "."
+    if one.these is not None and one.benchmarks:
+        text += f" Of {len(one.benchmarks)} benchmarks {_counts(one.benchmarks)}."
+    return text
+
+
+def _counts(lines: Sequence[EffectComparison]) -> str:
+    """Count the agreements, those that differ with their names."""
+    counts = Counter(line.agreement for line in lines)
+    differing = [_short(line.name) for line in lines if line.agreement == "differs"]
+    one = {
+        "agrees": ("agrees", "agree"),
+        "compatible": ("is compatible", "are compatible"),
+        "differs": ("differs", "differ"),
+        "cannot tell": ("cannot be told", "cannot be told"),
+    }
+    told = []
+    for agreement, (single, several) in one.items():
+        count = counts[agreement]  # type: ignore[index]  # the keys are agreements
+        if count:
+            names = f" ({figures.listed(differing, 5)})" if agreement == "differs" else ""
+            told.append(f"{count} {single if count == 1 else several}{names}")
+    return ", ".join(told) or "none can be compared"
+
+
+def _conditions(result: TrialComparison) -> str:
+    """Say what differs around the results: campaign, machine, environment."""
+    campaign = {
+        True: "The campaign is the same",
+        False: "The campaigns differ",
+        None: "Whether the campaigns are the same is not known",
+    }[result.same_campaign]
+    names = f"{result.old.host}, {result.new.host}"
+    host = {
+        True: f"one machine measured both ({result.new.host})",
+        False: f"two machines measured them ({names})",
+        None: "whether one machine measured both is not known",
+    }[result.same_host]
+    if result.same_host is None and result.old.host_id == result.new.host_id is not None:
+        host += f": one machine id has two names ({names}), as after renaming or cloning a machine"
+    if result.environment is None:
+        around = "the environment of at least one is not known"
+    elif not result.environment:
+        around = "nothing differs between their environments"
+    else:
+        count = len(result.environment)
+        around = f"{count} thing{'s' * (count > 1)} differ{'s' * (count == 1)} between their environments"
+    return f"{campaign}; {host}; {around}."
+
+
+def why(result: TrialComparison, line: EffectComparison) -> str:
+    """Say why an effect cannot be told, and what would help; empty where it was told."""
+    side = result.old if line.reason == "one-session-old" else result.new
+    text = _REASONS.get(line.reason or "", "").format(noun=side.outermost)
+    advice = more_text(result, line)
+    return f"{text}; {advice}" if advice else text
+
+
+def more_text(result: TrialComparison, line: EffectComparison) -> str:
+    """Say how many more sessions, or hosts of a fleet, would help; empty where nothing is advised."""
+    more = line.more_sessions
+    if more is None:
+        return ""
+    word, noun = said(more.target, timed=result.timed), result.new.outermost
+    if more.sessions is None:
+        return f"more than 100 more {noun}s of the second would show whether it is {word}"
+    needed = needed_text(more.sessions, noun)
+    return f"{needed} of the second would show whether it is {word}"
+
+
+def _said(result: TrialComparison, effect: Effect) -> str:
+    """Say word and numbers of an effect."""
+    number = effect_text(effect)
+    word = said(effect.outcome, timed=result.timed)
+    return f"{word}, {number}" if number != "-" else "without a value"
+
+
+def effect_text(effect: Effect) -> str:
+    """Write a speedup with its interval, such as ``1.25x [1.24, 1.26]``; "-" without one."""
+    return _with_ends(effect.speedup, effect.low, effect.high)
+
+
+def ratio_text(line: EffectComparison) -> str:
+    """Write the ratio of the two speedups with its interval."""
+    return _with_ends(line.ratio, line.low, line.high)
+
+
+def _with_ends(value: float | None, low: float | None, high: float | None) -> str:
+    if value is None:
+        return "-"
+    if low is None or high is None:
+        return figures.ratio(value)
+    return f"{figures.ratio_within(value, low, high)} {figures.ends(low, high)}"
+
+
+def agreement_text(result: TrialComparison, line: EffectComparison) -> str:
+    """Write what became of a word, and the words: ``differs: faster -> slower``."""
+    old, new = (said(effect.outcome, timed=result.timed) for effect in (line.old, line.new))
+    return f"{line.agreement}: {old if old == new else f'{old} -> {new}'}"
+
+
+def change_text(change: CampaignChange, old: TrialSide, new: TrialSide) -> str:
+    """Say what a key is in both trials."""
+    if change.only is not None:
+        side, value = (old, change.old) if change.only == "old" else (new, change.new)
+        return f"{change.key} stands only in {side.label}: {_cut(value)}"
+    return f"{change.key}: {_cut(change.old)} -> {_cut(change.new)}"
+
+
+def _cut(value: object) -> str:
+    text = "none" if value is None else str(value)
+    return text if len(text) <= _LONG else f"{text[: _LONG - 1]}…"
+
+
+def _short(name: str) -> str:
+    return shorten(name, _NAME)
+
+
+_NAME_WIDTH = 24  # columns for a name
+_MOST = 16  # benchmarks shown of a candidate; those that differ come first
+_ORDER = {"differs": 0, "cannot tell": 1, "compatible": 2, "agrees": 3}
+
+
+@page_of.register(TrialComparison)
+def _trial_comparison_page(result: TrialComparison) -> Page:
+    several = len(result.candidates) > 1
+    sections = [Section((Sentence(paragraph(result)),))]
+    for number, one in enumerate(result.candidates, 1):
+        title = f"{one.variant} against {one.baseline}" if several else ""
+        sections.append(Section(tuple(_effects(result, one, number)), title=title))
+    sections += list(_looks(result))
+    sections += list(_around(result))
+    return Page(
+        title=f"{result.old.label} and {result.new.label} compared",
+        sections=tuple(sections),
+        cautions=result.cautions,
+    )
+
+
+def _effects(
+    result: TrialComparison, one: CandidateComparison, number: int
+) -> Iterator[Table | Sentence]:
+    """Set the effects of a candidate as a table, at most so many."""
+    kept = sorted(one.benchmarks, key=lambda line: _ORDER[line.agreement])[:_MOST]
+    shown = [line for line in one.benchmarks if line in kept]
+    rows = [*shown, *([] if one.these is None else [one.these])]
+    notes = tuple(_note(result, line) for line in rows)
+    yield Table(
+        name=f"effects-{number}",
+        columns=(
+            Column("", "left"),
+            Column("first", "left"),
+            Column("second", "left"),
+            Column("second / first", "left"),
+            Column("adjusted p"),
+            Column("", "left"),
+        ),
+        rows=tuple(
+            (
+                f"these {_counted(one)}" if line is one.these else shorten(line.name, _NAME_WIDTH),
+                Value(effect_text(line.old), line.old.speedup),
+                Value(effect_text(line.new), line.new.speedup),
+                Value(ratio_text(line), line.ratio),
+                _pvalue(line),
+                agreement_text(result, line),
+            )
+            for line in rows
+        ),
+        notes=notes if any(notes) else (),
+    )
+    if len(kept) < len(one.benchmarks):
+        yield Sentence(f"and {len(one.benchmarks) - len(kept)} more benchmarks (--json has all)")
+
+
+def _looks(result: TrialComparison) -> Iterator[Section]:
+    """Say of a trial that grew which look its words and its interval are of."""
+    told = [
+        Sentence(f"{side.label}: {text}")
+        for side in (result.old, result.new)
+        if (text := looks_text(side))
+    ]
+    if told:
+        yield Section(tuple(told))
+
+
+def _note(result: TrialComparison, line: EffectComparison) -> str:
+    """Say what is this effect's own: what the words, or the paragraph, say already needs no note."""
+    if line.reason in ("too-wide", "one-session-new"):
+        return more_text(result, line)
+    own = line.reason is not None and line.reason.startswith(
+        ("fails-more", "no-spread", "no-value")
+    )
+    return why(result, line) if own else ""
+
+
+def _counted(one: CandidateComparison) -> int:
+    return sum(line.ratio is not None for line in one.benchmarks)
+
+
+def _pvalue(line: EffectComparison) -> Value:
+    p = line.pvalue_adjusted
+    return Value("-" if p is None else figures.pvalue(p).removeprefix("= "), p)
+
+
+def _around(result: TrialComparison) -> Iterator[Section]:
+    """Set what is around the results: levels, campaign, plan, environment."""
+    if result.levels and not result.same_trial:
+        yield Section(tuple(_levels(result)), title="levels of the runs, second over first")
+    if result.campaign:
+        yield _changes(
+            "campaign", [change_text(c, result.old, result.new) for c in result.campaign]
+        )
+    if result.plan:
+        yield _changes("plan", [change_text(c, result.old, result.new) for c in result.plan])
+    if result.environment is None:
+        nothing = "nothing is known of the environment of at least one trial"
+        yield Section((Sentence(nothing),), title="environment")
+    elif result.environment:
+        count = len(result.environment)
+        title = f"environment: {count} change{'s' * (count > 1)}"
+        yield _changes(title, [change.what for change in result.environment])
+    drifts = [
+        f"within {side.label} the environment changed as well ({count} change{'s' * (count > 1)}): "
+        f"fairtrial status --diff {side.path}"
+        for side, count in ((result.old, result.drift_old), (result.new, result.drift_new))
+        if count
+    ]
+    if drifts:
+        yield Section(tuple(map(Sentence, drifts)))
+
+
+def _changes(title: str, texts: list[str]) -> Section:
+    return Section(tuple(map(Sentence, texts)), title=title)
+
+
+def _levels(result: TrialComparison) -> Iterator[Table | Sentence]:
+    """Set the levels: every benchmark where there is no effect, else one line for each variant."""
+    levels = [one for one in result.levels if _shown(result, one)]
+    yield Table(
+        name="levels",
+        columns=(
+            Column("", "left"),
+            Column("", "left"),
+            Column("first"),
+            Column("second"),
+            Column("ratio", "left"),
+            Column("", "left"),
+        ),
+        rows=tuple(
+            (
+                shorten(one.variant, _NAME_WIDTH),
+                shorten(one.benchmark or "the suite", _NAME_WIDTH),
+                _mean(result, one.mean_old),
+                _mean(result, one.mean_new),
+                Value(_ratio(one), one.ratio),
+                said(one.outcome, timed=result.timed),
+            )
+            for one in levels[:_MOST]
+        ),
+    )
+    if len(levels) > _MOST:
+        yield Sentence(f"and {len(levels) - _MOST} more (--json has all)")
+
+
+def _shown(result: TrialComparison, one: Level) -> bool:
+    if not result.candidates:
+        return True
+    suites = {level.variant for level in result.levels if level.benchmark is None}
+    return one.benchmark is None or one.variant not in suites
+
+
+def _mean(result: TrialComparison, mean: float | None) -> Value:
+    return Value("" if mean is None else figures.quantity(mean, result.unit), mean)
+
+
+def _ratio(one: Level) -> str:
+    if one.ratio is None:
+        return "-"
+    if one.low is None or one.high is None:
+        return figures.ratio(one.ratio)
+    return f"{figures.ratio_within(one.ratio, one.low, one.high)} {figures.ends(one.low, one.high)}"

@@ -1,0 +1,80 @@
+"""The verdict on two sources, each a variant of a trial or a file, as a command line names them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ..data.trial import NOT_ASKED, Trial
+from ..importers.sources import Reading, Sides, read_sides, sessions_apart
+from ..importers.trials import open_trial, trial_and_variant
+from ..pages.model import Caution, merged
+from .judging import judge_sides
+from .sides import looks_at
+
+if TYPE_CHECKING:
+    from .result import Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sourced:
+    """A verdict with what it rests on: both sides, and the trials that they stem from."""
+
+    verdict: Verdict
+    sides: Sides
+    trials: tuple[Trial, ...]
+
+
+def judge_sources(
+    candidate: str,
+    baseline: str | None,
+    how: Reading,
+    *,
+    looks: int | None = None,
+    always_valid: bool = False,
+    **asked: Any,  # noqa: ANN401 - the further options of `judge_sides`, which checks them
+) -> Sourced:
+    """Read two sources and judge them."""
+    sides = sessions_apart(read_sides(candidate, baseline, how))
+    named = (trial_and_variant(text) for text in (candidate, baseline or ""))
+    folders = dict.fromkeys(one[0] for one in named if one is not None)
+    trials = tuple(
+        open_trial(folder, how.level, how.better, decimal=how.decimal) for folder in folders
+    )
+    answer = judge_sides(
+        sides.candidate,
+        sides.baseline,
+        metric=how.metric or sides.candidate.metric or sides.baseline.metric or "values",
+        looks=looks_at([one.manifest for one in trials], looks, always_valid=always_valid),
+        **asked,
+    )
+    first = [one for one in sides.candidate.cautions if one.code == NOT_ASKED]
+    others = [one for one in answer.cautions if one.code != NOT_ASKED]
+    usual = how.metric is None or all(trial.is_usual(how.metric) for trial in trials)
+    known = merged(first, *_once(sides, trials, others))
+    return Sourced(
+        verdict=replace(answer, usual=usual, cautions=known),
+        sides=sides,
+        trials=trials,
+    )
+
+
+def _once(
+    sides: Sides, trials: Sequence[Trial], told: Sequence[Caution]
+) -> tuple[Iterable[Caution], ...]:
+    """Give what is known of the trials and of the sides, each thing once.
+
+    Of two sides of one trial the trial says it; otherwise the side, by its name, does. What an imported
+    trial cannot tell is said without a side.
+    """
+    of_trials = [caution for trial in trials for caution in trial.cautions]
+    both = (sides.candidate, sides.baseline)
+    if len({one.trial for one in both}) == 1 and len(trials) == 1:
+        twice = {known.of(side.name) for side in both for known in of_trials}
+        return of_trials, (one for one in told if one.code != "imported" and one not in twice)
+    said = {known for side in both for known in side.cautions if known.code != "imported"}
+    return (
+        (known for known in of_trials if known not in said),
+        (one for one in told if one.code != "imported"),
+    )

@@ -1,0 +1,376 @@
+"""Judging a fleet: each host is one draw of the hosts like these.
+
+Of a host nothing is kept but its verdicts, which hold the values of sessions: a fleet of a thousand
+hosts needs no more memory than its sessions do.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..data.fleet import OpenedFleet, host_cautions, open_fleet
+from ..data.fleet_as_trial import joined_trial, nothing_to_judge
+from ..errors import InsufficientDataError, UsageError
+from ..methods.multilevel.hosts import over_hosts
+from ..pages import number_format as figures
+from ..pages.model import Caution, merged
+from ..record.fleet_progress import HostProgress, with_plans
+from ..stats.arguments import counted, door
+from ..stats.multiplicity import Correction
+from .cautions import method_cautions, question_cautions, run_cautions
+from .fleet_hosts import Environments, FleetHostStanding, undecided_by
+from .judging import Question, judge_host, panel_of
+from .result import CandidateVerdict, Verdict
+from .sides import (
+    RunCounts,
+    all_failed,
+    comparable,
+    counts_of,
+    looks_at_hosts,
+    sides_of,
+    summed,
+)
+
+if TYPE_CHECKING:
+    from ..data.trial import Trial
+    from ..methods.multilevel.host_effects import HostLevel
+    from ..methods.multilevel.law import Looks
+    from ..methods.multilevel.result import Multilevel
+    from ..record.run_numbers import MetricInfo
+    from ..record.trial_files import Manifest
+    from .panel import Panel
+
+_NAMED = 3
+_OF_HOSTS = {"still-running", "ended-early", "runs-missing", "one-variant"}  # said of hosts
+
+
+class _Judged(NamedTuple):
+    """What is kept of a host that was judged by itself.
+
+    `results` and `crashed`, the failed runs by benchmark where all failed, are by variant.
+    """
+
+    host: str
+    manifest: Manifest
+    counts: RunCounts
+    results: dict[str, Multilevel]
+    crashed: dict[str, Counter[str]]
+    cautions: tuple[Caution, ...]
+
+
+@dataclass(slots=True)
+class _Hosts:
+    """The hosts that were read: `left_out` are those that are not judged, by the reason."""
+
+    question: Question
+    progress: list[HostProgress] = field(default_factory=list)
+    judged: list[_Judged] = field(default_factory=list)
+    left_out: dict[str, list[str]] = field(default_factory=dict)
+    environments: Environments = field(default_factory=Environments)
+    chosen: tuple[str, ...] = ()
+    info: MetricInfo | None = None
+    unknown: UsageError | None = None
+
+    def add(self, name: str, trial: Trial) -> None:
+        """Judge a host by itself, and keep what it says."""
+        question, baseline = self.question, trial.manifest.baseline
+        self.chosen = question.chosen_in(trial)
+        try:
+            self.info = trial.metric(question.metric)
+            sides = sides_of(trial, question.metric, self.chosen, question.benchmarks)
+        except UsageError as error:  # which counters there are is the host's
+            self.unknown = self.unknown or error
+            self._leave_out(name, f"no metric {question.metric!r} is known there")
+            return
+        except InsufficientDataError as error:
+            self._leave_out(name, error.what)
+            return
+        results: dict[str, Multilevel] = {}
+        crashed = {}
+        for variant, side in sides.items():
+            both = None if variant == baseline else comparable(side, sides[baseline])
+            if both is not None:
+                result = question.compare(*both)
+                if result.design == "confounded":
+                    self._leave_out(name, "session and variant cannot be told apart there")
+                else:
+                    results[variant] = result
+            elif (
+                variant != baseline
+                and sides[baseline].matrix is not None
+                and all_failed(trial, variant)
+            ):
+                failed = (run for run in trial.failures() if not run.warmup)
+                crashed[variant] = Counter(r.benchmark for r in failed if r.variant == variant)
+        told = run_cautions(trial, sides.values(), question.metric)
+        counts = counts_of(trial, question.metric, self.chosen, sides.values())
+        own = tuple(caution for caution in told if caution.code not in _OF_HOSTS)
+        self.judged.append(_Judged(name, trial.manifest, counts, results, crashed, own))
+        self.environments.add(name, trial.path)
+
+    def _leave_out(self, name: str, why: str) -> None:
+        self.left_out.setdefault(why, []).append(name)
+
+    def left_out_cautions(self) -> Iterator[Caution]:
+        """Say which hosts, or variants on them, are not judged."""
+        for why, names in self.left_out.items():
+            text = f"left out: {figures.listed(names, _NAMED)}: {why}"
+            yield Caution("host-left-out", text, tuple(dict.fromkeys(names)))
+
+    def run_cautions(self) -> Iterator[Caution]:
+        """Say what holds for hosts' own runs, each thing once, with the hosts."""
+        told: dict[Caution, dict[str, str]] = {}
+        for one in self.judged:
+            for caution in one.cautions:
+                told.setdefault(caution, {})[one.host] = caution.text
+        for caution, texts in told.items():
+            names = list(texts)
+            where = "all hosts" if len(names) == len(self.judged) else figures.listed(names, _NAMED)
+            said = f"on {where}: {caution.text}"
+            if len(set(texts.values())) > 1:
+                said = f"on {where}, such as {names[0]}: {texts[names[0]]}"
+            yield Caution(caution.code, said, (*names[:_NAMED], *caution.about))
+
+    def standing(self) -> tuple[FleetHostStanding, ...]:
+        """Say how each host stands, judged or not."""
+        differs, judged = self.environments.differences(), {one.host for one in self.judged}
+        return tuple(
+            FleetHostStanding(
+                host=one.host,
+                state=one.state,
+                done=one.done,
+                planned=one.planned,
+                why=one.why,
+                judged=one.host in judged,
+                host_id=None if one.manifest is None else one.manifest.host_id,
+                trial=str(one.trial),
+                differs=differs.get(one.host, ()),
+            )
+            for one in self.progress
+        )
+
+
+@door
+def judge_fleet(
+    fleet: str | Path,
+    *,
+    metric: str | None = None,
+    confidence: float = 0.95,
+    variants: Sequence[str] | None = None,
+    benchmarks: Sequence[str] | None = None,
+    margin: float = 0.01,
+    correction: Correction = "holm",
+    weights: Mapping[str, float] | None = None,
+    looks: int | None = None,
+    explain: bool = False,
+) -> Verdict:
+    """Compare variants on all hosts of a fleet.
+
+    Parameters
+    ----------
+    fleet : str or Path
+        A folder with ``fleet.json``.
+    metric, confidence, variants, benchmarks, margin, correction, weights
+        As for `judge`.
+    looks : int, optional
+        How many looks are planned, this one included; by default the host that was appended to most
+        tells which one this is (`looks_at_hosts`).
+    explain : bool
+        Also ask the published methods, which take each host as one session, and say why they differ.
+
+    Returns
+    -------
+    Verdict
+        Its `candidates` are judged on hosts like these, in the design ``hosts``, and hold in `hosts`
+        what is known of these hosts. Where one host only can be judged it is that host's verdict.
+        Missing and failed hosts are named in `hosts` and in cautions, and never averaged over.
+
+    Raises
+    ------
+    StoreError
+        If it is no fleet, or its record cannot be trusted.
+    UsageError
+        If a name is unknown, or an option is out of its range.
+    InsufficientDataError
+        If no host has a run that counts.
+    """
+    opened = open_fleet(Path(fleet))
+    unasked = opened.unasked() if metric is None else ()
+    usual = metric is None or opened.is_usual(metric)
+    question = Question(
+        metric=opened.question() if metric is None else metric,
+        confidence=confidence,
+        benchmarks=benchmarks,
+        variants=variants,
+        margin=margin,
+        correction=correction,
+        weights=weights,
+        looks=None if looks is None else counted("looks", looks, most=1000),
+        explain=explain,
+    )
+    found = _Hosts(question)
+    for one in opened.hosts():
+        found.progress.append(one.progress)
+        if one.judgeable and one.trial is not None:
+            found.add(one.progress.host, one.trial)
+    found.progress = [*with_plans(found.progress)]
+    if not found.judged:
+        raise found.unknown or nothing_to_judge(opened.path, found.progress)
+    several = len(found.judged) > 1 and len(found.chosen) > 1
+    answer = _together(opened, found) if several else _as_one_trial(opened, found)
+    told = merged(question_cautions(unasked), _host_cautions(found), answer.cautions)
+    return replace(answer, usual=usual, hosts=found.standing(), cautions=told)
+
+
+def _as_one_trial(opened: OpenedFleet, found: _Hosts) -> Verdict:
+    """Judge the only host that can be; or the only variant, by the hosts."""
+    if len(found.judged) > 1:
+        return replace(judge_host(joined_trial(opened), found.question), host=None)
+    trial = next(
+        one.trial
+        for one in opened.hosts()
+        if one.trial is not None and one.progress.host == found.judged[0].host
+    )
+    answer = judge_host(trial, found.question)
+    told = merged(found.left_out_cautions(), answer.cautions)
+    return replace(answer, path=str(opened.path), cautions=told)
+
+
+def _together(opened: OpenedFleet, found: _Hosts) -> Verdict:
+    info, first, question = found.info, found.judged[0].manifest, found.question
+    assert info is not None  # a host was judged
+    looks = looks_at_hosts([one.manifest for one in found.judged], question.looks)
+    candidates = tuple(
+        _candidate(variant, found, looks) for variant in found.chosen if variant != first.baseline
+    )
+    told: tuple[Caution, ...] = ()
+    if question.explain:
+        candidates, told = _explained(candidates, opened, found)
+    return question.verdict(
+        summed([one.counts for one in found.judged]),
+        looks,
+        first,
+        trial=opened.path.absolute().name,
+        path=str(opened.path),
+        host=None,
+        unit=info.unit,
+        better=info.better,
+        baseline=first.baseline,
+        finished=all(one.state != "running" for one in found.progress),
+        candidates=candidates,
+        cautions=merged(
+            _partly(candidates, found),
+            _disagreeing(candidates),
+            told,
+            method_cautions(candidates),
+            found.left_out_cautions(),
+            found.run_cautions(),
+        ),
+    )
+
+
+def _candidate(variant: str, found: _Hosts, looks: Looks) -> CandidateVerdict:
+    results = {one.host: one.results[variant] for one in found.judged if variant in one.results}
+    whole: Multilevel | None = next(iter(results.values()), None)
+    level: HostLevel | None = None
+    if len(results) > 1:
+        whole, level = over_hosts(results, weights=found.question.weights, looks=looks)
+    crashed = [one.crashed[variant] for one in found.judged if variant in one.crashed]
+    if whole is not None and crashed:
+        whole = undecided_by(whole, sum(crashed, Counter()))
+    return CandidateVerdict(
+        variant=variant, multilevel=whole, hpt_speedup=None, panel=None, hosts=level
+    )
+
+
+def _explained(
+    candidates: Sequence[CandidateVerdict], opened: OpenedFleet, found: _Hosts
+) -> tuple[tuple[CandidateVerdict, ...], tuple[Caution]]:
+    """Ask the published methods about each candidate that was compared.
+
+    They know no hosts. All runs of the hosts that are judged are read once more, together: this is
+    the only part of the verdict on a fleet whose memory grows with its runs.
+    """
+    judged = [one.host for one in found.judged]
+    hosts = tuple(one for one in opened.fleet.hosts if one.host in judged)
+    joined = joined_trial(replace(opened, fleet=replace(opened.fleet, hosts=hosts)))
+    base = joined.manifest.baseline
+    names = (base, *(one.variant for one in candidates))
+    sides = sides_of(joined, found.question.metric, names, found.question.benchmarks)
+
+    def panel(one: CandidateVerdict) -> Panel | None:
+        both = comparable(sides[one.variant], sides[base])
+        return None if one.multilevel is None or both is None else panel_of(one.multilevel, both)
+
+    listed = figures.listed([one.host for one in hosts], _NAMED)
+    told = Caution(
+        "hosts-as-sessions",
+        f"the published methods, and pictures of single runs, take each of {len(hosts)} hosts "
+        f"({listed}) as one session, in this order; the answer does not",
+    )
+    return tuple(replace(one, panel=panel(one)) for one in candidates), (told,)
+
+
+def _host_cautions(found: _Hosts) -> Iterator[Caution]:
+    yield from host_cautions(found.progress)
+    counting = sum(one.counting > 0 for one in found.progress)
+    if len(found.judged) == 1 < counting:
+        name = found.judged[0].host
+        yield Caution(
+            "one-host", f"one host only ({name}) can be judged: nothing is said of others", (name,)
+        )
+    programs = {
+        host: differing
+        for host, those in found.environments.differences().items()
+        if (differing := [one.key for one in those if one.program])
+    }
+    if programs:
+        told = "; ".join(
+            f"{host}: {figures.listed(keys, 2)}" for host, keys in [*programs.items()][:3]
+        )
+        more = f"; and {len(programs) - 3} more hosts" if len(programs) > 3 else ""
+        yield Caution(
+            "binary-differs",
+            "what was executed is not the same on all hosts (by its SHA-256), so that hosts and "
+            f"programs are compared together: {told}{more}",
+            tuple(programs),
+        )
+
+
+def _partly(candidates: Sequence[CandidateVerdict], found: _Hosts) -> Iterator[Caution]:
+    """Say which candidates fail altogether on some hosts, or can be compared on one only."""
+    for one in candidates:
+        crashed = tuple(host.host for host in found.judged if one.variant in host.crashed)
+        if crashed:
+            yield Caution(
+                "fails-always",
+                f"every run of {one.variant} failed on {figures.listed(crashed, _NAMED)}, where the "
+                "baseline did not: whatever the other hosts say, nothing is decided, and a gate stops (exit 1)",
+                (one.variant, *crashed),
+            )
+        hosts = tuple(host.host for host in found.judged if one.variant in host.results)
+        if len(hosts) == 1:
+            yield Caution(
+                "one-host",
+                f"{one.variant} can be compared on one host only ({hosts[0]}): nothing is said of others",
+                (one.variant, *hosts),
+            )
+
+
+def _disagreeing(candidates: Sequence[CandidateVerdict]) -> Iterator[Caution]:
+    """Name the hosts that disagree with the rest, of each candidate."""
+    for one in candidates:
+        if one.hosts is None or not one.hosts.disagreements:
+            continue
+        names = tuple(dict.fromkeys(each.host for each in one.hosts.disagreements))
+        several = f"{one.variant}: " if len(candidates) > 1 else ""
+        yield Caution(
+            "hosts-disagree",
+            f"{several}{figures.listed(names, 4)} disagree{'s' * (len(names) == 1)} with the other "
+            "hosts",
+            (one.variant, *names),
+        )

@@ -1,0 +1,441 @@
+"""The gate: the condition that fails a build, and the decision on each line."""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, cast
+
+from ..errors import UsageError
+from ..methods.multilevel.law import Law, LooksRule
+from ..methods.multilevel.page import failed_text
+from ..methods.multilevel.result import BenchmarkLine, Multilevel
+from ..pages.model import Caution, merged
+from ..pages.result import Result
+from ..stats.arguments import door
+from ..stats.multiplicity import adjusted
+
+if TYPE_CHECKING:
+    from ..data.levels import Unit
+    from ..methods.multilevel.result import Line
+
+
+Kind = Literal["slower", "worse", "faster"]
+_FORM = re.compile(r"(slower|worse|faster)\s*([<>])\s*([0-9]{1,9}(?:\.[0-9]{1,12})?)\s*%")
+_SIGNS = {"slower": ">", "worse": ">", "faster": "<"}
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A claim that the gate tries to prove and to rule out: the speedup lies below a limit.
+
+    ``slower>N%`` and ``worse>N%`` are one claim, and the metric need be no time: the candidate takes
+    more than 1 + N/100 times what the baseline takes, or gives less than the baseline's value
+    divided by that. ``faster<N%`` claims less than a wanted gain: the speedup is not as large as
+    1 + N/100.
+
+    Attributes
+    ----------
+    kind : {"slower", "worse", "faster"}
+        The word that was asked with.
+    percent : float
+        N, 0 or more.
+    """
+
+    kind: Kind
+    percent: float
+
+    @property
+    def text(self) -> str:
+        """How the condition is written."""
+        return f"{self.kind}{_SIGNS[self.kind]}{self.percent:.12g}%"
+
+    @property
+    def log_limit(self) -> float:
+        """The logarithm of the limit."""
+        factor = math.log1p(self.percent / 100)
+        return factor if self.kind == "faster" else -factor
+
+    @property
+    def limit(self) -> float:
+        """The speedup below which the condition holds: 1/1.02 of ``slower>2%``."""
+        factor = 1 + self.percent / 100
+        return factor if self.kind == "faster" else 1 / factor
+
+
+def parse_condition(text: str) -> Condition:
+    """Read a condition: ``slower>N%``, ``worse>N%`` or ``faster<N%``; blanks do not matter."""
+    found = _FORM.fullmatch(text.strip())
+    if found is None or _SIGNS[found[1]] != found[2]:
+        raise UsageError(
+            "this is no condition of a gate",
+            text,
+            "write 'slower>2%', 'worse>2%' or 'faster<5%', in quotes: > and < mean files to a shell",
+        )
+    return Condition(cast("Kind", found[1]), float(found[3]))
+
+
+On = Literal["suite", "benchmarks"]
+Outcome = Literal["passed", "proven", "undecided"]
+EXIT_CODES: dict[Outcome, int] = {"passed": 0, "proven": 1, "undecided": 7}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateLine:
+    """The condition on one benchmark, or on the suite.
+
+    Attributes
+    ----------
+    name : str
+        The benchmark; "suite" for these benchmarks together.
+    speedup, low, high : float or None
+        The estimate and its interval, as `multilevel` gives them.
+    pvalue_condition : float or None
+        One-sided p of "the speedup is not below the limit": small where the condition holds. None
+        where there is no interval.
+    pvalue_condition_adjusted : float or None
+        The same after Holm's correction over the benchmarks; of the suite None.
+    outcome : {"passed", "proven", "undecided"}
+        Ruled out, proven, or neither.
+    reason : str or None
+        Why it is so whatever the interval says: "fails-more", "fails-always", "confounded",
+        "one-session", "below-resolution", "no-interval"; None where the interval decides.
+    failures : str
+        How many runs of both sides failed, in words; empty where none did.
+    """
+
+    unlisted: ClassVar[frozenset[str]] = frozenset({"failures"})
+
+    name: str
+    speedup: float | None
+    low: float | None
+    high: float | None
+    pvalue_condition: float | None
+    pvalue_condition_adjusted: float | None
+    outcome: Outcome
+    reason: str | None
+    failures: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatedCandidate:
+    """One candidate at the gate.
+
+    `suite` is the line of these benchmarks together, that of the only benchmark where there is one,
+    and None where nothing was measured. `reason` is "fails-more" or "fails-always" where
+    the verdict says so of a benchmark, or of all of them, "confounded" or "one-session" where the design cannot
+    decide; None where the intervals decide. Of a candidate without any run that succeeded nothing
+    else is known: the other fields are None, 0 and empty. `looks`, `look_alpha`, `looks_rule` and
+    `risk_total` are those of the comparison. `outermost` is what the interval holds for
+    more of: sessions, or hosts.
+    """
+
+    unlisted: ClassVar[frozenset[str]] = frozenset({"outermost"})
+
+    candidate: str
+    baseline: str | None
+    unit: str | None
+    better: str | None
+    design: str | None
+    sessions: int
+    looks: int
+    look_alpha: float | None
+    looks_rule: LooksRule
+    risk_total: float | None
+    always_valid: bool
+    outcome: Outcome
+    reason: str | None
+    suite: GateLine | None
+    benchmarks: tuple[GateLine, ...]
+    outermost: Unit = "session"
+
+    def named(self, outcome: Outcome) -> tuple[str, ...]:
+        """Name the benchmarks with this outcome."""
+        return tuple(line.name for line in self.benchmarks if line.outcome == outcome)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Gate(Result):
+    """Whether candidates pass a condition, such as ``slower>2%``.
+
+    `outcome` is "proven" where the condition is proven of any candidate, else "undecided" where it
+    could not be decided of one, else "passed"; `exit_code` is 1, 7, 0. `limit` is the speedup below
+    which the condition holds, `confidence` that of the intervals at this look, and `risk` the one-sided
+    risk of each proof and of each pass, half of what it leaves; both are None where nothing could be
+    compared. `metric` is what was compared; None where that is not known.
+    """
+
+    method: ClassVar[str] = "gate"
+    derived: ClassVar[tuple[str, ...]] = ("outcome", "exit_code")
+
+    condition: str
+    metric: str | None = None
+    limit: float
+    on: On
+    confidence: float | None
+    risk: float | None
+    candidates: tuple[GatedCandidate, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        """The worst of all candidates."""
+        found = {one.outcome for one in self.candidates}
+        return "proven" if "proven" in found else "undecided" if "undecided" in found else "passed"
+
+    @property
+    def exit_code(self) -> int:
+        """What the command ends with."""
+        return EXIT_CODES[self.outcome]
+
+
+_SESSIONS = ("paired", "separate", "hosts")  # designs whose replication is the session, or the host
+_FAILS = ("fails-more", "fails-always")  # what the verdict says of a line whatever its speed
+
+
+@door
+def gate(
+    results: Multilevel | Sequence[Multilevel],
+    condition: str,
+    *,
+    on: On = "suite",
+    failing: Sequence[str] = (),
+    metric: str | None = None,
+) -> Gate:
+    """Decide a condition such as ``slower>2%`` for one or several candidates.
+
+    With L the limit of the speedup (1/1.02 of ``slower>2%``), x the log speedup of a line, e its
+    standard error and f its degrees of freedom, the null hypothesis of a proof is "the speedup is L
+    or more": p = P(T_f <= (x - log L) / e), one-sided, by Holm over the benchmarks of one candidate
+    at half the risk of this look, `look_alpha`. Where no single f fits the line (sides, or hosts, of
+    unequal numbers of sessions), p is half the risk at which its interval would end at L. The condition
+    is ruled out on a line where the lower end of its uncorrected interval lies above L; of all
+    benchmarks where that holds for every one, which needs no correction (an intersection-union test).
+    Always-valid bounds take the place of t where the comparison has them. The clock's step is
+    taken from each distance. A line without spread has no interval: it counts as p = 1, undecided.
+
+    Parameters
+    ----------
+    results : Multilevel or sequence of Multilevel
+        Comparisons by `multilevel`, one a candidate, with one confidence and one look.
+    condition : str
+        ``slower>N%``, ``worse>N%`` (the same) or ``faster<N%``.
+    on : {"suite", "benchmarks"}
+        What must pass: these benchmarks together, or each of them. Either way no benchmark may be
+        proven; of "suite" neither may the suite be, whose risk is its own.
+    failing : sequence of str
+        Candidates that cannot be compared because none of their runs succeeded, although runs of the
+        baseline did: proven, for that reason (``fails-always``).
+    metric : str, optional
+        What was compared, for the record.
+
+    Returns
+    -------
+    Gate
+        `outcome` "passed", "proven" or "undecided" and the exit code. Only the designs "paired" and
+        "separate" decide. What the verdict proves of failing runs (`fails_proven`) is "proven" here;
+        a candidate of which no run of a benchmark succeeds never passes.
+
+    Raises
+    ------
+    UsageError
+        If the condition or `on` is unknown, there is nothing to decide, or confidences differ.
+
+    References
+    ----------
+    Holm, S.: A simple sequentially rejective multiple test procedure. Scandinavian Journal of
+    Statistics 6 (1979), section 2. Berger, R. L.: Multiparameter hypothesis testing and acceptance
+    sampling. Technometrics 24 (1982), theorem 1: the intersection-union test.
+    """
+    asked = parse_condition(condition)
+    if on not in ("suite", "benchmarks"):
+        raise UsageError(f"on must be 'suite' or 'benchmarks', not {on!r}")
+    found = (results,) if isinstance(results, Multilevel) else tuple(results)
+    if not found and not failing:
+        raise UsageError("there is no candidate at the gate", None, "compare at least one")
+    risks = {one.look_alpha for one in found}
+    if len(risks) > 1:
+        told = ", ".join(f"{1 - risk:g}" for risk in sorted(risks, reverse=True))
+        raise UsageError(
+            f"the comparisons have different confidences: {told}",
+            None,
+            "use one, and as many looks for all",
+        )
+    gated = [_candidate(one, asked, on) for one in found]
+    return Gate(
+        condition=asked.text,
+        metric=metric,
+        limit=asked.limit,
+        on=on,
+        confidence=round(1 - found[0].look_alpha, 15) if found else None,
+        risk=_risk(found[0]) if found else None,
+        candidates=(*gated, *(_failed(name, found) for name in failing)),
+        cautions=merged(
+            *(
+                one.cautions if len(found) == 1 else [c.of(one.candidate) for c in one.cautions]
+                for one in found
+            ),
+            *(_unanswered(one, on) for one in gated),
+        ),
+        references=(
+            "Holm, A simple sequentially rejective multiple test procedure (1979)",
+            "Berger, Multiparameter hypothesis testing and acceptance sampling (1982)",
+        ),
+    )
+
+
+def _risk(one: Multilevel) -> float:
+    return round(one.look_alpha / 2, 15)
+
+
+class _Terms(NamedTuple):
+    """What holds for every line of a candidate; `doubt` forbids any decision."""
+
+    asked: Condition
+    risk: float
+    doubt: str | None
+    law: Law
+
+
+def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
+    terms = _Terms(
+        asked=asked,
+        risk=_risk(one),
+        doubt=None
+        if one.design in _SESSIONS
+        else "confounded"
+        if one.design == "confounded"
+        else "one-session",
+        law=Law(alpha=one.look_alpha, always_valid=one.always_valid),
+    )
+    chances = [_chance(line, terms) for line in one.benchmarks]
+    ranks = {k: rank for k, (_, rank) in enumerate(chances) if rank is not None}
+    # a line without spread has no p, and takes the place of the largest
+    corrected = dict(zip(ranks, adjusted(list(ranks.values()), "holm").tolist(), strict=True))
+    benchmarks = tuple(
+        _line(line, terms, p, corrected.get(k), line.reason)
+        for k, (line, (p, _)) in enumerate(zip(one.benchmarks, chances, strict=True))
+    )
+    if one.these is None:
+        measured = [line for line in benchmarks if line.speedup is not None]
+        suite = measured[0] if len(measured) == 1 else None
+    else:
+        alone = _line(one.these, terms, *_chance(one.these, terms), None)
+        suite = replace(alone, name="suite", pvalue_condition_adjusted=None)
+    reasons = [line.reason for line in benchmarks]
+    fails = next((reason for reason in _FAILS if reason in reasons), None)
+    return GatedCandidate(
+        candidate=one.candidate,
+        baseline=one.baseline,
+        unit=one.unit,
+        better=one.better,
+        design=one.design,
+        outermost=one.outermost,
+        sessions=one.sessions,
+        looks=one.looks,
+        look_alpha=one.look_alpha,
+        looks_rule=one.looks_rule,
+        risk_total=one.risk_total,
+        always_valid=one.always_valid,
+        outcome=_outcome(suite, benchmarks, on),
+        reason=fails or terms.doubt,
+        suite=suite,
+        benchmarks=benchmarks,
+    )
+
+
+def _outcome(suite: GateLine | None, benchmarks: Sequence[GateLine], on: On) -> Outcome:
+    """Give the worst of what must pass and of what must not be proven."""
+    if any(line.outcome == "proven" for line in benchmarks):
+        return "proven"
+    if on == "suite":
+        # where no run of a benchmark succeeds there is nothing to pass
+        dead = any(line.reason in _FAILS for line in benchmarks)
+        if suite is None or (dead and suite.outcome == "passed"):
+            return "undecided"
+        return suite.outcome
+    passed = bool(benchmarks) and all(line.outcome == "passed" for line in benchmarks)
+    return "passed" if passed else "undecided"
+
+
+def _chance(line: Line, terms: _Terms) -> tuple[float | None, float | None]:
+    """Give the one-sided p of "the speedup is the limit or more", and its place among others.
+
+    Both None where nothing may be decided; a line without spread has no p, and the place of p = 1.
+    """
+    if terms.doubt is None and getattr(line, "reason", None) == "no-spread":
+        return None, 1.0
+    if terms.doubt is not None or line.speedup is None or line.error is None or line.high is None:
+        return None, None
+    if line.freedom is None and not line.in_parts:
+        return None, None
+    # the clock's step is taken from the distance below the limit
+    distance = math.log(line.speedup) - terms.asked.log_limit + (line.step_added or 0.0)
+    both = terms.law.pvalue_of(line, distance)
+    p = 1 - both / 2 if distance > 0 else max(both / 2, sys.float_info.min)  # never 0
+    return p, p
+
+
+def _line(
+    line: Line, terms: _Terms, p: float | None, rank: float | None, reason: str | None
+) -> GateLine:
+    """Decide a line: `rank` is its p after the correction, or the place of a line without spread.
+
+    What the verdict says of a benchmark whose runs fail stands: the gate makes no test of its own.
+    """
+    outcome: Outcome = "undecided"
+    if isinstance(line, BenchmarkLine) and reason in _FAILS:
+        outcome = "proven" if line.fails_proven else "undecided"
+    elif terms.doubt is not None:
+        reason = terms.doubt
+    elif rank is None or line.low is None:
+        reason = "no-interval" if reason in (None, "no-spread") else reason
+    elif line.low > terms.asked.limit:
+        outcome = "passed"
+    elif rank <= terms.risk:
+        outcome = "proven"
+    return GateLine(
+        name=line.name,
+        speedup=line.speedup,
+        low=line.low,
+        high=line.high,
+        pvalue_condition=p,
+        pvalue_condition_adjusted=None if p is None else rank,
+        outcome=outcome,
+        reason=reason,
+        failures=failed_text(line) if isinstance(line, BenchmarkLine) else "",
+    )
+
+
+def _failed(name: str, found: Sequence[Multilevel]) -> GatedCandidate:
+    """Give a candidate none of whose runs succeeded."""
+    return GatedCandidate(
+        candidate=name,
+        baseline=found[0].baseline if found else None,
+        unit=None,
+        better=None,
+        design=None,
+        sessions=0,
+        looks=1,
+        look_alpha=None,
+        looks_rule="single",
+        risk_total=None,
+        always_valid=False,
+        outcome="proven",
+        reason="fails-always",
+        suite=None,
+        benchmarks=(),
+    )
+
+
+def _unanswered(one: GatedCandidate, on: On) -> tuple[Caution, ...]:
+    """Say which benchmarks no interval answers for, where the suite passes without them."""
+    names = [
+        line.name for line in one.benchmarks if line.reason in ("no-interval", "below-resolution")
+    ]
+    if on == "benchmarks" or one.reason is not None or not names:
+        return ()
+    said = f"{one.candidate}: the gate has no interval for {', '.join(names)}, and passes without"
+    return (Caution("gate-without", said, (one.candidate, *names)),)

@@ -1,0 +1,131 @@
+"""What the published methods say of the same runs, and where they disagree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from ..pages.model import Column, Section, Sentence, Table
+from ..record.words import shorten
+
+if TYPE_CHECKING:
+    from ..methods.hpt.result import HptResult
+    from ..methods.hpt.speedup import HptSpeedup
+    from ..methods.mixture.model import Mixture
+    from ..methods.resampling.result import BootstrapInterval, RandomizationTest
+    from ..methods.speedup_test.result import SpeedupSuite
+    from ..pages.number_format import Word
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MixturePair:
+    """The mixtures of both sides on one benchmark."""
+
+    benchmark: str
+    candidate: Mixture
+    baseline: Mixture
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Answers:
+    """The methods' own results, None where one could not answer.
+
+    Attributes
+    ----------
+    hpt, suite, randomized, bootstrap
+        What each method gives.
+    at_estimate : float or None
+        HPT's reliability at the session intervals' speedup.
+    best : HptSpeedup or None
+        The largest speedup that HPT claims, with its whole curve.
+    mixtures : tuple of MixturePair
+        Of the benchmarks that can be fitted on both sides.
+    chances : tuple of float
+        I2 of each of them, in the same order.
+    friedman : float or None
+        Its p.
+    """
+
+    hpt: HptResult | None = None
+    at_estimate: float | None = None
+    best: HptSpeedup | None = None
+    suite: SpeedupSuite | None = None
+    randomized: RandomizationTest | None = None
+    bootstrap: BootstrapInterval | None = None
+    mixtures: tuple[MixturePair, ...] = ()
+    chances: tuple[float, ...] = ()
+    friedman: float | None = None
+
+
+Reason = Literal[
+    "estimand", "unit", "zeroing", "replication", "failed-assumption", "too-few-runs", "family"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What one method says.
+
+    `unit` is what it treats as an independent draw and `estimand` what its numbers are of. `word`
+    is None for a method that gives none; the numbers are None where the method has no such number.
+    """
+
+    method: str
+    unit: str
+    estimand: str
+    word: Word | None
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    pvalue: float | None = None
+    pvalue_of: str = "two-sided"
+    reliability: float | None = None
+    answer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disagreement:
+    """Why one method says something else than the first screen."""
+
+    of: str
+    reason: Reason
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """All methods on the same two sides.
+
+    `answers` holds the methods' own results, for whoever shows how they came to them.
+    """
+
+    unlisted: ClassVar[frozenset[str]] = frozenset({"answers"})
+
+    methods: tuple[Said, ...]
+    disagreements: tuple[Disagreement, ...]
+    answers: Answers = field(default_factory=Answers, repr=False, compare=False)
+
+
+_NAME = 24
+
+
+def panel_section(variant: str, baseline: str, panel: Panel, number: int) -> Section:
+    """Set what the methods say of one candidate, the trial's `number`-th, and why they differ."""
+    ours, theirs = (shorten(name, _NAME) for name in (variant, baseline))
+    table = Table(
+        name=f"methods-{number}",
+        columns=(
+            Column("method", "left"),
+            Column("unit; estimand", "left"),
+            Column("answer", "left"),
+        ),
+        rows=tuple(
+            (one.method, f"{one.unit}s; {one.estimand}", one.answer) for one in panel.methods
+        ),
+    )
+    told = [Sentence(one.text) for one in panel.disagreements]
+    reasons = Section(tuple(told) or (Sentence("they do not differ"),), title="why they differ")
+    return Section(
+        (table, reasons),
+        title=f"the published methods on the same data, {ours} against {theirs}",
+    )

@@ -1,0 +1,344 @@
+"""The cells of a campaign: variants and benchmarks, matrices written out, every template filled in."""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from analysis.record.trial_files import ENERGY_METRICS
+
+from .defaults import Table, completed, fields_of
+from .model import Cell, Expect, MetricRule, Sink
+from .scalar_kinds import NAME, nearest
+from .target_schema import EXPECT, METRIC, VARIANT
+from .templates import Filler, JsonPathError, TemplateError, parse_path, parse_template
+from .yaml_reader import Document, Location, quote
+
+if TYPE_CHECKING:
+    from analysis.record.run_numbers import Better
+
+    from ..errors import Problem
+    from .schema import Shape
+
+MAX_CELLS = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One variant or benchmark: the keys that it gives, and its values for templates."""
+
+    name: str
+    path: Location
+    given: Mapping[str, Any]
+    values: Mapping[str, str] = field(default_factory=dict)
+    places: Mapping[str, Location] = field(default_factory=dict)
+
+
+def entries(
+    document: Document, part: str, sections: Mapping[str, Mapping[str, Any] | None]
+) -> tuple[list[Entry], list[Problem]]:
+    """Write out every matrix of one part of the campaign, "variants" or "benchmarks"."""
+    found: dict[str, Entry] = {}
+    problems: list[Problem] = []
+    for name, section in sections.items():
+        given = section or {}
+        path: Location = (part, name)
+        values = {key: text for key, text in given.items() if key not in VARIANT.keys}
+        matrix: Mapping[str, list[str]] = given.get("matrix", {})
+        for key in matrix.keys() & values.keys():
+            what = f"{quote(key)} is a value and a parameter of the matrix"
+            problems.append(document.problem((*path, key), what, "delete one", key=True))
+        if math.prod(len(items) for items in matrix.values()) > MAX_CELLS:
+            what = f"the matrix has more than {MAX_CELLS:,} combinations"
+            problems.append(
+                document.problem((*path, "matrix"), what, "measure fewer at a time", key=True)
+            )
+            continue
+        for combination in product(*matrix.values()):
+            # make the entry of one combination of the matrix
+            chosen = dict(zip(matrix, combination, strict=True))
+            suffixes = [re.sub(r"[^A-Za-z0-9._+-]+", "_", text) for text in chosen.values()]
+            places: dict[str, Location] = {key: (*path, key) for key in values}
+            places |= {key: (*path, "matrix", key) for key in chosen}
+            entry = Entry(
+                name="-".join([str(path[1]), *suffixes]),
+                path=path,
+                given=given,
+                values={**values, **chosen},
+                places=places,
+            )
+            problem = _name_problem(document, entry, found)
+            if problem:
+                problems.append(problem)
+            else:
+                found[entry.name] = entry
+    return list(found.values()), problems
+
+
+def _name_problem(document: Document, entry: Entry, taken: Mapping[str, Entry]) -> Problem | None:
+    place = (*entry.path, "matrix") if "matrix" in entry.given else entry.path
+    other = taken.get(entry.name)
+    if other is not None:
+        what = f"the name {quote(entry.name, 100)} is taken by {other.path[0]}.{other.path[1]}"
+        fix = "let the values of the matrix differ in letters, digits and . _ + -"
+        return document.problem(place, what, fix, key=True)
+    if not NAME.fullmatch(entry.name):
+        what = f"the matrix makes the name {quote(entry.name, 60)}, which is longer than 100 (50 where not all"
+        what += " are ASCII)"
+        return document.problem(place, what, "use shorter names or values", key=True)
+    return None
+
+
+# The fields of a cell that are not simply what its variant or benchmark says, and those that are.
+_MADE = ("command", "cwd", "stdin", "inputs", "env", "expect", "metrics")
+_PLAIN = {
+    name: key.field for name, key in VARIANT.keys.items() if key.field and key.field not in _MADE
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scope:
+    """Who gives something (the later one wins), the values for templates, and for messages who."""
+
+    entries: tuple[Entry, ...]
+    values: Mapping[str, str]
+    who: str
+
+    def pick(self, key: str) -> tuple[Any, Location]:
+        """Find what `key` is here, and where it stands; None when nobody gives it."""
+        for entry in reversed(self.entries):
+            if key in entry.given:
+                return entry.given[key], (*entry.path, key)
+        return None, (*self.entries[0].path, key)
+
+    def merged(self, key: str) -> dict[str, tuple[Any, Location]]:
+        """Merge the mappings that are given as `key`, by name."""
+        merged: dict[str, tuple[Any, Location]] = {}
+        for entry in self.entries:
+            given: Mapping[str, Any] = entry.given.get(key, {})
+            merged |= {name: (value, (*entry.path, key, name)) for name, value in given.items()}
+        return merged
+
+
+class CellMaker:
+    """Makes cells; `problems` and `notes` collect what their parts show.
+
+    Where both give something, the variant takes precedence over its benchmark.
+    """
+
+    def __init__(
+        self,
+        document: Document,
+        shape: Shape,
+        values: Mapping[str, Any],
+        defaults: Table,
+        filler: Filler,
+    ) -> None:
+        self.document = document
+        self.shape = shape
+        self.hooks: Mapping[str, Any] = values["hooks"]
+        self.inputs: list[str] = values["inputs"] or []
+        self.counts_energy: bool = values["energy"]
+        self.timeout_s: float | None = values["protocol"]["timeout"]
+        self.defaults = defaults
+        self.filler = filler
+        self.source = Path(document.name).absolute()
+        self.root = self.source.parent
+        self.problems: list[Problem] = []
+        self.notes: list[str] = []
+        self._reported: set[tuple[Location, str]] = set()
+        self._kinds: dict[str, tuple[str, Better]] = {}
+        self._regexes: dict[Location, re.Pattern[str] | None] = {}
+
+    def cell(self, benchmark: Entry, variant: Entry) -> Cell:
+        """Make one cell."""
+        values = {
+            **benchmark.values,
+            **variant.values,
+            "variant": variant.name,
+            "benchmark": benchmark.name,
+        }
+        who = f"for variant {quote(variant.name)} with benchmark {quote(benchmark.name)}"
+        scope = _Scope(entries=(benchmark, variant), values=values, who=who)
+        command, command_path = scope.pick("command")
+        if command is None:
+            command = []
+            self._no_command(benchmark, variant)
+        cwd = self._path(scope, "cwd", self.root) or self.root
+        plain = self._plain(scope)
+        sinks: dict[str, Sink] = {name: plain[name] for name in ("stdout", "stderr")}
+        if plain["timeout_s"] is None:
+            plain["timeout_s"] = self.timeout_s
+        return Cell(
+            benchmark=benchmark.name,
+            variant=variant.name,
+            command=self.filler.command(command_path, command, values, who),
+            cwd=cwd,
+            stdin=self._path(scope, "stdin", self.root),
+            inputs=self._inputs(scope),
+            env=self._environment(scope),
+            expect=self._expect(scope, sinks["stdout"]),
+            metrics=tuple(
+                self._metric(scope, name, cwd, sinks) for name in scope.merged("metrics")
+            ),
+            before=self.filler.steps(("hooks", "before"), self.hooks["before"], values, who),
+            after=self.filler.steps(("hooks", "after"), self.hooks["after"], values, who),
+            **plain,
+        )
+
+    def _plain(self, scope: _Scope) -> dict[str, Any]:
+        """Give the fields of a cell that are what the file says, with no template in them."""
+        fields = {}
+        for name, kept in _PLAIN.items():
+            given, _ = scope.pick(name)
+            fields[kept] = self.defaults[f"variants.*.{name}"] if given is None else given
+        return fields
+
+    def build_environment(
+        self, variant: Entry, values: Mapping[str, str], who: str
+    ) -> dict[str, str]:
+        """Give the variant's variables for its build, without those that need a benchmark."""
+        scope = _Scope(entries=(variant,), values=values, who=who)
+        kept = {}
+        for name, (text, path) in scope.merged("env").items():
+            try:
+                names = parse_template(text).names
+            except TemplateError:
+                continue  # reported with the cells
+            if set(names) <= values.keys():
+                kept[name] = self.filler.text(path, text, values, who)
+            else:
+                self.notes.append(
+                    f"the build of '{variant.name}' is executed without the variable"
+                    f" '{name}': its value depends on the benchmark"
+                )
+        return kept
+
+    def _no_command(self, benchmark: Entry, variant: Entry) -> None:
+        for entry in (benchmark, variant):
+            misspelt = any(nearest(key, ("command",)) for key in entry.values)
+            if misspelt or self.shape.touches(entry.path):
+                return  # that is, or may be, the same mistake
+        name = quote(str(benchmark.path[1]))
+        what = f"benchmark {name} has no command for variant {quote(variant.name)}"
+        fix = "give 'command' in the benchmark, or in every variant"
+        if (benchmark.path, "command") not in self._reported:
+            self._reported.add((benchmark.path, "command"))
+            self.problems.append(self.document.problem(benchmark.path, what, fix, key=True))
+
+    def _path(self, scope: _Scope, key: str, root: Path) -> Path | None:
+        text, place = scope.pick(key)
+        if text is None:
+            return None
+        return root / self._file(place, text, scope)
+
+    def _file(self, place: Location, text: str, scope: _Scope) -> str:
+        if not text:
+            self._report(place, "a path must not be empty", "name a file or folder")
+        return self.filler.text(place, text, scope.values, scope.who)
+
+    def _inputs(self, scope: _Scope) -> tuple[Path, ...]:
+        """Add up the files that the campaign, the benchmark and the variant name, each once."""
+        given: list[tuple[Location, list[str]]] = [(("inputs",), self.inputs)]
+        given += [
+            ((*entry.path, "inputs"), entry.given.get("inputs", [])) for entry in scope.entries
+        ]
+        return tuple(
+            dict.fromkeys(
+                self.root / self._file((*place, index), text, scope)
+                for place, texts in given
+                for index, text in enumerate(texts)
+            )
+        )
+
+    def _environment(self, scope: _Scope) -> dict[str, str]:
+        return {
+            name: self.filler.text(path, text, scope.values, scope.who)
+            for name, (text, path) in scope.merged("env").items()
+        }
+
+    def _expect(self, scope: _Scope, stdout: Sink) -> Expect:
+        given, path = scope.pick("expect")
+        values = completed("expect.", given or {}, self.defaults)
+        for key in ("sha256", "regex", "file"):
+            if values[key] is not None and stdout == "discard":
+                self._discarded((*path, key), f"'{key}'", "stdout")
+        if values["regex"] is not None:
+            self._regex((*path, "regex"), values["regex"])
+        if values["file"] is not None:
+            values["file"] = self.root / self._file((*path, "file"), values["file"], scope)
+        if values["sha256"] is not None:
+            values["sha256"] = values["sha256"].lower()
+        if not isinstance(values["exit"], list):
+            values["exit"] = [values["exit"]]
+        return Expect(**fields_of(EXPECT, values))
+
+    def _metric(self, scope: _Scope, name: str, cwd: Path, sinks: Mapping[str, Sink]) -> MetricRule:
+        given, path = scope.merged("metrics")[name]
+        rule = completed("metrics.*.", given, self.defaults)
+        kind = (rule["unit"], rule["better"])
+        if self.counts_energy and name in ENERGY_METRICS:
+            what = f"the metric '{name}' is measured, by 'energy: on'"
+            self._report(path, what, "choose another name", key=True)
+        first = self._kinds.setdefault(name, kind)
+        if first != kind:
+            what = f"the metric {quote(name)} is in {first[0]}, {first[1]} is better, elsewhere"
+            self._report(path, what, "give one unit and one direction to a name", key=True)
+        if rule["regex"] is not None:
+            self._metric_regex((*path, "regex"), rule["regex"])
+        if rule["json"] is not None:
+            self._json_path((*path, "json"), rule["json"])
+        source = rule["from"]
+        if source in sinks:
+            if sinks[source] == "discard":
+                self._discarded(path, f"the metric {quote(name)}", source, key=True)
+        else:
+            rule["from"] = cwd / self._file((*path, "from"), source, scope)
+        return MetricRule(name=name, **fields_of(METRIC, rule))
+
+    def _metric_regex(self, path: Location, text: str) -> None:
+        pattern = self._regex(path, text)
+        if pattern and pattern.groups != 1 and "value" not in pattern.groupindex:
+            what = f"the regex needs one group for the value, and has {pattern.groups}"
+            fix = (
+                "put (...) around the number, (?:...) around other parts, or name it (?P<value>...)"
+            )
+            self._report(path, what, fix)
+
+    def _regex(self, path: Location, text: str) -> re.Pattern[str] | None:
+        if path not in self._regexes:
+            try:
+                with warnings.catch_warnings():  # of what a later Python may read otherwise
+                    warnings.simplefilter("ignore", FutureWarning)
+                    self._regexes[path] = re.compile(text, re.MULTILINE)
+            except (re.error, OverflowError, RecursionError) as error:
+                self._regexes[path] = None
+                fix = "Python's 're' reads it; put the text in single quotes, which keep '\\'"
+                self._report(path, f"the regex is wrong: {error}", fix)
+        return self._regexes[path]
+
+    def _json_path(self, path: Location, text: str) -> None:
+        try:
+            parse_path(text)
+        except JsonPathError as error:
+            self._report(path, f"the JSON path is wrong: {error}", "write it as in results[*].time")
+
+    def _discarded(self, path: Location, what: str, stream: str, *, key: bool = False) -> None:
+        self._report(
+            path,
+            f"{what} looks at {stream}, which is discarded",
+            f"set '{stream}: file' there, or delete this",
+            key=key,
+        )
+
+    def _report(self, path: Location, what: str, fix: str, *, key: bool = False) -> None:
+        """Report once, however many cells share the place."""
+        if (path, what) not in self._reported:
+            self._reported.add((path, what))
+            self.problems.append(self.document.problem(path, what, fix, key=key))

@@ -1,0 +1,235 @@
+"""What holds for a key that a campaign file leaves out: our defaults, and a person's own.
+
+A table maps every optional key, named as in the documentation (`protocol.sessions`), to its value as
+a JSON type: durations in seconds, sizes in bytes, None for what is not set. Today's table comes from
+the model. A trial goes on under the table that it began with, whatever has changed since.
+
+They hold for keys that a campaign leaves out, count as if they stood there, and are stored with
+every trial, which goes on with them whatever the file says later.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, get_args, get_type_hints
+
+from analysis.errors import FairtrialError
+
+from ..errors import CampaignError
+from .nested_kinds import Faults, Section
+from .scalar_kinds import FIX, said_of_range, wrong_range
+from .schema import CAMPAIGN, CHECKS, COUNTERS, ISOLATION
+from .target_schema import EXPECT, METRIC, VARIANT
+from .yaml_reader import decoded, read_bytes, read_document
+
+Table = Mapping[str, Any]
+
+
+def _nested(prefix: str, section: Section) -> Iterator[tuple[str, Section]]:
+    yield prefix, section
+    for name, key in section.keys.items():
+        if isinstance(key.kind, Section):
+            yield from _nested(f"{prefix}{name}.", key.kind)
+
+
+# What a key's name begins with in the documentation -> its section. A benchmark has the keys of a
+# variant.
+SECTIONS: Mapping[str, Section] = MappingProxyType(
+    {
+        "": CAMPAIGN,
+        "variants.*.": VARIANT,
+        "expect.": EXPECT,
+        "metrics.*.": METRIC,
+        **dict(_nested("", CAMPAIGN)),
+        "counters.": COUNTERS,
+    }
+)
+
+
+def todays_defaults() -> Table:
+    """Give the defaults of this version."""
+    return MappingProxyType(
+        {
+            f"{prefix}{name}": key.default
+            for prefix, section in SECTIONS.items()
+            for name, key in section.keys.items()
+            if not key.required and not isinstance(key.kind, Section)
+        }
+    )
+
+
+def is_default(name: str, value: object) -> bool:
+    """Tell whether a key could ever have had this default; of a key that is not known here, any.
+
+    It is read as a campaign file's value is, so that what a damaged table says goes no further.
+    """
+    prefix, key = next(
+        (
+            (prefix, section.keys[name.removeprefix(prefix)])
+            for prefix, section in SECTIONS.items()
+            if name.startswith(prefix) and name.removeprefix(prefix) in section.keys
+        ),
+        ("", None),
+    )
+    if key is None or isinstance(key.kind, Section) or _same(value, key.default):
+        return True
+    if isinstance(key.default, list) and not isinstance(value, list):
+        return False  # a file may say one in place of a list, a table may not
+    if value is None:
+        model = SECTIONS[prefix].model
+        known = {} if model is None or key.field is None else get_type_hints(model)
+        return type(None) in get_args(known.get(str(key.field)))
+    try:
+        document = read_document(json.dumps({"default": key.kind.spelled(value)}), name)
+        faults = Faults(document)
+        assert isinstance(document.value, dict), "it was written as a mapping"
+        found = key.kind.read(document.value["default"], ("default",), faults)
+    except (FairtrialError, TypeError, ValueError, AttributeError, LookupError, ArithmeticError):
+        return False
+    return not faults.problems and (_same(value, found) or _same(value, [found]))
+
+
+def _same(one: object, other: object) -> bool:
+    """Compare two values as JSON does: true is no 1, in lists neither."""
+    if type(one) is not type(other) or one != other:
+        return False
+    return not isinstance(one, list | dict) or json.dumps(one) == json.dumps(other)
+
+
+def completed(prefix: str, given: Mapping[str, Any], defaults: Table) -> dict[str, Any]:
+    """Give every key of a section: as it was given, or its default.
+
+    A section that requires a key is None when it was left out.
+    """
+    values: dict[str, Any] = {}
+    for name, key in SECTIONS[prefix].keys.items():
+        if not isinstance(key.kind, Section):
+            values[name] = given[name] if name in given else defaults.get(f"{prefix}{name}")
+        elif name in given or not key.kind.is_optional:
+            values[name] = completed(f"{prefix}{name}.", given.get(name, {}), defaults)
+        else:
+            values[name] = None
+    return values
+
+
+def fields_of(section: Section, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the fields of the section's model, from the values of all its keys.
+
+    A section within it becomes a part of its own when it has a model, a mapping when it has none,
+    and fields of the same part when the model has no field for it.
+    """
+    fields: dict[str, Any] = {}
+    for name, key in section.keys.items():
+        value, kind = values[name], key.kind
+        if not isinstance(kind, Section):
+            if key.field is not None:
+                fields[key.field] = tuple(value) if isinstance(value, list) else value
+        elif key.field is None:
+            fields |= fields_of(kind, value)
+        elif kind.model is None:
+            fields[key.field] = {name: item for name, item in value.items() if item is not None}
+        else:
+            fields[key.field] = None if value is None else kind.model(**fields_of(kind, value))
+    return fields
+
+
+VARIABLE = "FAIRTRIAL_DEFAULTS"
+_SECTIONS: Mapping[str, Section] = {"isolation": ISOLATION, "checks": CHECKS}
+_NOT_HERE = "isolation.environment.set"  # part of what is measured, and may hold templates
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnDefaults:
+    """Values by the key's name in the documentation, such as ``isolation.cpus``, and their file.
+
+    `problem` says why nobody can tell whether there is such a file.
+    """
+
+    values: Table = field(default_factory=dict)
+    path: Path | None = None
+    problem: str | None = None
+
+    def notes(self, given: Mapping[str, Any]) -> list[str]:
+        """Say of each that the campaign leaves out what it is, and where it comes from."""
+        if self.problem is not None:
+            return [self.problem]
+        there = {
+            key
+            for name, section in _SECTIONS.items()
+            for key, _ in _flat(f"{name}.", section, given.get(name, {}))
+        }
+        where = "as the trial began" if self.path is None else f"own default, {self.path}"
+        return [
+            f"{key} = {value} ({where})" for key, value in self.values.items() if key not in there
+        ]
+
+
+def own_defaults(environment: Mapping[str, str] = os.environ) -> OwnDefaults:
+    """Read the file of own defaults; nothing where there is none."""
+    path, named = _place(environment)
+    if path is None:
+        return OwnDefaults()
+    try:
+        if not named and not path.is_file():
+            return OwnDefaults()
+    except OSError as error:  # such as the home of who called sudo
+        why = f"no own defaults hold: {path} cannot be looked for ({error.strerror})"
+        return OwnDefaults(path=path, problem=why)
+    text = decoded(read_bytes(path), path)
+    if all(line.lstrip()[:1] in {"", "#"} for line in text.splitlines()):
+        return OwnDefaults(path=path)
+    document = read_document(text, str(path))
+    faults = Faults(document)
+    given = document.value or {}
+    if not isinstance(given, dict):
+        what = "own defaults are a mapping of the keys 'isolation' and 'checks'"
+        raise CampaignError([document.problem((), what, "begin with 'isolation:'")])
+    values: dict[str, Any] = {}
+    for name, value in given.items():
+        if name not in _SECTIONS:
+            what = f"'{name}' is no section of own defaults"
+            fix = "write 'isolation' or 'checks'; all else belongs into the campaign"
+            faults.key((name,), what, fix)
+            continue
+        found = _SECTIONS[name].read(value, (name,), faults)
+        if isinstance(found, dict):
+            values |= dict(_flat(f"{name}.", _SECTIONS[name], found))
+    if _NOT_HERE in values:
+        what = "variables belong into the campaign: they are part of what is measured"
+        faults.key(("isolation", "environment", "set"), what, "move them there")
+    cpus = values.get("isolation.cpus")
+    wrong = wrong_range(cpus) if isinstance(cpus, str) else None
+    if wrong is not None:
+        at = ("isolation", "cpus")
+        faults.problems.append(document.problem(at, said_of_range(wrong), FIX, part=wrong))
+    problems = [*document.problems, *faults.problems]
+    if problems:
+        raise CampaignError(problems)
+    return OwnDefaults(values=values, path=path)
+
+
+def _place(environment: Mapping[str, str]) -> tuple[Path | None, bool]:
+    """Give the file's path, and whether it was named."""
+    named = environment.get(VARIABLE)
+    if named is not None:
+        return (Path(named) if named else None), True
+    base, home = environment.get("XDG_CONFIG_HOME"), environment.get("HOME")
+    if base and base.startswith("/"):
+        return Path(base, "fairtrial", "defaults.yaml"), False
+    if home and home.startswith("/"):
+        return Path(home, ".config", "fairtrial", "defaults.yaml"), False
+    return None, False
+
+
+def _flat(prefix: str, section: Section, given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in given.items():
+        kind = section.keys[name].kind
+        if isinstance(kind, Section) and isinstance(value, dict):
+            yield from _flat(f"{prefix}{name}.", kind, value)
+        else:
+            yield f"{prefix}{name}", value

@@ -1,0 +1,425 @@
+"""From a checked document to the campaign: builds, counted events, the question, and what only they can show."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from analysis.record.run_numbers import METRIC_NUMBERS
+from analysis.record.trial_files import ENERGY_METRICS
+from analysis.record.words import alike
+
+from ..meters.counter_events import EVENTS, RawEventError, parse_raw
+from .cells import MAX_CELLS, CellMaker, Entry, entries
+from .defaults import Table, completed, fields_of
+from .model import (
+    Build,
+    Campaign,
+    Cell,
+    CheckPolicy,
+    CounterEvent,
+    Counting,
+    Hooks,
+    Isolation,
+    Protocol,
+)
+from .scalar_kinds import FIX, cpu_numbers, known_here, nearest, said_of_range, wrong_range
+from .schema import CHECKS, COUNTERS, HOOKS, ISOLATION, PROTOCOL, Shape, known_keys, unknown_key
+from .templates import Filler, TemplateError, parse_template
+from .yaml_reader import Document, Location, quote
+
+if TYPE_CHECKING:
+    from ..errors import Problem
+
+_JUDGE_KEY = "judge"
+_NAMED = 3  # benchmarks that a message names
+
+
+def judged_metrics(given: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Give the metrics that the key names, the first one first; none without it."""
+    return (given,) if isinstance(given, str) else tuple(given or ())
+
+
+def unmeasured(
+    document: Document,
+    shape: Shape,
+    given: str | Sequence[str] | None,
+    cells: Sequence[Cell],
+    counting: Counting | None,
+    *,
+    energy: bool,
+) -> Iterator[Problem]:
+    """Report the metrics that some benchmark will not have, and name it."""
+    if any(map(shape.touches, (("variants",), ("benchmarks",), ("counters",)))):
+        return
+    everywhere = [*METRIC_NUMBERS, *(ENERGY_METRICS if energy else ())]
+    everywhere += [] if counting is None else [event.name for event in counting.events]
+    for index, metric in enumerate(judged_metrics(given)):
+        if metric in everywhere:
+            continue
+        without = [cell for cell in cells if all(rule.name != metric for rule in cell.metrics)]
+        if not without:
+            continue
+        declared = dict.fromkeys(rule.name for cell in cells for rule in cell.metrics)
+        known = list(dict.fromkeys((*declared, *everywhere)))
+        fix = known_here(metric, known)
+        if metric in declared:
+            fix = "declare it there under 'metrics', or judge one that all benchmarks have: "
+            fix += ", ".join(name for name in known if name != metric)
+        place: Location = (_JUDGE_KEY,) if isinstance(given, str) else (_JUDGE_KEY, index)
+        what = f"{_said(without, cells)} no metric {quote(metric)}, which is to be judged"
+        yield document.problem(place, what, fix)
+
+
+def _said(without: Sequence[Cell], cells: Sequence[Cell]) -> str:
+    """Name the benchmarks that lack a metric, and the variants where it is not all of them."""
+    names = list(dict.fromkeys(cell.benchmark for cell in without))
+    told = ", ".join(quote(name) for name in names[:_NAMED])
+    if len(names) > _NAMED:
+        return f"benchmarks {told} and {len(names) - _NAMED} more have"
+    if len(names) > 1:
+        return f"benchmarks {told} have"
+    all_of_it = [cell for cell in cells if cell.benchmark == names[0]]
+    if len(without) == len(all_of_it):
+        return f"benchmark {told} has"
+    variants = ", ".join(quote(cell.variant) for cell in without[:_NAMED])
+    more = f" and {len(without) - _NAMED} more" if len(without) > _NAMED else ""
+    plural = "s" * (len(without) > 1)
+    return f"benchmark {told} with variant{plural} {variants}{more} has"
+
+
+_COUNTERS_KEY = "counters"
+
+
+class CountingMaker:
+    """Makes the counting of a campaign; `problems` collects what is wrong with it."""
+
+    def __init__(self, document: Document, defaults: Table, entries: Iterable[Entry]) -> None:
+        self.document = document
+        self.defaults = defaults
+        self.entries = tuple(entries)
+        self.problems: list[Problem] = []
+
+    def counting(self, given: Any, protocol: Protocol) -> Counting | None:  # noqa: ANN401 - a list or a mapping
+        """Make the counting of what the campaign holds; None without it."""
+        if given is None:
+            return None
+        at: Location = (_COUNTERS_KEY,) if isinstance(given, list) else (_COUNTERS_KEY, "events")
+        values = {"events": given} if isinstance(given, list) else given
+        fields = fields_of(COUNTERS, completed(f"{_COUNTERS_KEY}.", values, self.defaults))
+        known = {name: value for name, value in fields.items() if value is not None}
+        events = tuple(self._events(known.pop("events"), at))
+        counting = Counting(events=events, **known)
+        self._metrics({event.name for event in events})
+        self._blocks(counting, protocol)
+        return counting
+
+    def _events(self, given: Iterable[Any], at: Location) -> Iterator[CounterEvent]:
+        names: set[str] = set()
+        for index, one in enumerate(given):
+            place: Location = (*at, index)
+            event = CounterEvent(name=one) if isinstance(one, str) else CounterEvent(**one)
+            if event.raw is not None:
+                try:
+                    parse_raw(event.raw or "")
+                except RawEventError as error:
+                    what = f"the event {quote(event.raw or '')} {error.what}"
+                    self._problem((*place, "raw"), what, error.fix)
+                if event.name in EVENTS:
+                    what = f"{quote(event.name)} is an event that is known by this name"
+                    fix = f"write '- {event.name}' in place of the mapping, or choose another name"
+                    self._problem((*place, "name"), what, fix)
+                elif event.name in METRIC_NUMBERS:
+                    what = f"{quote(event.name)} is a metric that is always measured"
+                    self._problem((*place, "name"), what, "choose another name")
+                elif event.name in ENERGY_METRICS:
+                    what = f"{quote(event.name)} is what 'energy: on' measures"
+                    self._problem((*place, "name"), what, "choose another name")
+                place = (*place, "name")
+            if event.name in names:
+                self._problem(
+                    place, f"the event {quote(event.name)} stands here twice", "delete one"
+                )
+            names.add(event.name)
+            yield event
+
+    def _metrics(self, names: set[str]) -> None:
+        """Refuse metrics that are parsed from output and called like an event that is counted."""
+        told: set[Location] = set()
+        for entry in self.entries:
+            for name in entry.given.get("metrics", ()):
+                place: Location = (*entry.path, "metrics", name)
+                if name in names and place not in told:
+                    told.add(place)
+                    what = f"the metric {quote(name)} is counted in this campaign (key 'counters')"
+                    fix = "choose another name, or leave the event out there"
+                    self._problem(place, what, fix, key=True)
+
+    def _blocks(self, counting: Counting, protocol: Protocol) -> None:
+        """Refuse what would count nothing, or leave a stopping rule too little to look at."""
+        place: Location = (_COUNTERS_KEY, "every")
+        rule = protocol.stop
+        if counting.every > protocol.runs:
+            what = f"a session has {protocol.runs} blocks: with every: {counting.every} none is counted"
+            self._problem(place, what, "lower it, or give more runs")
+        elif rule is not None and counting.uncounted(rule.max_runs) < rule.min_runs:
+            left = counting.uncounted(rule.max_runs)
+            what = (
+                f"of {rule.max_runs} blocks at most, {left} are not counted, and 'stop' looks at"
+                f" {rule.min_runs} of those at least"
+            )
+            self._problem(place, what, "raise 'every' or stop.max_runs")
+
+    def _problem(self, path: Location, what: str, fix: str, *, key: bool = False) -> None:
+        self.problems.append(self.document.problem(path, what, fix, key=key))
+
+
+class Resolver:
+    """Resolves one campaign; `problems` collects everything that is wrong."""
+
+    def __init__(self, document: Document, shape: Shape, defaults: Table, own: Table) -> None:
+        assert shape.given is not None
+        self.document = document
+        self.shape = shape
+        self.defaults = defaults
+        self.own = own
+        self.values = completed("", shape.given, {**defaults, **own})
+        self.filler = Filler(document)
+        self.variants, problems = entries(document, "variants", self.values["variants"])
+        self.benchmarks, more = entries(document, "benchmarks", self.values["benchmarks"])
+        self.problems: list[Problem] = problems + more
+        self.notes: list[str] = []
+
+    def resolve(self, seed: int | None, text: bytes) -> Campaign | None:
+        """Make the campaign; ``None`` when there are too many cells to look at each."""
+        if len(self.variants) * len(self.benchmarks) > MAX_CELLS:
+            what = (
+                f"{len(self.variants):,} variants x {len(self.benchmarks):,} benchmarks"
+                f" are more than {MAX_CELLS:,} cells"
+            )
+            self._problem(("benchmarks",), what, "measure fewer at a time", key=True)
+            return None
+        values = self.values
+        maker = CellMaker(self.document, self.shape, values, self.defaults, self.filler)
+        cells = tuple(
+            maker.cell(benchmark, variant)
+            for benchmark in self.benchmarks
+            for variant in self.variants
+        )
+        protocol = self._protocol(values["protocol"])
+        counts = CountingMaker(self.document, self.defaults, (*self.variants, *self.benchmarks))
+        counting = counts.counting(values["counters"], protocol)
+        campaign = Campaign(
+            name=values["name"],
+            description=values["description"],
+            seed=values["seed"] if seed is None else seed,
+            baseline=self._baseline(),
+            variants=tuple(entry.name for entry in self.variants),
+            benchmarks=tuple(entry.name for entry in self.benchmarks),
+            judge=judged_metrics(values["judge"]),
+            cells=cells,
+            builds=tuple(self._builds(maker)),
+            hooks=self._hooks(values["hooks"]),
+            protocol=protocol,
+            isolation=self._isolation(values["isolation"]),
+            checks=self._checks(values["checks"]),
+            counters=counting,
+            energy=values["energy"],
+            share=values["share"],
+            notes=(),
+            source=maker.source,
+            text=text,
+            defaults=self.defaults,
+            own_defaults=self.own,
+        )
+        self.problems += unmeasured(
+            self.document, self.shape, values["judge"], cells, counting, energy=values["energy"]
+        )
+        self._unused_values()
+        self.filler.finish(self._broken_values())
+        self.problems += maker.problems + counts.problems + self.filler.problems
+        self.notes += maker.notes + self.filler.notes
+        self.notes += _alike_notes("variants", self.variants)
+        self.notes += _alike_notes("benchmarks", self.benchmarks)
+        return campaign
+
+    def _baseline(self) -> str:
+        names = [entry.name for entry in self.variants]
+        given: str | None = self.values["baseline"]
+        if given is None:
+            first = names[0] if names else ""
+            if len(names) == 1:
+                self.notes.append("there is one variant: it is measured, not compared")
+            elif not self.shape.touches(("baseline",)):
+                self.notes.append(f"no baseline is named: the first variant, '{first}', is it")
+            return first
+        broken = any(
+            place[:1] == ("variants",) and (len(place) <= 2 or place[2] == "matrix")
+            for place in self.shape.broken
+        )
+        if given not in names and not broken:
+            fix = known_here(given, names, names[:20])
+            self._problem(("baseline",), f"the baseline {quote(given)} is no variant", fix)
+        return given
+
+    def _builds(self, maker: CellMaker) -> Iterator[Build]:
+        for variant in self.variants:
+            own = "build" in variant.given
+            path: Location = (*variant.path, "build") if own else ("build",)
+            given = variant.given["build"] if own else self.values["build"]
+            values = {**variant.values, "variant": variant.name}
+            who = f"in the build of variant {quote(variant.name)}"
+            steps = self.filler.steps(path, given, values, who)
+            if steps:
+                env = maker.build_environment(variant, values, who)
+                yield Build(variant=variant.name, steps=steps, cwd=maker.root, env=env)
+
+    def _hooks(self, values: Mapping[str, Any]) -> Hooks:
+        commands = {
+            name: self.filler.steps(("hooks", name), values[name], {}, "")
+            for name in ("setup", "cleanup", "finish")
+        }
+        return Hooks(**fields_of(HOOKS, values) | commands)
+
+    def _protocol(self, values: Mapping[str, Any]) -> Protocol:
+        if values["order"] == "sequential":
+            self.notes.append(
+                "order 'sequential': what drifts on the host during the trial looks like a"
+                " difference between variants; 'shuffled' avoids that"
+            )
+        protocol = Protocol(**fields_of(PROTOCOL, values))
+        rule = protocol.stop
+        if rule is None:
+            return protocol
+        if rule.min_runs > rule.max_runs:
+            there = ("protocol", "stop", "max_runs") in self.document.keys
+            name = "max_runs" if there else "min_runs"
+            what = (
+                f"'{name}' makes the least of {rule.min_runs} runs more than the most,"
+                f" {rule.max_runs}"
+            )
+            self._problem(("protocol", "stop", name), what, "raise max_runs, or lower min_runs")
+        return dataclasses.replace(protocol, runs=rule.max_runs)
+
+    def _isolation(self, values: Mapping[str, Any]) -> Isolation:
+        given = values["padding"]
+        made = {"cpus": self._cpus(values["cpus"]), "padding": (0 if given == "off" else given)}
+        return Isolation(**fields_of(ISOLATION, values) | made)
+
+    def _cpus(self, given: Any) -> Any:  # noqa: ANN401 - "auto", "none", or numbers in a form
+        if given in {"auto", "none"} if isinstance(given, str) else False:
+            return given
+        if isinstance(given, int):
+            return (given,)
+        if isinstance(given, list):
+            return tuple(given)
+        wrong = wrong_range(given)
+        if wrong is not None:
+            self._problem(("isolation", "cpus"), said_of_range(wrong), FIX, part=wrong)
+            return ()
+        return cpu_numbers(given)
+
+    def _checks(self, values: Mapping[str, Any]) -> CheckPolicy:
+        for index, name in enumerate(values["warn"]):
+            if name in values["require"]:
+                what = f"the check '{name}' is both required and only warning"
+                self._problem(("checks", "warn", index), what, "delete it in one of the lists")
+        return CheckPolicy(**fields_of(CHECKS, values))
+
+    def _unused_values(self) -> None:
+        """Report the values that no template uses: they are typing errors, or left over."""
+        shared = self._names(("build",)) | self._names(("hooks",)) | self._names(("inputs",))
+        own: dict[Location, set[str]] = {}
+        for entry in [*self.variants, *self.benchmarks]:
+            if entry.path not in own:
+                own[entry.path] = self._names(entry.path)
+        of_part = {
+            part: {name for path, names in own.items() if path[0] == part for name in names}
+            for part in ("variants", "benchmarks")
+        }
+        plain = {("protocol",), ("isolation",), ("counters",), ("judge",)}
+        if any(place[:1] not in plain for place in self.shape.broken):
+            # What was left out may hold the template that uses a value: look at all texts.
+            shared |= _names(_texts(self.document.value, whole=True))
+        done: set[Location] = set()
+        for entry in [*self.variants, *self.benchmarks]:
+            other = "benchmarks" if entry.path[0] == "variants" else "variants"
+            uses = (shared, own[entry.path], of_part[other])
+            for name, place in entry.places.items():
+                if place not in done and not any(name in used for used in uses):
+                    done.add(place)
+                    self.problems.append(self._unused(entry, name, place, set().union(*uses)))
+
+    def _unused(self, entry: Entry, name: str, place: Location, used: set[str]) -> Problem:
+        missing = sorted(used - entry.values.keys() - {"variant", "benchmark"})
+        if len(place) == 3 and not nearest(name, missing) and nearest(name, known_keys(entry.path)):
+            return unknown_key(self.document, place)
+        near = nearest(name, missing)
+        fix = f"did you mean '{near}'?" if near else f"use it as {{{name}}}, or delete it"
+        what = f"no template uses the value {quote(name)} of {entry.path[0]}.{entry.path[1]}"
+        return self.document.problem(place, what, fix, key=True)
+
+    def _names(self, path: Location) -> set[str]:
+        """Give the placeholders in all templates of the file at or below `path`."""
+        value: Any = self.document.value
+        for step in path:
+            value = value.get(step) if isinstance(value, dict) else None
+        if path[0] in {"build", "hooks", "inputs"}:
+            return _names(_texts(value, whole=True))
+        return _names(_texts(value, whole=False, known=known_keys(path)))
+
+    def _broken_values(self) -> set[str]:
+        """Give the names of the values that are there, but wrong themselves."""
+        return {str(place[-1]) for place in self.shape.broken if place}
+
+    def _problem(
+        self,
+        path: Location,
+        what: str,
+        fix: str,
+        *,
+        key: bool = False,
+        part: str | None = None,
+    ) -> None:
+        self.problems.append(self.document.problem(path, what, fix, key=key, part=part))
+
+
+def _alike_notes(part: str, entries: Iterable[Entry]) -> list[str]:
+    return [
+        f"the {part} {quote(one)} and {quote(two)} look alike: rename one, or they will be mixed up"
+        for one, two in alike(entry.name for entry in entries)
+    ]
+
+
+def _texts(
+    value: Any,  # noqa: ANN401 - any values
+    *,
+    whole: bool,
+    known: Sequence[str] = (),
+) -> Iterator[str]:
+    """Give the texts that are templates: all, or those of a variant or benchmark with its keys."""
+    if isinstance(value, str) and whole:
+        yield str(value)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item, whole=whole)
+    elif isinstance(value, dict) and whole:
+        for item in value.values():
+            yield from _texts(item, whole=True)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            # A key that is unknown may be a misspelt one.
+            free = key not in known and not nearest(key, known)
+            if key not in {"matrix", "timeout", "stdout", "stderr"} and not free:
+                yield from _texts(item, whole=True)
+
+
+def _names(texts: Iterable[str]) -> set[str]:
+    names: set[str] = set()
+    for text in texts:
+        try:
+            names.update(parse_template(text).names)
+        except TemplateError:
+            continue  # reported where it is filled in
+    return names

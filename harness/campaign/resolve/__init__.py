@@ -1,1 +1,0 @@
-"""From a checked document to the campaign that is executed."""

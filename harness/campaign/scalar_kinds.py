@@ -1,0 +1,417 @@
+"""How names, numbers, durations, sizes and CPUs are spelled in a campaign file.
+
+The table of signs (`name_signs.txt`) is that of Unicode 14.0 (categories L, Nd, Mn and Mc), whatever
+Python executes this, so that the loader and an editor's schema agree for ever. Left out: what has no
+glyph of its own, and what another sign is the normal form of (NFC), so that a name never grows when
+it is normalised.
+
+A kind reads what the file holds and describes the same spellings as JSON Schema, so that the loader
+and the editor agree. Numbers and switches are written without quotes and as in JSON: no
+underscores, no leading zeros, no other bases, nothing that is not finite.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from analysis.record.words import normal
+from analysis.registry import shipped
+
+from .yaml_reader import Location, Plain, quote
+
+if TYPE_CHECKING:
+    from .nested_kinds import Faults
+
+
+def _signs() -> Iterator[str]:
+    """Give the insides of two character classes: letters and digits, and their marks."""
+    text = shipped("harness/campaign/name_signs.txt").read_text(encoding="ascii")
+    for table in text.split("\n\n"):
+        ranges = table.partition("\n")[2].split()
+        yield "".join("-".join(chr(int(end, 16)) for end in part.split("-")) for part in ranges)
+
+
+_ASCII = "A-Za-z0-9"
+_LETTERS, _MARKS = _signs()
+_ALL = f"{_ASCII}{_LETTERS}{_MARKS}._+-"
+# a file system counts bytes: fifty signs of four bytes, and what a trial's name has behind them, fit
+NAME = re.compile(f"(?![._+-]|[{_MARKS}])(?:[{_ASCII}._+-]{{1,100}}|[{_ALL}]{{1,50}})")
+NAME_NEEDS = (
+    "a name of letters, digits and . _ + -, beginning with a letter or digit: at most 100 characters,"
+    " or 50 where not all are ASCII"
+)
+
+
+JsonSchema = dict[str, Any]
+
+NAMES: JsonSchema = {"$ref": "#/$defs/Name"}  # for editors; it is long, and stands there once
+EMPTY = "give a value, or delete the key"
+
+
+class Refusal(ValueError):  # noqa: N818 - becomes a problem, not an error
+    """A value that is refused in words of its own; `what` continues the sentence of its key."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+
+class Kind(ABC):
+    """What may stand at a key."""
+
+    @abstractmethod
+    def read(self, value: object, at: Location, faults: Faults) -> Any:  # noqa: ANN401 - each kind has its own type
+        """Give the value of what the file holds at `at`, or `WRONG` once the faults are told."""
+
+    @abstractmethod
+    def schema(self, sections: dict[str, JsonSchema]) -> JsonSchema:
+        """Describe the spellings as JSON Schema; `sections` collects those that are referred to."""
+
+    def inner(self, _step: str | int) -> Kind | None:
+        """Give what may stand one step further inside."""
+        return None
+
+    def spelled(self, value: Any) -> Any:  # noqa: ANN401 - see above
+        """Write a value as a file could hold it, as a JSON type."""
+        return value
+
+
+def _fix_of_text(value: object) -> str | None:
+    return "give a value; put the text 'null' in quotes" if value is None else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scalar(Kind):
+    """A kind that is written as one text.
+
+    `needs` says what is allowed, as the end of 'must be ...'. `parse` gives the value of a text or
+    raises ValueError. `form` describes the spellings; `fix` gives a remedy for a wrong value, where
+    there is one that `needs` does not say; `spell` is the way back.
+    """
+
+    needs: str
+    parse: Callable[[str], Any]
+    form: JsonSchema
+    fix: Callable[[object], str | None] = _fix_of_text
+    spell: Callable[[Any], Any] = lambda value: value
+
+    def read(self, value: object, at: Location, faults: Faults) -> Any:  # noqa: ANN401 - as the base
+        """Give the value of a text."""
+        try:
+            if not isinstance(value, str):
+                raise ValueError  # noqa: TRY004 - one way out for every wrong value
+            return self.parse(value)
+        except Refusal as refusal:
+            return faults.value(at, f"{refusal.what}, not {described(value)}", None)
+        except ValueError:
+            what = f"must be {self.needs}, not {described(value)}"
+            return faults.value(at, what, self.fix(value))
+
+    def schema(self, sections: dict[str, JsonSchema]) -> JsonSchema:  # noqa: ARG002 - as the base
+        """Describe the spellings."""
+        return self.form
+
+    def spelled(self, value: Any) -> Any:  # noqa: ANN401 - as the base
+        """Write a value as a file could hold it."""
+        return self.spell(value)
+
+
+def text() -> Scalar:
+    """Take any text; numbers and switches count as the text that was written."""
+    form = {"type": ["string", "number", "boolean"], "pattern": "^[^\\u0000]*$"}
+    return Scalar(needs="a text", parse=str, form=form)
+
+
+def pattern(regex: str, meaning: str) -> Scalar:
+    """Take a text of a given shape."""
+
+    def parse(given: str) -> str:
+        if not re.fullmatch(regex, given):
+            raise ValueError
+        return str(given)
+
+    return Scalar(needs=meaning, parse=parse, form={"type": "string", "pattern": f"^({regex})$"})
+
+
+def name() -> Scalar:
+    """Take the name of a campaign, a variant, a benchmark or a metric, and give its normal form."""
+
+    def parse(given: str) -> str:
+        if not NAME.fullmatch(given):
+            raise ValueError
+        return normal(str(given))
+
+    texts = {"type": "string", **NAMES}
+    return Scalar(
+        needs=NAME_NEEDS,
+        parse=parse,
+        form={"anyOf": [texts, {"type": "number", "minimum": 0}, {"type": "boolean"}]},
+    )
+
+
+def choice(*words: str) -> Scalar:
+    """Take one of a few words."""
+    many = len(words) >= 8
+
+    def parse(given: str) -> str:
+        if given not in words:
+            raise ValueError
+        return str(given)
+
+    def fix(value: object) -> str | None:
+        near = nearest(value, words) if isinstance(value, str) else None
+        said = f"did you mean '{near}'? " if near else ""
+        if many:
+            said += ("Known here: " if near else "known here: ") + ", ".join(words)
+        return said.strip() or None
+
+    needs = "a known name" if many else one_of(words)
+    return Scalar(needs=needs, parse=parse, form={"enum": list(words)}, fix=fix)
+
+
+def unquoted(
+    needs: str,
+    parse: Callable[[str], Any],
+    form: JsonSchema,
+    spell: Callable[[Any], Any] = lambda value: value,
+) -> Scalar:
+    """Take something that is written without quotes."""
+
+    def fix(value: object) -> str | None:
+        """Point at quotes that hide a good value, or at an empty value."""
+        if value is None:
+            return EMPTY
+        if not isinstance(value, str):
+            return None
+        bare = re.sub("[ _,]", "", value)
+        try:
+            parse(Plain(bare))
+        except ValueError:
+            return None
+        return f"write {bare} without quotes" if not isinstance(value, Plain) else f"write {bare}"
+
+    return Scalar(needs=needs, parse=parse, form=form, fix=fix, spell=spell)
+
+
+def either(*kinds: Scalar) -> Scalar:
+    """Take the first of several kinds that reads the text."""
+
+    def parse(given: str) -> Any:  # noqa: ANN401 - of the kind that reads it
+        for kind in kinds:
+            try:
+                return kind.parse(given)
+            except ValueError:
+                continue
+        raise ValueError
+
+    needs = " or ".join(kind.needs for kind in kinds)
+    return unquoted(needs, parse, {"anyOf": [kind.form for kind in kinds]})
+
+
+def described(value: object) -> str:
+    """Say in a message what was found instead."""
+    if value is None:
+        return "an empty value"
+    if isinstance(value, str):
+        return quote(value)
+    return "a list" if isinstance(value, list) else "a mapping"
+
+
+def one_of(words: Sequence[str]) -> str:
+    """Join words as a choice: 'a, b or c'."""
+    return " or ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
+
+
+def nearest(word: str, known: Sequence[str]) -> str | None:
+    """Find the known word that `word` is probably meant to be."""
+    from difflib import get_close_matches
+
+    if len(word) > 60:
+        return None
+    folded = {name.lower(): name for name in reversed(known)}
+    near = get_close_matches(word.lower(), folded, n=1, cutoff=0.7)
+    return folded[near[0]] if near else None
+
+
+def known_here(word: str, known: Sequence[str], listed: Sequence[str] | None = None) -> str:
+    """Say as a remedy which word was probably meant, and which there are."""
+    near = nearest(word, known)
+    begin = f"did you mean '{near}'? Known here: " if near else "known here: "
+    return begin + ", ".join(known if listed is None else listed)
+
+
+MAX_SECONDS = 1_000_000
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,24})(?:\.[0-9]{1,25})?(?:[eE][+-]?[0-9]{1,3})?")
+_NOT_ZERO = r"(?!0+(\.0+)?[A-Za-z])"
+_DURATION = (
+    r"(0|[1-9][0-9]{0,8})(\.[0-9]{1,6})?ms|(0|[1-9][0-9]{0,5})(\.[0-9]{1,9})?s"
+    r"|(0|[1-9][0-9]{0,3})(\.[0-9]{1,9})?min|([1-9]?[0-9]|1[0-9]{2}|2[0-6][0-9])(\.[0-9]{1,9})?h"
+)
+_SECONDS = {"ms": Fraction(1, 1000), "s": Fraction(1), "min": Fraction(60), "h": Fraction(3600)}
+_SIZE = r"(0|[1-9][0-9]{0,17})B|(0|[1-9][0-9]{0,5})(\.[0-9]{1,3})?(kB|KiB|MB|MiB|GB|GiB|TB|TiB)"
+_BYTES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12} | {
+    "KiB": 2**10,
+    "MiB": 2**20,
+    "GiB": 2**30,
+    "TiB": 2**40,
+}
+_UNIT = re.compile(r"(?P<number>[0-9.]+)(?P<unit>[A-Za-z]+)")
+_MOST_BYTES = 2**62
+
+
+def whole(minimum: int, maximum: int) -> Scalar:
+    """Take a whole number between two bounds."""
+    large = maximum >= 10**6
+
+    def parse(given: str) -> int:
+        if large and _number(given) > maximum:
+            raise Refusal(f"must be at most {maximum:,}")
+        return _whole(given, minimum, maximum)
+
+    needs = f"at least {minimum}" if large else f"from {minimum} to {maximum}"
+    needs = f"a whole number {'of ' if large else ''}{needs}"
+    return unquoted(needs, parse, _whole_form(minimum, maximum))
+
+
+def share(maximum: int) -> Scalar:
+    """Take a number above 0, at most a bound: a part of a whole such as 0.015."""
+
+    def parse(given: str) -> float:
+        number = float(_number(given))
+        if not 0 < number <= maximum:
+            raise ValueError
+        return number
+
+    form = {"type": "number", "exclusiveMinimum": 0, "maximum": maximum}
+    return unquoted(f"a number such as 0.015, more than 0 and at most {maximum}", parse, form)
+
+
+def switch() -> Scalar:
+    """Take ``on`` or ``off``, ``true`` or ``false``."""
+
+    def parse(given: str) -> bool:
+        if given in {"on", "off"}:
+            return given == "on"
+        if isinstance(given, Plain) and given in {"true", "false"}:
+            return given == "true"
+        raise ValueError
+
+    form = {"enum": [True, False, "on", "off"]}
+    return unquoted("on or off", parse, form, lambda value: "on" if value else "off")
+
+
+def duration(*, positive: bool = False) -> Scalar:
+    """Take seconds, or a number with a unit: ``500ms``, ``60s``, ``2min``, ``1h``."""
+
+    def parse(given: str) -> float:
+        scaled = re.fullmatch(_DURATION, given)
+        seconds = float(_scaled(given, _SECONDS) if scaled else _number(given))
+        if not 0 <= seconds <= MAX_SECONDS or (positive and seconds == 0):
+            raise ValueError
+        return seconds
+
+    least = "more than 0" if positive else "0 or more"
+    needs = f"a duration such as 500ms, 60s, 2min or 1h, {least} and at most {MAX_SECONDS:,} s"
+    number: JsonSchema = {"type": "number", "maximum": MAX_SECONDS}
+    number["exclusiveMinimum" if positive else "minimum"] = 0
+    form = {"anyOf": [number, _unit_form(_DURATION, positive=positive)]}
+    return unquoted(
+        needs, parse, form, lambda seconds: f"{seconds:.9f}".rstrip("0").rstrip(".") + "s"
+    )
+
+
+def seconds_of(text: str) -> float | None:
+    """Read a duration that stands elsewhere than in a campaign; None when it is none."""
+    try:
+        seconds: float = duration().parse(Plain(text))
+    except ValueError:
+        return None
+    return seconds
+
+
+def size(*, positive: bool = False) -> Scalar:
+    """Take bytes, or a number with a unit: ``64MB`` is 64,000,000, ``64MiB`` is 67,108,864."""
+
+    def parse(given: str) -> int:
+        if re.fullmatch(_SIZE, given):
+            count = round(_scaled(given, _BYTES))
+        else:
+            count = _whole(given, 0, _MOST_BYTES)
+        if positive and count == 0:
+            raise ValueError
+        return count
+
+    def spell(count: int) -> str | int:
+        units = [(unit, factor) for unit, factor in _BYTES.items() if count and count % factor == 0]
+        unit, factor = max(units, key=lambda item: item[1], default=("B", 1))
+        return count if unit == "B" else f"{count // factor}{unit}"
+
+    needs = f"a size such as 4096, 64MB or 1GiB, {'at least 1' if positive else '0 or more'}"
+    number = _whole_form(int(positive), _MOST_BYTES)
+    form = {"anyOf": [number, _unit_form(_SIZE, positive=positive)]}
+    return unquoted(needs, parse, form, spell)
+
+
+def _number(given: str) -> int | float:
+    """Read a number as JSON spells it; a fraction that is none makes a whole number."""
+    if not isinstance(given, Plain) or not _NUMBER.fullmatch(given):
+        return float("nan")
+    return int(given) if given.lstrip("-").isdigit() else float(given)
+
+
+def _whole(given: str, minimum: int, maximum: int) -> int:
+    number = _number(given)
+    if not minimum <= number <= maximum or number != int(number):
+        raise ValueError
+    return int(number)
+
+
+def _whole_form(minimum: int, maximum: int) -> JsonSchema:
+    return {"type": "integer", "minimum": minimum, "maximum": maximum}
+
+
+def _scaled(given: str, units: Mapping[str, int | Fraction]) -> Fraction:
+    match = _UNIT.fullmatch(given)
+    assert match is not None  # the caller's pattern is narrower
+    return Fraction(match["number"]) * units[match["unit"]]
+
+
+def _unit_form(regex: str, *, positive: bool) -> JsonSchema:
+    return {"type": "string", "pattern": f"^{_NOT_ZERO if positive else ''}({regex})$"}
+
+
+FIX = "write ranges upwards, such as 2-3,6"
+_MOST = 4095
+
+
+def cpu_numbers(text: str) -> tuple[int, ...]:
+    """Give the numbers of a list such as ``2-3,6``, of which `wrong_range` finds nothing wrong."""
+    return tuple(number for part in text.split(",") for number in _range(part))
+
+
+def wrong_range(text: str) -> str | None:
+    """Give the first part of such a list that is empty, too large or there twice."""
+    if text in {"auto", "none"}:
+        return None
+    known: set[int] = set()
+    for part in text.split(","):
+        some = _range(part)
+        if not some or some[-1] > _MOST or known & set(some):
+            return part
+        known |= set(some)
+    return None
+
+
+def said_of_range(part: str) -> str:
+    """Say what is wrong with the part that `wrong_range` found."""
+    return f"the range {quote(part)} of 'cpus' is empty, too large or given twice"
+
+
+def _range(part: str) -> range:
+    first, _, last = part.partition("-")
+    return range(int(first), int(last or first) + 1)

@@ -1,0 +1,430 @@
+"""The shape of a campaign file: every key, its kind and what it is for; held against a document, and written for editors.
+
+The loader reads files by it; the schema for editors and the table of all keys in the documentation
+are made from it. Defaults are those of the model. What a schema cannot say, such as "this template
+uses a value that exists", is checked in `harness.campaign.resolve.campaign`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, get_args
+
+from analysis.record.trial_files import StopRule
+
+from ..host.checks import CHECK_NAMES
+from ..meters.counter_events import EVENTS
+from .model import (
+    Campaign,
+    CheckPolicy,
+    Counting,
+    Hooks,
+    Isolation,
+    OnDisturbance,
+    Order,
+    Protocol,
+    WarmupSessions,
+)
+from .nested_kinds import Faults, Forms, Key, Listed, Mapped, Section
+from .scalar_kinds import (
+    NAME,
+    NAMES,
+    Kind,
+    choice,
+    described,
+    duration,
+    either,
+    name,
+    pattern,
+    share,
+    size,
+    switch,
+    whole,
+)
+from .target_schema import BENCHMARK, ENVIRONMENT, INPUTS, STEPS, TEXT, TIMEOUT, VARIANT
+
+if TYPE_CHECKING:
+    from ..errors import Problem
+    from .yaml_reader import Document, Location
+
+_RUNS = whole(1, 10**6)
+_CPU = whole(0, 4095)
+MOST_EVENTS = 32
+_CHECKS = Listed(choice(*CHECK_NAMES))
+
+HOOKS = Section(
+    "HooksSection",
+    "Commands around sessions and runs, timed separately.",
+    {
+        "setup": Key(STEPS, "before each session, and again when it is resumed"),
+        "cleanup": Key(STEPS, "after each session, however it ended"),
+        "before": Key(STEPS, "before each run"),
+        "after": Key(STEPS, "after each run"),
+        "finish": Key(STEPS, "once, at the end, with the status; for notifications"),
+        "timeout": Key(TIMEOUT, "longest time of one hook command"),
+    },
+    model=Hooks,
+)
+
+
+STOP = Section(
+    "StopSection",
+    "When a session has enough runs; looked at between blocks.",
+    {
+        "width": Key(
+            share(10),
+            "largest relative width of the 95 % interval, within this session, of each"
+            " variant's speedup over the suite; `stop` takes the place of `runs`",
+            required=True,
+        ),
+        "min_runs": Key(whole(3, 10**6), "runs of each cell in a session, at least; 3 or more"),
+        "max_runs": Key(_RUNS, "runs of each cell in a session, at most"),
+        "max_time": Key(
+            TIMEOUT, "longest time of a session; it ends after the block in which that has passed"
+        ),
+    },
+    model=StopRule,
+)
+
+
+def _one_number_of_runs(given: Mapping[str, Any]) -> Iterable[tuple[str, str, str]]:
+    if "stop" in given and "runs" in given:
+        fix = "delete it, or write its number as stop.max_runs"
+        yield "runs", "cannot stand beside 'stop', which decides how many there are", fix
+    if "stop" in given and given.get("order") == "sequential":
+        what = "has no blocks, between which 'stop' could look"
+        yield "order", what, "use 'shuffled' or 'interleaved'"
+
+
+PROTOCOL = Section(
+    "ProtocolSection",
+    "How often, in which order, and when to stop.",
+    {
+        "sessions": Key(_RUNS, "passes of the plan, each in an order of its own"),
+        "runs": Key(_RUNS, "runs of each cell in a session; not beside `stop`"),
+        "warmup": Key(whole(0, 10**6), "runs of each cell before them; kept, and flagged"),
+        "warmup_sessions": Key(
+            choice(*get_args(WarmupSessions)),
+            "which sessions begin with warm-ups: `all`, or the `first` alone, for commands"
+            " that take long",
+        ),
+        "order": Key(
+            choice(*get_args(Order)),
+            "`shuffled`: each block in a new order; `interleaved`: each in the same;"
+            " `sequential`: no blocks",
+        ),
+        "cooldown": Key(duration(), "pause before each run"),
+        "pause": Key(duration(), "pause between sessions"),
+        "timeout": Key(TIMEOUT, "longest time of a run"),
+        "grace": Key(duration(), "time between SIGTERM and SIGKILL after a timeout"),
+        "build_timeout": Key(TIMEOUT, "longest time of one build step"),
+        "max_runs": Key(whole(1, 10**9), "stop after so many runs"),
+        "max_time": Key(TIMEOUT, "stop after so much time"),
+        "give_up": Key(
+            whole(1, 10**6),
+            "after so many failed runs of a cell in a row, its session goes on without it",
+        ),
+        "disturbed": Key(
+            choice(*get_args(OnDisturbance)),
+            "runs that waited for a CPU: `keep` them, or `repeat` each at most twice at the end"
+            " of its block",
+        ),
+        "stop": Key(STOP, "when each session has enough runs, in place of `runs`"),
+    },
+    model=Protocol,
+    rules=[_one_number_of_runs],
+    more={
+        "dependentSchemas": {
+            "stop": {
+                "not": {"required": ["runs"]},
+                "properties": {"order": {"enum": ["shuffled", "interleaved"]}},
+            }
+        }
+    },
+)
+
+KEPT_ENVIRONMENT = Section(
+    "KeptEnvironment",
+    "Which environment variables a run sees.",
+    {
+        "keep": Key(
+            Forms("all, none or a list of names", text=choice("all", "none"), items=Listed(TEXT)),
+            "variables of fairtrial's own environment: `all`, `none` or names; a trailing"
+            " `*` stands for any end",
+            field="keep_environment",
+        ),
+        "set": Key(
+            ENVIRONMENT,
+            "variables for every run: name -> text; a benchmark's and a variant's `env` win",
+            field="set_environment",
+        ),
+    },
+    model=Isolation,
+)
+
+LIMITS = Section(
+    "LimitsSection",
+    "Limits of a run: `memory` and `pids` of all its processes together, the others of each, as soft "
+    "limits of setrlimit(2).",
+    {
+        "as": Key(size(), "address space (size)"),
+        "core": Key(size(), "core file (size)"),
+        "cpu": Key(whole(1, 10**6), "CPU time, in whole seconds"),
+        "data": Key(size(), "data segment (size)"),
+        "fsize": Key(size(), "a written file (size)"),
+        "memlock": Key(size(), "locked memory (size)"),
+        "memory": Key(
+            size(positive=True), "memory of all processes of a run together (size); needs a cgroup"
+        ),
+        "nofile": Key(whole(0, 10**9), "open files (number)"),
+        "nproc": Key(whole(0, 10**9), "processes of the user (number)"),
+        "pids": Key(
+            whole(1, 2**22), "processes and threads of a run at a time (number); needs a cgroup"
+        ),
+        "stack": Key(size(), "stack (size)"),
+    },
+)
+
+
+def _fifo_priority(given: Mapping[str, Any]) -> Iterable[tuple[str, str, str]]:
+    if "priority" in given and given.get("scheduling") != "fifo":
+        yield "priority", "is only for 'scheduling: fifo'", "delete it"
+
+
+ISOLATION = Section(
+    "IsolationSection",
+    "The settings of a run's process.",
+    {
+        "cpus": Key(
+            Forms(
+                "auto, none, a CPU number or a list of them",
+                text=either(
+                    choice("auto", "none"),
+                    _CPU,
+                    pattern(
+                        r"[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*",
+                        "a list such as [2, 3] or 2-3",
+                    ),
+                ),
+                items=Listed(_CPU, least=1, distinct=True),
+            ),
+            "`auto`, `none`, a CPU, `[2, 3]` or `2-3`",
+        ),
+        "nice": Key(whole(-20, 19), "nice value, -20 to 19; inherited when not set"),
+        "scheduling": Key(choice("other", "batch", "fifo"), "`other`, `batch` or `fifo`"),
+        "priority": Key(whole(1, 97), "1 to 97, only with `fifo`", otherwise="`1` (with `fifo`)"),
+        "aslr": Key(switch(), "address space layout randomization"),
+        "padding": Key(
+            either(choice("random", "off"), whole(0, 65536)),
+            "bytes added to the environment: `random`, `off`, or 0 to 65536",
+        ),
+        "environment": Key(KEPT_ENVIRONMENT, "which variables a run sees"),
+        "limits": Key(LIMITS, "resource limits"),
+        "containment": Key(
+            choice("auto", "none"),
+            "`auto`: a PID namespace and a cgroup, each where it can be had; or `none`",
+        ),
+        "output_limit": Key(
+            size(positive=True), "most bytes that a run may write to each of its outputs"
+        ),
+        "kept_outputs": Key(
+            size(), "most bytes that are kept of what the runs of a trial wrote, all together"
+        ),
+    },
+    model=Isolation,
+    rules=[_fifo_priority],
+    more={
+        "dependentSchemas": {
+            "priority": {
+                "properties": {"scheduling": {"const": "fifo"}},
+                "required": ["scheduling"],
+            }
+        }
+    },
+)
+
+CHECKS = Section(
+    "ChecksSection",
+    "Which host checks are required, and which only warn.",
+    {
+        "require": Key(_CHECKS, "host checks that stop a strict trial"),
+        "warn": Key(_CHECKS, "host checks that only warn"),
+        "probe": Key(
+            duration(),
+            "how long it is looked before each session what takes the measured CPUs away "
+            "(check `gaps`); 0s for not at all",
+        ),
+    },
+    model=CheckPolicy,
+)
+
+RAW_EVENT = Section(
+    "RawEvent",
+    "An event that has no name here.",
+    {
+        "raw": Key(TEXT, "the event as perf writes it, such as `cpu/event=0x3c/`", required=True),
+        "name": Key(name(), "what its metric is called", required=True),
+    },
+)
+_EVENT = Forms(
+    "the name of an event or {raw: TEXT, name: NAME}", text=choice(*EVENTS), mapping=RAW_EVENT
+)
+_EVENTS = Listed(_EVENT, least=1, most=MOST_EVENTS)
+
+COUNTERS = Section(
+    "CountersSection",
+    "Events of processor and kernel that are counted during runs.",
+    {
+        "events": Key(
+            _EVENTS,
+            "what is counted: [names](counters.md#events), or `{raw: ..., name: ...}`",
+            required=True,
+        ),
+        "every": Key(
+            _RUNS, "counts in each so many-th block; from 2 on, times come from the other blocks"
+        ),
+        "multiplex": Key(
+            choice("refuse", "allow"),
+            "events for which the processor has no counter left: `refuse` them, or `allow` all"
+            " to take turns",
+        ),
+    },
+    model=Counting,
+)
+
+CAMPAIGN = Section(
+    "Campaign",
+    "A campaign: what is compared, on what, and how.",
+    {
+        "name": Key(name(), "becomes part of the trial's name", required=True),
+        "description": Key(TEXT, "for people"),
+        "seed": Key(
+            whole(0, 2**63 - 1), "order, padding and everything else that is random; 0 to 2^63 - 1"
+        ),
+        "build": Key(STEPS, "steps that build a variant; once per variant, logged, not timed"),
+        "variants": Key(
+            Mapped(VARIANT, key=name(), names=NAMES, least=1, may_be_empty=True),
+            "what is compared: name -> variant",
+            required=True,
+        ),
+        "baseline": Key(
+            name(), "the variant that the others are compared with", otherwise="the first variant"
+        ),
+        "benchmarks": Key(
+            Mapped(BENCHMARK, key=name(), names=NAMES, least=1, may_be_empty=True),
+            "on what it is compared: name -> benchmark",
+            required=True,
+        ),
+        "judge": Key(
+            Forms(
+                "the name of a metric or a list of them",
+                text=name(),
+                items=Listed(name(), least=1, distinct=True),
+            ),
+            "the metric that is the question, which every command judges unless `--metric` names"
+            " another; of a list the first decides, and each of the others has a screen of its own",
+            otherwise="`wall`",
+        ),
+        "inputs": Key(INPUTS, "files that all runs read, and that must not change under a trial"),
+        "hooks": Key(HOOKS, "commands around sessions and runs"),
+        "protocol": Key(PROTOCOL, "how often, in which order, and when to stop"),
+        "isolation": Key(ISOLATION, "the settings of a run's process"),
+        "checks": Key(CHECKS, "which host checks are required, and which only warn"),
+        "counters": Key(
+            Forms("a list of events or a mapping with 'events'", items=_EVENTS, mapping=COUNTERS),
+            "events of processor and kernel that are counted during runs; a list is short for"
+            " `events`",
+        ),
+        "energy": Key(
+            switch(),
+            "whether the energy of each run is recorded, where the processor counts it;"
+            " before and after each session 10 s pass without a run",
+        ),
+        "share": Key(
+            switch(),
+            "whether others may read a new trial, as far as your umask lets them; it is yours"
+            " alone otherwise",
+        ),
+    },
+    model=Campaign,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What became of a document.
+
+    `given` holds all keys that are there and right; it is ``None`` when too few of them are.
+    `broken` are the paths of the values that were left out of it because they are wrong.
+    """
+
+    given: dict[str, Any] | None
+    problems: tuple[Problem, ...]
+    broken: tuple[Location, ...]
+    _touched: frozenset[Location] = field(init=False)
+
+    def __post_init__(self) -> None:
+        touched = {place[:end] for place in self.broken for end in range(len(place) + 1)}
+        object.__setattr__(self, "_touched", frozenset(touched))
+
+    def touches(self, path: Location) -> bool:
+        """Tell whether something at or below `path` was left out."""
+        return path in self._touched
+
+
+def check_shape(document: Document) -> Shape:
+    """Hold the document against the shape of a campaign."""
+    if not isinstance(document.value, dict):
+        what = f"a campaign is a mapping of keys, not {described(document.value)}"
+        problem = document.problem((), what, "begin with 'name: ...'; 'fairtrial init' writes one")
+        return Shape(given=None, problems=(problem,), broken=((),))
+    faults = Faults(document)
+    given = CAMPAIGN.right_keys(document.value, (), faults)
+    if "name" not in given:  # the rest is looked at all the same
+        faults.leave_out(())
+        given["name"] = "campaign"
+    enough = {"variants", "benchmarks"} <= given.keys()
+    return Shape(
+        given=given if enough else None,
+        problems=tuple(faults.problems),
+        broken=tuple(faults.places),
+    )
+
+
+def unknown_key(document: Document, path: Location) -> Problem:
+    """Make the problem of a key that nothing knows, with those that may stand there."""
+    return _section(path[:-1]).unknown(document, path)
+
+
+def known_keys(path: Location) -> tuple[str, ...]:
+    """Give the keys that may stand in the mapping at `path`."""
+    return tuple(_section(path).keys)
+
+
+def _section(path: Location) -> Section:
+    """Find the section of the mapping at `path`."""
+    kind: Kind | None = CAMPAIGN
+    for step in path:
+        kind = kind.inner(step) if kind is not None else None
+    if isinstance(kind, Forms):
+        kind = kind.mapping
+    assert isinstance(kind, Section), "only a section has keys to tell"
+    return kind
+
+
+def editor_schema() -> dict[str, Any]:
+    """Give the schema (draft 2020-12), generated from the shape that the loader uses."""
+    sections: dict[str, dict[str, Any]] = {"Name": {"pattern": f"^{NAME.pattern}$"}}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "fairtrial campaign",
+        **CAMPAIGN.body(sections),
+        "$defs": sections,
+    }
+
+
+def schema_text() -> str:
+    """Give the schema as the text of its file."""
+    return json.dumps(editor_schema(), indent=2, sort_keys=True) + "\n"

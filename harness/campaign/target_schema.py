@@ -1,0 +1,193 @@
+"""The shape of what a campaign compares and on what: commands, expectations, metrics, values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from analysis.record.run_numbers import RESERVED_METRICS
+
+from .model import Cell, Expect, MetricRule
+from .nested_kinds import Forms, Key, Listed, Mapped, Section
+from .scalar_kinds import NAMES, choice, duration, name, pattern, text, whole
+from .templates import VALUE_NAME
+from .yaml_reader import quote
+
+# Names that a value for templates cannot have: each has a meaning of its own.
+PREDEFINED = ("variant", "benchmark")
+
+TEXT = text()
+_VALUE_NAMES = {"pattern": f"^{VALUE_NAME.pattern}$", "not": {"enum": [*PREDEFINED]}}
+_ENVIRONMENT_NAME = "[^=\\u0000]+"
+
+SHELL = Section(
+    "Shell",
+    "A text for the shell, asked for by name.",
+    {"shell": Key(TEXT, "executed as /bin/sh -c TEXT, inside the measured time", required=True)},
+)
+_ARGUMENTS = Listed(TEXT, least=1)
+COMMAND = Forms(
+    "a list of arguments, a text or {shell: TEXT}", text=TEXT, items=_ARGUMENTS, mapping=SHELL
+)
+_STEP = Forms("a list of arguments or {shell: TEXT}", items=_ARGUMENTS, mapping=SHELL)
+STEPS = Forms(
+    "a list of commands, a text or {shell: TEXT}",
+    text=TEXT,
+    items=Listed(_STEP),
+    mapping=SHELL,
+    of_commands=True,
+)
+ENVIRONMENT = Mapped(
+    TEXT,
+    key=pattern(_ENVIRONMENT_NAME, "a name without '='"),
+    names={"pattern": f"^{_ENVIRONMENT_NAME}$"},
+)
+INPUTS = Listed(TEXT)
+TIMEOUT = duration(positive=True)
+_SINK = choice("file", "discard", "keep")
+_EXIT_CODE = whole(0, 255)
+
+
+def _value_name(given: str) -> tuple[str, str] | None:
+    """Refuse what cannot be the name of a value for templates."""
+    if given in PREDEFINED:
+        what = f"'{given}' cannot be a value: it is the name of the {given}"
+        return what, "choose another name"
+    if not VALUE_NAME.fullmatch(given):
+        what = f"{quote(given)} cannot be the name of a value"
+        return what, "use letters, digits, _ and -, beginning with a letter or _"
+    return None
+
+
+def _metric_name(given: str) -> tuple[str, str] | None:
+    if given in RESERVED_METRICS:
+        return f"the metric '{given}' is always measured", "choose another name"
+    return None
+
+
+def _one_way_to_parse(given: Mapping[str, Any]) -> Iterable[tuple[str, str, str]]:
+    if ("regex" in given) == ("json" in given):
+        yield "", "needs exactly one of 'regex' and 'json'", ""
+
+
+EXPECT = Section(
+    "ExpectSection",
+    "What a run must do to count as ok.",
+    {
+        "exit": Key(
+            Forms(
+                "an exit code or a list of them", text=_EXIT_CODE, items=Listed(_EXIT_CODE, least=1)
+            ),
+            "the exit code of a good run, or a list of them",
+            field="exit_codes",
+        ),
+        "sha256": Key(
+            pattern("[0-9A-Fa-f]{64}", "64 hexadecimal digits"),
+            "SHA-256 of the standard output",
+            field="stdout_sha256",
+        ),
+        "regex": Key(
+            TEXT,
+            "a regular expression that matches somewhere in the standard output",
+            field="stdout_regex",
+        ),
+        "file": Key(TEXT, "a file that equals the standard output", field="stdout_file"),
+    },
+    model=Expect,
+)
+
+METRIC = Section(
+    "MetricSection",
+    "A metric that is parsed from what a run wrote.",
+    {
+        "regex": Key(
+            TEXT,
+            "a regular expression with one group, or one named 'value'; each match is an iteration",
+        ),
+        "json": Key(TEXT, "a path into JSON output such as `results[*].time`, instead of `regex`"),
+        "from": Key(TEXT, "`stdout`, `stderr`, or a file relative to `cwd`", field="source"),
+        "unit": Key(TEXT, "the unit of the values", required=True),
+        "better": Key(
+            choice("lower", "higher"), "`lower` or `higher`: which values are better", required=True
+        ),
+    },
+    model=MetricRule,
+    rules=[_one_way_to_parse],
+    more={"oneOf": [{"required": ["regex"]}, {"required": ["json"]}]},
+)
+
+_KEYS = {
+    "command": Key(
+        COMMAND,
+        "the program and its arguments; every cell needs one, and a variant's takes the"
+        " place of its benchmark's",
+    ),
+    "cwd": Key(
+        TEXT,
+        "working directory, relative to the campaign file's folder",
+        otherwise="the file's folder",
+    ),
+    "env": Key(
+        ENVIRONMENT,
+        "environment variables: name -> text; a variant's are added to its benchmark's and win",
+    ),
+    "stdin": Key(TEXT, "file for the standard input; without it, `/dev/null`"),
+    "inputs": Key(
+        INPUTS,
+        "further files that the runs read; added to the campaign's, a variant's to its"
+        " benchmark's too",
+    ),
+    "stdout": Key(
+        _SINK,
+        "`file`: examined, and kept when the run failed; `keep`: always kept; `discard`:"
+        " never seen",
+    ),
+    "stderr": Key(_SINK, "as `stdout`"),
+    "timeout": Key(
+        TIMEOUT,
+        "longest time of a run; takes the place of `protocol.timeout`",
+        otherwise="`protocol.timeout`",
+    ),
+    "expect": Key(EXPECT, "what a run must do to count as ok", otherwise="exit code 0"),
+    "metrics": Key(
+        Mapped(
+            METRIC,
+            key=name(),
+            refuses=_metric_name,
+            names=NAMES | {"not": {"enum": [*RESERVED_METRICS]}},
+        ),
+        "metrics to parse from output: name -> rule; a variant's are added to its"
+        " benchmark's and win",
+    ),
+    "matrix": Key(
+        Mapped(Listed(TEXT, least=1), refuses=_value_name, names=_VALUE_NAMES, least=1),
+        "lists of values; one variant or benchmark for each combination",
+    ),
+}
+
+
+VARIANT = Section(
+    "VariantSection",
+    "One of the things that are compared.",
+    _KEYS
+    | {
+        "build": Key(
+            STEPS, "build steps of this variant; variants only", otherwise="the campaign's `build`"
+        )
+    },
+    model=Cell,
+    free=TEXT,
+    refuses=_value_name,
+    more={"propertyNames": _VALUE_NAMES},
+)
+
+BENCHMARK = Section(
+    "BenchmarkSection",
+    "A program with its input.",
+    _KEYS,
+    model=Cell,
+    free=TEXT,
+    refuses=_value_name,
+    never_free=["build"],
+    more={"propertyNames": _VALUE_NAMES, "not": {"required": ["build"]}},
+)

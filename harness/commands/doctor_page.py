@@ -1,0 +1,281 @@
+"""What ``fairtrial doctor`` does and shows: look at the host twice, a moment apart, and check."""
+
+from __future__ import annotations
+
+import textwrap
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from analysis.record.printer import clean
+
+from ..campaign.model import Campaign, CheckPolicy
+from ..errors import counted
+from ..host.activity import GapLook
+from ..host.checks import check_before, check_between, fatal_findings
+from ..host.placement import CpuPlan, choose_cpus
+from ..host.reader import Host
+from ..host.tree import format_cpus
+from ..trial.metering import look_at_counters
+from ..trial.plan import look_at_cpus, room_needed, situation_of
+from ..tune.journal import finding_of_tuning
+
+if TYPE_CHECKING:
+    from analysis.record.trial_files import CheckStatus, Finding
+
+    from ..host.state import HostState
+
+# What is in order comes first, what is to mend last: on a terminal the end is what one sees.
+_ORDER: tuple[CheckStatus, ...] = ("ok", "unknown", "warn", "fail")
+_COLOURS: Mapping[CheckStatus, str] = {"ok": "32", "unknown": "36", "warn": "33", "fail": "31"}
+_STATUS, _NAME, _LABEL = 9, 13, 6
+_COPIED = ("/", "sudo ", " | ")  # what only paths and commands hold
+
+
+def checkup_text(
+    state: HostState,
+    findings: tuple[Finding, ...],
+    *,
+    plan: CpuPlan | None = None,
+    fatal: tuple[Finding, ...] | None = None,
+    width: int = 96,
+    strict: bool = False,
+    verbose: bool = False,
+    colour: bool = False,
+    quiet: bool = False,
+) -> str:
+    """Write the doctor's screen."""
+    if quiet:
+        findings = tuple(finding for finding in findings if finding.status != "ok")
+    shown = [
+        line
+        for status in _ORDER
+        for finding in findings
+        if finding.status == status
+        for line in _finding(finding, width, verbose=verbose, colour=colour)
+    ]
+    if quiet:
+        return "\n".join(shown) + "\n" * bool(shown)
+    lines = _wrapped(headline(state), "", "  ", width)
+    if plan is not None:
+        lines += _wrapped(plan.text, "  cpus     ", "           ", width)
+        for caution in plan.cautions:
+            lines += _wrapped(caution, "           ", "           ", width)
+    lines += ["", *shown, "", *_wrapped(_last(findings, fatal, strict=strict), "", "", width)]
+    return "\n".join(lines) + "\n"
+
+
+def checkup_dict(
+    state: HostState, findings: tuple[Finding, ...], *, plan: CpuPlan | None = None
+) -> dict[str, Any]:
+    """Give the doctor's screen as JSON types: host, cpus, findings and how many there are of each."""
+    return {
+        "host": state.to_dict(),
+        "cpus": None
+        if plan is None
+        else {
+            "targets": None if plan.targets is None else list(plan.targets),
+            "reserved": list(plan.reserved),
+            "housekeeping": list(plan.housekeeping),
+            "cautions": list(plan.cautions),
+        },
+        "findings": [finding.to_dict() for finding in findings],
+        "counts": {status: _count(findings, status) for status in _ORDER},
+    }
+
+
+def headline(state: HostState) -> str:
+    """Name the host in one line: host, processor, cores, SMT, nodes, kernel, virtual machine."""
+    topology = state.topology
+    cores = topology.cores
+    total = len(topology.numbers)
+    size = counted(cores, "core") if cores is not None else "cores unknown"
+    if cores != total:
+        size += f" with {counted(total, 'CPU')}"
+    smt = {True: "SMT on", False: "SMT off", None: "SMT unknown"}[state.smt_active]
+    if not state.smt_active and state.virtual not in {None, "none"}:
+        smt = "SMT not shown"  # the machine below may well have it
+    nodes = counted(len(topology.nodes), "node") if topology.nodes else "nodes unknown"
+    processor = f"{state.cpu_model or 'unknown processor'}, {size}, {smt}, {nodes}"
+    if state.usable != topology.numbers:
+        processor += f", usable here {format_cpus(state.usable) or 'none'}"
+    virtual = {"none": "no", None: "unknown"}.get(state.virtual, state.virtual)
+    parts = [
+        state.hostname or "unnamed host",
+        processor,
+        f"Linux {state.kernel or 'of unknown version'}",
+        f"virtual machine: {virtual}",
+    ]
+    if state.container not in {None, "none"}:
+        parts.append(f"container: {state.container}")
+    return " · ".join(parts)
+
+
+def _finding(finding: Finding, width: int, *, verbose: bool, colour: bool) -> list[str]:
+    indent = " " * (2 + _STATUS + _NAME)
+    label = f"  {finding.status:<{_STATUS}}{finding.check:<{_NAME}}"
+    lines = _wrapped(finding.what, label, indent, width)
+    details = [("read", finding.where)] if verbose or finding.status != "ok" else []
+    if finding.status in {"warn", "fail"}:
+        details.append(("why", finding.reason))
+    details.append(("fix", finding.fix))
+    for name, value in details:
+        head = f"{indent}{name:<{_LABEL}}"
+        if value and any(mark in value for mark in _COPIED):
+            lines.append(
+                clean(head + value)
+            )  # a path or a command is there to be copied: never broken
+        elif value:
+            lines += _wrapped(value, head, indent + " " * _LABEL, width)
+    if colour:
+        code = _COLOURS[finding.status]
+        painted = f"  \x1b[{code}m{finding.status}\x1b[0m{' ' * (_STATUS - len(finding.status))}"
+        lines[0] = painted + lines[0][2 + _STATUS :]
+    return lines
+
+
+def _last(findings: tuple[Finding, ...], fatal: tuple[Finding, ...] | None, *, strict: bool) -> str:
+    mend = _count(findings, "warn") + _count(findings, "fail")
+    unknown = _count(findings, "unknown")
+    if not mend:
+        text = "nothing to mend before an overnight campaign"
+    elif fatal is not None:
+        text = f"{mend} to mend before an overnight campaign"
+    elif strict:
+        text = f"{mend} to mend, and --strict makes {'it' if mend == 1 else 'them'} fatal"
+    else:
+        text = f"{mend} to mend before an overnight campaign"
+        warned = _count(findings, "warn")
+        if warned == mend:
+            text += f"; --strict makes {'it' if mend == 1 else 'them'} fatal"
+        elif warned:  # a failure is fatal without it
+            text += f"; --strict makes {'the warning' if warned == 1 else 'warnings'} fatal too"
+    if fatal:
+        names = ", ".join(dict.fromkeys(finding.check for finding in fatal))
+        text += f"; this one stops at {names}"
+    elif fatal is not None and mend:
+        text += "; this one requires none of it, and goes on"
+    if unknown:
+        cannot = "1 thing" if unknown == 1 else f"{unknown} things"
+        text += f"; {cannot} cannot be known here"
+    return text
+
+
+def _count(findings: tuple[Finding, ...], status: CheckStatus) -> int:
+    return sum(1 for finding in findings if finding.status == status)
+
+
+def _wrapped(text: str, first: str, further: str, width: int) -> list[str]:
+    return textwrap.wrap(
+        clean(text),
+        width=max(width, 60),
+        initial_indent=first,
+        subsequent_indent=further,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+_LOOK_S = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkup:
+    """A host, what was found, and which of it is fatal under the rules that were asked for.
+
+    `for_campaign` tells rules of a campaign from the general ones.
+    """
+
+    state: HostState
+    plan: CpuPlan
+    findings: tuple[Finding, ...]
+    fatal: tuple[Finding, ...]
+    strict: bool
+    for_campaign: bool
+
+    def text(self, *, colour: bool, verbose: bool, quiet: bool = False) -> str:
+        """Write the doctor's screen; `quiet` leaves only what is not in order."""
+        return checkup_text(
+            self.state,
+            self.findings,
+            plan=self.plan,
+            fatal=self.fatal if self.for_campaign else None,
+            strict=self.strict,
+            verbose=verbose,
+            colour=colour,
+            quiet=quiet,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the checkup as JSON types."""
+        return checkup_dict(self.state, self.findings, plan=self.plan)
+
+
+def check_up(
+    campaign_path: Path | None, folder: Path, *, strict: bool, probe_s: float | None = None
+) -> Checkup:
+    """Check the host, for a campaign or in general."""
+    campaign: Campaign | None = None
+    if campaign_path is not None:
+        from ..campaign.defaults import own_defaults
+        from ..campaign.load import load_campaign
+
+        campaign = load_campaign(campaign_path, own=own_defaults())
+    with Host() as host:
+        first = host.read()
+        setting = campaign.isolation.cpus if campaign else "auto"
+        plan = choose_cpus(setting, first.topology, usable=first.usable, isolated=first.isolated)
+        measured = plan.targets or first.usable
+        seconds = probe_s or (campaign.checks if campaign else CheckPolicy()).probe_s
+        gaps = (
+            look_at_cpus(campaign, host, plan.targets, seconds)
+            if seconds
+            else GapLook(problem="not looked for: checks.probe = 0s")
+        )
+        events = look_at_counters(campaign, host, first, plan.targets)
+        before = host.counters(measured)
+        time.sleep(_LOOK_S)
+        situation = situation_of(
+            campaign,
+            host,
+            measured,
+            folder,
+            needed_bytes=room_needed(campaign, campaign.protocol.sessions) if campaign else 0,
+            gaps=gaps,
+            events=events,
+        )
+    findings = tuple(
+        finding
+        for finding in check_before(situation)
+        if finding.check != "counters" or events is not None  # a campaign may count nothing
+    )
+    moving = {f.check: f for f in check_between(before, situation.counters, _LOOK_S, cpus=measured)}
+    findings = tuple(_worse(finding, moving.get(finding.check)) for finding in findings)
+    tuned = finding_of_tuning()
+    findings += () if tuned is None else (tuned,)
+    required = campaign.checks.require if campaign else None
+    fatal = fatal_findings(findings, required, strict=strict)
+    if campaign is not None:  # without room no trial begins, whatever is required
+        fatal += tuple(
+            one
+            for one in findings
+            if (one.check, one.status) == ("disk", "fail") and one not in fatal
+        )
+    return Checkup(
+        state=situation.state,
+        plan=plan,
+        findings=findings,
+        fatal=fatal,
+        strict=strict,
+        for_campaign=campaign is not None,
+    )
+
+
+def _worse(still: Finding, moving: Finding | None) -> Finding:
+    """Prefer what was seen happening, if it is worse than what stands still."""
+    bad = ("ok", "unknown", "warn", "fail")
+    if moving is None or bad.index(moving.status) <= bad.index(still.status):
+        return still
+    return moving

@@ -1,0 +1,317 @@
+"""What is tried of a campaign and leaves nothing behind: the plan with its checks, one cell with its output, one block."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
+
+from analysis.errors import FairtrialError, StoreError
+from analysis.record.trial_files import MEASUREMENTS, OUTPUTS, Finding, Manifest, PlannedRun
+
+from ..campaign.identity import identity_of
+from ..campaign.load import one_block, one_cell
+from ..errors import LaunchError, about, counted, duration
+from ..host.checks import check_before
+from ..host.reader import Host
+from ..launch.commands import base_environment, resolve_all
+from ..trial.execution import Options, start
+from ..trial.metering import look_at_counters
+from ..trial.plan import cpus_for, plan_session, room_needed, situation_of
+from ..trial.preparation import expected_seconds, has_energy, idle_seconds, planned_runs
+from ..trial.progress import read_progress, trials_in
+from ..trial.run_files import files_to_set_aside, kept_bytes
+from ..trial.wording import said_of_rule
+from .live_view import View, scale
+
+if TYPE_CHECKING:
+    from ..campaign.model import Campaign, Counting
+    from ..host.placement import CpuPlan
+    from ..trial.ending import Ending
+
+_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """A campaign as it would be executed here. `seconds` is ``None`` when nothing is known.
+
+    `executed` says what was, to know them.
+    """
+
+    campaign: Campaign
+    sessions: int
+    plan: CpuPlan
+    findings: tuple[Finding, ...]
+    first: tuple[PlannedRun, ...]
+    seconds: float | None
+    at_most_s: float | None
+    missing: str | None
+    set_aside: tuple[Path, ...]
+    executed: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the preview as JSON types."""
+        rule = self.campaign.protocol.stop
+        return {
+            "campaign": self.campaign.name,
+            "campaign_sha256": identity_of(self.campaign),
+            "sessions": self.sessions,
+            "planned": planned_runs(self.campaign, self.sessions),
+            "repeats_at_most": self.repeats_at_most,
+            "stop": None if rule is None else rule.to_dict(),
+            "seconds": self.seconds,
+            "at_most_seconds": self.at_most_s,
+            "cpus": None if self.plan.targets is None else list(self.plan.targets),
+            "housekeeping": list(self.plan.housekeeping),
+            "findings": [finding.to_dict() for finding in self.findings],
+            "missing": self.missing,
+            "set_aside": [str(path) for path in self.set_aside],
+            "executed": self.executed,
+            "session_1": [run.to_dict() for run in self.first],
+        }
+
+    @property
+    def repeats_at_most(self) -> int:
+        """How many runs may be repeated, should all be disturbed."""
+        protocol = self.campaign.protocol
+        passes = protocol.passes_at_most(self.sessions) - protocol.passes(self.sessions)
+        return len(self.campaign.cells) * passes
+
+    def __str__(self) -> str:
+        """Write it for a person."""
+        campaign = self.campaign
+        lines = [scale(campaign, self.sessions, self.seconds)]
+        lines += [f"note    {note}" for note in campaign.notes]
+        if campaign.protocol.stop is not None:
+            lines.append(f"stop    {said_of_rule(campaign.protocol.stop)}")
+        if campaign.protocol.repeating:
+            lines.append(
+                "repeat  a run that is disturbed, at most twice: "
+                f"{counted(self.repeats_at_most, 'run')} more at most"
+            )
+        lines.append(f"time    {self._time()}")
+        lines.append(f"cpus    {self.plan.text}")
+        lines += [f"        {caution}" for caution in self.plan.cautions]
+        counts = Counter(finding.status for finding in self.findings)
+        lines.append("checks  " + ", ".join(f"{n} {status}" for status, n in counts.items()))
+        for finding in self.findings:
+            if finding.status in {"warn", "fail"}:
+                lines.append(f"        {finding.status} {finding.check}: {finding.what}")
+        if campaign.counters is not None:
+            lost = any(one.check == "counters" and one.status == "fail" for one in self.findings)
+            some = "; those that cannot be had are left out, see the check counters" if lost else ""
+            lines.append(f"counts  {_said_of(campaign.counters)}{some}")
+        for build in campaign.builds:
+            steps = "; ".join(" ".join(step.argv) for step in build.steps)
+            lines.append(f"build   {build.variant}: {steps}")
+        lines.append(f"plan    order {campaign.protocol.order}, seed {campaign.seed}; session 1:")
+        for run in self.first[:_SHOWN]:
+            kind = "warm-up" if run.warmup else f"block {run.block}"
+            lines.append(f"        {run.position:>4}  {kind:<9} {run.benchmark} / {run.variant}")
+        left = planned_runs(campaign, self.sessions) - len(self.first[:_SHOWN])
+        if left > 0:
+            lines.append(f"        and {left} more")
+        if self.missing:
+            lines.append(f"missing {self.missing}")
+        for path in self.set_aside:
+            lines.append(f"aside   {path} is there, and a metric is read from it: it would be")
+            lines.append(f"        renamed to {path.name}.before-TRIAL")
+        lines.append(f"executed: {self.executed}" if self.executed else "nothing was executed.")
+        return "\n".join(lines)
+
+    def _time(self) -> str:
+        if self.seconds is not None:
+            most = "" if self.campaign.protocol.stop is None else "at most "
+            known = "the first block" if self.executed else "an earlier trial of this campaign"
+            besides = " without repeats" if self.campaign.protocol.repeating else ""
+            return f"{most}{about(self.seconds)}{besides}, from {known}"
+        if self.at_most_s is not None:
+            return f"unknown before the first trial; its limits end it after {about(self.at_most_s)[6:]}"
+        return "unknown before the first trial, and no timeout limits it"
+
+
+def _said_of(counting: Counting) -> str:
+    """Say what is counted, and in which blocks."""
+    names = ", ".join(event.name for event in counting.events)
+    if not counting.apart:
+        return names
+    return f"{names}, in one of {counting.every} blocks; times are those of the others"
+
+
+class Probed(Protocol):
+    """One block that was executed to know its time."""
+
+    @property
+    def seconds(self) -> Mapping[str, float]:
+        """Seconds of a run, for each cell by its name "benchmark/variant"."""
+
+
+def preview(
+    campaign: Campaign,
+    options: Options,
+    trial: Path | None = None,
+    *,
+    probed: Probed | None = None,
+) -> Preview:
+    """Look at what a campaign would do on this host; nothing is executed or written."""
+    sessions = options.sessions or campaign.protocol.sessions
+    programs, missing = _programs(campaign)
+    aside = files_to_set_aside(campaign, programs, trial)
+    with Host() as host:
+        first = host.read()
+        plan = cpus_for(campaign, first)
+        measured = plan.targets or first.usable
+        events = look_at_counters(campaign, host, first, plan.targets)
+        energy = has_energy(campaign, host, first)
+        kept = 0 if trial is None else kept_bytes(trial / OUTPUTS)
+        needed = room_needed(campaign, sessions, kept_bytes=kept)
+        situation = situation_of(
+            campaign, host, measured, options.folder, events=events, needed_bytes=needed
+        )
+    findings = tuple(
+        finding
+        for finding in check_before(situation)
+        if finding.check != "counters" or events is not None
+    )
+    return Preview(
+        campaign=campaign,
+        sessions=sessions,
+        plan=plan,
+        findings=findings,
+        first=tuple(islice(plan_session(campaign, campaign.seed, 1), 1000)),
+        seconds=_known(campaign, options, sessions, energy=energy)
+        if probed is None
+        else expected_seconds(campaign, sessions, probed.seconds, energy=energy),
+        at_most_s=_limit(campaign, sessions, energy=energy),
+        missing=missing,
+        set_aside=aside,
+        executed=None if probed is None else str(probed),
+    )
+
+
+def _known(campaign: Campaign, options: Options, sessions: int, *, energy: bool) -> float | None:
+    """Look at the earlier trials; of those that cannot be read ``fairtrial status`` tells."""
+    earlier: tuple[tuple[Path, Manifest], ...] = ()
+    with contextlib.suppress(StoreError):  # a folder that is none is told where it is written to
+        earlier = trials_in(options.folder, campaign.name).found
+    for path, _ in earlier:
+        with contextlib.suppress(StoreError):
+            known = read_progress(path).seconds
+            seconds = expected_seconds(campaign, sessions, known, energy=energy)
+            if seconds is not None:
+                return seconds
+    return None
+
+
+def _limit(campaign: Campaign, sessions: int, *, energy: bool) -> float | None:
+    """Give the longest time that timeouts and caps allow."""
+    protocol = campaign.protocol
+    limits = [cell.timeout_s for cell in campaign.cells]
+    known = [limit for limit in limits if limit is not None]
+    total = None
+    if len(known) == len(limits):
+        block = sum(known)
+        total = protocol.passes_at_most(sessions) * block
+        if protocol.stop is not None and protocol.stop.max_time_s is not None:
+            # it is looked at after whole blocks, and after the first one at the earliest
+            last = block * (2 if protocol.repeating else 1)  # with its repeats
+            late = max(protocol.stop.max_time_s, protocol.warmup * block) + last
+            total = min(total, sessions * late)
+        total += protocol.pause_s * (sessions - 1)
+        total += idle_seconds(campaign, sessions, energy=energy)
+    if protocol.max_time_s is not None:
+        return protocol.max_time_s if total is None else min(total, protocol.max_time_s)
+    return total
+
+
+def _programs(campaign: Campaign) -> tuple[dict[tuple[str, str], Path], str | None]:
+    """Find the programs, or say which are not there; what a build makes may be missing now."""
+    try:
+        return resolve_all(campaign, base_environment(campaign.isolation, os.environ)), None
+    except LaunchError as error:
+        return {}, None if campaign.builds else str(error)
+
+
+_ROWS_SHOWN = 4000  # characters of each output
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbedBlock:
+    """What one block came to: its runs, those that failed, and seconds a run of each cell."""
+
+    runs: int
+    failed: int
+    interrupted: bool
+    seconds: Mapping[str, float]
+
+    def __str__(self) -> str:
+        failed = f" ({self.failed} failed)" if self.failed else ""
+        return f"the first block, {counted(self.runs, 'run')}{failed}; nothing of it is kept"
+
+
+def probe(campaign: Campaign, view: View) -> ProbedBlock:
+    """Execute the first block once in a temporary folder, to learn how long its runs take."""
+    with _executed(one_block(campaign), view) as ending:
+        return ProbedBlock(
+            runs=ending.done,
+            failed=ending.failed,
+            interrupted=ending.status == "interrupted",
+            seconds=read_progress(ending.trial).seconds,
+        )
+
+
+def execute_only(campaign: Campaign, named: str, out: TextIO, view: View) -> int:
+    """Execute one cell, a warm-up and a run, show what it wrote, and keep nothing."""
+    with _executed(one_cell(campaign, named), view) as ending:
+        text = (ending.trial / MEASUREMENTS).read_bytes()
+        for row in map(json.loads, text.splitlines()):
+            out.write(f"{_said(row)}\n")
+            if not row["warmup"]:
+                for part in _outputs(ending.trial / OUTPUTS, row["position"]):
+                    out.write(part)
+        out.write("this was a trial run: nothing is stored\n")
+    return 130 if ending.status == "interrupted" else 1 if ending.failed else 0
+
+
+@contextlib.contextmanager
+def _executed(campaign: Campaign, view: View) -> Iterator[Ending]:
+    with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
+        try:
+            yield start(campaign, Options(folder=Path(place), passing=True), view)
+        except FairtrialError as error:
+            if place in (error.fix or ""):  # that file is gone when this is read
+                error.fix = None
+            raise
+
+
+def _said(row: Mapping[str, Any]) -> str:
+    kind = "warm-up" if row["warmup"] else "run    "
+    took = "" if row["wall_ns"] is None else f"  {duration(row['wall_ns'] / 1e9)}"
+    why = f"  {row['detail']}" if row["detail"] else ""
+    metrics = "".join(
+        f"  {name} {', '.join(f'{value:g}' for value in values)}"
+        for name, values in row["metrics"].items()
+    )
+    return f"{kind} {row['benchmark']} / {row['variant']}: {row['outcome']}{took}{metrics}{why}"
+
+
+def _outputs(folder: Path, position: int) -> Iterator[str]:
+    for name in ("stdout", "stderr"):
+        path = folder / f"{position:04d}.{name}"
+        if not path.exists():
+            yield f"{name} is discarded\n"
+            continue
+        text = path.read_bytes().decode("utf-8", "replace")
+        shown = "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text[:_ROWS_SHOWN])
+        yield f"{name}, {counted(path.stat().st_size, 'byte')}" + (":\n" if shown else "\n")
+        yield "".join(f"    {line}\n" for line in shown.splitlines())
+        if len(text) > _ROWS_SHOWN:
+            yield f"    … {len(text) - _ROWS_SHOWN:,} more characters\n"

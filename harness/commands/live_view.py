@@ -1,0 +1,293 @@
+"""What a person watches while a trial runs: one moving line on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import bisect
+import contextlib
+import re
+import textwrap
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TextIO
+
+from analysis.record.printer import printer_on
+from analysis.record.trial_files import Finding, PlannedRun, SessionEnd
+from analysis.record.words import shorten
+
+from ..errors import about, clock, duration, size
+from ..host.checks import CHECK_NAMES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.progress import BarColumn, Progress
+
+    from analysis.record.run_numbers import Measurement
+
+    from ..campaign.model import Campaign
+    from ..trial.preparation import Prepared
+
+_REDRAW_S = 0.2
+_PLAIN_S = 30.0
+_WIDTH = 96
+_NARROW = 80
+_BAR, _NARROW_BAR = 26, 10
+_CELL, _LEAST_CELL = 36, 12
+_FAILURES_SHOWN = 2
+
+
+class View:
+    """Writes to `err`; `quiet` leaves only what must be said."""
+
+    def __init__(self, err: TextIO, *, quiet: bool = False, verbose: bool = False) -> None:
+        self._err = printer_on(err)
+        self._quiet = quiet
+        self._verbose = verbose
+        self._bar: Progress | None = None
+        self._strip: BarColumn | None = None
+        self._walls: dict[tuple[str, str], list[float]] = defaultdict(list)
+        self._failures: Counter[str] = Counter()
+        self._said: set[tuple[str, str]] = set()
+        self._total = 0
+        self._done = 0
+        self._first = 0
+        self._sessions = 1
+        self._started = time.monotonic()
+        self._drawn = 0.0
+        self._now: PlannedRun | Measurement | None = None
+        self._session = 1
+
+    def say(self, text: str) -> None:
+        """Write a line, unless quiet."""
+        if not self._quiet:
+            self.insist(text)
+
+    def findings(self, findings: Iterable[Finding]) -> None:
+        """Write the findings that need a person, with their remedy; each kind once."""
+        for finding in findings:
+            key = _key(finding)
+            if finding.status in {"warn", "fail"} and key not in self._said:
+                self._said.add(key)
+                head = f"  {finding.status} {finding.check}: "
+                for paragraph in (head + finding.what).split("\n"):
+                    self.say(
+                        textwrap.fill(
+                            paragraph,
+                            _WIDTH,
+                            subsequent_indent=" " * 7,
+                            break_long_words=False,
+                            break_on_hyphens=False,
+                        )
+                    )
+                if finding.fix:
+                    self.say(f"       fix: {finding.fix}")  # a command is never broken
+
+    def opened(self, trial: Path, campaign: Campaign, prepared: Prepared) -> None:
+        """Write the head: what is going to be executed, where, and on which host."""
+        self.say(f"trial   {trial} ({size(prepared.free_bytes)} free)")
+        for line in heading(campaign, prepared):
+            self.say(line)
+        policy = (*campaign.checks.require, *campaign.checks.warn)
+        known = set(CHECK_NAMES)
+        shown = [
+            f for f in prepared.findings if not policy or f.check in policy or f.check not in known
+        ]
+        self.findings(shown)
+        bad = {"warn", "fail"}
+        folded = [f for f in prepared.findings if f.status in bad and f not in shown]
+        for finding in folded:
+            self._said.add(_key(finding))
+        if folded:
+            names = ", ".join(finding.check for finding in folded)
+            self.say(f"  and {len(folded)} that the campaign does not name: {names}")
+        self.say("")
+
+    def begin(self, total: int, done: int, sessions: int) -> None:
+        """Start the progress of `total` planned runs of which `done` are there already."""
+        self._total, self._done, self._first, self._sessions = total, done, done, sessions
+        self._started = time.monotonic()
+        self._drawn = self._started
+        if self._err.isatty() and not self._quiet:
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn
+
+            self._strip = BarColumn(bar_width=_NARROW_BAR)
+            self._bar = Progress(
+                TextColumn("{task.fields[session]}"),
+                self._strip,
+                TextColumn("{task.fields[text]}", markup=False),
+                console=Console(file=self._err.beneath),
+                auto_refresh=False,  # no thread: nothing may compete with the loop
+                transient=True,
+            )
+            self._bar.add_task("", total=total, completed=done, session="", text="")
+            self._bar.start()
+
+    def run_started(self, run: PlannedRun) -> None:
+        """Show which cell is being executed."""
+        self._session = run.session
+        self._now = run
+        self.tick()
+
+    def run_done(self, measurement: Measurement) -> None:
+        """Count a run and show its value beside the spread of its cell so far."""
+        if measurement.position >= 0:
+            self._done += 1
+        self._now = measurement
+        key = (measurement.benchmark, measurement.variant)
+        if measurement.outcome != "ok":
+            self._failed(measurement, shorten(" / ".join(key), 36))
+        elif measurement.wall_ns is not None and not (measurement.warmup or measurement.counted):
+            bisect.insort(self._walls[key], measurement.wall_ns / 1e9)
+        if measurement.outcome == "ok" and self._verbose:
+            waited = "  disturbed" if measurement.disturbed else ""
+            self.say(f"  run {_which(measurement)}: {self._cell()}{waited}")
+        self.tick()
+
+    def session_ended(self, end: SessionEnd, total: int) -> None:
+        """Say why a session under a stopping rule ended; `total` runs are now the most."""
+        self.total_changed(total)
+        self.say(f"session {end.session}: {end.text}")
+
+    def total_changed(self, total: int) -> None:
+        """Show that `total` runs are now the most."""
+        self._total = total
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], total=total)
+
+    def _cell(self) -> str:
+        """Say what is being executed, or what came out last; made only when it is shown."""
+        now = self._now
+        if now is None:
+            return ""
+        if isinstance(now, PlannedRun):
+            kind = " (warm-up)" if now.warmup else " (again)" if now.position < 0 else ""
+            return f"{now.benchmark} / {now.variant}{kind}"
+        label = shorten(f"{now.benchmark} / {now.variant}", 36)
+        if now.outcome != "ok" or now.wall_ns is None:
+            return f"{label}  {now.outcome}"
+        spread = "" if now.warmup else _spread(self._walls[now.benchmark, now.variant])
+        return f"{label}  {duration(now.wall_ns / 1e9)}{spread}"
+
+    def _failed(self, measurement: Measurement, label: str) -> None:
+        self._failures[label] += 1
+        if self._failures[label] <= _FAILURES_SHOWN or self._verbose:
+            self.say(f"  run {_which(measurement)} of {label}: {measurement.detail}")
+        if self._failures[label] == _FAILURES_SHOWN and not self._verbose:
+            self.say(f"       further failures of {label} are counted, not shown")
+
+    def tick(self) -> None:
+        """Redraw when it is time."""
+        now = time.monotonic()
+        if self._bar is not None:
+            if now - self._drawn >= _REDRAW_S:
+                self._drawn = now
+                assert self._strip is not None
+                session, self._strip.bar_width, text = self._parts(self._bar.console.width)
+                with contextlib.suppress(OSError):  # the terminal may be gone; the trial goes on
+                    self._bar.update(
+                        self._bar.task_ids[0],
+                        completed=self._done,
+                        session=session,
+                        text=self._err.clean(text),
+                    )
+                    self._bar.refresh()
+        elif self._total and now - self._drawn >= _PLAIN_S:
+            self._drawn = now
+            self.say(f"session {self._session} of {self._sessions}: {self._progress()}")
+
+    def end(self) -> None:
+        """Take the progress line away."""
+        if self._bar is not None:
+            with contextlib.suppress(OSError):
+                self._bar.stop()
+            self._bar = None
+        self._total = 0
+
+    def _parts(self, width: int) -> tuple[str, int, str]:
+        """Give label, width of the bar and text; count and times go first where room is short."""
+        text = f"{self._done}/{self._total}  {self._times()}"
+        room = width - len(text) - 2  # one blank on either side of the bar
+        if room < 1:
+            text = text.replace("about ", "")
+            room = width - len(text) - 2
+        session = f"session {self._session} of {self._sessions}"
+        if width < _NARROW or room < len(session) + _NARROW_BAR:
+            session = ""
+        room -= len(session)
+        bar = max(1, min(room, max(_NARROW_BAR, min(_BAR, room - _CELL - 3))))
+        room -= bar + 3
+        cell = f"   {shorten(self._cell(), room)}" if room >= _LEAST_CELL else ""
+        return session, bar, text + cell
+
+    def _progress(self) -> str:
+        return f"{self._done}/{self._total} runs, {self._times()}, {self._cell()}"
+
+    def _times(self) -> str:
+        elapsed = time.monotonic() - self._started
+        fresh = self._done - self._first
+        if not fresh:
+            return clock(elapsed)
+        left = elapsed / fresh * (self._total - self._done)
+        return f"{clock(elapsed)}, about {clock(left)} left"
+
+    def insist(self, text: str) -> None:
+        """Write a line, quiet or not."""
+        with contextlib.suppress(OSError):  # after SIGHUP there may be nobody to read it
+            if self._bar is not None:
+                self._bar.console.print(
+                    self._err.clean(text), markup=False, highlight=False, soft_wrap=True
+                )
+            else:
+                self._err.write(text + "\n")
+                self._err.flush()
+
+
+def scale(campaign: Campaign, sessions: int, seconds: float | None) -> str:
+    """Say how large a campaign is, in one line."""
+    protocol = campaign.protocol
+    cells = len(campaign.cells)
+    warmups = cells * protocol.warmups(sessions)
+    noun = "variant" if len(campaign.variants) == 1 else "variants"
+    bench = "benchmark" if len(campaign.benchmarks) == 1 else "benchmarks"
+    runs, most = str(protocol.runs), ""
+    if protocol.stop is not None:
+        runs, most = f"{protocol.stop.min_runs} to {protocol.runs}", "at most "
+    text = (
+        f"{campaign.name} · {len(campaign.variants)} {noun} x {len(campaign.benchmarks)} {bench}"
+        f" x {runs} run{'s' * (runs != '1')} x {sessions} session{'s' * (sessions != 1)}"
+        f" = {most}{sessions * cells * protocol.runs} runs and {warmups} warm-up"
+    )
+    return text if seconds is None else f"{text}, {most}{about(seconds)}"
+
+
+def heading(campaign: Campaign, prepared: Prepared) -> list[str]:
+    """Say which CPUs are used and what the checks found."""
+    counts = Counter(finding.status for finding in prepared.findings)
+    parts = [f"{counts[name]} {name}" for name in ("ok", "warn", "fail", "unknown") if counts[name]]
+    lines = [f"note    {note}" for note in campaign.notes]
+    lines.append(f"cpus    {prepared.cpus.text}")
+    lines.append(f"checks  {', '.join(parts):<40} fairtrial doctor explains each")
+    return lines
+
+
+def _which(measurement: Measurement) -> str:
+    """Name a run by its position in the plan."""
+    again = measurement.repeats
+    return str(measurement.position) if again is None else f"{again} again"
+
+
+def _key(finding: Finding) -> tuple[str, str]:
+    """Tell findings of one kind from another; numbers in the sentence make no new kind."""
+    return finding.check, re.sub(r"\d[\d.,]*", "#", finding.what)
+
+
+def _spread(values: list[float]) -> str:
+    """Half the interquartile range relative to the median, from sorted values."""
+    count = len(values)
+    if count < 4:
+        return ""
+    median = values[count // 2]
+    half = (values[(3 * count) // 4] - values[count // 4]) / 2
+    return f" (± {100 * half / median:.1f} %)" if median > 0 else ""

@@ -1,0 +1,264 @@
+"""All that a received campaign would execute, with the files behind it, as a person is shown before it acts."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from analysis.record.words import shown
+
+from ..errors import LaunchError, about, counted, size
+from ..host.executables import sha256_file
+from ..launch.commands import base_environment, resolve
+
+if TYPE_CHECKING:
+    from analysis.record.trial_files import Manifest
+
+    from ..campaign.model import Campaign
+
+Kind = Literal["build", "setup", "before each run", "run", "after each run", "cleanup", "finish"]
+Place = Literal["bundle", "this machine", "made by the build", "missing"]
+
+_SHORT = 12  # digits of a hash on a screen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A command that would be executed."""
+
+    kind: Kind  # what for, such as ``build`` or ``run``
+    # the variants (of a build) or cells, ``BENCHMARK:VARIANT``; empty of what belongs to all
+    of: tuple[str, ...]
+    argv: tuple[str, ...]  # its arguments
+    cwd: str  # where, below the new folder or whole; what it reads, "" for nothing
+    stdin: str = ""
+    variables: Mapping[str, str]  # environment variables that the campaign sets for it
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types."""
+        return {
+            "kind": self.kind,
+            "of": list(self.of),
+            "argv": list(self.argv),
+            "cwd": self.cwd,
+            "stdin": self.stdin or None,
+            "variables": dict(self.variables),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A file that would be executed, or is named by a command that would be."""
+
+    name: str  # as the command names it
+    place: Place  # ``bundle``, ``this machine``, ``made by the build`` or ``missing``
+    path: str | None = None  # where it lies: below the new folder, or whole
+    bytes: int | None = None  # its size and hash now; None where it is not there, or cannot be read
+    sha256: str | None = None
+    # the hash that the authors' program had when it was measured, where that is known
+    measured_sha256: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def __str__(self) -> str:
+        """Write it for a person."""
+        where = f" {shown(self.path)}" if self.path not in {None, self.name} else ""
+        told = f"{shown(self.name)}: {self.place}{where}"
+        if self.bytes is not None:
+            told += f", {size(self.bytes)}"
+        if self.sha256 is not None:
+            told += f", SHA-256 {self.sha256[:_SHORT]}…"
+        if self.measured_sha256 is None:
+            return told
+        if self.sha256 == self.measured_sha256:
+            return f"{told}, the same as was measured"
+        return f"{told}; SHA-256 {self.measured_sha256[:_SHORT]}… was measured"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent:
+    """What the rerun of one trial would do."""
+
+    trial: str  # the trial that was measured, and its campaign's file below the new folder
+    campaign: str
+    # sessions that would be measured, and that were; runs that would be, warm-ups included
+    sessions: int
+    sessions_measured: int
+    runs: int
+    # how long the runs took the authors, scaled to these sessions; None where unknown
+    seconds: float | None
+    steps: tuple[Step, ...]  # every command, in the order in which they come
+    programs: tuple[Program, ...]  # the file behind each, and the files among their arguments
+    variables: Mapping[str, str]  # environment variables that are set for all of them
+    # which of your own variables they see: ``all``, ``none``, or names
+    keeps: str | tuple[str, ...]
+    reads: tuple[str, ...]  # files outside of the bundle that would be read
+
+    def unsaid(self, page: str) -> list[str]:
+        """Give the commands, each as a line, that a page does not name on a line of its own."""
+        said = set(page.split("\n"))
+        lines = dict.fromkeys(shown(shlex.join(step.argv)) for step in self.steps)
+        return [line for line in lines if line not in said]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types."""
+        return {name: getattr(self, name) for name in self.__slots__} | {
+            "steps": [step.to_dict() for step in self.steps],
+            "programs": [program.to_dict() for program in self.programs],
+            "variables": dict(self.variables),
+            "keeps": self.keeps if isinstance(self.keeps, str) else list(self.keeps),
+            "reads": list(self.reads),
+        }
+
+    def __str__(self) -> str:
+        """Write it for a person."""
+        return "\n".join(self.lines())
+
+    def lines(self) -> Iterator[str]:
+        """Say everything that would be executed, a line each."""
+        took = "" if self.seconds is None else f", {about(self.seconds)} as it took the authors"
+        yield (
+            f"{shown(self.trial)}: {counted(self.sessions, 'session')} of {self.sessions_measured}, "
+            f"{counted(self.runs, 'run')}{took}"
+        )
+        yield f"  campaign    {shown(self.campaign)}"
+        seen = self.keeps if isinstance(self.keeps, str) else ", ".join(self.keeps)
+        yield f"  they see    {shown(seen)} of your environment variables"
+        if self.variables:
+            yield f"  variables   {_set(self.variables)}"
+        yield "  commands"
+        for step in self.steps:
+            whose = _whose(step.of)
+            yield f"    {step.kind}{f' of {whose}' if whose else ''}, in {shown(step.cwd)}"
+            env = f"{_set(step.variables)} " if step.variables else ""
+            read = f" < {shown(step.stdin)}" if step.stdin else ""
+            yield f"        {env}{shown(shlex.join(step.argv))}{read}"
+        yield "  files behind them"
+        for program in self.programs:
+            yield f"    {program}"
+        for path in self.reads:
+            yield f"    reads {shown(path)}, which is not in the bundle"
+
+
+def _set(variables: Mapping[str, str]) -> str:
+    return " ".join(f"{shown(name)}={shown(shlex.quote(text))}" for name, text in variables.items())
+
+
+def _whose(of: tuple[str, ...]) -> str:
+    shown_ones = ", ".join(shown(name) for name in of[:3])
+    return shown_ones if len(of) <= 3 else f"{shown_ones} and {len(of) - 3} more"
+
+
+def is_outside(path: Path, root: Path) -> bool:
+    """Tell whether a path names a place that is not below a folder; links are not followed."""
+    return not Path(os.path.normpath(path)).is_relative_to(root)
+
+
+def below(path: Path, root: Path) -> str:
+    """Write a path as it is seen from the new folder, which has no name yet."""
+    place = Path(os.path.normpath(path))
+    return str(place.relative_to(root)) if place.is_relative_to(root) else str(place)
+
+
+def leads_out(path: Path, root: Path) -> bool:
+    """Tell whether a path leads out of a folder by its name, or through links."""
+    return is_outside(path, root) or not path.resolve().is_relative_to(root.resolve())
+
+
+def programs_of(campaign: Campaign, manifest: Manifest, root: Path) -> Iterator[Program]:
+    """Find the file behind each command, and those of the bundle among its arguments, each once."""
+    environment = base_environment(campaign.isolation, os.environ)
+    measured = _measured(manifest, campaign.source.parent)
+    home, built = campaign.source.parent, {build.variant for build in campaign.builds}
+    asked: list[tuple[tuple[str, ...], Path, Mapping[str, str], bool]] = []
+    for build in campaign.builds:
+        asked += [(one.argv, build.cwd, build.env, False) for one in build.steps]
+    hooks = campaign.hooks
+    asked += [(one.argv, home, {}, False) for one in (*hooks.setup, *hooks.cleanup, *hooks.finish)]
+    for cell in campaign.cells:
+        asked += [(one.argv, home, {}, False) for one in (*cell.before, *cell.after)]
+        asked.append((cell.command.argv, cell.cwd, cell.env, cell.variant in built))
+    seen = set()
+    for argv, cwd, more, made in asked:
+        path = _found(argv[0], cwd, {**environment, **more})
+        if (path or (argv[0], cwd)) not in seen:
+            seen.add(path or (argv[0], cwd))
+            yield _program(argv[0], cwd, path, root, measured, made=made)
+        for place in _arguments(argv, cwd, root):
+            if place not in seen:
+                seen.add(place)
+                yield _program(below(place, root), cwd, place, root, measured)
+
+
+def _found(name: str, cwd: Path, environment: Mapping[str, str]) -> Path | None:
+    try:
+        return resolve(name, cwd, environment)
+    except (LaunchError, OSError, ValueError):  # such as a name that is too long
+        return None
+
+
+def _program(
+    name: str,
+    cwd: Path,
+    path: Path | None,
+    root: Path,
+    measured: Mapping[str, str],
+    *,
+    made: bool = False,
+) -> Program:
+    if path is None:
+        wanted = os.path.normpath(cwd / name) if "/" in name else name
+        known = [text for place, text in measured.items() if wanted in {place, Path(place).name}]
+        return Program(
+            name=name,
+            place="made by the build" if made else "missing",
+            measured_sha256=known[0] if len(known) == 1 else None,
+        )
+    told = Program(
+        name=name,
+        place="this machine" if is_outside(path, root) else "bundle",
+        path=below(path, root),
+        measured_sha256=measured.get(os.path.normpath(path)),
+    )
+    try:
+        count, digest = path.stat().st_size, sha256_file(path)
+    except OSError:  # it may be executed but not read
+        return told
+    return replace(told, bytes=count, sha256=digest)
+
+
+def _measured(manifest: Manifest, home: Path) -> dict[str, str]:
+    """Give the hashes of the authors' programs and inputs, by the path that each has here."""
+    there = Path(manifest.campaign_path).parent
+    found = {}
+    for text, digest in (*manifest.targets.items(), *manifest.arguments.items()):
+        if len(digest) != 64:  # it could not be read
+            continue
+        path = Path(os.path.normpath(text))
+        here = home / path.relative_to(there) if path.is_relative_to(there) else path
+        found[os.path.normpath(here)] = digest
+    return found
+
+
+def _arguments(argv: Iterable[str], cwd: Path, root: Path) -> Iterator[Path]:
+    """Give the files of the bundle among a command's arguments, ``--name=FILE`` too."""
+    for argument in list(argv)[1:]:
+        for text in dict.fromkeys((argument, argument.partition("=")[2])):
+            if not text or "\0" in text or len(text) > 4096:
+                continue
+            path = Path(os.path.normpath(cwd / text))
+            if not is_outside(path, root) and _is_file(path):
+                yield path
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that is too long
+        return False

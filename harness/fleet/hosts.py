@@ -1,0 +1,199 @@
+"""Which hosts a campaign goes to, and whether their partition and its time limit let it measure."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from analysis.errors import UsageError
+
+if TYPE_CHECKING:
+    from .sbatch import Wishes
+    from .slurm import Node, Partition, Scheduler
+
+SHORTEST_S = 600.0
+WARNING_S = 120.0  # how long before its end Slurm tells a job, at least
+_FACTOR = 2.0
+_ROOM = 3.0
+# minutes | minutes:seconds | hours:minutes:seconds | days-hours[:minutes[:seconds]]
+_NOTATION = re.compile(
+    r"(?:(\d+)-(\d+)(?::(\d+))?(?::(\d+))?|(\d+)(?::(\d+))?(?::(\d+))?)", re.ASCII
+)
+_ENDLESS = {"INFINITE", "UNLIMITED", "NONE", "-1"}
+
+
+def seconds_of_limit(text: str) -> float | None:
+    """Read a time in Slurm's notation, such as ``90``, ``90:00`` or ``1-12:00:00``, in seconds."""
+    if text.upper() in _ENDLESS:
+        return math.inf
+    match = _NOTATION.fullmatch(text)
+    if match is None:
+        return None
+    days, hours, minutes, seconds, one, two, three = (
+        None if part is None else int(part) for part in match.groups()
+    )
+    if days is not None:
+        return 86400.0 * days + 3600.0 * (hours or 0) + 60.0 * (minutes or 0) + (seconds or 0)
+    if three is not None:
+        return 3600.0 * (one or 0) + 60.0 * (two or 0) + three
+    return 60.0 * (one or 0) + (two or 0)
+
+
+def limit_of_seconds(seconds: float) -> str:
+    """Write a time as ``[days-]hours:minutes:00``, rounded up to a minute."""
+    minutes = math.ceil(seconds / 60)
+    days, rest = divmod(minutes, 24 * 60)
+    clock = f"{rest // 60:02d}:{rest % 60:02d}:00"
+    return f"{days}-{clock}" if days else clock
+
+
+def least_limit_s(longest_run_s: float | None) -> float:
+    """Give the shortest sensible limit of a job, in seconds.
+
+    Between the warning and the end a run may have to be finished or thrown away, and some runs must
+    fit before it, or each start would end with less than it began with.
+    """
+    return max(SHORTEST_S, _ROOM * (WARNING_S + (longest_run_s or 0.0)))
+
+
+def limit_of(wanted: str | None, expected_s: float | None, longest_run_s: float | None) -> str:
+    """Choose the time limit of a host's job, in Slurm's notation."""
+    if wanted is not None:
+        if not seconds_of_limit(wanted):
+            raise UsageError(
+                f"this is no time in Slurm's notation: {wanted!r}",
+                "--time",
+                "write minutes (90), hours:minutes:seconds (1:30:00) or days-hours (1-12)",
+            )
+        return wanted
+    if expected_s is None:
+        raise UsageError(
+            "how long a host needs is unknown: this campaign was never measured here, and a job "
+            "needs a time limit",
+            "--time",
+            "add --time 2:00:00, say; a job that meets its limit goes on in a new one",
+        )
+    return limit_of_seconds(max(_FACTOR * expected_s, least_limit_s(longest_run_s)))
+
+
+_SHOWN = 8
+
+
+class Places(NamedTuple):
+    """The hosts of a fleet in their order, their partition, and what is to be said of them."""
+
+    hosts: tuple[str, ...]
+    partition: Partition
+    notes: tuple[str, ...]
+
+
+def places_for(wishes: Wishes, scheduler: Scheduler) -> Places:
+    """Choose the hosts, and look whether Slurm knows them all."""
+    partition = _partition(wishes.partition, scheduler)
+    nodes = scheduler.nodes(partition.name)
+    if wishes.hosts is not None:
+        hosts = scheduler.names(wishes.hosts)
+        _require(hosts, nodes, partition, scheduler)
+        waiting = [nodes[host] for host in hosts if not nodes[host].usable]
+        notes = _noted(waiting, "", "; jobs for such a host wait until it is back")
+        return Places(hosts=hosts, partition=partition, notes=notes)
+    good = [name for name, node in nodes.items() if node.usable]
+    left_out = [node for node in nodes.values() if not node.usable]
+    count = len(good) if wishes.count is None else wishes.count
+    if not good or count > len(good):
+        others = "; ".join(f"{node.name} is {node.state}" for node in left_out[:_SHOWN])
+        raise UsageError(
+            f"partition '{partition.name}' has {len(good)} hosts that can be used, and "
+            f"{count or 'at least one'} {'are' if count > 1 else 'is'} asked for"
+            + (f" ({others})" if others else ""),
+            "--count" if wishes.count is not None else "--partition",
+            "ask for fewer, or name the hosts with --hosts: their jobs then wait for them",
+        )
+    # those that are free now first; the choice is told, and stands in fleet.json
+    chosen = sorted(good, key=lambda name: nodes[name].state != "idle")[:count]
+    hosts = tuple(name for name in good if name in set(chosen))
+    return Places(hosts=hosts, partition=partition, notes=_noted(left_out, "left out: ", ""))
+
+
+def require_time(limit: str, partition: Partition) -> None:
+    """Refuse a time limit that the partition does not allow."""
+    wanted, most = seconds_of_limit(limit), seconds_of_limit(partition.max_time)
+    if wanted is not None and most is not None and wanted > most:
+        raise UsageError(
+            f"a job would need {limit}, and partition '{partition.name}' allows at most "
+            f"{partition.max_time}",
+            "--time",
+            f"name a shorter time with --time (at most {partition.max_time}): a job that meets its "
+            "limit goes on in a new one; or choose another partition",
+        )
+
+
+def require_place(name: str, limit: str, scheduler: Scheduler) -> None:
+    """Refuse to go on where a new fleet would be refused: a partition may have been changed since."""
+    require_time(limit, _partition(name, scheduler))
+
+
+def _partition(name: str | None, scheduler: Scheduler) -> Partition:
+    """Give a partition, or the default one; refuse one whose jobs share their CPUs."""
+    partitions = scheduler.partitions()
+    default = next((each for each in partitions.values() if each.default), None)
+    partition = default if name is None else partitions.get(name)
+    if partition is None and name is None:
+        what = "this cluster has no default partition"
+        raise UsageError(what, "--partition", f"name one: {', '.join(partitions)}")
+    if partition is None:
+        what = f"this cluster has no partition '{name}'"
+        raise UsageError(what, "--partition", f"there are: {', '.join(partitions)}")
+    if _is_shared(partition):
+        alone = [each.name for each in partitions.values() if not _is_shared(each)]
+        raise UsageError(
+            f"jobs of partition '{partition.name}' share their CPUs with others "
+            f"(OverSubscribe={partition.oversubscribe}), whatever they ask for: what is measured "
+            "beside another job is no measurement",
+            "--partition",
+            f"choose another partition: {', '.join(alone)}"
+            if alone
+            else "ask the administrator for a partition without OverSubscribe=FORCE",
+        )
+    return partition
+
+
+def _is_shared(partition: Partition) -> bool:
+    return partition.oversubscribe.upper().startswith("FORCE")
+
+
+def _require(
+    hosts: Sequence[str], nodes: dict[str, Node], partition: Partition, scheduler: Scheduler
+) -> None:
+    strangers = [host for host in hosts if host not in nodes]
+    if not strangers:
+        return
+    known = scheduler.nodes()
+    elsewhere = [host for host in strangers if host in known]
+    wrong = [host for host in strangers if host not in known]
+    if wrong:
+        what = f"this cluster has no host {listed(wrong)}"
+        fix = "'sinfo -N' lists the hosts"
+    else:
+        what = f"partition '{partition.name}' has no host {listed(elsewhere)}"
+        fix = "name the hosts' partition with --partition; 'sinfo -N' lists both"
+    raise UsageError(f"{what}; nothing was submitted", "--hosts", fix)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Write the first names, and how many more there are."""
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
+
+
+def _noted(nodes: Sequence[Node], before: str, behind: str) -> tuple[str, ...]:
+    """Say which hosts cannot be used now, the first ones where there are many."""
+    notes = []
+    for node in nodes[:_SHOWN]:
+        reason = f" ({node.reason})" if node.reason else ""
+        notes.append(f"{before}{node.name} is {node.state.rstrip('*')}{reason}{behind}")
+    if len(nodes) > _SHOWN:
+        notes.append(f"and {len(nodes) - _SHOWN} more that are not up ('sinfo -R' says why)")
+    return tuple(notes)

@@ -1,0 +1,335 @@
+"""Slurm as its own commands show it: what is asked of them, and what they answer.
+
+Slurm 22.05 writes a state as a text; since 23.02 it is a list, of the state and its flags, and
+numbers may be objects (``{"set": ..., "infinite": ..., "number": ...}``). The text forms ``%T`` and
+``%r`` are the same in all versions.
+
+Nothing here needs accounting (``sacct``), which a site may not have. Every answer that is read by a
+program is asked for in a form that does not depend on the width of a column.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.errors import UsageError
+
+from ..errors import HostError, LaunchError
+
+# A job in one of these is over; in any other it is in the queue, or about to be.
+_ENDED = frozenset(
+    {"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL"}
+    | {"DEADLINE", "OUT_OF_MEMORY", "REVOKED"}
+)
+# What the list of a newer version says beside the state, the one that counts for us first.
+_FLAGS = ("COMPLETING", "REQUEUE_HOLD", "SPECIAL_EXIT", "REQUEUED", "CONFIGURING", "STAGE_OUT")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A job that the controller still knows. What it does not say is None.
+
+    `nodes` is where it runs or ran, `wanted` the nodes that it was submitted for.
+    """
+
+    id: str
+    state: str
+    reason: str | None
+    nodes: str | None
+    wanted: str | None
+    user: str | None
+    comment: str | None
+    cluster: str | None
+
+    @property
+    def live(self) -> bool:
+        """Whether it is in the queue: waiting, running, or ending."""
+        return self.state not in _ENDED
+
+    @property
+    def held(self) -> bool:
+        """Whether it waits for its user to release it: one that an administrator holds does not."""
+        return self.state == "PENDING" and self.reason == "JobHeldUser"
+
+
+def jobs_of_json(text: str) -> tuple[Job, ...] | None:
+    """Read what ``squeue --json`` wrote; None if that is no list of jobs, or only of errors."""
+    try:
+        data = json.loads(text)
+    except ValueError:
+        return None
+    if not isinstance(data, dict) or not isinstance(data.get("jobs"), list):
+        return None
+    if data.get("errors") and not data["jobs"]:
+        return None
+    cluster = _said_cluster(data)
+    return tuple(job for entry in data["jobs"] if (job := _job_of(entry, cluster)) is not None)
+
+
+def jobs_of_lines(text: str, cluster: str) -> tuple[Job, ...]:
+    """Read lines of ``squeue`` in the form ``id|state|nodes|wanted|user|comment|reason``."""
+    found = []
+    for line in text.splitlines():
+        parts = line.split("|")
+        if len(parts) < 7:
+            continue
+        job, state, nodes, wanted, user = parts[:5]
+        found.append(
+            Job(
+                id=job,
+                state=state,
+                reason=_text(parts[-1]),
+                nodes=_text(nodes),
+                wanted=_text(wanted),
+                user=_text(user),
+                comment=_text("|".join(parts[5:-1])),
+                cluster=cluster,
+            )
+        )
+    return tuple(found)
+
+
+def _said_cluster(data: Mapping[str, Any]) -> str | None:
+    """Give the cluster of the whole answer, which newer versions name."""
+    meta = data.get("meta")
+    slurm = meta.get("slurm") if isinstance(meta, dict) else None
+    return _text(slurm.get("cluster")) if isinstance(slurm, dict) else None
+
+
+def _job_of(entry: Any, cluster: str | None) -> Job | None:  # noqa: ANN401 - JSON types
+    if not isinstance(entry, dict):
+        return None
+    number = _number(entry.get("job_id"))
+    state = _state(entry.get("job_state"))
+    if number is None or state is None:
+        return None
+    return Job(
+        id=str(number),
+        state=state,
+        reason=_text(entry.get("state_description")) or _text(entry.get("state_reason")),
+        nodes=_text(entry.get("nodes")) or _text(entry.get("batch_host")),
+        wanted=_text(entry.get("required_nodes")),
+        user=_text(entry.get("user_name")),
+        comment=_text(entry.get("comment")),
+        cluster=_text(entry.get("cluster")) or cluster,
+    )
+
+
+def _state(value: Any) -> str | None:  # noqa: ANN401 - JSON types
+    if isinstance(value, str):
+        return value or None
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        return None
+    flags = [item for item in _FLAGS if item in value]
+    return flags[0] if flags else next(iter(value), None)
+
+
+def _number(value: Any) -> int | None:  # noqa: ANN401 - JSON types
+    if isinstance(value, dict):
+        value = value.get("number") if value.get("set", True) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _text(value: Any) -> str | None:  # noqa: ANN401 - JSON types
+    """Give a text that says something: Slurm has several ways to say nothing."""
+    if isinstance(value, dict):  # a comment is one of three in some versions
+        value = value.get("job")
+    if not isinstance(value, str):
+        return None
+    return None if value in {"", "None", "(null)", "n/a", "N/A"} else value
+
+
+_PATIENCE_S = 60.0
+_FIELDS = "%i|%T|%N|%n|%u|%k|%r"  # a job: id, state, nodes, wanted nodes, user, comment, reason
+# What changes the answers of its commands, or makes of a job what no fleet has. All else that a person
+# sets for sbatch, such as SBATCH_ACCOUNT, goes through.
+_UNSET = (
+    *("SQUEUE_", "SINFO_", "SCANCEL_", "SCONTROL_", "SLURM_CLUSTERS", "SBATCH_CLUSTERS"),
+    *("SBATCH_ARRAY_INX", "SBATCH_WAIT", "SBATCH_IMMEDIATE", "SBATCH_OVERCOMMIT"),
+)
+_MANY = 200  # ids in one command line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A node as the scheduler sees it: its state in lower case, and why it is in it."""
+
+    name: str
+    state: str
+    reason: str | None
+
+    @property
+    def usable(self) -> bool:
+        """Whether a job could start there, now or when others have ended."""
+        bad = ("down", "drain", "fail", "maint", "unknown", "power", "reboot", "future", "perfctrs")
+        return not self.state.endswith("*") and not any(word in self.state for word in bad)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Partition:
+    """A partition: the longest time of a job (``UNLIMITED`` too), and whether jobs share CPUs."""
+
+    name: str
+    default: bool
+    max_time: str
+    oversubscribe: str
+
+
+class Scheduler:
+    """The commands of Slurm on this host."""
+
+    def place(self, program: str) -> str:
+        """Give the absolute path of one of its commands."""
+        found = shutil.which(program)
+        if found is None:
+            raise HostError(
+                f"Slurm's command '{program}' is not on this host",
+                f"PATH={os.environ.get('PATH', '')}",
+                "work on a login node of the cluster, or load its module (module load slurm)",
+            )
+        return os.path.abspath(found)  # noqa: PTH100 - a link is kept: it may choose the version
+
+    def names(self, expression: str) -> tuple[str, ...]:
+        """Write out a list of hosts such as ``lab[1-8]``; each name once, in their order."""
+        done = self._execute("scontrol", "show", "hostnames", expression)
+        names = tuple(dict.fromkeys(done.stdout.split()))
+        if done.returncode or not names or any(set(name) & set("[]/,") for name in names):
+            raise UsageError(
+                f"this is no list of hosts: {expression}",
+                "--hosts",
+                "write it as Slurm does: 'lab1,lab2' or 'lab[1-8]', in quotes",
+            )
+        return names
+
+    def nodes(self, partition: str | None = None) -> dict[str, Node]:
+        """Give the nodes of a partition, or all, by their names."""
+        chosen = ("-a",) if partition is None else ("-p", partition)
+        text = self._answer("sinfo", "-h", "-N", *chosen, "-o", "%N|%T|%E")
+        found = {}
+        for line in text.splitlines():
+            name, state, reason = (*line.split("|", 2), "", "")[:3]
+            if not state:  # a reason that goes on in a line of its own
+                continue
+            known = None if reason in {"none", "Not", ""} else reason
+            found[name] = Node(name=name, state=state, reason=known)
+        return found
+
+    def partitions(self) -> dict[str, Partition]:
+        """Give the partitions by their names."""
+        found = {}
+        for line in self._answer("scontrol", "-a", "-o", "show", "partition").splitlines():
+            words = dict(word.partition("=")[::2] for word in line.split())
+            name = words.get("PartitionName")
+            if name is None:  # "No partitions in the system"
+                continue
+            found[name] = Partition(
+                name=name,
+                default=words.get("Default") == "YES",
+                max_time=words.get("MaxTime", "UNLIMITED"),
+                oversubscribe=words.get("OverSubscribe", words.get("Shared", "NO")),
+            )
+        return found
+
+    def cluster(self) -> str:
+        """Give the cluster's name."""
+        for line in self._answer("scontrol", "show", "config").splitlines():
+            key, _, value = line.partition("=")
+            if key.strip() == "ClusterName":
+                return value.strip()
+        raise HostError("Slurm does not say how its cluster is called", "scontrol show config")
+
+    def jobs(self, user: str) -> dict[str, Job]:
+        """Give the jobs of a user that the controller still knows, ended ones too, by their ids."""
+        done = self._execute("squeue", "-a", "-u", user, "-t", "all", "--json")
+        found = jobs_of_json(done.stdout) if done.returncode == 0 else None
+        # Slurm before 21.08, or one that was built without it, has no JSON; and a controller that
+        # knows no name of a user leaves it out, which is no reason to overlook a job
+        if found is None or any(job.user is None for job in found):
+            text = self._answer("squeue", "-a", "-h", "-u", user, "-t", "all", "-o", _FIELDS)
+            found = jobs_of_lines(text, self.cluster())
+        return {job.id: job for job in found if job.user == user}
+
+    def submit(self, command: Sequence[str]) -> str:
+        """Execute a command line of sbatch; give the new job's id."""
+        done = self._execute(*command)
+        job = done.stdout.strip().partition(";")[0]
+        if done.returncode or not job.isdigit():
+            what = _last(done.stderr) or f"sbatch ended with exit code {done.returncode}"
+            raise LaunchError(
+                f"Slurm refuses a job: {what}",
+                shlex.join(command),
+                "execute that line by hand to try other options; what stands after -- goes to sbatch",
+            )
+        return job
+
+    def release(self, jobs: Sequence[str]) -> None:
+        """Let jobs start that were submitted held."""
+        for some in _portions(jobs):
+            done = self._execute("scontrol", "release", ",".join(some))
+            if done.returncode:
+                what = f"the jobs {', '.join(some)} could not be released: {_last(done.stderr)}"
+                raise LaunchError(
+                    what, "scontrol release", "fairtrial cancel FLEET, then try again"
+                )
+
+    def end(self, jobs: Sequence[str]) -> None:
+        """Cancel jobs; those that have ended already are none of its business."""
+        for some in _portions(jobs):
+            self._execute("scancel", *some)
+
+    def _answer(self, *words: str) -> str:
+        done = self._execute(*words)
+        if done.returncode:
+            raise HostError(
+                f"Slurm does not answer: {_last(done.stderr) or done.returncode}",
+                shlex.join(words),
+                "try 'scontrol ping'; your administrator knows whether the controller is down",
+            )
+        return done.stdout
+
+    def _execute(self, *words: str) -> subprocess.CompletedProcess[str]:
+        command = [self.place(words[0]) if "/" not in words[0] else words[0], *words[1:]]
+        plain = {"LC_ALL": "C", "SLURM_TIME_FORMAT": "standard"}
+        env = {k: v for k, v in os.environ.items() if not k.startswith(_UNSET)} | plain
+        try:
+            return subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="backslashreplace",
+                timeout=_PATIENCE_S,
+                check=False,
+                env=env,
+            )
+        except subprocess.TimeoutExpired:
+            raise HostError(
+                f"Slurm has not answered for {_PATIENCE_S:g} s",
+                shlex.join(words),
+                "try 'scontrol ping'; your administrator knows whether the controller is down",
+            ) from None
+        except OSError as error:
+            raise HostError(
+                f"Slurm's command cannot be executed: {error.strerror}", command[0]
+            ) from error
+        except ValueError as error:  # a zero byte, or half a character, of an edited fleet.json
+            raise HostError(
+                f"Slurm's command cannot be executed: {error}", ascii(shlex.join(words))
+            ) from error
+
+
+def _portions(jobs: Sequence[str]) -> Iterable[Sequence[str]]:
+    return (jobs[start : start + _MANY] for start in range(0, len(jobs), _MANY))
+
+
+def _last(text: str) -> str:
+    """Give the last line of what a command complained."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1].removeprefix("sbatch: error: ") if lines else ""

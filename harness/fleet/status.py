@@ -1,0 +1,351 @@
+"""How a fleet stands, host by host, and the end of its jobs."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import textwrap
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from analysis.errors import StoreError
+from analysis.record.fleet import Fleet, is_fleet, read_fleet
+from analysis.record.fleet_progress import HostProgress, HostState, read_hosts
+
+from ..errors import HostError, counted, moment
+from ..launch.interrupts import Interrupts
+from .hosts import listed
+from .sbatch import CANCELLED
+from .slurm import Job, Node, Scheduler
+from .submission import at_home, comment_of, slurm_of, user_name
+
+_WIDTH = 96  # columns
+_BESIDE = 40  # columns that what is said of a host needs to stand beside its runs
+_STATES: tuple[HostState, ...] = ("complete", "running", "partial", "failed", "missing")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostStanding:
+    """One host of a fleet. None is unknown, or that there is none.
+
+    `state` follows what is measured, whatever the queue says: `done` of `planned` positions have a row,
+    warm-ups among both; `why` says what is wrong with the trial, or how it ended. `job` is the id of the
+    newest job, `queue` its state in Slurm's words with the `reason`, `node` where it runs or ran.
+    `node_state` is that of the host, with the reason where it can take no job. `in_queue` says whether
+    the job waits, runs or ends, `asked` whether the queue was asked, and answered.
+    """
+
+    host: str
+    state: HostState
+    done: int
+    planned: int | None
+    why: str | None
+    job: str | None
+    queue: str | None
+    reason: str | None
+    node: str | None
+    node_state: str | None
+    in_queue: bool
+    asked: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types."""
+        unsaid = {"in_queue", "asked"}
+        return {name: value for name, value in asdict(self).items() if name not in unsaid}
+
+    @property
+    def remarks(self) -> str:
+        """What is to be said of it beside its runs."""
+        parts = []
+        if self.node_state is not None and self.state != "complete":
+            parts.append(f"the host is {self.node_state}")
+        if self.queue is not None and (self.in_queue or self.state != "complete"):
+            job = f"job {self.job} {self.queue}"
+            parts.append(job + (f" ({self.reason})" if self.reason else ""))
+        elif self.asked and self.job is not None and self.state not in {"complete", "running"}:
+            parts.append(f"job {self.job} is no longer in the queue")
+        if self.why and self.state not in {"complete", "running"}:
+            parts.append(self.why)
+        return "; ".join(parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetStanding:
+    """A fleet as it stands. `problem` says why the queue is unknown."""
+
+    path: Path
+    fleet: Fleet
+    hosts: tuple[HostStanding, ...]
+    problem: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types."""
+        return {
+            "fleet": self.path.name,
+            "path": str(self.path),
+            "campaign": self.fleet.campaign,
+            "identity": self.fleet.identity,
+            "submitted_at": self.fleet.submitted_at,
+            "hosts": [one.to_dict() for one in self.hosts],
+            "problem": self.problem,
+        }
+
+    def __str__(self) -> str:
+        """Write it for a person: a line for each host, and more where what is said of it has no room."""
+        counts = Counter(one.state for one in self.hosts)
+        states = ", ".join(f"{counts[state]} {state}" for state in _STATES if counts[state])
+        done = sum(one.done for one in self.hosts)
+        known = [one.planned for one in self.hosts if one.planned is not None]
+        planned = f"{sum(known)}" if len(known) == len(self.hosts) else "an unknown number of"
+        since = self.fleet.submitted_at
+        submitted = "" if since is None else f", submitted {moment(since)}"
+        lines = [
+            f"{self.path.name} · {counted(len(self.hosts), 'host')}: {states}",
+            f"  {done} of {planned} runs{submitted}",
+        ]
+        wide = max(len(one.host) for one in self.hosts)
+        for one in self.hosts:
+            runs = f"{one.done} of {'?' if one.planned is None else one.planned}"
+            head = f"  {one.host:<{wide}}  {one.state:<8}  {runs:<12}  "
+            if len(head) + _BESIDE <= _WIDTH:
+                lines += _wrapped(head, one.remarks, len(head))
+            else:
+                lines += [head.rstrip(), *_wrapped(" " * 6, one.remarks, 8)]
+        if self.problem is not None:
+            lines += _wrapped("  the queue is unknown: ", self.problem, 4)
+        open_hosts = [one for one in self.hosts if one.state != "complete"]
+        if open_hosts and not all(one.in_queue for one in open_hosts) and comment_of(self.fleet):
+            lines.append(f"  continue: fairtrial submit {shlex.quote(str(self.path))} --resume")
+        return "\n".join(lines)
+
+
+def read_standing(
+    folder: Path,
+    scheduler: Scheduler | None,
+    *,
+    fleet: Fleet | None = None,
+    jobs: Mapping[str, Job] | None = None,
+) -> FleetStanding:
+    """Read how a fleet stands."""
+    fleet = fleet or read_fleet(folder)
+    problem = None
+    nodes: Mapping[str, Node] = {}
+    if scheduler is not None and comment_of(fleet) is not None:
+        try:
+            if jobs is None:
+                jobs = scheduler.jobs(str(slurm_of(fleet).get("user")))
+            nodes = scheduler.nodes()
+        except HostError as error:
+            problem = error.what
+    found = []
+    for progress in read_hosts(folder, fleet):
+        ids = next(one.jobs for one in fleet.hosts if one.host == progress.host)
+        job = newest(progress.host, folder, fleet, jobs or {})
+        if progress.planned is None:  # as long as no trial says it: what was submitted
+            planned = slurm_of(fleet).get("planned")
+            known = replace(progress, planned=planned if type(planned) is int else None)
+        else:
+            known = progress
+        node = nodes.get(progress.host)
+        found.append(_standing(known, ids, job, node, asked=jobs is not None))
+    return FleetStanding(path=folder, fleet=fleet, hosts=tuple(found), problem=problem)
+
+
+def trials_standing(runs: Path) -> tuple[tuple[FleetStanding, ...], tuple[StoreError, ...]]:
+    """Read the fleets of a folder of trials, and why others cannot be read; no queue is asked."""
+    found, unreadable = [], []
+    try:
+        folders = sorted(path for path in runs.iterdir() if is_fleet(path))
+    except OSError:  # whoever lists the trials says why
+        return (), ()
+    for path in folders:
+        try:
+            found.append(read_standing(path, None))
+        except StoreError as error:
+            unreadable.append(error)
+    return tuple(found), tuple(unreadable)
+
+
+def newest(host: str, folder: Path, fleet: Fleet, jobs: Mapping[str, Job]) -> Job | None:
+    """Give the newest of a host's jobs that Slurm knows and that is this fleet's; a live one first.
+
+    An id that came again stands at two hosts: then it is of the one that the job is for.
+    """
+    ids = {one.host: one.jobs for one in fleet.hosts}
+    known = [
+        job
+        for each in ids[host]
+        if (job := jobs.get(each)) is not None
+        and agrees(job, folder, fleet)
+        and (job.wanted == host or each not in ids.get(job.wanted or "", ()))
+    ]
+    live = [job for job in known if job.live]
+    best = live or known
+    return best[-1] if best else None
+
+
+def agrees(job: Job, folder: Path, fleet: Fleet) -> bool:
+    """Tell whether a job is one of a fleet: its comment, its user and its cluster are the fleet's.
+
+    An id alone says nothing: another cluster, or this one later, gives the same number to others. And
+    a copy of a fleet's folder has no jobs: they measure into the folder that was submitted.
+    """
+    slurm = slurm_of(fleet)
+    same = (job.comment, job.user, job.cluster)
+    ours = same == (comment_of(fleet), slurm.get("user"), slurm.get("cluster"))
+    return ours and bool(slurm) and at_home(folder, fleet)
+
+
+def _standing(
+    progress: HostProgress, ids: tuple[str, ...], job: Job | None, node: Node | None, *, asked: bool
+) -> HostStanding:
+    state = progress.state
+    running = progress.manifest is not None and progress.manifest.status == "running"
+    if state == "partial" and running and job is not None and job.state == "RUNNING":
+        state = "running"  # measured where its lock is not seen from here
+    down = None if node is None or node.usable else node.state
+    if down is not None and node is not None and node.reason:
+        down += f": {node.reason}"
+    return HostStanding(
+        host=progress.host,
+        state=state,
+        done=progress.done,
+        planned=progress.planned,
+        why=progress.why,
+        job=job.id if job is not None else (ids[-1] if ids else None),
+        queue=None if job is None else job.state,
+        reason=None if job is None else job.reason,
+        node=None if job is None else job.nodes,
+        node_state=down,
+        in_queue=job is not None and job.live,
+        asked=asked,
+    )
+
+
+def _wrapped(head: str, text: str, indent: int) -> list[str]:
+    """Write a text behind its head, in lines that a screen holds."""
+    if not text:
+        return [head.rstrip()] if head.strip() else []
+    return textwrap.wrap(
+        " ".join(text.split()),
+        _WIDTH,
+        initial_indent=head,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+_PATIENCE_S = 120.0  # Slurm kills what has not ended KillWait seconds (30 by default) after TERM
+_LOOK_S = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cancelled:
+    """What became of a fleet's jobs.
+
+    `cancelled` were in the queue and have left it, `ending` had not within two minutes, `others` stand
+    in ``fleet.json`` and are somebody else's: they were left alone. `whose` says of a fleet of another
+    user or cluster which, and that nothing was looked for.
+    """
+
+    path: Path
+    cancelled: tuple[str, ...]
+    ending: tuple[str, ...]
+    others: tuple[str, ...]
+    whose: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types."""
+        return {
+            "fleet": self.path.name,
+            "path": str(self.path),
+            "cancelled": list(self.cancelled),
+            "ending": list(self.ending),
+            "others": list(self.others),
+        }
+
+    def __str__(self) -> str:
+        """Say it in a few lines."""
+        lines = []
+        if self.cancelled:
+            verb = "is" if len(self.cancelled) == 1 else "are"
+            lines.append(
+                f"{self.path.name}: {counted(len(self.cancelled), 'job')} {verb} cancelled "
+                f"({listed(self.cancelled)}); what was measured is kept"
+            )
+        if self.ending:
+            lines.append(
+                f"still ending: {listed(self.ending)}; 'squeue' shows them until their nodes answer"
+            )
+        if self.others:
+            lines.append(
+                f"left alone: {listed(self.others)}, whose comment, user or cluster is not this "
+                "fleet's, or which measure into another folder"
+            )
+        if self.whose is not None:
+            lines.append(f"{self.path.name}: {self.whose}")
+        if not lines:
+            lines.append(f"{self.path.name}: no job of it is in the queue")
+        return "\n".join(lines)
+
+
+def cancel(
+    folder: Path,
+    say: Callable[[str], object],
+    scheduler: Scheduler | None = None,
+    patience_s: float = _PATIENCE_S,
+) -> Cancelled:
+    """Cancel the jobs of a fleet that wait or run, and wait until they have ended."""
+    fleet = read_fleet(folder)
+    if comment_of(fleet) is None:  # put together by hand: it never had a job
+        return Cancelled(path=folder, cancelled=(), ending=(), others=())
+    scheduler = scheduler or Scheduler()
+    jobs = scheduler.jobs(user_name())
+    ids = dict.fromkeys(job for host in fleet.hosts for job in host.jobs)
+    others = [job for job in ids if job in jobs and not agrees(jobs[job], folder, fleet)]
+    left = _in_queue(folder, fleet, jobs)
+    seen = dict.fromkeys(left)
+    whose = None if left else _whose(fleet, scheduler)
+    if left:
+        with contextlib.suppress(OSError):  # the queue tells the script too
+            (folder / CANCELLED).touch()
+        say(f"waiting until {counted(len(left), 'job')} ended: {listed(left)}")
+    end = time.monotonic() + patience_s
+    with Interrupts() as interrupts:
+        while left:
+            scheduler.end(left)  # again: one that was just requeued is cancelled once more
+            if time.monotonic() > end:
+                break
+            interrupts.sleep(_LOOK_S)
+            left = _in_queue(folder, fleet, scheduler.jobs(user_name()))
+            seen |= dict.fromkeys(left)  # somebody may go on with the fleet meanwhile
+    return Cancelled(
+        path=folder,
+        cancelled=tuple(job for job in seen if job not in left),
+        ending=tuple(left),
+        others=tuple(others),
+        whose=whose,
+    )
+
+
+def _in_queue(folder: Path, fleet: Fleet, jobs: dict[str, Job]) -> list[str]:
+    """List the jobs of a fleet that are in the queue, also those that its file does not know yet."""
+    return [job.id for job in jobs.values() if job.live and agrees(job, folder, fleet)]
+
+
+def _whose(fleet: Fleet, scheduler: Scheduler) -> str | None:
+    """Say whose jobs a fleet has, if they cannot be ours: in our queue they are not found."""
+    slurm = slurm_of(fleet)
+    user, cluster, here = slurm.get("user"), slurm.get("cluster"), scheduler.cluster()
+    if user != user_name():
+        return (
+            f"it was submitted by {user}, and you are {user_name()}: only {user} can end its jobs"
+        )
+    if cluster != here:
+        return f"it was submitted on cluster '{cluster}', and this is '{here}': cancel it there"
+    return None

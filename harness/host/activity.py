@@ -1,0 +1,411 @@
+"""Reads what moves on a host: processor time, interrupts, other programs, and how much of a CPU they take.
+
+Read before a session and by the doctor, never by the process that measures.
+
+Between two reads that follow each other lies a twentieth of a microsecond. Where more than 2 us lie
+between them the CPU did something else: another program, an interrupt, the hypervisor, the firmware.
+So one number tells of all of them, in every virtual machine, without any right.
+"""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from analysis.registry import shipped
+
+from .facts import LOGINS, own_cgroups, sensors
+from .processors import CPU, cpufreq, topology
+from .state import Counters, KernelSwitch
+from .tree import Tree, whole
+
+STAT = "/proc/stat"
+LOADAVG = "/proc/loadavg"
+VMSTAT = "/proc/vmstat"
+INTERRUPTS = "/proc/interrupts"
+KERNEL_LOG = "/dev/kmsg"
+
+# Columns of a cpu line in /proc/stat, in ticks of 1/CLK_TCK s.
+_USER, _NICE, _SYSTEM, _IRQ, _SOFTIRQ, _STEAL = 0, 1, 2, 5, 6, 7
+_BUSY = (_USER, _NICE, _SYSTEM, _IRQ, _SOFTIRQ)
+
+# What the kernel says when a measurement on this host is in doubt.
+_ALARM = re.compile(
+    r"\[Hardware Error\]|Machine check|EDAC .*\b[CU]E\b|cpu clock throttled|temperature above"
+    r"|Out of memory|oom-kill|invoked oom-killer|blocked for more than|soft lockup|hard LOCKUP"
+    r"|self-detected stall|detected stalls|RT throttling activated|Marking clocksource .* unstable"
+    r"|Buffer I/O error|I/O error, dev|critical (?:medium|target) error",
+    re.IGNORECASE,
+)
+_MOST_ALARMS = 1000
+
+
+class KernelLog:
+    """Collects the alarming lines of the kernel log; the log stays open, so each is read once."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._path = tree.path(KERNEL_LOG)
+        self._descriptor: int | None = None
+        self._tried = False
+        self._alarms: list[str] = []
+
+    def alarms(self) -> tuple[str, ...] | None:
+        """Give the alarming lines since boot, oldest first, or None when the log is unreadable."""
+        if not self._tried:
+            self._tried = True
+            try:
+                self._descriptor = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK)
+            except OSError:
+                self._descriptor = None
+        if self._descriptor is None:
+            return None
+        while (block := self._block(self._descriptor)) is not None:
+            for line in block.decode("utf-8", "replace").splitlines():
+                # "priority,sequence,microseconds,flags;text"; further lines begin with a blank.
+                head, semicolon, text = line.partition(";")
+                if semicolon and not line.startswith(" ") and _ALARM.search(text):
+                    self._alarms.append(f"{_seconds(head)}{text.strip()}")
+        del self._alarms[:-_MOST_ALARMS]
+        return tuple(self._alarms)
+
+    def _block(self, descriptor: int) -> bytes | None:
+        while True:
+            try:
+                return os.read(descriptor, 16 * 1024) or None
+            except BrokenPipeError:
+                continue  # records were overwritten before we read them; the next read goes on
+            except OSError:
+                return None  # EAGAIN: no record left
+
+    def close(self) -> None:
+        """Close the log."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def _seconds(head: str) -> str:
+    parts = head.split(",")
+    stamp = whole(parts[2]) if len(parts) > 2 else None
+    return "" if stamp is None else f"[{stamp / 1e6:.3f}] "
+
+
+class CounterReader:
+    """Reads counters again and again, with the files kept open."""
+
+    def __init__(self, tree: Tree, tick_s: float) -> None:
+        self._tree = tree
+        self._tick_s = tick_s
+        self._stat_bytes: int | None = None
+        self._sensors: tuple[str, ...] | None = None
+        self._log = KernelLog(tree)
+
+    def close(self) -> None:
+        """Close what is kept open."""
+        self._log.close()
+
+    def ticks(self, cpus: tuple[int, ...]) -> list[list[int]] | None:
+        """Give the tick columns of each CPU of `cpus`; of the whole host when it is empty."""
+        if self._stat_bytes is None:
+            # Only the first lines are wanted; the line of interrupts below them may be long.
+            count = (self._tree.text(STAT) or "").count("\ncpu")
+            self._stat_bytes = 160 * (count + 2)
+        data = self._tree.poll(STAT, self._stat_bytes)
+        if data is None:
+            return None
+        data = b"\n" + data
+        rows: list[list[int]] = []
+        for name in [b"\ncpu%d " % cpu for cpu in cpus] or [b"\ncpu "]:
+            start = data.find(name)
+            end = data.find(b"\n", start + 1)
+            words = data[start + len(name) : end].split()
+            if start < 0 or end < 0 or not all(word.isdigit() for word in words):
+                return None
+            rows.append([int(word) for word in words])
+        return rows
+
+    def steal_s(self, cpus: tuple[int, ...]) -> float | None:
+        """Give the time that a hypervisor took from `cpus` since boot, in seconds."""
+        rows = self.ticks(cpus)
+        if not rows or any(len(row) <= _STEAL for row in rows):
+            return None
+        return sum(row[_STEAL] for row in rows) * self._tick_s
+
+    def busy_s(self, cpus: tuple[int, ...]) -> float | None:
+        """Give the time that `cpus` were busy since boot, in seconds."""
+        rows = self.ticks(cpus)
+        if not rows or any(len(row) <= _SOFTIRQ for row in rows):
+            return None
+        return sum(row[column] for row in rows for column in _BUSY) * self._tick_s
+
+    def temperature_c(self) -> float | None:
+        """Give the processor's temperature: the hottest package's."""
+        if self._sensors is None:
+            self._sensors = tuple(path for path, _ in sensors(self._tree))
+        values = [self._tree.poll_number(path) for path in self._sensors]
+        # A broken sensor reads absurd values; they are unknown, not cold or hot.
+        believable = [value / 1000 for value in values if value is not None and 0 < value < 150_000]
+        return max(believable, default=None)
+
+    def frequency_khz(self, cpu: int) -> int | None:
+        """Give the frequency that the driver reports for the CPU now."""
+        value = self._tree.poll_number(cpufreq(cpu, "scaling_cur_freq"))
+        return value if value is not None and value > 0 else None
+
+    def read(self, cpus: tuple[int, ...], turbo: KernelSwitch) -> Counters:
+        """Read every counter for `cpus`."""
+        load = (self._tree.text(LOADAVG) or "").split()
+        running = re.search(r"^procs_running (\d+)", self._tree.text(STAT) or "", re.MULTILINE)
+        available = re.search(
+            r"^MemAvailable:\s*(\d+) kB", self._tree.text("/proc/meminfo") or "", re.M
+        )
+        frequencies = {cpu: self.frequency_khz(cpu) for cpu in cpus}
+        governors = {cpu: self._tree.text(cpufreq(cpu, "scaling_governor")) for cpu in cpus}
+        unified, first = own_cgroups(self._tree)
+        counts = [
+            int(match.group(1))
+            for folder in (*unified, *first)
+            if (text := self._tree.text(f"{folder}/cpu.stat"))
+            and (match := re.search(r"^nr_throttled (\d+)$", text, re.MULTILINE))
+        ]
+        return Counters(
+            cpus=cpus,
+            uptime_s=_real(self._tree.text("/proc/uptime")),
+            load_1min=_real(" ".join(load)),
+            # The process that reads is running while it reads.
+            runnable=None if running is None else max(0, int(running.group(1)) - 1),
+            steal_s=self.steal_s(cpus),
+            busy_s=self.busy_s(cpus),
+            busy_all_s=self.busy_s(()),
+            fairtrial_s=time.process_time(),
+            irqs=self._irqs(cpus),
+            swapped_in_pages=self._vmstat("pswpin"),
+            swapped_out_pages=self._vmstat("pswpout"),
+            memory_available_bytes=None if available is None else int(available.group(1)) * 1024,
+            throttled=self._throttled(cpus),
+            cooling=self._cooling(),
+            quota_throttled=sum(counts) if counts else None,
+            temperature_c=self.temperature_c(),
+            frequency_khz={cpu: value for cpu, value in frequencies.items() if value is not None},
+            governors={cpu: value for cpu, value in governors.items() if value is not None},
+            turbo=turbo.on,
+            kernel_alarms=self._log.alarms(),
+        )
+
+    def _vmstat(self, name: str) -> int | None:
+        match = re.search(rf"^{name} (\d+)$", self._tree.text(VMSTAT) or "", re.MULTILINE)
+        return None if match is None else int(match.group(1))
+
+    def _irqs(self, cpus: tuple[int, ...]) -> dict[str, int] | None:
+        lines = (self._tree.text(INTERRUPTS) or "").splitlines()
+        header = lines[0].split() if lines else []
+        if not header or not all(re.fullmatch(r"CPU\d+", word) for word in header):
+            return None
+        columns = [i for i, word in enumerate(header) if not cpus or int(word[3:]) in cpus]
+        counts: dict[str, int] = {}
+        for line in lines[1:]:
+            number, colon, rest = line.strip().partition(":")
+            # Device interrupts have numbers; the kernel's own (timer, rescheduling) have names.
+            words = rest.split(maxsplit=len(header))
+            if not colon or not number.isdigit() or len(words) < len(header):
+                continue
+            seen = [words[column] for column in columns]
+            if all(word.isdigit() for word in seen) and (total := sum(map(int, seen))):
+                name = words[len(header)].split()[-1] if len(words) > len(header) else ""
+                counts[f"{number} {name}".strip()] = total
+        return counts
+
+    def _throttled(self, cpus: tuple[int, ...]) -> int | None:
+        cores: list[int] = []
+        packages: list[int] = []
+        for cpu in cpus or topology(self._tree).numbers:
+            base = f"{CPU}/cpu{cpu}/thermal_throttle"
+            core = self._tree.number(f"{base}/core_throttle_count")
+            package = self._tree.number(f"{base}/package_throttle_count")
+            cores += [] if core is None else [core]
+            packages += [] if package is None else [package]
+        # Each CPU repeats its package's count: adding those up would count an event many times.
+        return sum(cores) + max(packages, default=0) if cores or packages else None
+
+    def _cooling(self) -> tuple[str, ...] | None:
+        base = "/sys/class/thermal"
+        states = {
+            f"{base}/{name}/cur_state": self._tree.number(f"{base}/{name}/cur_state")
+            for name in self._tree.names(base) or ()
+            if name.startswith("cooling_device")
+            and re.search(r"cpu|processor", self._tree.text(f"{base}/{name}/type") or "", re.I)
+        }
+        known = {path: state for path, state in states.items() if state is not None}
+        return tuple(path for path, state in known.items() if state > 0) if known else None
+
+
+def _real(text: str | None) -> float | None:
+    match = re.match(r"\d{1,12}(?:\.\d+)?(?=\s|$)", text or "")
+    return None if match is None else float(match.group(0))
+
+
+Times = Mapping[tuple[int, float], tuple[str, float]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Busy:
+    """A program that used the processors while they were looked at; `share` is of one CPU."""
+
+    name: str
+    share: float
+
+
+def processor_times(root: Path) -> Times:
+    """Give the name and the processor time so far (seconds) of each process but this one.
+
+    A process is its number and the time at which it began.
+    """
+    found: dict[tuple[int, float], tuple[str, float]] = {}
+    with _below(root):
+        own = os.getpid() if root == Path("/") else None
+        for pid in psutil.pids() if (root / "proc").is_dir() else ():
+            try:
+                process = psutil.Process(pid)
+                with process.oneshot():
+                    used = process.cpu_times()
+                    key = (pid, process.create_time())
+                    found[key] = (process.name(), used.user + used.system)
+            except (psutil.Error, OSError, ValueError, IndexError):
+                continue  # it has ended meanwhile, is not ours to read, or was recorded in part
+    return {key: value for key, value in found.items() if key[0] != own}
+
+
+def busiest(before: Times, after: Times, elapsed_s: float, most: int = 3) -> tuple[Busy, ...]:
+    """Give the programs that used most processor time between two moments, `elapsed_s` apart.
+
+    Processes of one name count together; one that has ended meanwhile is not seen.
+    """
+    used: dict[str, float] = {}
+    for key, (name, seconds) in after.items():
+        used[name] = used.get(name, 0.0) + seconds - before.get(key, (name, 0.0))[1]
+    ranked = sorted(used.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(
+        Busy(name=name, share=seconds / elapsed_s)
+        for name, seconds in ranked[:most]
+        if seconds > 0 and elapsed_s > 0
+    )
+
+
+def others_logged_in(root: Path) -> int | None:
+    """Count the users that are logged in besides the one who asks; None where nobody keeps a list."""
+    if root != Path("/") or not Path(LOGINS).exists():
+        return None
+    try:
+        return len({user.name for user in psutil.users()} - {getpass.getuser()})
+    except (OSError, KeyError):  # a list that may not be read; a user without a name
+        return None
+
+
+@contextmanager
+def _below(root: Path) -> Iterator[None]:
+    """Let psutil read the processes of a recorded host."""
+    usual = psutil.PROCFS_PATH
+    psutil.PROCFS_PATH = str(root / "proc")
+    try:
+        yield
+    finally:
+        psutil.PROCFS_PATH = usual
+
+
+_SCRIPT = shipped("harness/host/gap_probe.py")
+_START_S = 10.0  # more than an interpreter needs on a CPU that is shared with many
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gaps:
+    """What one CPU lost while it was looked at for `looked_s` seconds.
+
+    `lost_s` is the sum of all gaps, `count` their number, `longest_s` the longest one.
+    """
+
+    cpu: int
+    looked_s: float
+    lost_s: float
+    count: int
+    longest_s: float
+
+    @property
+    def share(self) -> float:
+        """The part of the time that was lost, from 0 to 1."""
+        return self.lost_s / self.looked_s if self.looked_s > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GapLook:
+    """A look at the measured CPUs; without `gaps`, `problem` says why nothing is known.
+
+    `busiest` are the programs that used most processor time meanwhile, on whatever CPU.
+    """
+
+    gaps: tuple[Gaps, ...] = ()
+    problem: str | None = None
+    busiest: tuple[Busy, ...] = ()
+
+    @property
+    def worst(self) -> Gaps | None:
+        """The CPU that lost the largest part of its time."""
+        return max(self.gaps, key=lambda one: one.share, default=None)
+
+
+def look_for_gaps(
+    cpus: tuple[int, ...] | None, seconds: float, *, priority: int = 0, nice: int = 0
+) -> GapLook:
+    """Look at CPUs for a while, at all of them at the same time."""
+    if not cpus:
+        return GapLook(problem="the targets are not pinned: there is no CPU to look at")
+    numbers = (",".join(map(str, cpus)), str(round(seconds * 1e9)), str(priority), str(nice))
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", str(_SCRIPT), *numbers],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=seconds + _START_S,
+            process_group=0,  # a Ctrl-C of the terminal is for fairtrial
+            check=True,
+        )
+        rows = json.loads(done.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        return GapLook(problem=f"the CPUs could not be looked at: {_why(error)}")
+    refused = [row for row in rows if "refused" in row]
+    if refused:
+        first = refused[0]
+        return GapLook(
+            problem=f"nothing may be pinned to cpu{first['cpu']}: {first['refused']}",
+        )
+    return GapLook(
+        gaps=tuple(
+            Gaps(
+                cpu=row["cpu"],
+                looked_s=row["looked"] / 1e9,
+                lost_s=row["lost"] / 1e9,
+                count=row["gaps"],
+                longest_s=row["longest"] / 1e9,
+            )
+            for row in rows
+        )
+    )
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, subprocess.TimeoutExpired):
+        return f"no answer in {error.timeout:.0f} s"
+    if isinstance(error, subprocess.CalledProcessError):
+        last = (error.stderr or b"").decode("utf-8", "replace").strip().splitlines()
+        return last[-1] if last else f"the probe ended with {error.returncode}"
+    return str(error)

@@ -1,0 +1,329 @@
+"""Checks of who else uses the measured CPUs: threads, tasks, interrupts, hypervisors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ..errors import counted, duration
+from .activity import INTERRUPTS, LOADAVG, STAT
+from .facts import LOGINS
+from .processors import CPUINFO, ISOLATED
+from .state import Check, Interval, Situation, found, named, path_of, read
+from .tree import format_cpus
+
+if TYPE_CHECKING:
+    from analysis.record.trial_files import Finding
+
+_STEAL_WARN = 0.001  # of the time
+_STEAL_FAIL = 0.05
+_STEAL_FLOOR_S = 0.03  # the kernel counts in ticks of 10 ms: fewer than three say little
+_IRQS_A_SECOND = 100.0
+_LOST_WARN = 0.01  # of the time: the timer's own ticks take less
+_LOST_FAIL = 0.10
+
+
+def smt(situation: Situation) -> Finding:
+    """Check that no other hardware thread shares the core of a measured CPU."""
+    state = situation.state
+    measured = {cpu.number for cpu in situation.measured}
+    shared = {
+        cpu.number: tuple(n for n in cpu.siblings if n != cpu.number)
+        for cpu in situation.measured
+        if cpu.siblings is not None and len(cpu.siblings) > 1
+    }
+    if shared:
+        number, siblings = next(iter(shared.items()))
+        quiet = set(state.isolated or ()) - measured
+        if all(sibling in quiet for group in shared.values() for sibling in group):
+            what = f"SMT is on, but {named(siblings)} beside cpu{number} is isolated"
+            return found("ok", what, read(ISOLATED, format_cpus(state.isolated or ())))
+        what = f"cpu{number} shares its core with {named(siblings)}: work there slows this CPU"
+        if len(shared) > 1:
+            what += f" (so do {len(shared) - 1} more measured CPUs)"
+        where = read(path_of("smt"), state.smt or "on")
+        return found("warn", what, where, f"echo off | sudo tee {path_of('smt')}")
+    if not measured or any(cpu.siblings is None for cpu in situation.measured):
+        return found("unknown", "the kernel does not show which CPUs share a core")
+    if state.virtual not in {None, "none"}:
+        what = "this virtual machine sees no SMT, but its CPUs may be threads of shared cores"
+        return found("unknown", what, read(path_of("smt"), state.smt or "absent"))
+    what = "no other thread shares the measured core" + ("s" if len(measured) > 1 else "")
+    return found("ok", what, read(path_of("smt"), state.smt or "absent"))
+
+
+def load(situation: Situation) -> Finding:
+    """Check that nothing else wants a CPU."""
+    value, runnable = situation.counters.load_1min, situation.counters.runnable
+    if value is None:
+        return found("unknown", "the load average cannot be read", f"no {LOADAVG}")
+    total = max(1, len(situation.state.topology.numbers))
+    now = "" if runnable is None else f", {counted(runnable, 'other thread')} runnable now"
+    what = f"{value:.2f} over 1 min on {counted(total, 'CPU')}{now}"
+    where = read(LOADAVG, f"{value:.2f}")
+    if value < max(0.5, 0.1 * total) and (runnable is None or runnable < total):
+        return found("ok", what, where)
+    what += _busiest(situation)
+    fix = "stop what runs: top -b -n 1 -o %CPU | head -n 12"
+    return found("fail" if value >= total else "warn", what, where, fix)
+
+
+def _busiest(situation: Situation) -> str:
+    """Name the programs that were seen to use the processors, in the words that follow a finding."""
+    look = situation.gaps
+    if look is None or not look.busiest:
+        return ""
+    named = (f"{one.name} {100 * one.share:.0f} %" for one in look.busiest)
+    return f"; busiest meanwhile, in % of a CPU: {', '.join(named)}"
+
+
+def users(situation: Situation) -> Finding:
+    """Check that nobody else is logged in: people start programs when they like."""
+    others = situation.others_logged_in
+    if others is None:
+        return found("unknown", "the system keeps no list of who is logged in")
+    if not others:
+        return found("ok", "nobody else is logged in", LOGINS)
+    what = f"{counted(others, 'other user')} logged in: they may start something at any time"
+    return found("warn", what, LOGINS, "who  (then agree on when the machine is yours)")
+
+
+def load_between(interval: Interval) -> Finding:
+    """Tell how busy the other CPUs were: the load average would count the measured program too."""
+    before, after = interval.before, interval.after
+    times = (before.busy_all_s, before.busy_s, after.busy_all_s, after.busy_s)
+    if None in times or interval.elapsed_s <= 0:
+        return found("unknown", "the processor times cannot be read", f"no {STAT}")
+    all_before, own_before, all_after, own_after = (value or 0.0 for value in times)
+    total = all_after - all_before
+    if total > 0 and own_after - own_before >= total:
+        return found("unknown", "every CPU is measured: other work cannot be told apart")
+    ours = after.fairtrial_s - before.fairtrial_s
+    busy = max(0.0, total - (own_after - own_before) - ours) / interval.elapsed_s
+    what = f"the other CPUs did work for {busy:.2f} CPUs on average, without fairtrial's own"
+    if busy < 0.5:
+        return found("ok", what, read(STAT, f"{busy:.2f}"))
+    fix = "stop what runs: top -b -n 1 -o %CPU | head -n 12"
+    return found("warn", what, read(STAT, f"{busy:.2f}"), fix)
+
+
+def steal(situation: Situation) -> Finding:
+    """Check that no hypervisor takes the measured CPUs away."""
+    stolen, uptime = situation.counters.steal_s, situation.counters.uptime_s
+    if stolen is None or not uptime:
+        return found("unknown", "the kernel does not show steal time", STAT)
+    if situation.state.virtual == "none":
+        return found("ok", "none: there is no hypervisor", read(CPUINFO, "no hypervisor"))
+    return _steal(stolen, uptime, situation.counters.cpus, "since boot")
+
+
+def steal_between(interval: Interval) -> Finding:
+    """Tell how much of the interval a hypervisor took from the measured CPUs."""
+    before, after = interval.before.steal_s, interval.after.steal_s
+    if before is None or after is None or interval.elapsed_s <= 0:
+        return found("unknown", "the kernel does not show steal time", STAT)
+    stolen = max(0.0, after - before)
+    return _steal(stolen, interval.elapsed_s, interval.cpus, "during the session")
+
+
+def _steal(stolen: float, elapsed: float, cpus: tuple[int, ...], when: str) -> Finding:
+    share = stolen / (elapsed * max(1, len(cpus)))
+    where = read(STAT, f"{stolen:.2f} s")
+    what = (
+        f"the hypervisor took {100 * share:.2g} % of {named(cpus) if cpus else 'the CPUs'} {when}"
+    )
+    if share < _STEAL_WARN or stolen < _STEAL_FLOOR_S:
+        return found("ok", what, where)
+    fix = "use a dedicated or bare-metal host, or measure when the neighbours are idle"
+    return found("fail" if share >= _STEAL_FAIL else "warn", what, where, fix)
+
+
+def gaps(situation: Situation) -> Finding:
+    """Check that nothing takes the measured CPUs away, whoever it is: a look at the clock tells."""
+    look = situation.gaps
+    if look is None:
+        what = "nobody looked: that is done before each session"
+        return found("unknown", what, fix="fairtrial doctor --probe 2s")
+    worst = look.worst
+    if worst is None:
+        return found("unknown", look.problem or "the clock was not read")
+    percent = f"{100 * worst.share:.2f}"
+    what = f"cpu{worst.cpu} lost {percent} % of {duration(worst.looked_s)} to others"
+    if worst.count:
+        what += f": {counted(worst.count, 'gap')}, the longest {duration(worst.longest_s)}"
+    if len(look.gaps) > 1:
+        what += f"; the worst of {named(tuple(one.cpu for one in look.gaps))}"
+    where = read(f"the clock on cpu{worst.cpu}, time lost", f"{percent} %")
+    if worst.share < _LOST_WARN:
+        return found("ok", what, where)
+    what += _busiest(situation)
+    fix = "stop what runs there (see load, irq and steal), or keep it off: sudo fairtrial tune"
+    return found("fail" if worst.share >= _LOST_FAIL else "warn", what, where, fix)
+
+
+def irq(situation: Situation) -> Finding:
+    """Check that devices do not interrupt the measured CPUs."""
+    seen, uptime = situation.counters.irqs, situation.counters.uptime_s
+    routes = situation.state.device_irqs
+    if seen is None or not uptime or not situation.numbers:
+        return found("unknown", "the interrupt counts cannot be read", INTERRUPTS)
+    cpus = situation.numbers
+    rate = sum(seen.values()) / uptime
+    what = f"{_plain(rate)} device interrupts a second on {named(cpus)} since boot"
+    if routes is not None:
+        here = sum(1 for targets in routes.values() if set(targets) & set(cpus))
+        what += f"; {here} of {counted(len(routes), 'interrupt')} may come here"
+    return _irq(seen, rate, what, situation.others)
+
+
+def irq_between(interval: Interval) -> Finding:
+    """Tell how often devices interrupted the measured CPUs during the interval."""
+    before, after = interval.before.irqs, interval.after.irqs
+    if before is None or after is None or interval.elapsed_s <= 0 or not interval.cpus:
+        return found("unknown", "the interrupt counts cannot be read", INTERRUPTS)
+    rises = {name: max(0, count - before.get(name, 0)) for name, count in after.items()}
+    rate = sum(rises.values()) / interval.elapsed_s
+    what = f"{_plain(rate)} device interrupts a second on {named(interval.cpus)}"
+    return _irq(rises, rate, what, ())
+
+
+def _plain(rate: float) -> str:
+    """Write a rate with three digits, and never with a power of ten."""
+    return f"{rate:.0f}" if rate >= 100 else f"{rate:.3g}"
+
+
+def _irq(counts: Mapping[str, int], rate: float, what: str, others: tuple[int, ...]) -> Finding:
+    if rate < _IRQS_A_SECOND:
+        return found("ok", what, INTERRUPTS)
+    busiest = max(counts, key=lambda name: counts[name])
+    what += f", most from {busiest}"
+    number = busiest.split()[0]
+    fix = f"echo {format_cpus(others)} | sudo tee /proc/irq/{number}/smp_affinity_list"
+    if not others:
+        fix = "'fairtrial doctor' names the command that moves it to another CPU"
+    return found("warn", what, read(INTERRUPTS, f"{busiest}: {counts[busiest]}"), fix)
+
+
+def isolation(situation: Situation) -> Finding:
+    """Check that the scheduler places nothing else on the measured CPUs."""
+    isolated, nohz = situation.state.isolated, situation.state.nohz_full
+    cpus = situation.numbers
+    if isolated is None or not cpus:
+        return found("unknown", "the kernel does not show isolated CPUs", ISOLATED)
+    listed = format_cpus(cpus)
+    open_cpus = tuple(number for number in cpus if number not in isolated)
+    fix = f"add to the boot arguments: isolcpus={listed} nohz_full={listed} rcu_nocbs={listed}"
+    where = read(ISOLATED, format_cpus(isolated) or "(none)")
+    if open_cpus:
+        verb = "is" if len(open_cpus) == 1 else "are"
+        what = f"{named(open_cpus)} {verb} not isolated: the scheduler may place other tasks there"
+        return found("warn", what, where, fix)
+    if nohz is None or not set(cpus) <= set(nohz):
+        what = f"{named(cpus)} isolated, but the timer still ticks there (no nohz_full)"
+        return found("ok", what, where)
+    where = f"{where}; {read(path_of('nohz_full'), format_cpus(nohz))}"
+    return found("ok", f"{named(cpus)} isolated and without timer ticks", where)
+
+
+def numa(situation: Situation) -> Finding:
+    """Check that the measured CPUs share a node, and that memory is not moved between nodes."""
+    state = situation.state
+    nodes = {cpu.node for cpu in situation.measured}
+    if len(nodes - {None}) > 1:
+        listed = format_cpus(tuple(node for node in nodes if node is not None))
+        what = f"the measured CPUs lie on nodes {listed}: memory is nearer to some of them"
+        fix = "measure on one node: isolation: {cpus: [...]} in the campaign"
+        return found("warn", what, "/sys/devices/system/node", fix)
+    if len(state.topology.nodes) == 1:
+        return found("ok", "one node: all memory is equally near", "/sys/devices/system/node")
+    if state.numa_balancing is None:
+        what = "the kernel does not show whether it moves memory between nodes"
+        return found("unknown", what, f"no {path_of('numa_balancing')}")
+    where = read(path_of("numa_balancing"), state.numa_balancing)
+    if state.numa_balancing == 0:
+        return found("ok", "the kernel moves no memory between nodes", where)
+    what = "the kernel moves memory between nodes while programs run"
+    return found("warn", what, where, "sudo sysctl kernel.numa_balancing=0")
+
+
+def virtual(situation: Situation) -> Finding:
+    """Check whether this is bare metal: a virtual machine hides what happens below it."""
+    state = situation.state
+    if state.quota_cpus is not None and state.quota_path is not None:
+        what = f"a cgroup quota of {state.quota_cpus:.3g} CPUs stops programs in mid-run"
+        fix = "give whole CPUs (docker run --cpuset-cpus) instead of a quota (--cpus)"
+        return found("warn", what, read(state.quota_path, state.quota_cpus), fix)
+    boxed = f"container ({state.container})" if state.container not in {None, "none"} else None
+    if state.virtual not in {None, "none"}:
+        what = f"virtual machine ({state.virtual})" + (f", in a {boxed}" if boxed else "")
+        what += ": neighbours share the processor, and its frequency and SMT are hidden"
+        fix = "measure on bare metal, or on a dedicated host; if that cannot be, plan more sessions"
+        return found("warn", what, state.virtual_path, fix)
+    if state.virtual is None:
+        return found("unknown", "the kernel does not tell whether this is virtual")
+    if boxed:
+        what = f"{boxed} on bare metal, without a CPU quota"
+        if not state.quota_known:
+            return found("unknown", f"{boxed}; its CPU quota cannot be read")
+        return found("ok", what, state.container_path)
+    return found("ok", "bare metal, no container", state.virtual_path)
+
+
+def rt_throttle(situation: Situation) -> Finding:
+    """Check that the kernel's limit on real-time work cannot stop a FIFO target in mid-run."""
+    runtime, period = situation.state.rt_runtime_us, situation.state.rt_period_us
+    if not situation.fifo:
+        return found("ok", "not concerned: the scheduling class is not FIFO")
+    if runtime is None:
+        what = "the kernel does not show its limit on real-time work"
+        return found("unknown", what, f"no {path_of('rt_runtime_us')}")
+    where = read(path_of("rt_runtime_us"), runtime)
+    if runtime < 0 or (period is not None and runtime >= period):
+        return found("ok", "real-time work is not limited", where)
+    fix = "sudo sysctl kernel.sched_rt_runtime_us=-1  (a target that never ends then keeps its CPU)"
+    if runtime == 0:
+        return found("fail", "real-time work is forbidden", where, fix)
+    each = f"{runtime / 1000:g} ms" + (f" in {period / 1000:g} ms" if period else "")
+    beyond = f"; {path_of('rt_period_us')} = {period}" if period else ""
+    what = f"a FIFO target is stopped when it uses more than {each}"
+    return found("warn", what, where + beyond, fix)
+
+
+CHECKS = (
+    Check(
+        smt,
+        "two threads of one core share its caches and execution units; a neighbour can cost "
+        "tens of percent",
+    ),
+    Check(
+        numa, "memory on another node is slower, and moving it there costs faults during the run"
+    ),
+    Check(
+        load,
+        "other programs take processor time, cache and memory bandwidth from the run",
+        load_between,
+    ),
+    Check(users, "somebody else's program may start in the middle of a session"),
+    Check(
+        steal,
+        "time that a hypervisor takes counts in the wall time, and nothing in the program "
+        "explains it",
+        steal_between,
+    ),
+    Check(
+        gaps,
+        "what takes the CPU from a program, be it a program, an interrupt, a hypervisor or the "
+        "firmware, lengthens its run",
+    ),
+    Check(irq, "each interrupt stops the program and replaces part of its cache", irq_between),
+    Check(isolation, "on a CPU of its own a program is not descheduled for others"),
+    Check(
+        virtual,
+        "inside a virtual machine or under a quota the processor is shared with others that "
+        "cannot be seen",
+    ),
+    Check(
+        rt_throttle,
+        "the kernel stops real-time work that uses up its share of a period, in mid-run",
+    ),
+)

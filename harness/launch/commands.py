@@ -1,0 +1,231 @@
+"""Commands: which file each really executes, and those around the measured runs, which are logged and never measured.
+
+They have a launcher of their own on fairtrial's CPUs, so that they neither warm nor disturb the
+measured ones, and so that they too die with fairtrial. It runs without a namespace: what a hook
+mounts is seen by the targets, and a server started by ``setup`` stays until the session's end.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import stat
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from ..campaign.model import Build, Campaign, Cell, Command, Isolation
+from ..errors import LaunchError
+from ..host.executables import sha256_file
+from .client import LauncherClient
+from .exchange import Request
+from .interrupts import Interrupted, Interrupts
+
+
+def base_environment(isolation: Isolation, inherited: Mapping[str, str]) -> dict[str, str]:
+    """Give the variables that every command starts from: those kept, then those set."""
+    keep = isolation.keep_environment
+    if keep == "all":
+        kept = dict(inherited)
+    elif keep == "none":
+        kept = {}
+    else:
+        kept = {name: text for name, text in inherited.items() if _kept(name, keep)}
+    kept.update(isolation.set_environment)
+    return kept
+
+
+def _kept(name: str, patterns: Iterable[str]) -> bool:
+    return any(
+        name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern
+        for pattern in patterns
+    )
+
+
+def resolve(argv0: str, cwd: Path, environment: Mapping[str, str]) -> Path:
+    """Find the file that `argv0` names, as a shell in `cwd` would."""
+    if "/" in argv0:
+        path = cwd / argv0
+        if not path.exists():
+            raise LaunchError(f"command '{argv0}' not found", str(path), "check the path")
+        if path.is_dir() or not os.access(path, os.X_OK):
+            raise LaunchError(
+                f"'{argv0}' is not executable", str(path), f"chmod +x {shlex.quote(str(path))}"
+            )
+        return path
+    search = environment.get("PATH", os.defpath)
+    # A relative entry, and an empty one, mean the command's folder and not fairtrial's.
+    entries = search.split(os.pathsep) if search else []
+    places = (cwd.absolute() / entry / argv0 for entry in entries)
+    found = next((place for place in places if shutil.which(place)), None)
+    if found is None:
+        raise LaunchError(
+            f"command '{argv0}' not found",
+            f"PATH={search}",
+            "install it, correct its name, or write a path such as './NAME'",
+        )
+    return found
+
+
+def check_stdin(path: Path) -> None:
+    """Refuse an input that cannot be opened again for every run."""
+    if not os.access(path, os.R_OK):
+        raise LaunchError("the stdin file cannot be read", str(path), "create it")
+    mode = path.stat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISCHR(mode)):
+        raise LaunchError(
+            "stdin is neither a regular file nor a character device",
+            str(path),
+            "write what it gives to a file and name that one",
+        )
+
+
+def resolve_all(campaign: Campaign, environment: Mapping[str, str]) -> dict[tuple[str, str], Path]:
+    """Find the executable of every cell."""
+    found: dict[tuple[str, str], Path] = {}
+    problems: list[LaunchError] = []
+    for cell in campaign.cells:
+        try:
+            found[cell.benchmark, cell.variant] = _resolve_cell(cell, environment)
+        except LaunchError as error:
+            problems.append(error)
+    if not problems:
+        return found
+    unique = {str(problem): problem for problem in problems}
+    if len(unique) == 1:
+        raise problems[0]
+    text = "\n".join(unique)
+    raise LaunchError(f"{len(unique)} commands cannot be executed:\n{text}", str(campaign.source))
+
+
+def _resolve_cell(cell: Cell, environment: Mapping[str, str]) -> Path:
+    """Find the executable of one cell; the error names its place in the campaign file."""
+    try:
+        if not cell.cwd.is_dir():
+            raise LaunchError("the working folder does not exist", str(cell.cwd), "create it")
+        if cell.stdin is not None:
+            check_stdin(cell.stdin)
+        for path in cell.inputs:
+            if path.is_dir():
+                raise LaunchError("an input is a folder", str(path), "name the files in it")
+            if not path.is_file() or not os.access(path, os.R_OK):
+                what = "an input is no file that can be read"
+                raise LaunchError(what, str(path), "create it")
+        return resolve(cell.command.argv[0], cell.cwd, {**environment, **cell.env})
+    except LaunchError as error:
+        raise LaunchError(error.what, f"{cell.command.mark} ({error.where})", error.fix) from None
+
+
+def hashes(paths: Iterable[Path]) -> dict[str, str]:
+    """Give the SHA-256 of each executable."""
+    result: dict[str, str] = {}
+    for path in sorted(set(paths)):
+        try:
+            result[str(path)] = sha256_file(path)
+        except OSError as error:
+            # Executable but not readable (mode 0111): that it cannot be told is recorded too.
+            result[str(path)] = f"unreadable: {error.strerror}"
+    return result
+
+
+class CommandFailedError(LaunchError):
+    """A hook or build step did not end with exit code 0."""
+
+
+class SideCommands:
+    """Executes builds and hooks; starts its launcher when the first one comes."""
+
+    def __init__(self, cpus: tuple[int, ...] | None, interrupts: Interrupts) -> None:
+        self._cpus = cpus
+        self._interrupts = interrupts
+        self._launcher: LauncherClient | None = None
+
+    def close(self) -> None:
+        """Kill what is left of the hooks and end the launcher."""
+        if self._launcher is not None:
+            self._launcher.close()
+            self._launcher = None
+
+    def sweep(self) -> int:
+        """Kill what the hooks of a session left behind; give the number of processes."""
+        if self._launcher is None or self._launcher.dead:
+            return 0
+        return self._launcher.sweep()
+
+    def execute(
+        self,
+        name: str,
+        command: Command,
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        log: Path,
+        timeout_s: float,
+        setting: str = "hooks.timeout",
+    ) -> float:
+        """Execute one command with its output in `log`; give its duration in seconds."""
+        try:
+            request = Request(
+                path=str(resolve(command.argv[0], cwd, env)),
+                argv=command.argv,
+                env={os.fsencode(key): os.fsencode(value) for key, value in env.items()},
+                cwd=cwd,
+                stdout=log,
+                stderr=log,
+                timeout_s=timeout_s,
+                sweep=False,  # a server that setup starts must live on
+            )
+            execution = self._running().execute(request)
+        except LaunchError as error:
+            if self._launcher is not None and self._launcher.dead:
+                self._launcher = None  # the clean-up gets a new one
+            raise CommandFailedError(
+                f"{name} cannot be executed: {error.what}", command.mark, error.fix
+            ) from error
+        if execution.killed == "timeout":
+            raise CommandFailedError(
+                f"{name} was ended after {timeout_s:g} s",
+                command.mark,
+                f"read {log}; if it needs more time, raise {setting}",
+            )
+        if execution.signal is not None or execution.exit_code != 0:
+            self._interrupts.settle_after(execution.signal, execution.exit_code)
+            number, code = execution.signal, execution.exit_code
+            ending = f"exit code {code}" if number is None else f"signal {number}"
+            what = f"{name} failed with {ending}: {' '.join(command.argv)}{_tail(log)}"
+            raise CommandFailedError(what, command.mark, f"the whole output is in {log}")
+        return execution.wall_ns / 1e9
+
+    def build(
+        self, build: Build, environment: Mapping[str, str], outputs: Path, *, timeout_s: float
+    ) -> None:
+        """Execute the build steps of one variant, each with a log in `outputs`."""
+        for number, step in enumerate(build.steps, 1):
+            try:
+                self.execute(
+                    f"build step {number} of '{build.variant}'",
+                    step,
+                    cwd=build.cwd,
+                    env={**environment, **build.env},
+                    log=outputs / f"build-{build.variant}-{number}.log",
+                    timeout_s=timeout_s,
+                    setting="protocol.build_timeout",
+                )
+            except (CommandFailedError, Interrupted):
+                self.sweep()  # compilers that it started, in whatever process group
+                raise
+
+    def _running(self) -> LauncherClient:
+        if self._launcher is None:
+            plain = Isolation()
+            self._launcher = LauncherClient(plain, self._cpus, self._interrupts, contained=False)
+        return self._launcher
+
+
+def _tail(log: Path) -> str:
+    """Give the last lines of a log, indented below what stands before them."""
+    try:
+        lines = log.read_text(encoding="utf-8", errors="replace").rstrip().splitlines()
+    except OSError:
+        return ""
+    return "".join(f"\n    {line}" for line in lines[-6:])

@@ -1,0 +1,351 @@
+"""Counters of processor and kernel: what is asked of a launcher, what it could open, and what the runs gave."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from analysis.record.trial_files import Finding
+
+from ..host.state import PARANOID, CountedEvent, CounterLook, MissingEvent
+from .counter_events import EVENTS, SOFTWARE
+from .perf_event import MACHINES, EventAttributes
+from .pmus import DEVICES, Pmus, Refused, Resolved, resolve_event
+
+if TYPE_CHECKING:
+    from ..host.tree import Tree
+
+WATCHDOG = "/proc/sys/kernel/nmi_watchdog"
+# Counts nothing, and stays with the launcher; anybody who may count at all may open it.
+_OURS = EventAttributes(kind=SOFTWARE, config=9, disabled=True, user_only=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CounterPlan:
+    """The events that are wanted, in order, and what the host shows that explains a refusal.
+
+    `paranoid` is the kernel's setting, `watchdog` whether one counter is taken by the kernel's own;
+    `has_processor` whether the processor's counters are shown at all, `virtual` the hypervisor.
+    With `share` events may take turns on too few counters. `machine` is what uname calls it.
+    """
+
+    events: tuple[Resolved | Refused, ...]
+    share: bool = False
+    paranoid: int | None = None
+    watchdog: bool = False
+    has_processor: bool = False
+    virtual: str | None = None
+    machine: str
+
+    @property
+    def resolved(self) -> tuple[Resolved, ...]:
+        """The events that the kernel is asked for."""
+        return tuple(one for one in self.events if isinstance(one, Resolved))
+
+    @property
+    def message(self) -> dict[str, Any] | None:
+        """What the launcher is told; None where there is nothing that it could open.
+
+        `ours` is an event that no run inherits. Each other one has a list of ways to open it, the best first: with the kernel's part, and without
+        where that counts rightly. Of each way: how runs are counted, and how it is tried whether
+        events fit on the processor beside each other, as the first of a group and as another.
+        """
+        machine = MACHINES.get(self.machine)
+        if machine is None or not self.resolved:
+            return None
+        return {
+            "call": machine.call,
+            "enable": machine.enable,
+            "share": self.share,
+            "ours": _OURS.packed(),
+            "events": [
+                {"on_processor": one.on_processor, "ways": _ways(one)} for one in self.resolved
+            ],
+        }
+
+
+def plan_of(
+    events: Iterable[tuple[str, str | None]],
+    tree: Tree,
+    cpus: tuple[int, ...] | None,
+    *,
+    share: bool = False,
+    virtual: str | None = None,
+) -> CounterPlan:
+    """Find events on a host."""
+    pmus = Pmus(tree, cpus)
+    return CounterPlan(
+        events=tuple(resolve_event(name, raw, pmus) for name, raw in events),
+        share=share,
+        paranoid=tree.number(PARANOID),
+        watchdog=tree.number(WATCHDOG) == 1,
+        # a tree that shows no PMUs at all tells nothing of them: the kernel is asked
+        has_processor=bool(pmus.cores) or not tree.exists(DEVICES),
+        virtual=virtual,
+        machine=os.uname().machine,
+    )
+
+
+def _ways(event: Resolved) -> list[dict[str, bytes]]:
+    with_kernel = _way(event, user_only=False)
+    return [with_kernel] if event.needs_kernel else [with_kernel, _way(event, user_only=True)]
+
+
+def _way(event: Resolved, *, user_only: bool) -> dict[str, bytes]:
+    """Give the attributes with which the launcher counts an event, and tries whether it fits."""
+    return {
+        "count": event.attributes(counting=True, user_only=user_only).packed(),
+        "first": event.attributes(counting=False, user_only=user_only, pinned=True).packed(),
+        "other": event.attributes(counting=False, user_only=user_only).packed(),
+    }
+
+
+_USER_LEVEL, _KERNEL_LEVEL = 2, 1  # the highest level that lets anybody count so much
+
+
+class Answer(NamedTuple):
+    """What a launcher says of one event: the errno, the way that worked, whether it found a place."""
+
+    number: int
+    way: int
+    fits: bool
+
+
+def look_of(
+    plan: CounterPlan, answers: Sequence[Answer] | None, *, asked: bool = True
+) -> CounterLook:
+    """Say of each event of a plan what became of it."""
+    counted: list[CountedEvent] = []
+    missing: list[MissingEvent] = []
+    answered = iter(answers or ())
+    placed: list[str] = []
+    for one in plan.events:
+        if isinstance(one, Refused):
+            missing.append(_absent(one, one.what, one.where, one.fix))
+            continue
+        answer = next(answered, None)
+        if answer is None:
+            what = (
+                f"how events are opened on a machine of the kind '{plan.machine}' is not known here"
+            )
+            missing.append(_absent(one, what))
+        elif answer.number or not answer.fits:
+            missing.append(_missing(one, answer, plan, placed))
+        else:
+            placed += [one.name] if one.on_processor else []
+            counted.append(
+                CountedEvent(
+                    name=one.name,
+                    unit=one.unit,
+                    user_only=answer.way > 0,
+                    may_be_still=one.may_be_still,
+                )
+            )
+    return CounterLook(
+        counted=tuple(counted), missing=tuple(missing), asked=asked, paranoid=plan.paranoid
+    )
+
+
+def _absent(
+    event: Resolved | Refused, what: str, where: str | None = None, fix: str | None = None
+) -> MissingEvent:
+    return MissingEvent(name=event.name, why="absent", what=what, where=where, fix=fix)
+
+
+def _missing(event: Resolved, answer: Answer, plan: CounterPlan, before: list[str]) -> MissingEvent:
+    if not answer.number:
+        return _no_place(event, plan, before)
+    if answer.number in (errno.EACCES, errno.EPERM):
+        return _not_allowed(event, plan)
+    if answer.number == errno.ENOSYS:
+        what = "the kernel counts no events (it was built without CONFIG_PERF_EVENTS)"
+        return _absent(event, what)
+    if answer.number in (errno.ENOENT, errno.ENODEV, errno.EOPNOTSUPP, errno.EINVAL):
+        return _not_there(event, answer, plan)
+    what = f"the kernel does not open it: {os.strerror(answer.number)}"
+    fix = "raise the limit on open files: ulimit -n 1024" if answer.number == errno.EMFILE else None
+    return _absent(event, what, fix=fix)
+
+
+def _not_there(event: Resolved, answer: Answer, plan: CounterPlan) -> MissingEvent:
+    where = f"perf_event_open: {errno.errorcode[answer.number]}"
+    if not event.on_processor:
+        return _absent(event, "the kernel does not count it for a program", where)
+    if plan.has_processor:
+        fix = "'perf list' shows what it counts; others can be written as {raw: cpu/event=.../, name: ...}"
+        return _absent(event, "this processor does not count it", where, fix)
+    inside = plan.virtual not in {None, "none"}
+    what = "this machine shows no hardware counters"
+    what += f": it is a virtual machine ({plan.virtual})" if inside else " (a virtual machine?)"
+    fix = "measure on the machine itself, or have the hypervisor pass its counters on (a vPMU)"
+    return _absent(event, what, f"{where}; no processor in {DEVICES}", fix)
+
+
+def _not_allowed(event: Resolved, plan: CounterPlan) -> MissingEvent:
+    level = plan.paranoid
+    where = f"{PARANOID} = {'not readable' if level is None else level}"
+    enough = _KERNEL_LEVEL if event.needs_kernel else _USER_LEVEL
+    capability = f"sudo setcap cap_perfmon=ep {Path(sys.executable).resolve()}"
+    fix = f"sudo sysctl kernel.perf_event_paranoid={enough}, or: {capability}"
+    what = "counting is not permitted to you"
+    if level is not None and level <= enough:
+        what = (
+            "counting is not permitted, although the kernel would permit it: a container's rules?"
+        )
+        fix = "docker run --cap-add PERFMON, with a seccomp profile that allows perf_event_open"
+    elif event.needs_kernel:
+        what = "it needs the right to count in the kernel; without that it would falsely read 0"
+    return MissingEvent(name=event.name, why="permission", what=what, where=where, fix=fix)
+
+
+def _no_place(event: Resolved, plan: CounterPlan, before: list[str]) -> MissingEvent:
+    beside = f" beside {', '.join(before)}" if before else ""
+    taken = "; the kernel's watchdog takes one" if plan.watchdog else ""
+    fix = "count fewer events at a time, or let them take turns with 'multiplex: allow'"
+    if plan.watchdog:
+        fix += "; sudo sysctl kernel.nmi_watchdog=0 frees one"
+    return MissingEvent(
+        name=event.name,
+        why="full",
+        what=f"the processor has no counter left for it{beside}{taken}",
+        where=f"{WATCHDOG} = 1" if plan.watchdog else "counters.multiplex = refuse",
+        fix=fix,
+    )
+
+
+_REASON = "a counter that is not what it says would be judged as a property of the program"
+_NS = 1e9
+_WHOLE = 0.9999  # of the time: the two are read one after the other
+# A run that was counted from its exec on misses less of its processor time than these together: where
+# processes of a run share a busy processor, the time of their events was a sixth less (their values were
+# whole). Of a run that is no longer counted next to nothing is left.
+_LOST_NS = 200_000
+_LOST_SHARE = 0.5
+_LEAST_SHARE = 0.1  # and has this much, however long its start lasted
+
+Moved = tuple[int, int, int]  # the value, and for how many ns it was enabled and counted
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What was seen of one event in the runs that were counted."""
+
+    runs: int = 0
+    unread: int = 0  # no answer, never on the processor, or a value that cannot be
+    cut: int = 0  # the kernel ended it before the run did
+    shared: int = 0  # there for a part of the time
+    least: float = 1.0  # of the shares of time
+    zeros: int = 0
+
+
+class CounterTally:
+    """Makes metrics of what a launcher read, run after run."""
+
+    def __init__(self, plan: CounterPlan, look: CounterLook) -> None:
+        had = {one.name for one in look.counted}
+        self._events = [event if event.name in had else None for event in plan.resolved]
+        self._share = plan.share
+        self._seen = {name: _Seen() for name in had}
+
+    def metrics(
+        self, moved: Sequence[Moved | None] | None, *, cpu_s: float = 0.0, spawn_ns: int = 0
+    ) -> dict[str, tuple[float, ...]]:
+        """Give the metrics of one run, without those that are not known.
+
+        A program that changes its user at the exec, or that may not be read, is counted no further
+        for who has no rights: what was counted until then is no value. It shows in the time for which
+        an event was enabled, which is that of the run on processors.
+
+        Where an event had a counter for a part of the time it is scaled up to the whole, value x
+        enabled / counted, if events may share; otherwise it is not known.
+        """
+        spent_ns = cpu_s * _NS
+        least_ns = max(spent_ns * (1 - _LOST_SHARE) - spawn_ns - _LOST_NS, spent_ns * _LEAST_SHARE)
+        found: dict[str, tuple[float, ...]] = {}
+        if moved is None:
+            return found
+        for event, one in zip(self._events, moved, strict=True):
+            value = None if event is None else self._value(event, one, least_ns)
+            if event is not None and value is not None:
+                found[event.name] = (value / _NS if event.unit == "s" else value,)
+        return found
+
+    def unread(self) -> None:
+        """Note a run that was to be counted, and of which the launcher could read no event."""
+        for seen in self._seen.values():
+            seen.runs += 1
+            seen.unread += 1
+
+    def _value(self, event: Resolved, moved: Moved | None, least_ns: float) -> float | None:
+        seen = self._seen[event.name]
+        seen.runs += 1
+        # a value that went back is not what a run did: from its exec on an event only grows
+        if moved is None or moved[2] <= 0 or moved[0] < 0:
+            seen.unread += 1
+            return None
+        value, enabled, running = moved
+        if enabled < least_ns:
+            seen.cut += 1
+            return None
+        if running < enabled * _WHOLE:
+            seen.shared += 1
+            seen.least = min(seen.least, running / enabled)
+            if not self._share:
+                return None
+        if value == 0:
+            seen.zeros += 1
+            if _always_moves(event):
+                return None
+        return value if running >= enabled * _WHOLE else value * enabled / running
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Say what was strange: events that were not counted, shared a counter, or never moved."""
+        return tuple(one for event in self._events if event is not None for one in self._of(event))
+
+    def _of(self, event: Resolved) -> Iterator[Finding]:
+        seen, name = self._seen[event.name], event.name
+        still = bool(seen.zeros) and seen.zeros == seen.runs
+        unread = seen.unread + (seen.zeros if _always_moves(event) and not still else 0)
+        if unread:
+            yield _finding(
+                f"{name} was not counted in {unread} of {seen.runs} runs: these rows are without it",
+                "see what else counts on this host: perf, a profiler, another trial",
+            )
+        if seen.cut:
+            yield _finding(
+                f"{name} was counted for a small part of {seen.cut} of {seen.runs} runs: these rows are without it",
+                "the kernel ends it where a program changes its user (setuid), or may not be read, and you "
+                "lack CAP_PERFMON: measure as root, or another program",
+            )
+        if seen.shared and not self._share:
+            yield _finding(
+                f"{name} had a counter for a part of the time only in {seen.shared} of {seen.runs} runs "
+                f"(least: {seen.least:.0%}): these rows are without it",
+                "stop what else counts on this host, count fewer events, or write 'multiplex: allow'",
+            )
+        elif seen.shared:
+            yield _finding(
+                f"{name} had a counter for a part of the time only in {seen.shared} of {seen.runs} runs "
+                f"(least: {seen.least:.0%}): its values there are scaled up, and estimates",
+                "count fewer events",
+            )
+        if still and not event.may_be_still:
+            yield _finding(
+                f"{name} read 0 in all {seen.runs} runs: it does not seem to be counted on this machine",
+                "compare with 'perf stat'; a virtual machine may show counters that never move",
+            )
+
+
+def _always_moves(event: Resolved) -> bool:
+    return event.name in EVENTS and EVENTS[event.name].never_zero
+
+
+def _finding(what: str, fix: str) -> Finding:
+    return Finding(
+        check="counters", status="warn", what=what, where="counters", fix=fix, reason=_REASON
+    )

@@ -1,0 +1,243 @@
+"""The energy of the processor's packages, by powercap or by perf, while runs last and while none does.
+
+A counter begins again at 0 behind its range: one such wrap between two reads is undone, two cannot be
+seen. So it is read at least every 30 s. What cannot be told is None with the reason, never 0.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from analysis.record.trial_files import ENERGY, NET_ENERGY, RESOLUTION_S
+
+if TYPE_CHECKING:
+    from ..host.reader import Host
+    from ..host.state import HostState, PowerEvent
+    from .perf_event import PerfCalls
+
+_EVERY_PROCESS = -1
+
+
+@dataclass(slots=True)
+class EnergyCounter:
+    """A counter of energy that only grows; one count of it is `joules`.
+
+    Behind the largest count, `range`, it begins again at 0; None for one that never does. `read` gives
+    the count now, None when it cannot be read any more.
+    """
+
+    name: str
+    joules: float
+    range: int | None
+    read: Callable[[], int | None]
+    close: Callable[[], None] = lambda: None
+
+
+def perf_counter(calls: PerfCalls, event: PowerEvent, cpu: int) -> EnergyCounter:
+    """Open the event of the power PMU on one CPU; the kernel extends its count to 64 bits."""
+    from .perf_event import EventAttributes
+
+    attributes = EventAttributes(kind=event.kind, config=event.config).packed()
+    fd = calls.open(attributes, pid=_EVERY_PROCESS, cpu=cpu)
+
+    def read() -> int | None:
+        try:
+            answer = calls.read(fd)
+        except OSError:
+            return None
+        return None if answer is None else answer[0]
+
+    name = f"the package of cpu{cpu}"
+    return EnergyCounter(name, event.joules, None, read, lambda: calls.close(fd))
+
+
+_EVERY_S = 30.0
+# More than any package takes. A counter that was set back (the host slept) would seem to take more,
+# and one that nobody has read for long may have wrapped twice.
+_MOST_W = 1000.0
+_STEP_S = 0.01  # at an end that much of what was used before may show, or not yet show
+
+
+class Spent(NamedTuple):
+    """The energy of a span; `joules` is None where it is not known, and `why` says why."""
+
+    joules: float | None
+    seconds: float
+    why: str | None = None
+
+
+class EnergyMeter:
+    """Measures the energy of all packages, span after span."""
+
+    def __init__(
+        self,
+        counters: Sequence[EnergyCounter] = (),
+        source: str = "none",
+        problem: str | None = None,
+    ) -> None:
+        self._counters = tuple(counters)
+        self.source = source
+        self.problem = problem
+        self._counts: list[int | None] = [None] * len(self._counters)
+        self._totals = [0] * len(self._counters)
+        self._moved = [False] * len(self._counters)
+        self._since = [0.0] * len(self._counters)  # when each count was seen first
+        self._begun = self._read_at = 0.0
+        self._why: str | None = None
+
+    @property
+    def available(self) -> bool:
+        """Whether there is anything to read."""
+        return bool(self._counters)
+
+    @property
+    def metrics(self) -> Mapping[str, Mapping[str, str]]:
+        """Declare the metrics, as a trial's manifest does; none where there is nothing to read."""
+        if not self.available:
+            return {}
+        return {
+            name: {"unit": "J", "better": "lower", "source": self.source}
+            for name in (ENERGY, NET_ENERGY)
+        }
+
+    def begin(self) -> None:
+        """Begin a span."""
+        self._totals = [0] * len(self._counters)
+        self._why = None
+        # the clock first, as at the end: what a read takes is then in neither of the two
+        self._begun = self._read_at = time.monotonic()
+        for place, counter in enumerate(self._counters):
+            if self._note(place, counter.read()) is None:
+                self._unknown(f"the energy of {counter.name} cannot be read any more")
+
+    def tick(self) -> None:
+        """Read within a span, if it is time: to be called a few times a minute, or more often."""
+        if time.monotonic() - self._read_at >= _EVERY_S:
+            self._take()
+
+    def end(self) -> Spent:
+        """End the span."""
+        self._take()
+        seconds = self._read_at - self._begun
+        for place, counter in enumerate(self._counters):
+            self._moved[place] |= self._totals[place] > 0
+            # of a short span 0 is what a counter says that moves once a millisecond: if it ever does,
+            # and has not stood through the spans before it too
+            still = self._read_at - self._since[place] >= RESOLUTION_S
+            if self._totals[place] == 0 and (still or not self._moved[place]):
+                self._unknown(
+                    f"the energy counter of {counter.name} stands still: a virtual machine, most likely"
+                )
+        joules = None
+        if self._why is None:
+            joules = sum(
+                total * counter.joules
+                for counter, total in zip(self._counters, self._totals, strict=True)
+            )
+        return Spent(joules=joules, seconds=seconds, why=self._why)
+
+    def close(self) -> None:
+        """Close the counters."""
+        for counter in self._counters:
+            counter.close()
+
+    def _take(self) -> None:
+        """Add what was used since the last read."""
+        before, self._read_at = self._read_at, time.monotonic()
+        passed = self._read_at - before
+        for place, counter in enumerate(self._counters):
+            old, new = self._counts[place], self._note(place, counter.read())
+            if old is None or new is None:
+                self._unknown(f"the energy of {counter.name} cannot be read any more")
+                continue
+            used = new - old
+            most = _MOST_W * (passed + _STEP_S) / counter.joules
+            if used < 0 and counter.range is not None:
+                used += counter.range
+            if counter.range is not None and most >= counter.range:
+                self._unknown(
+                    f"the energy counter of {counter.name} was not read for {passed:.0f} s: it may "
+                    "have begun again at 0 more than once"
+                )
+            elif not 0 <= used <= most:
+                self._unknown(f"the energy counter of {counter.name} was set back")
+            else:
+                self._totals[place] += used
+
+    def _note(self, place: int, count: int | None) -> int | None:
+        """Keep a count that was read just now, and since when it has been that."""
+        if count != self._counts[place]:
+            self._counts[place], self._since[place] = count, self._read_at
+        return count
+
+    def _unknown(self, why: str) -> None:
+        self._why = self._why or why
+
+
+def open_energy(host: Host, state: HostState, calls: PerfCalls | None = None) -> EnergyMeter:
+    """Open the counters of all packages; of no package alone, the energy would be a part of it."""
+    zones = state.energy or ()
+    if zones and all(zone.readable for zone in zones):
+        counted = [
+            EnergyCounter(
+                zone.name or zone.path, 1e-6, zone.range_uj, partial(host.energy_uj, zone.path)
+            )
+            for zone in zones
+        ]
+        return EnergyMeter(counted, "powercap")
+    event = state.power_event
+    if event is None or not event.permitted:
+        return EnergyMeter()
+    if calls is None:
+        if host.root != Path("/"):
+            return EnergyMeter()
+        from .perf_event import PerfCalls
+
+        calls = PerfCalls()
+    counters: list[EnergyCounter] = []
+    try:
+        for cpu in event.cpus:
+            counters.append(perf_counter(calls, event, cpu))
+    except OSError as error:  # a container's rules, say
+        for counter in counters:
+            counter.close()
+        return EnergyMeter(problem=f"perf does not open the event energy-pkg: {error.strerror}")
+    return EnergyMeter(counters, "perf")
+
+
+IDLE_S = 10.0
+_PARTS = 10  # whose differences tell how well the mean is known
+
+
+class Idle(NamedTuple):
+    """The idle power in watts, the standard error of that, and over how many seconds it was seen."""
+
+    watts: float
+    error_w: float
+    seconds: float
+
+
+def measure_idle(meter: EnergyMeter, sleep: Callable[[float], None]) -> Idle | str:
+    """Measure the idle power for `IDLE_S` seconds; give why it is not known otherwise.
+
+    The standard error is that of the mean of ten parts of a second each.
+    """
+    powers, joules, seconds = [], 0.0, 0.0
+    for _ in range(_PARTS):
+        meter.begin()
+        sleep(IDLE_S / _PARTS)
+        part = meter.end()
+        if part.joules is None:
+            return part.why or "the energy is not known"
+        powers.append(part.joules / part.seconds)
+        joules += part.joules
+        seconds += part.seconds
+    error = statistics.stdev(powers) / math.sqrt(_PARTS)
+    return Idle(watts=joules / seconds, error_w=error, seconds=seconds)

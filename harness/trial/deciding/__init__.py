@@ -1,1 +1,0 @@
-"""What decides which runs of a session are executed: failures, the stopping rule, repeats."""

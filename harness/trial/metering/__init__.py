@@ -1,1 +1,0 @@
-"""What is read beside a trial's times: which counters, whose energy, what groups, and if the launcher stays."""

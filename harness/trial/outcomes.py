@@ -1,0 +1,347 @@
+"""What a run wrote, held against what the campaign expects of it: outcome and parsed metrics.
+
+Python's `re` may need longer than anybody lives, and it looks for signals only once in some
+thousands of steps: a handler that raises ends it there. One step may scan the rest of the text, so
+a long text is matched by a child, for which we wait.
+The deadline is one of processor time, or of waits that cannot be longer than they ought to be: a trial that
+is stopped and continued makes no pattern slow.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import hashlib
+import json
+import marshal
+import math
+import os
+import re
+import select
+import signal
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from signal import SIGKILL, Signals
+from types import FrameType
+from typing import TYPE_CHECKING, NoReturn
+
+from ..campaign.templates import JsonPathError, find
+
+if TYPE_CHECKING:
+    from analysis.record.run_numbers import Outcome
+
+    from ..campaign.model import Cell, MetricRule
+    from ..launch.exchange import Execution
+    from ..launch.interrupts import Interrupts
+
+_DEADLINE_S = 10.0
+_LONG = 1 << 16  # characters; 4096 scans of so many take half a second
+_LOOK_S = 0.1
+_PR_SET_PDEATHSIG = 1
+
+
+class NotMatched(Exception):  # noqa: N818 - becomes an outcome, not an error
+    """A pattern found no end; the text says why."""
+
+
+class _Late(Exception):  # noqa: N818 - a signal
+    """The deadline has passed."""
+
+
+class Matching:
+    """Matches the patterns of one run, which share `seconds`."""
+
+    def __init__(self, interrupts: Interrupts | None = None, seconds: float | None = None) -> None:
+        self._interrupts = interrupts
+        self._seconds = self._left = _DEADLINE_S if seconds is None else seconds
+
+    def matches(self, regex: str, text: str) -> bool:
+        """Tell whether the pattern matches somewhere in the text."""
+        return bool(self._found(regex, text, first=True))
+
+    def values(self, regex: str, text: str) -> list[str | None]:
+        """Give what the group ``value``, or else the first group, holds in every match."""
+        return self._found(regex, text, first=False)
+
+    def _found(self, regex: str, text: str, *, first: bool) -> list[str | None]:
+        began = time.process_time()
+        try:
+            if len(text) > _LONG:
+                return self._found_apart(regex, text, first=first)
+            with contextlib.ExitStack() as stack:
+                if self._interrupts is not None:
+                    stack.enter_context(self._interrupts.at_once())
+                stack.enter_context(_deadline(self._left))
+                return _find(regex, text, first=first)
+        except _Late:
+            what = f"the pattern was too slow: {regex!r} found no end in {self._seconds:g} s"
+            raise NotMatched(what) from None
+        finally:
+            self._left = max(1e-3, self._left - (time.process_time() - began))
+
+    def _found_apart(self, regex: str, text: str, *, first: bool) -> list[str | None]:
+        """Find in a child process: it can be killed at any time."""
+        us = os.getpid()
+        reading, writing = os.pipe2(os.O_CLOEXEC)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of threads: the child needs none
+            child = os.fork()
+        if not child:
+            _answer(us, writing, regex, text, first=first)
+        os.close(writing)
+        ready = select.poll()
+        ready.register(reading, select.POLLIN)
+        data = b""
+        try:
+            while True:
+                if ready.poll(_LOOK_S * 1000):
+                    more = os.read(reading, 1 << 20)
+                    if not more:
+                        break
+                    data += more
+                    continue
+                if self._interrupts is not None:
+                    self._interrupts.check()
+                self._left -= _LOOK_S
+                if self._left <= 0:
+                    raise _Late
+        finally:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            os.close(reading)
+        if not data:
+            what = f"the pattern {regex!r} could not be matched: there is not enough memory"
+            raise NotMatched(what)
+        found: list[str | None] = marshal.loads(data)  # noqa: S302 - our own child wrote it
+        return found
+
+
+def _find(regex: str, text: str, *, first: bool) -> list[str | None]:
+    pattern = re.compile(regex, re.MULTILINE)
+    if first:
+        return [""] if pattern.search(text) else []
+    group: str | int = "value" if "value" in pattern.groupindex else 1
+    return [match.group(group) for match in pattern.finditer(text)]
+
+
+def _answer(parent: int, writing: int, regex: str, text: str, *, first: bool) -> NoReturn:
+    """Be the child: find, write what was found, and end; die by signals, and with the parent."""
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() == parent:
+            with os.fdopen(writing, "wb") as answer:
+                answer.write(marshal.dumps(_find(regex, text, first=first)))
+    finally:
+        os._exit(0)
+
+
+@contextlib.contextmanager
+def _deadline(seconds: float) -> Iterator[None]:
+    """Raise `_Late` in the midst of what is computed, once the time has passed."""
+
+    def late(_number: int, _frame: FrameType | None) -> None:
+        raise _Late
+
+    before = signal.signal(signal.SIGPROF, late)
+    try:
+        # again and again: what is raised while an object is destroyed gets lost
+        signal.setitimer(signal.ITIMER_PROF, seconds, _LOOK_S)
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+_DETAIL = 240  # characters of a reason; a program may print megabytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """The outcome of one run and the values that it printed; `detail` says why it is not ok."""
+
+    outcome: Outcome
+    detail: str | None = None
+    metrics: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    stdout_bytes: int | None = None
+    stdout_sha256: str | None = None
+
+
+class _Unparsable(Exception):  # noqa: N818 - becomes an outcome, not an error
+    """A metric cannot be read from what the run wrote."""
+
+
+def examine(
+    cell: Cell,
+    execution: Execution,
+    stdout: Path | None,
+    stderr: Path | None,
+    limit_bytes: int,
+    *,
+    kept: frozenset[Path] = frozenset(),
+    conceal: Callable[[str], str] = str,
+    matching: Matching | None = None,
+    memory_limited: bool = False,
+) -> Examined:
+    """Judge one run.
+
+    Notes
+    -----
+    The first reason in this order decides: timeout, output limit, signal, exit code, output,
+    metrics. A run that is not ok keeps its times; the judge leaves it out and counts it. A pattern
+    that finds no end, the expected one too, makes a run "unparsable".
+    """
+    size, digest = _fingerprint(stdout, limit_bytes)
+    outcome, detail = _ending(cell, execution, [stdout, stderr], limit_bytes)
+    if execution.out_of_memory and outcome in {"exit", "signal"} and execution.killed is None:
+        cause = "out of memory limit" if memory_limited else "out of memory"
+        killed = execution.signal == SIGKILL
+        detail = cause if killed else f"{detail}; the kernel killed a process of it: {cause}"
+    if outcome in {"exit", "signal"} and (said := _last_words(stderr, conceal)):
+        detail = f"{detail}; stderr: {said}"
+    metrics: dict[str, tuple[float, ...]] = {}
+    if outcome == "ok":
+        matching = matching or Matching()
+        try:
+            mismatch = _mismatch(cell, stdout, digest, matching)
+            if mismatch:
+                outcome, detail = "output-mismatch", mismatch
+            else:
+                sources = {"stdout": stdout, "stderr": stderr}
+                for rule in cell.metrics:
+                    metrics[rule.name] = _values(rule, sources, kept, matching)
+        except (_Unparsable, NotMatched) as error:
+            outcome, detail, metrics = "unparsable", str(error), {}
+            if len(detail) > _DETAIL:
+                detail = f"{detail[:_DETAIL]}… ({len(detail)} characters)"
+    return Examined(
+        outcome=outcome,
+        detail=detail,
+        metrics=metrics,
+        stdout_bytes=size,
+        stdout_sha256=digest,
+    )
+
+
+def _ending(
+    cell: Cell, execution: Execution, outputs: list[Path | None], limit_bytes: int
+) -> tuple[Outcome, str | None]:
+    if execution.killed == "timeout":
+        return "timeout", f"ended after its timeout of {cell.timeout_s:g} s"
+    flooded = any(path is not None and path.stat().st_size > limit_bytes for path in outputs)
+    if flooded or execution.killed == "output-limit":
+        return "output-limit", f"wrote more than {limit_bytes} bytes (isolation.output_limit)"
+    if execution.killed is not None:
+        return "signal", f"killed by fairtrial: {execution.killed}"
+    if execution.signal is not None:
+        try:
+            name = Signals(execution.signal).name
+        except ValueError:
+            name = str(execution.signal)
+        return "signal", f"ended by signal {name}"
+    if execution.exit_code not in cell.expect.exit_codes:
+        wanted = " or ".join(map(str, cell.expect.exit_codes))
+        return "exit", f"exit code {execution.exit_code}, expected {wanted}"
+    return "ok", None
+
+
+def _last_words(stderr: Path | None, conceal: Callable[[str], str]) -> str:
+    """Give the last line of what the program complained, shortened."""
+    if stderr is None:
+        return ""
+    with stderr.open("rb") as file:
+        file.seek(max(0, stderr.stat().st_size - 4096))
+        lines = file.read().decode("utf-8", "replace").split("\n")
+    said = [line.strip() for line in lines if line.strip()]
+    last = conceal(said[-1]) if said else ""  # whole: of a part it would not know what it is
+    return "".join(c if c.isprintable() else "?" for c in last)[:160]
+
+
+def _fingerprint(stdout: Path | None, limit_bytes: int) -> tuple[int | None, str | None]:
+    if stdout is None:
+        return None, None
+    size = stdout.stat().st_size
+    if size > limit_bytes:
+        return size, None
+    return size, hashlib.sha256(stdout.read_bytes()).hexdigest()
+
+
+def _mismatch(
+    cell: Cell, stdout: Path | None, digest: str | None, matching: Matching
+) -> str | None:
+    expect = cell.expect
+    if stdout is None:
+        return None
+    if expect.stdout_sha256 is not None and digest != expect.stdout_sha256.lower():
+        return f"stdout has sha256 {digest}, expected {expect.stdout_sha256}"
+    if expect.stdout_file is not None:
+        try:
+            wanted = _reference(expect.stdout_file, expect.stdout_file.stat().st_mtime_ns)
+        except OSError as error:
+            return f"{expect.stdout_file} cannot be read to compare: {error.strerror}"
+        if digest != wanted:
+            return f"stdout differs from {expect.stdout_file}"
+    if expect.stdout_regex is not None:
+        text = stdout.read_text(encoding="utf-8", errors="replace")
+        if not matching.matches(expect.stdout_regex, text):
+            return f"stdout does not match {expect.stdout_regex!r}"
+    return None
+
+
+@functools.lru_cache(maxsize=256)
+def _reference(path: Path, _mtime_ns: int) -> str:
+    """Hash a reference file, again only when it has changed."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _values(
+    rule: MetricRule,
+    sources: Mapping[str, Path | None],
+    kept: frozenset[Path],
+    matching: Matching,
+) -> tuple[float, ...]:
+    path = rule.source if isinstance(rule.source, Path) else sources[rule.source]
+    assert path is not None, "the campaign loader refuses a metric from a discarded output"
+    if path in kept:
+        what = "could not be removed before the run, so what it says may be an earlier run's"
+        raise _Unparsable(f"{rule.name}: {path} {what}")
+    try:
+        if isinstance(rule.source, Path) and not path.is_file():
+            raise _Unparsable(f"{rule.name}: {path}: No such file: this run has not written it")
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise _Unparsable(f"{rule.name}: {path}: {error.strerror}") from error
+    try:
+        found = _found(rule, text, matching)
+    except (NotMatched, JsonPathError, _Unparsable) as error:
+        raise _Unparsable(f"{rule.name}: {error}") from error
+    if not found:
+        raise _Unparsable(f"{rule.name}: nothing in {path.name} matches {rule.regex or rule.json}")
+    return tuple(_number(rule, value) for value in found)
+
+
+def _found(rule: MetricRule, text: str, matching: Matching) -> Sequence[object]:
+    if rule.regex is not None:
+        return matching.values(rule.regex, text)
+    assert rule.json is not None, "a metric has a regex or a JSON path"
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _Unparsable(f"the output is no JSON: {error}") from error
+    return list(find(document, rule.json))
+
+
+def _number(rule: MetricRule, value: object) -> float:
+    try:
+        number = float(value) if isinstance(value, str | int | float) else math.nan
+    except (ValueError, OverflowError):
+        number = math.nan
+    if isinstance(value, bool) or not math.isfinite(number):
+        shown = repr(value[:80] if isinstance(value, str) else value)[:90]
+        raise _Unparsable(f"{rule.name}: {shown} is no finite number")
+    return number

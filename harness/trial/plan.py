@@ -1,0 +1,249 @@
+"""A campaign on this host: the order of its runs, its CPUs, and the room that it needs on the disk.
+
+The order of session k depends only on (seed, k), and on the node of a fleet: sessions can be appended to a finished trial, and
+a resumed trial finds the plan that it was interrupted in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import random
+import shutil
+import stat
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analysis.errors import StoreError
+from analysis.record.trial_files import PlannedRun
+
+from ..campaign.model import Campaign, Isolation, Order
+from ..errors import HostError
+from ..host.activity import GapLook
+from ..host.placement import CpuPlan, choose_cpus
+from ..host.reader import Host
+from ..host.state import HostState, Situation
+from .locks import CpuLock, cpus_in_use
+
+if TYPE_CHECKING:
+    from ..host.state import CounterLook
+    from ..launch.interrupts import Interrupts
+
+_Pair = tuple[str, str]
+
+PADDING_LIMIT = 4096  # bytes; one page moves the initial stack through all its alignments
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPlan:
+    """The planned runs of one session (from 1) in their order, made anew at each pass over them.
+
+    A session may have millions of runs: they are never held all at once.
+    """
+
+    campaign: Campaign
+    seed: int
+    session: int
+    node: str | None = None
+
+    def __iter__(self) -> Iterator[PlannedRun]:
+        """Give them in their order."""
+        return plan_session(self.campaign, self.seed, self.session, self.node)
+
+
+def plan_session(
+    campaign: Campaign, seed: int, session: int, node: str | None = None
+) -> Iterator[PlannedRun]:
+    """Give the planned runs of one session (from 1) in their order; warm-ups first, in block 0.
+
+    On a node of a fleet the order is the node's own: one order on all hosts would be one sample.
+    """
+    protocol = campaign.protocol
+    pairs = [(cell.benchmark, cell.variant) for cell in campaign.cells]
+    stream = "order" if node is None else f"order/{node}"
+    rng = random.Random(f"{seed}/{stream}/{session}")
+    position = protocol.passes(session - 1) * len(pairs)
+    rounds = protocol.warmups(session) - protocol.warmups(session - 1)
+    warmups = ((0, pair) for _, pair in _rounds(pairs, rounds, protocol.order, rng))
+    measured = _rounds(pairs, protocol.runs, protocol.order, rng)
+    for block, (benchmark, variant) in chain(warmups, measured):
+        yield PlannedRun(
+            position=position,
+            session=session,
+            block=block,
+            benchmark=benchmark,
+            variant=variant,
+            warmup=block == 0,
+        )
+        position += 1
+
+
+def _rounds(
+    pairs: list[_Pair], count: int, order: Order, rng: random.Random
+) -> Iterator[tuple[int, _Pair]]:
+    """Give `count` rounds of all cells, numbered from 1, in the campaign's order."""
+    if order == "sequential":
+        yield from ((block, pair) for pair in pairs for block in range(1, count + 1))
+        return
+    for block in range(1, count + 1):
+        cells = rng.sample(pairs, len(pairs)) if order == "shuffled" else pairs
+        yield from ((block, pair) for pair in cells)
+
+
+def padding(seed: int, session: int, position: int, setting: str | int) -> int:
+    """Give the bytes of environment padding of one run: fixed, or random for each run."""
+    if isinstance(setting, int):
+        return setting
+    # a hash, not a generator: seeding one would cost more than all else between two runs
+    text = f"{seed}/padding/{session}/{position}".encode()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest()) % PADDING_LIMIT
+
+
+_ROW_BYTES = 1200  # a row of measurements and one of the plan, generously
+_MARGIN_BYTES = 16 * 1024 * 1024
+
+
+def free_space(folder: Path) -> int:
+    """Make the folder of trials, if it is missing; give the free bytes there."""
+    os.umask(mask := os.umask(0o077))  # there is no other way to ask for it
+    if mask & stat.S_IRWXU:
+        raise StoreError(
+            f"the umask {mask:03o} takes the rights of new files from their owner too",
+            str(folder),
+            "set another one, such as 'umask 077'; the measured programs inherit it",
+        )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".write-test-{time.monotonic_ns()}"
+        probe.write_bytes(b"fairtrial")
+        probe.unlink()
+        return shutil.disk_usage(folder).free
+    except OSError as error:
+        raise StoreError(
+            f"trials cannot be written there: {error.strerror}",
+            str(folder),
+            "choose a folder that you may write with --dir DIR",
+        ) from error
+
+
+def room_needed(campaign: Campaign, sessions: int, *, kept_bytes: int = 0) -> int:
+    """Give the bytes that a trial may need: its rows, and what is kept of runs should all of them fail."""
+    passes, isolation = campaign.protocol.passes_at_most(sessions), campaign.isolation
+    rows = len(campaign.cells) * passes
+    sinks = sum(sink != "discard" for cell in campaign.cells for sink in (cell.stdout, cell.stderr))
+    written = passes * sinks * isolation.output_limit_bytes
+    kept = max(0, min(isolation.kept_outputs_bytes, written) - kept_bytes)
+    return rows * _ROW_BYTES + _MARGIN_BYTES + kept
+
+
+def cpus_for(campaign: Campaign, state: HostState) -> CpuPlan:
+    """Choose the CPUs of a campaign on this host, away from those of other trials."""
+    setting, usable = campaign.isolation.cpus, state.usable
+    if setting == "auto":
+        busy = cpus_in_use() or ()
+        free = tuple(cpu for cpu in usable if cpu not in busy)
+        usable = free if len(free) >= 2 else usable  # else there is nothing to choose from
+    return choose_cpus(setting, state.topology, usable=usable, isolated=state.isolated)
+
+
+def look_at_cpus(
+    campaign: Campaign | None,
+    host: Host,
+    cpus: tuple[int, ...] | None,
+    seconds: float,
+    *,
+    ours: tuple[int, ...] = (),
+) -> GapLook:
+    """Look how much of the CPUs others take, in the scheduling class of the campaign's targets.
+
+    A CPU on which another trial measures is left alone.
+    """
+    others = set(cpus_in_use() or ()) - set(ours)
+    taken = [cpu for cpu in cpus or () if cpu in others]
+    if taken:
+        return GapLook(problem=f"another trial measures on cpu{taken[0]}: it is not disturbed")
+    isolation = campaign.isolation if campaign else Isolation()
+    fifo = isolation.scheduling == "fifo"
+    return host.gaps(
+        cpus, seconds, priority=isolation.priority if fifo else 0, nice=isolation.nice or 0
+    )
+
+
+def situation_of(
+    campaign: Campaign | None,
+    host: Host,
+    cpus: tuple[int, ...],
+    folder: Path,
+    *,
+    needed_bytes: int = 0,
+    gaps: GapLook | None = None,
+    groups: tuple[str, ...] | None = None,
+    events: CounterLook | None = None,
+) -> Situation:
+    """Read the host as it is now, for a trial that would be stored below `folder`."""
+    counters = host.counters(cpus)  # first: who compares counters waits for them, not for the rest
+    isolation = campaign.isolation if campaign else Isolation()
+    place = folder.absolute()
+    # Path.is_dir() raises where nothing may be searched
+    existing = next(path for path in (place, *place.parents) if os.path.isdir(path))  # noqa: PTH112
+    return Situation(
+        state=host.read(cpus),
+        counters=counters,
+        cpus=cpus,
+        fifo=isolation.scheduling == "fifo",
+        aslr=isolation.aslr,
+        free_bytes=shutil.disk_usage(existing).free,
+        needed_bytes=needed_bytes,
+        runs_path=str(folder),
+        gaps=gaps,
+        groups=groups,
+        ungrouped=isolation.containment == "none",
+        limits=isolation.limits,
+        events=events,
+        energy=campaign is not None and campaign.energy,
+        others_logged_in=host.others_logged_in(),
+    )
+
+
+_CHOICES = 10  # of "auto", where other trials begin at the same time
+_LOOK_S = 1.0
+
+
+def reserve(
+    campaign: Campaign, interrupts: Interrupts, say: Callable[[str], None], wait_s: float = 0.0
+) -> tuple[CpuPlan, CpuLock]:
+    """Choose the CPUs of a campaign and lock them.
+
+    Where ``cpus: auto`` meets a trial that began at the same time it chooses again, as long as
+    there are others. Waiting comes before the checks: while another trial measures they would
+    find its load.
+    """
+    end = time.monotonic() + wait_s
+    choices, told = _CHOICES, False
+    plan = _chosen(campaign)
+    while True:
+        try:
+            return plan, CpuLock(plan.reserved)
+        except HostError as held:
+            before, plan = plan, _chosen(campaign)
+            choices -= 1
+            if plan.reserved != before.reserved and choices > 0:
+                continue
+            left = end - time.monotonic()
+            if left <= 0:
+                raise
+            if not told:
+                limit = "" if math.isinf(wait_s) else f", for at most {wait_s:g} s"
+                say(f"waiting {held.what}{limit}")
+                told = True
+            interrupts.sleep(min(_LOOK_S, left))
+
+
+def _chosen(campaign: Campaign) -> CpuPlan:
+    with Host() as host:
+        return cpus_for(campaign, host.read())

@@ -1,0 +1,323 @@
+"""How far a trial is, and which trials a folder holds: read from directories by anybody at any time."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import math
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from analysis.errors import StoreError
+from analysis.record.disturbance import Disturbances, DisturbanceTally
+from analysis.record.fleet import is_fleet
+from analysis.record.manifest import read_manifest
+from analysis.record.shapes import RESTORE, ShapeError, check, checksum_holds, opened, parse
+from analysis.record.trial_files import (
+    CERTIFICATES,
+    MANIFEST,
+    MEASUREMENTS,
+    OUTPUTS,
+    GivenUp,
+    Manifest,
+    RowShape,
+    SessionEnd,
+    StopRule,
+)
+from analysis.record.words import shorten
+
+from ..errors import clock, counted, duration, moment
+from .ending import command_to_continue, way_on_of
+from .locks import is_written_now
+from .wording import (
+    said_of_disturbances,
+    said_of_given_up,
+    said_of_sessions,
+    said_of_suspended,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trials:
+    """What a folder of trials holds: the readable ones, newest first, and why others are not."""
+
+    found: tuple[tuple[Path, Manifest], ...]
+    unreadable: tuple[StoreError, ...] = ()
+
+
+def trials_in(folder: Path, campaign: str | None = None) -> Trials:
+    """Look at every folder in `folder`, or at those that are named like trials of a campaign."""
+    found, unreadable = [], []
+    for path in _folders(folder):
+        if campaign is not None and not path.name.startswith(f"{campaign}-"):
+            continue
+        if is_fleet(path):  # its trials are its own
+            continue
+        try:
+            manifest = read_manifest(path)
+        except StoreError as error:
+            unreadable.append(error)
+            continue
+        if campaign in (None, manifest.campaign_name):
+            found.append((path, manifest))
+    newest = sorted(found, key=lambda item: item[1].started, reverse=True)
+    return Trials(found=tuple(newest), unreadable=tuple(unreadable))
+
+
+def _folders(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(folder / entry.name for entry in entries if _is_folder(entry))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise StoreError(
+            f"the folder of trials cannot be read: {error.strerror}",
+            str(folder),
+            "name one that you may read with --dir DIR",
+        ) from None
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        if entry.name.startswith(".") or not entry.is_dir():
+            return False
+        return entry.name != CERTIFICATES or os.path.lexists(os.path.join(entry.path, MANIFEST))  # noqa: PTH118 - an entry's path is text
+    except OSError:  # a link that leads in a circle
+        return False
+
+
+def misfits_of(trial: Path, manifest: Manifest, done: int) -> Iterator[str]:
+    """Say what does not fit, a sentence each; nothing of a trial that is running, or was killed.
+
+    Kept output is evidence and no data: it is left out.
+    """
+    if manifest.status == "running":
+        return
+    for name, expected in manifest.files.items():
+        parts = PurePosixPath(name).parts
+        if not parts or ".." in parts or PurePosixPath(name).is_absolute():
+            yield f"the manifest lists a file outside the trial: {name!r}"
+        elif parts[0] != OUTPUTS:
+            actual = None
+            with contextlib.suppress(OSError, StoreError), opened(trial / name) as file:
+                actual = hashlib.file_digest(file, "sha256").hexdigest()
+            if actual != expected:
+                fate = "is gone" if actual is None else "changed after the trial ended"
+                yield f"{name} {fate}"
+    planned = 0 if manifest.origin == "imported" else manifest.needed
+    if manifest.status == "complete" and done < planned:
+        yield f"{done} of {planned} runs stand in it, though it is complete"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialProgress:
+    """One trial as it stands. `state` is the manifest's status, or "killed".
+
+    `again` is the command that goes on with it, `way_on` how it is used, in words; both are empty of an
+    imported or a complete trial. `stage` says what is done before the first run. `seconds` maps
+    "benchmark/variant" to the mean time from one run's start to the next one's in the same session,
+    pauses and hooks included; where no run followed yet it is that of the runs and their hooks. Under
+    the stopping rule `stop`, `planned` and `left_s` are the most that there may be. `disturbances`
+    counts the runs that waited for a CPU (None of another tool's runs), `suspended` the executions that
+    were discarded because something stood still; `misfits` says what does not fit the manifest.
+    """
+
+    trial: str
+    campaign: str
+    state: str
+    reason: str | None
+    started: str
+    done: int
+    planned: int
+    failed: dict[str, int]
+    last: str | None
+    seconds: dict[str, float]
+    left_s: float | None
+    again: str
+    way_on: str = ""
+    stage: str | None = None
+    stop: StopRule | None = None
+    session_ends: tuple[SessionEnd, ...] = ()
+    given_up: tuple[GivenUp, ...] = ()
+    merged_from: tuple[str, ...] = ()
+    origin: str = "measured"
+    disturbances: Disturbances | None = None
+    repeating: bool = False
+    suspended: int = 0
+    misfits: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the progress as JSON types."""
+        ends = [end.to_dict() for end in self.session_ends]
+        given_up = [one.to_dict() for one in self.given_up]
+        return {**asdict(self), "session_ends": ends, "given_up": given_up}
+
+    def __str__(self) -> str:
+        """Say it in a few lines."""
+        share = 100 * self.done / self.planned if self.planned else 100
+        # a session under a stopping rule may end before its most
+        most = "at most " if self.stop is not None and self.state != "complete" else ""
+        stage = f"while {self.stage}" if self.stage and self.state == "killed" else self.stage
+        what = self.reason or stage
+        told = f"{self.done} of {most}{self.planned} runs ({share:.0f} %), started {moment(self.started)}"
+        if self.origin == "imported":  # nothing was planned here, and the time is the import's
+            told = f"{counted(self.done, 'run')} of another tool, imported {moment(self.started)}"
+        lines = [
+            f"{self.trial} · {self.state}" + (f": {what}" if what else ""),
+            f"  {told}",
+            *(["  put together from " + ", ".join(self.merged_from)] if self.merged_from else []),
+            *said_of_sessions(self.session_ends),
+            *said_of_given_up(self.given_up),
+            *said_of_disturbances(self.disturbances, repeating=self.repeating),
+            *said_of_suspended(self.suspended),
+        ]
+        if self.state == "running" and self.left_s is not None:
+            lines.append(f"  {most or 'about '}{clock(self.left_s)} left; last: {self.last}")
+        if self.failed:
+            parts = (f"{count} {what}" for what, count in sorted(self.failed.items()))
+            lines.append(f"  not ok: {', '.join(parts)}")
+        # where all planned runs are there, disturbed ones may still have to be repeated
+        unfinished = self.done < self.planned or self.repeating
+        if self.state in {"killed", "interrupted", "stopped"} and unfinished:
+            lines.append(f"  {self.way_on}")
+        lines += [f"  damaged: {what}" for what in self.misfits]
+        if self.misfits:
+            lines.append("  restore it from a copy: nothing judges it as it is")
+        return "\n".join(lines)
+
+
+def read_progress(trial: Path) -> TrialProgress:
+    """Read how far a trial is; a torn last line is passed over."""
+    manifest = read_manifest(trial)
+    tally = _tally(trial)
+    seconds = {name: total / count for name, (total, count) in {**tally.own, **tally.gaps}.items()}
+    running = is_written_now(trial)
+    imported = manifest.origin == "imported"
+    ended = imported or manifest.status == "complete"  # there is nothing to go on with
+    done = sum(tally.done.values())
+    state = manifest.status if manifest.status != "running" or running else "killed"
+    return TrialProgress(
+        trial=manifest.trial,
+        campaign=manifest.campaign_name,
+        state=state,
+        reason=manifest.reason,
+        started=manifest.started,
+        done=done,
+        planned=manifest.needed,
+        failed=dict(tally.failed),
+        last=_last(tally.last),
+        seconds=seconds,
+        left_s=_left(manifest, tally.done, seconds) if running else None,
+        again="" if ended else command_to_continue(manifest, trial),
+        way_on="" if ended else way_on_of(manifest, trial),
+        stage=manifest.stage,
+        stop=manifest.stop,
+        session_ends=manifest.session_ends,
+        given_up=manifest.given_up,
+        merged_from=tuple(part.trial for part in manifest.merged_from),
+        origin=manifest.origin,
+        disturbances=None if imported else tally.disturbances.counts,
+        repeating=manifest.repeating,
+        suspended=tally.suspended,
+        misfits=tuple(misfits_of(trial, manifest, done)),
+    )
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What is counted line by line: a long trial is not held in memory."""
+
+    done: Counter[str] = field(default_factory=Counter)
+    failed: Counter[str] = field(default_factory=Counter)
+    gaps: dict[str, tuple[float, int]] = field(default_factory=dict)
+    own: dict[str, tuple[float, int]] = field(default_factory=dict)
+    last: dict[str, Any] | None = None
+    last_start: datetime | None = None
+    disturbances: DisturbanceTally = field(default_factory=DisturbanceTally)
+    suspended: int = 0
+
+    def add(self, row: dict[str, Any]) -> None:
+        self.disturbances.add(row)
+        self.suspended += row.get("suspended") or 0
+        cell = _cell(row)
+        start = None  # of which nanoseconds are cut to microseconds; None of a time that is none of ours
+        with contextlib.suppress(ValueError, TypeError):
+            start = datetime.fromisoformat(str(row.get("started_at")))
+        start = start if start is not None and start.tzinfo is not None else None
+        if self.last is not None and start is not None and self.last_start is not None:
+            self._add_gap(self.last, row, (start - self.last_start).total_seconds())
+        self.last, self.last_start = row, start
+        if row["position"] >= 0:
+            self.done[cell] += 1
+        if row["outcome"] != "ok" and (row["position"] >= 0 or row.get("repeats") is not None):
+            self.failed[row["outcome"]] += 1
+        if row.get("wall_ns") is not None:
+            hooks = (row.get("before_s") or 0.0) + (row.get("after_s") or 0.0)
+            _put(self.own, cell, row["wall_ns"] / 1e9 + hooks)
+
+    def _add_gap(self, earlier: dict[str, Any], later: dict[str, Any], seconds: float) -> None:
+        """Count the time between two starts, unless they belong to different sessions."""
+        same = all(earlier[key] == later[key] for key in ("session", "segment"))
+        if not same or earlier.get("wall_ns") is None:
+            return
+        if seconds >= earlier["wall_ns"] / 1e9 > 0:  # else the clock was set back in between
+            _put(self.gaps, _cell(earlier), seconds)
+
+
+def _cell(row: Mapping[str, Any]) -> str:
+    return f"{row['benchmark']}/{row['variant']}"
+
+
+def _put(sums: dict[str, tuple[float, int]], cell: str, seconds: float) -> None:
+    total, count = sums.get(cell, (0.0, 0))
+    if math.isfinite(total + seconds):  # hooks of 1e308 s were never measured
+        sums[cell] = (total + seconds, count + 1)
+
+
+def _tally(trial: Path) -> _Tally:
+    tally = _Tally()
+    where = trial / MEASUREMENTS
+    with opened(where) as file:
+        for number, line in enumerate(file, 1):
+            if not (line.endswith(b"\n") and checksum_holds(line[:-1])):
+                continue
+            try:
+                row = parse(line[:-1])
+                check(RowShape, row)
+            except ShapeError as error:
+                raise StoreError(
+                    f"the line is damaged: {error}", f"{where}:{number}", RESTORE
+                ) from None
+            tally.add(row)
+    return tally
+
+
+def _left(
+    manifest: Manifest, done: Mapping[str, int], seconds: Mapping[str, float]
+) -> float | None:
+    if not seconds:
+        return None
+    left_out = manifest.left_out  # of given-up cells, which may take longest
+    cells = [(b, v) for b in manifest.benchmarks for v in manifest.variants]
+    per_cell = (manifest.needed + sum(left_out.values())) / len(cells)
+    typical = sum(seconds.values()) / len(seconds)
+    return sum(
+        (per_cell - left_out.get((b, v), 0) - done.get(f"{b}/{v}", 0))
+        * seconds.get(f"{b}/{v}", typical)
+        for b, v in cells
+    )
+
+
+def _last(row: dict[str, Any] | None) -> str | None:
+    if row is None:
+        return None
+    name = shorten(f"{row['benchmark']} / {row['variant']}", 40)
+    if row["outcome"] != "ok" or row.get("wall_ns") is None:
+        return f"{name}: {row['outcome']}"
+    return f"{name} {duration(row['wall_ns'] / 1e9)}"

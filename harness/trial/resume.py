@@ -1,0 +1,412 @@
+"""Which trial to go on with, whether it is still the same experiment, and with the same programs.
+
+In this order, so that a program which is still there is never overwritten by a build that nobody
+wanted. What a build may overwrite is copied into the trial first.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from operator import ne
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from analysis.errors import StoreError, UsageError
+from analysis.record.environment_changes import diff
+from analysis.record.manifest import read_manifest
+from analysis.record.shapes import opened
+from analysis.record.trial_files import CAMPAIGN, MANIFEST, OUTPUTS, RESOLVED, Finding, Manifest
+
+from ..campaign.defaults import OwnDefaults, Table
+from ..campaign.identity import (
+    RULE,
+    first_defaults,
+    identity_of,
+    stored_defaults,
+    stored_own_defaults,
+)
+from ..campaign.load import campaign_name, load_campaign
+from ..host.executables import sha256_file
+from ..launch.commands import hashes
+from .folder import open_inside, storing
+from .locks import is_written_now, written_by_another
+from .plan import plan_session
+from .preparation import planned_runs
+from .progress import Trials, trials_in
+from .writer import Store
+
+if TYPE_CHECKING:
+    from ..campaign.model import Build, Campaign
+    from .context import TrialContext
+
+
+def unfinished_trial(folder: Path, campaign: str) -> tuple[Path, Manifest] | None:
+    """Give the newest trial of a campaign that is unfinished, and that nobody is writing."""
+    for path, manifest in trials_in(folder, campaign).found:
+        if manifest.status != "complete" and not is_written_now(path):
+            return path, manifest
+    return None
+
+
+def trial_to_resume(folder: Path, campaign: str, named: Path | None) -> tuple[Path, Manifest]:
+    """Choose the newest unfinished trial of the campaign, or the one that was named.
+
+    Where all are finished it is the newest: it may be given more sessions.
+    """
+    if named is None:
+        trials = trials_in(folder, campaign)
+    else:
+        manifest = read_manifest(named)
+        if manifest.origin == "merged":
+            names = ", ".join(part.trial for part in manifest.merged_from)
+            raise StoreError(
+                f"this trial was put together from others ({names}): nothing can be measured into it",
+                str(named),
+                "measure a new trial, or go on with one of those, and put them together again with "
+                "'fairtrial merge'",
+            )
+        refuse_imported(named, manifest)
+        trials = Trials(found=((named, manifest),))
+    found = [item for item in trials.found if item[1].origin == "measured"]
+    if not found:
+        damaged = "".join(f"\n  {error.where}: {error.what}" for error in trials.unreadable)
+        raise UsageError(
+            f"there is no trial of campaign '{campaign}' to resume{damaged}",
+            str(folder),
+            "leave out --resume to start one, or name its folder with --dir or --trial",
+        )
+    unfinished = [item for item in found if item[1].status != "complete"]
+    path, manifest = (unfinished or found)[0]
+    if is_written_now(path):
+        raise written_by_another(path)
+    return path, manifest
+
+
+def refuse_imported(path: Path, manifest: Manifest) -> None:
+    """Refuse to go on with a trial that was made of another tool's files."""
+    if manifest.origin == "imported":
+        raise StoreError(
+            "this trial was imported from files of another tool: it cannot be resumed",
+            str(path),
+            "leave out --resume and name a campaign, to measure a trial of it",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """One difference between the trial as it began and now. `accepted` ones may be recorded."""
+
+    what: str
+    old: str
+    new: str
+
+
+def campaign_drift(path: Path, manifest: Manifest, campaign: Campaign) -> list[Drift]:
+    """Compare the campaign's identity; the difference is that of the two texts."""
+    now = identity_of(campaign, manifest.campaign_identity)
+    if now == manifest.campaign_sha256:
+        return []
+    with opened(path / CAMPAIGN) as file:
+        old = file.read().decode("utf-8", errors="replace").splitlines()
+    new = campaign.text.decode("utf-8", errors="replace").splitlines()
+    lines = difflib.unified_diff(old, new, "as the trial began", "now", lineterm="", n=1)
+    text = "\n".join(f"    {line}" for line in lines)
+    return [
+        Drift(
+            what=f"the campaign has changed:\n{text}" if text else "the campaign has changed",
+            old=manifest.campaign_sha256,
+            new=now,
+        )
+    ]
+
+
+def refuse_another_rule(path: Path, manifest: Manifest, campaign: Campaign) -> None:
+    """Refuse to treat the disturbed runs of a trial in another way than those that it has."""
+    if manifest.repeating == campaign.protocol.repeating:
+        return
+    then = "repeat" if manifest.repeating else "keep"
+    raise StoreError(
+        f"the trial began with 'disturbed: {then}', and the campaign now says "
+        f"'disturbed: {campaign.protocol.disturbed}': what becomes of disturbed runs is fixed before "
+        "the first of them",
+        str(path),
+        f"write 'disturbed: {then}' again, or start a new trial",
+    )
+
+
+def refuse_other_units(
+    path: Path, then: Mapping[str, Mapping[str, str]], now: Mapping[str, Mapping[str, str]]
+) -> None:
+    """Refuse to write values of another unit, or another sense, among those of a trial's metric."""
+    for name in then.keys() & now.keys():
+        before, after = (
+            f"{one[name]['unit']}, {one[name]['better']} is better" for one in (then, now)
+        )
+        if before != after:
+            raise StoreError(
+                f"the metric '{name}' was in {before}, and the campaign now says {after}: its rows would "
+                "not be told apart",
+                str(path),
+                "give the metric another name, or start a new trial",
+            )
+
+
+def target_drift(old: Mapping[str, str], new: Mapping[str, str]) -> list[Drift]:
+    """Compare the executables' hashes."""
+    drifts = []
+    for path in sorted(old.keys() | new.keys()):
+        before, now = old.get(path, "not used"), new.get(path, "not used")
+        if before != now:
+            what = f"the program {path} has changed: sha256 {before[:12]}… is now {now[:12]}…"
+            drifts.append(Drift(what=what, old=before, new=now))
+    return drifts
+
+
+def host_drift(manifest: Manifest, host: str, host_id: str, cpu_model: str | None) -> list[Drift]:
+    """Compare what makes a host: its machine id and its processor."""
+    drifts = []
+    if host_id != manifest.host_id:
+        what = f"the host has changed: it was {manifest.host}, now it is {host}"
+        if host == manifest.host:
+            what = f"the host has changed: it is another one of the name {host}, with another machine id"
+        drifts.append(Drift(what=what, old=manifest.host_id, new=host_id))
+    if cpu_model != manifest.cpu_model:
+        what = f"the processor has changed: it was {manifest.cpu_model}, now it is {cpu_model}"
+        drifts.append(Drift(what=what, old=str(manifest.cpu_model), new=str(cpu_model)))
+    return drifts
+
+
+def environment_drift(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Drift]:
+    """Compare two environment records; only what may not change under a trial counts.
+
+    That is another machine, processor or program (with its libraries), and another kernel.
+    """
+    return [
+        Drift(what=change.what, old=str(change.old), new=str(change.new))
+        for change in diff(dict(old), dict(new))
+        if change.identity or change.key == "kernel.release"
+    ]
+
+
+def settle(store: Store, drifts: list[Drift], *, accept: bool) -> None:
+    """Refuse a trial that has drifted, or record the drift when it is accepted."""
+    if not accept:
+        refuse(store.path, drifts)
+    record(store, drifts)
+
+
+def refuse(path: Path, drifts: list[Drift], *, complete: bool = False) -> None:
+    """Stop if anything has drifted; the way out is another one of a trial that is `complete`."""
+    if not drifts:
+        return
+    fix = "put it back as it was, start a new trial, or go on all the same with"
+    if complete:  # nothing is left to accept the change for
+        fix = "the trial is complete: start a new one, or add sessions to it under the changed campaign"
+        fix += " with --sessions +1"
+    fix += " --accept-drift (the change is then recorded in the trial)"
+    raise StoreError("\n".join(drift.what for drift in drifts), str(path), fix)
+
+
+def record(store: Store, drifts: list[Drift]) -> None:
+    """Write what has drifted, and was accepted, into the trial."""
+    findings = [
+        Finding(
+            check="drift",
+            status="warn",
+            what=drift.what,
+            where=f"{drift.old} -> {drift.new}",
+            reason="runs before and after a change are not samples of the same thing",
+        )
+        for drift in drifts
+    ]
+    store.append_findings("resume", findings)
+
+
+def check_plan(store: Store, campaign: Campaign) -> None:
+    """Hold the stored plan against the one that the campaign and seed give."""
+    seed, node = store.manifest.seed, store.manifest.node
+    count = sessions = 0
+    for run in store.planned():
+        count, sessions = count + 1, max(sessions, run.session)
+    planned = (
+        run
+        for session in range(1, sessions + 1)
+        for run in plan_session(campaign, seed, session, node)
+    )
+    # counted before it is compared: a session may have any number
+    differs = planned_runs(campaign, sessions) != count or any(map(ne, store.planned(), planned))
+    if not count:  # it was broken off before its first session, and says already what that would be
+        manifest, protocol = store.manifest, campaign.protocol
+        then = (manifest.benchmarks, manifest.variants, manifest.runs, manifest.warmup)
+        now = (campaign.benchmarks, campaign.variants, protocol.runs, protocol.warmup)
+        differs = then != now
+    if differs:
+        raise StoreError(
+            "the stored plan is not the one that this campaign gives: its benchmarks, variants, "
+            "runs, warm-ups, order or seed have changed, or the file was edited",
+            str(store.path / "plan.jsonl"),
+            "go back to the campaign.yaml in the trial's folder, or start a new trial",
+        )
+
+
+TARGETS_BEFORE = f"{OUTPUTS}/targets-before"
+
+
+def programs_again(context: TrialContext, *, builds: bool, accept: bool) -> None:
+    """Find what the cells execute; build it only where it is missing or a change is accepted.
+
+    Without `builds` nothing is built: what is missing is then missed.
+    """
+    campaign, store = context.campaign, context.store
+    then = store.manifest.targets
+    if not then:  # it was broken off before all was built: nothing was measured with them
+        if builds:
+            context.build(campaign.builds)
+    else:
+        there = hashes(Path(path) for path in then if os.path.lexists(path))
+        changed = target_drift({path: then[path] for path in there}, there)
+        missing = [path for path in then if path not in there]
+        if not accept:
+            refuse(store.path, changed)
+        if campaign.builds and (changed or missing):
+            wanted = campaign.builds if changed else _builds_of(campaign, missing)
+            copies = [_copy(store.path, Path(path), digest) for path, digest in there.items()]
+            try:
+                if builds:
+                    context.build(wanted)
+            except BaseException:
+                _put_back(copies)
+                raise
+            if not accept:  # a build of one variant may touch the others'
+                _put_back(copies)
+    context.find_programs()
+    now = hashes(context.executables.values())
+    if then:
+        settle(store, target_drift(then, now), accept=accept)
+    store.update(targets=now)
+
+
+def _builds_of(campaign: Campaign, missing: Sequence[str]) -> Sequence[Build]:
+    """Give the builds of the variants whose programs are missing; all, where that cannot be told."""
+    owners: dict[str, set[str]] = {path: set() for path in missing}
+    for cell in campaign.cells:
+        path = str(cell.cwd / cell.command.argv[0])
+        if path in owners:
+            owners[path].add(cell.variant)
+    variants = set().union(*owners.values())
+    builds = [build for build in campaign.builds if build.variant in variants]
+    known = all(owners.values()) and variants <= {build.variant for build in builds}
+    return builds if known else campaign.builds
+
+
+class _Copy(NamedTuple):
+    """A program, and its copy in the trial."""
+
+    program: Path  # links followed
+    place: Path
+    digest: str
+    mode: int
+
+
+def _copy(trial: Path, path: Path, digest: str) -> _Copy:
+    """Copy a program into the trial, under its hash."""
+    program = path.resolve()
+    name = f"{TARGETS_BEFORE}/{digest[:16]}-{path.name}"
+    with storing(trial / name):
+        (trial / TARGETS_BEFORE).mkdir(exist_ok=True)
+        fd = open_inside(trial, f"{name}.part", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        with os.fdopen(fd, "wb") as copy, program.open("rb") as original:
+            shutil.copyfileobj(original, copy)
+            copy.flush()
+            os.fsync(fd)
+        (trial / f"{name}.part").replace(trial / name)
+        mode = program.stat().st_mode & 0o7777
+    return _Copy(program, trial / name, digest, mode)
+
+
+def _put_back(copies: Sequence[_Copy]) -> None:
+    """Put back the programs that a build has changed or removed."""
+    for copy in copies:
+        with storing(copy.program):
+            if copy.program.exists() and sha256_file(copy.program) == copy.digest:
+                continue
+            fresh = copy.program.with_name(f".{copy.program.name}.before")
+            shutil.copyfile(copy.place, fresh)
+            fresh.chmod(copy.mode)
+            fresh.replace(copy.program)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """A trial to go on with, and its campaign as the version that began it would read it now.
+
+    `sessions` is how many there are to be in all; `passed_over` says which folders may hold a
+    newer trial of the campaign that cannot be read.
+    """
+
+    path: Path
+    manifest: Manifest
+    campaign: Campaign
+    sessions: int
+    passed_over: tuple[StoreError, ...] = ()
+
+
+def trial_begun(
+    file: Path,
+    folder: Path,
+    *,
+    named: Path | None = None,
+    sessions: int | None = None,
+    more: int = 0,
+    seed: int | None = None,
+) -> Begun:
+    """Find the trial to go on with, and read the campaign file under the defaults of then."""
+    if (file / MANIFEST).is_file():
+        refuse_imported(file, read_manifest(file))  # else the file is missed, not the reason told
+    name = campaign_name(file)
+    path, manifest = trial_to_resume(folder, name, named)
+    defaults, own = defaults_of(path, manifest)
+    return Begun(
+        path=path,
+        manifest=manifest,
+        campaign=load_campaign(
+            file,
+            seed=manifest.seed if seed is None else seed,  # it may not be the file's
+            defaults=defaults,
+            own=own,
+        ),
+        sessions=max(manifest.sessions, sessions or 0) + more,
+        passed_over=trials_in(folder, name).unreadable if named is None else (),
+    )
+
+
+def defaults_of(path: Path, manifest: Manifest) -> tuple[Table, OwnDefaults]:
+    """Give the defaults with which a trial began, and those of the person who began it."""
+    if manifest.campaign_identity == 1:
+        return first_defaults(), OwnDefaults()
+    if manifest.campaign_identity > RULE:
+        raise StoreError(
+            f"the campaign's identity is made by rule {manifest.campaign_identity}, and {RULE} is "
+            "the newest known here",
+            str(path / MANIFEST),
+            "use the fairtrial version that wrote it, or a newer one",
+        )
+    try:
+        with opened(path / RESOLVED) as file:
+            text = file.read()
+        digest = hashlib.sha256(text).hexdigest()
+        if manifest.files.get(RESOLVED, digest) != digest:  # of a killed trial none is known
+            raise ValueError("it has changed since the trial ended")
+        return stored_defaults(text), OwnDefaults(values=stored_own_defaults(text))
+    except (OSError, ValueError, StoreError) as error:
+        reason = getattr(error, "what", None) or getattr(error, "strerror", None) or str(error)
+        raise StoreError(
+            f"the defaults with which the trial began cannot be read: {reason}",
+            str(path / RESOLVED),
+            "restore the file from a copy, or start a new trial",
+        ) from error

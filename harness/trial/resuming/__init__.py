@@ -1,1 +1,0 @@
-"""Going on with a trial: which one, whether it is still the same experiment, and how it is said."""

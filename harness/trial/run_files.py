@@ -1,0 +1,434 @@
+"""Files that runs read and write: inputs, metric files, caught outputs, and whether outputs agree.
+
+What a run wrote there is the trial's: it is removed before the next run, which must not be told by
+an earlier one's numbers, and once it was read. What lay there before the trial's first run is
+somebody's: an input of the campaign is refused, anything else gets another name. Files of the kernel
+(below /proc and /sys) are live and stay.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import stat
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analysis.errors import StoreError
+from analysis.record.trial_files import ENVIRONMENT, MEASUREMENTS, Finding
+
+from ..errors import CampaignError, Problem
+from ..host.executables import digest_of, signature_of
+from .folder import mode_of_files, open_inside
+
+if TYPE_CHECKING:
+    from analysis.record.run_numbers import Outcome
+
+    from ..campaign.model import Campaign, Cell
+
+_MOST_BYTES = 64 * 1024 * 1024  # of an argument that is hashed unasked
+
+Programs = Mapping[tuple[str, str], Path]
+
+
+def declared_inputs(cell: Cell) -> Iterator[tuple[str, Path]]:
+    """Give the files that the campaign names as inputs of a cell, each with what it is."""
+    if cell.stdin is not None:
+        yield "the stdin", cell.stdin
+    if cell.expect.stdout_file is not None:
+        yield "the expected output", cell.expect.stdout_file
+    for path in cell.inputs:
+        yield "an input", path
+
+
+def argument_files(cell: Cell) -> Iterator[Path]:
+    """Give the files among the arguments of a cell's command, `--name=FILE` too.
+
+    What stands in a text for the shell is not looked into.
+    """
+    for argument in cell.command.argv[1:]:
+        for text in dict.fromkeys((argument, argument.partition("=")[2])):
+            if text and _is_file(cell.cwd / text):
+                yield cell.cwd / text
+
+
+def every_input(campaign: Campaign, programs: Programs) -> Iterator[tuple[str, Path]]:
+    """Give every file that the campaign and its cells read, each with what it is, in words."""
+    yield "the campaign file", campaign.source
+    for cell in campaign.cells:
+        of = f"of {cell.benchmark} / {cell.variant}"
+        for what, path in declared_inputs(cell):
+            yield f"{what} {of}", path
+        program = programs.get((cell.benchmark, cell.variant))
+        name = cell.command.argv[0]
+        if program is None and "/" in name:  # it may be built later, at this place
+            program = cell.cwd / name
+        if program is not None:
+            yield f"the program {of}", program
+        for path in argument_files(cell):
+            yield f"an argument {of}", path
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # too long for a name, or in a folder that is closed to us
+        return False
+
+
+class ArgumentFiles:
+    """Follows the files among the commands' arguments that no run writes.
+
+    Which of them are inputs nobody says; those are taken for it that the first run of every cell left
+    as they were. A change of one is told, not refused.
+    """
+
+    def __init__(self, campaign: Campaign, known: Mapping[str, str]) -> None:
+        self._campaign = campaign
+        self.known = dict(known)
+        self._candidates: dict[Path, tuple[tuple[int, ...], str]] = {}
+        self._left: set[tuple[str, str]] = set()
+
+    def look(self) -> tuple[Finding, ...]:
+        """Say before a session which of the known ones have changed, and note the others."""
+        told = tuple(self._changes())
+        self._candidates = {
+            path: (signature, digest)
+            for path in self._unknown()
+            if (signature := signature_of(path)) and signature[2] <= _MOST_BYTES
+            if (digest := digest_of(path)[0])
+        }
+        if self._candidates:
+            self._left = {(cell.benchmark, cell.variant) for cell in self._campaign.cells}
+        return told
+
+    def executed(self, benchmark: str, variant: str) -> bool:
+        """Count a run in; tell whether it was the last first one, and `known` has grown."""
+        if not self._candidates:
+            return False
+        self._left.discard((benchmark, variant))
+        if self._left:
+            return False
+        found = {
+            str(path): digest
+            for path, (signature, digest) in self._candidates.items()
+            if signature_of(path) == signature
+        }
+        self._candidates = {}
+        self.known |= found
+        return bool(found)
+
+    def _changes(self) -> Iterator[Finding]:
+        for name, before in list(self.known.items()):
+            now = digest_of(Path(name))[0] or "gone, or not to be read"
+            if now != before:
+                self.known[name] = now
+                yield Finding(
+                    check="input",
+                    status="warn",
+                    what=f"the file {name}, an argument of a command, has changed since it was used",
+                    where=f"{before} -> {now}",
+                    fix="name it under 'inputs', then a resumed trial refuses other content",
+                    reason="runs before and after a change are not samples of the same thing",
+                )
+
+    def _unknown(self) -> Iterator[Path]:
+        seen = {Path(name) for name in self.known}
+        for cell in self._campaign.cells:
+            seen.update(path for _, path in declared_inputs(cell))
+            seen.update(rule.source for rule in cell.metrics if isinstance(rule.source, Path))
+        for cell in self._campaign.cells:
+            for path in argument_files(cell):
+                if path not in seen:
+                    seen.add(path)
+                    yield path
+
+
+def files_to_set_aside(
+    campaign: Campaign, programs: Programs, trial: Path | None = None
+) -> tuple[Path, ...]:
+    """List the metrics' files that are there although no run of the trial can have written them."""
+    if trial is not None and _has_begun(trial):
+        return ()
+    problems = list(_inputs_among(campaign, programs))
+    if problems:
+        raise CampaignError(problems)
+    files = dict.fromkeys(path for cell in campaign.cells for _, path in _files(cell))
+    return tuple(path for path in files if os.path.lexists(path))
+
+
+def set_aside(campaign: Campaign, programs: Programs, trial: Path) -> Finding | None:
+    """Rename what lies in the place of a metric's file, before the first run of a trial."""
+    pairs = {
+        path: path.with_name(f"{path.name}.before-{trial.name}")
+        for path in files_to_set_aside(campaign, programs, trial)
+    }
+    for path, place in pairs.items():
+        _refuse_odd(path, place)
+    done: list[Path] = []
+    try:
+        for path, place in pairs.items():
+            path.rename(place)
+            done.append(path)
+    except OSError as error:
+        for path in done:
+            with contextlib.suppress(OSError):
+                pairs[path].rename(path)
+        raise _cannot(path, f"cannot be renamed to {place.name}: {error.strerror}") from error
+    if not pairs:
+        return None
+    names = "; ".join(f"{path} is now {place.name}" for path, place in pairs.items())
+    return Finding(
+        check="metric-file",
+        status="warn",
+        what=f"what lay in the place of a metric's file was set aside: {names}",
+        where=str(campaign.source),
+        reason="a run's metric must not be read from what was there before it",
+    )
+
+
+def clear(cell: Cell) -> frozenset[Path]:
+    """Remove the files that the metrics of a cell are read from.
+
+    Gives those that stay although they should not, because they may not be removed.
+    """
+    kept = set()
+    for _, path in _files(cell):
+        try:
+            path.unlink(missing_ok=True)
+        except OSError:
+            kept.add(path)
+    return frozenset(path for path in kept if path.is_file())
+
+
+def _files(cell: Cell) -> Iterator[tuple[str, Path]]:
+    """Give the files that metrics are read from, each with the metric; none of the kernel's."""
+    for rule in cell.metrics:
+        live = ("/proc/", "/sys/")
+        if isinstance(rule.source, Path) and not os.path.realpath(rule.source).startswith(live):
+            yield rule.name, rule.source
+
+
+def _inputs_among(campaign: Campaign, programs: Programs) -> Iterator[Problem]:
+    """Tell of the metrics' files that are inputs, under whatever name."""
+    files: dict[object, tuple[Cell, str, Path]] = {}
+    for cell in campaign.cells:
+        for metric, source in _files(cell):
+            files.setdefault(_identity(source), (cell, metric, source))
+    if not files:
+        return
+    told = set()
+    for what, path in every_input(campaign, programs):
+        key = _identity(path)
+        if key not in files or key in told:
+            continue
+        told.add(key)
+        cell, metric, source = files[key]
+        yield Problem(
+            what=f"the metric '{metric}' is read from {source}, which is removed before each run, "
+            f"and that is {what}",
+            where=cell.command.mark,
+            fix="name another file under 'from'; if runs write this one, move away what is there",
+        )
+
+
+def _identity(path: Path) -> object:
+    """Tell files apart whatever their names; what is not there yet has only its name."""
+    try:
+        found = path.stat()
+    except OSError:
+        return os.path.realpath(path)
+    return found.st_dev, found.st_ino
+
+
+def _refuse_odd(path: Path, place: Path) -> None:
+    """Refuse what is no file of its own, and a name that is taken."""
+    mode = path.lstat().st_mode
+    if path.is_dir() or not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
+        why = "is no regular file, so no metric can be read from it"
+    elif os.path.lexists(place):
+        why = f"cannot be set aside: {place.name} is there already"
+    elif not os.access(path.parent, os.W_OK):
+        why = f"cannot be renamed to {place.name}: its folder may not be written"
+    else:
+        return
+    raise _cannot(path, why)
+
+
+def _cannot(path: Path, what: str) -> StoreError:
+    return StoreError(
+        f"a metric is read from there, and what lies there {what}",
+        str(path),
+        "move it away, or name another file under 'from'",
+    )
+
+
+def _has_begun(trial: Path) -> bool:
+    try:
+        return (trial / ENVIRONMENT).stat().st_size > 0
+    except OSError:
+        return False
+
+
+# What is kept of single runs: "0042.stdout", "w1.stderr", "r2.stdout", "0042.before.log".
+_KEPT = re.compile(r"([wr])?((?(1)[0-9]+|[0-9]{4,}))\.(?:stdout|stderr|before\.log|after\.log)")
+
+
+class Spools:
+    """The files of one session that its runs write to, in the folder `outputs` of its trial.
+
+    What is done with them is done in the folder that was there when the session began, and through
+    no symbolic link, whatever the programs that are measured make of it.
+    """
+
+    def __init__(self, outputs: Path, most_bytes: int) -> None:
+        self.outputs = outputs
+        self.stdout = outputs / "current.stdout"
+        self.stderr = outputs / "current.stderr"
+        self.log = outputs / "current.log"
+        self._most = most_bytes
+        self._kept = kept_bytes(outputs)
+        self._dropped: list[int] = []
+        self._at = open_inside(outputs.parent, outputs.name, os.O_RDONLY | os.O_DIRECTORY)
+
+    def caught(self, path: Path) -> None:
+        """Make sure that a file is there and nothing else, before it is read.
+
+        A program that deletes what it writes to, or puts something in its place, has written nothing.
+        """
+        there, ours = self.outputs.stat(follow_symlinks=False), os.fstat(self._at)
+        if (there.st_dev, there.st_ino) != (ours.st_dev, ours.st_ino):
+            raise StoreError(
+                "the folder was replaced while a run lasted",
+                str(self.outputs),
+                "put back what was there, find out who moved it, then continue with --resume",
+            )
+        with contextlib.suppress(FileNotFoundError):
+            mode = os.stat(path.name, dir_fd=self._at, follow_symlinks=False).st_mode
+            if stat.S_ISREG(mode):
+                return
+            os.unlink(path.name, dir_fd=self._at)
+        making = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        os.close(os.open(path.name, making, mode_of_files(self._at), dir_fd=self._at))
+
+    def keep(self, path: Path, name: str, limit: int) -> bool:
+        """Keep what was caught as `name`, cut to `limit` bytes; tell whether there was room for it."""
+        fd = os.open(path.name, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=self._at)
+        try:
+            size = os.fstat(fd).st_size
+            if size > limit:
+                os.ftruncate(fd, limit)
+                size = limit
+        finally:
+            os.close(fd)
+        if size and self._kept + size > self._most:
+            os.unlink(path.name, dir_fd=self._at)
+            self._dropped.append(size)
+            return False
+        os.rename(path.name, name, src_dir_fd=self._at, dst_dir_fd=self._at)
+        self._kept += size
+        return True
+
+    def finding(self) -> Finding | None:
+        """Say how much was not kept, if anything was not."""
+        if not self._dropped:
+            return None
+        count, size = len(self._dropped), sum(self._dropped)
+        return Finding(
+            check="kept-outputs",
+            status="warn",
+            what=f"{count} output{'s' * (count > 1)} of runs ({size / 1e6:.1f} MB) "
+            f"{'were' if count > 1 else 'was'} not kept: the cap of {self._most / 1e6:g} MB is reached",
+            where="isolation.kept_outputs",
+            fix="look at those that are kept first; for more, raise isolation.kept_outputs",
+            reason="what failing runs write would fill the disk",
+        )
+
+    def close(self) -> None:
+        """Remove what was caught last."""
+        for path in (self.stdout, self.stderr, self.log):
+            path.unlink(missing_ok=True)
+        if self._at >= 0:
+            os.close(self._at)
+            self._at = -1
+
+
+def kept_bytes(outputs: Path) -> int:
+    """Give the size of what is kept of runs in a trial's folder `outputs`."""
+    with contextlib.suppress(OSError), os.scandir(outputs) as entries:
+        return sum(
+            entry.stat(follow_symlinks=False).st_size
+            for entry in entries
+            if _KEPT.fullmatch(entry.name)
+        )
+    return 0
+
+
+def remove_discarded(outputs: Path, done: Container[int]) -> None:
+    """Remove what was kept of runs that have no row: they are executed again, and may keep nothing."""
+    for path in outputs.iterdir():
+        kept = _KEPT.fullmatch(path.name)
+        position = kept and (-int(kept[2]) if kept[1] else int(kept[2]))
+        if position is not None and position not in done and not path.is_dir():
+            path.unlink()
+
+
+_AGREED = 3  # runs in a row, before another output is news
+
+
+@dataclass(slots=True)
+class _Cell:
+    digest: str
+    runs: int = 1
+    told: bool = False
+
+
+class Agreement:
+    """Follows the hashes of what the runs of each cell write, in the order of the runs.
+
+    Outputs that always differ, such as times, are nothing to tell of. Once runs in a row agreed and
+    one does not, something else is measured than before: its input changed, or it fails silently.
+    """
+
+    def __init__(self) -> None:
+        self._cells: dict[tuple[str, str], _Cell] = {}
+
+    @classmethod
+    def of_trial(cls, trial: Path) -> Agreement:
+        """Follow a trial from its stored runs on; the store has checked the lines."""
+        made = cls()
+        with (trial / MEASUREMENTS).open("rb") as file:
+            for line in file:
+                row = json.loads(line)
+                made.add(row["benchmark"], row["variant"], row["outcome"], row.get("stdout_sha256"))
+        return made
+
+    def add(
+        self, benchmark: str, variant: str, outcome: Outcome, digest: str | None
+    ) -> Finding | None:
+        """Count a run in; say so if it is the first of its cell that breaks an agreement."""
+        if outcome != "ok" or digest is None:
+            return None
+        cell = self._cells.get((benchmark, variant))
+        if cell is None:
+            self._cells[benchmark, variant] = _Cell(digest)
+            return None
+        if digest == cell.digest:
+            cell.runs += 1
+            return None
+        agreed, cell.digest, cell.runs = cell.runs, digest, 1
+        if agreed < _AGREED or cell.told:
+            return None
+        cell.told = True
+        return Finding(
+            check="output",
+            status="warn",
+            what=f"{benchmark} / {variant} wrote another output than in its {agreed} runs before",
+            where="stdout_sha256",
+            fix="look whether its input or its program changed; 'stdout: keep' keeps what it writes",
+            reason="runs that give other results are not samples of the same thing",
+        )

@@ -1,0 +1,339 @@
+"""What decides which runs of a session are executed: failures in a row, the stopping rule, repeats.
+
+The arithmetic is the judge's and needs numpy: it is imported here when a session under a rule
+begins, before its first run, and never without a rule.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analysis.record.run_numbers import METRIC_NUMBERS, NUMBERS, Measurement
+from analysis.record.shapes import records_of
+from analysis.record.trial_files import (
+    MEASUREMENTS,
+    Finding,
+    GivenUp,
+    PlannedRun,
+    SessionEnd,
+    StopRule,
+)
+
+from .plan import SessionPlan
+from .repeating import (
+    Repeats,
+    repeats_left,
+    repeats_of,
+    said_of_repeats,
+    still_to_do,
+    stored_repeats,
+)
+
+if TYPE_CHECKING:
+    from ..campaign.model import Campaign
+    from .writer import Store
+
+_Cell = tuple[str, str]
+
+
+class Hopeless:
+    """Counts the failed measured runs of each cell of a session, in a row, from plan and outcomes alone.
+
+    The session goes on without `cells`; a kill kept those that are `unrecorded` from being recorded.
+    """
+
+    def __init__(
+        self,
+        most: int | None,
+        runs: Iterable[PlannedRun],
+        done: Mapping[int, str],
+        given_up: Iterable[GivenUp],
+        session: int,
+    ) -> None:
+        self._most = most
+        self._session = session
+        self._failed: Counter[_Cell] = Counter()
+        self._runs: Counter[_Cell] = Counter()
+        self.cells: set[_Cell] = {
+            (one.benchmark, one.variant) for one in given_up if one.session == session
+        }
+        found: dict[_Cell, GivenUp] = {}
+        for run in runs:  # those that are stored are counted again
+            cell, outcome = (run.benchmark, run.variant), done.get(run.position)
+            if outcome is not None and found.pop(cell, None) is not None:
+                self.cells.discard(cell)  # it was executed again: the rule was another one then
+            one = self.add(run, outcome)
+            if one is not None:
+                found[cell] = one
+        self.unrecorded = tuple(found.values())
+
+    def without(self, run: PlannedRun) -> bool:
+        """Tell whether the session goes on without the cell of a run."""
+        return (run.benchmark, run.variant) in self.cells
+
+    def add(self, run: PlannedRun, outcome: str | None) -> GivenUp | None:
+        """Count an executed run; give the record of the cell when it was the last that is tried."""
+        if run.warmup or outcome is None or self._most is None:
+            return None
+        cell = (run.benchmark, run.variant)
+        self._runs[cell] += 1
+        self._failed[cell] = 0 if outcome == "ok" else self._failed[cell] + 1
+        if self._failed[cell] < self._most or cell in self.cells:
+            return None
+        self.cells.add(cell)
+        times = "1 run" if self._most == 1 else f"{self._most} runs in a row"
+        return GivenUp(
+            benchmark=run.benchmark,
+            variant=run.variant,
+            session=self._session,
+            position=run.position,
+            runs=self._runs[cell],
+            why=f"{times} failed, the last one: {outcome}",
+        )
+
+
+def finding_of_given_up(one: GivenUp) -> Finding:
+    """Make the finding that a session goes on without a cell."""
+    return Finding(
+        check="given-up",
+        status="warn",
+        what=f"{one.benchmark} / {one.variant}: {one.why}; session {one.session} goes on without it",
+        where="protocol.give_up",
+        fix="look at its outputs in the trial, mend it, and measure again",
+        reason="runs that fail take time and measure nothing",
+    )
+
+
+class SessionStop:
+    """Applies the rule to one session; make it before the session's first run.
+
+    It looks at the first metric that the campaign's `judge` names, else at the wall time. It decides by
+    the stored runs alone, so a session that was killed and resumed ends where it would have ended.
+    """
+
+    def __init__(self, rule: StopRule, campaign: Campaign, session: int) -> None:
+        from analysis.plan.stop_rule import RunningSuite, decide
+
+        self._rule = rule
+        self._metric = next(iter(campaign.judge), None)
+        self._counters = campaign.counters is not None and any(
+            event.name == self._metric for event in campaign.counters.events
+        )
+        self._campaign = campaign
+        self._session = session
+        self._decide = decide
+        self._benchmarks = {name: k for k, name in enumerate(campaign.benchmarks)}
+        self._variants = {name: k for k, name in enumerate(campaign.variants)}
+        self._suite = RunningSuite(len(self._benchmarks), len(self._variants))
+        self._runs = 0
+        self._mended: set[int] = set()  # positions of disturbed runs with an undisturbed repeat
+        self._spans: dict[int, tuple[int, int]] = {}  # segment -> its first start and last end
+
+    def add(self, measurement: Measurement) -> None:
+        """Count a run. Warm-ups take time; failed runs, and those without a value, are not judged."""
+        if measurement.start_ns is not None and measurement.wall_ns is not None:
+            ended = measurement.start_ns + measurement.wall_ns
+            begun, _ = self._spans.get(measurement.segment, (measurement.start_ns, ended))
+            self._spans[measurement.segment] = (begun, ended)
+        if measurement.warmup:
+            return
+        if measurement.repeats is None:
+            self._runs += 1
+            self._put(measurement)
+        elif measurement.disturbed is False and measurement.repeats not in self._mended:
+            self._mended.add(measurement.repeats)  # the first undisturbed row is judged
+            self._put(measurement)
+
+    def _put(self, row: Measurement) -> None:
+        """Take a row for the value of its run, in place of one that was disturbed."""
+        if row.counted is not None and row.counted != self._counters:
+            return  # there for its counters alone, or for all else
+        value = _value_of(row, self._metric) if row.outcome == "ok" else None
+        if value is None or not 0 < value < math.inf:  # a damaged row may say anything
+            value = math.nan  # no value that counts
+        if row.repeats is not None or not math.isnan(value):
+            benchmark, variant = self._benchmarks[row.benchmark], self._variants[row.variant]
+            self._suite.add(row.block, benchmark, variant, value)
+
+    def give_up(self, benchmark: str, variant: str) -> None:
+        """Go on without a cell."""
+        self._suite.give_up(self._benchmarks[benchmark], self._variants[variant])
+
+    def pass_over(self) -> None:
+        """Count a measured run of a given-up cell, which its block goes without."""
+        self._runs += 1
+
+    def end(self) -> SessionEnd | None:
+        """Decide whether the session ends here; within a block it never does."""
+        blocks, begun = divmod(self._runs, len(self._campaign.cells))
+        if begun or not blocks:
+            return None
+        end = self._decide(
+            self._rule,
+            self._suite,
+            session=self._session,
+            blocks=blocks,
+            elapsed_s=sum(last - first for first, last in self._spans.values()) / 1e9,
+            baseline=self._variants[self._campaign.baseline],
+            benchmarks=self._campaign.benchmarks,
+            variants=self._campaign.variants,
+        )
+        if end is None or self._metric is None:
+            return end
+        return replace(end, text=f"{self._metric}: {end.text}")
+
+
+def _value_of(row: Measurement, metric: str | None) -> float | None:
+    """Give a run's value of a metric, the mean of its iterations; None where it has none.
+
+    A metric that a program prints wins over one of its name that every run has, as for the judge. Where
+    none is named it is the wall time.
+    """
+    printed = () if metric is None else row.metrics.get(metric)
+    if printed:
+        return sum(printed) / len(printed)
+    number = METRIC_NUMBERS.get(metric or "wall")
+    if number is None or (value := getattr(row, number)) is None:
+        return None
+    return float(value / 1e9 if NUMBERS[number].unit == "ns" else value)
+
+
+def finding_of(end: SessionEnd) -> Finding:
+    """Make the finding that records how a session ended; a cap is a warning."""
+    return Finding(
+        check="stop",
+        status="ok" if end.why == "width" else "warn",
+        what=end.text,
+        where="protocol.stop",
+        reason=None if end.why == "width" else "the intervals are wider than was asked for",
+    )
+
+
+def stored_runs(trial: Path, ended: Iterable[int] = ()) -> dict[int, list[Measurement]]:
+    """Read the measurements of sessions that have not ended; the store has checked the lines."""
+    passed = frozenset(ended)
+    found: dict[int, list[Measurement]] = defaultdict(list)
+    for row, _ in records_of(trial / MEASUREMENTS, Measurement):
+        if row.session not in passed:
+            found[row.session].append(row)
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Earlier:
+    """What the rules must know of the stored rows of a trial that is gone on with, by session."""
+
+    runs: Mapping[int, list[Measurement]] = field(default_factory=dict)
+    repeats: Mapping[int, Repeats] = field(default_factory=dict)
+    said: frozenset[tuple[int | None, str]] = frozenset()  # session, and what a finding told
+
+    @classmethod
+    def of_trial(cls, store: Store, campaign: Campaign) -> Earlier:
+        """Read it; nothing is read where no rule needs it."""
+        if not store.rows.outcomes:
+            return cls()
+        ended = (end.session for end in store.manifest.session_ends)
+        protocol = campaign.protocol
+        return cls(
+            runs={} if protocol.stop is None else stored_runs(store.path, ended),
+            repeats=stored_repeats(store.path, campaign) if protocol.repeating else {},
+            said=said_of_repeats(store.path) if protocol.repeating else frozenset(),
+        )
+
+
+class SessionRules:
+    """Applies the rules of a campaign to one session, from the plan, the stored rows and each new one."""
+
+    def __init__(self, campaign: Campaign, store: Store, session: int, earlier: Earlier) -> None:
+        protocol, manifest = campaign.protocol, store.manifest
+        self.session = session
+        self.runs = SessionPlan(campaign, manifest.seed, session, manifest.node)
+        self._done = store.rows.outcomes
+        self._said = earlier.said
+        self._ended = any(end.session == session for end in manifest.session_ends)
+        self.hopeless = Hopeless(
+            protocol.give_up, self.runs, store.rows.outcomes, manifest.given_up, session
+        )
+        self._repeats = None
+        if protocol.repeating:
+            self._repeats = earlier.repeats.get(session) or Repeats(campaign)
+        self._stop = None
+        if protocol.stop is not None and not self._ended:
+            self._stop = SessionStop(protocol.stop, campaign, session)
+            for measurement in earlier.runs.get(session, ()):
+                self._stop.add(measurement)
+            for cell in self.hopeless.cells:
+                self._stop.give_up(*cell)
+        self._passed = 0  # the last block of which something is stored
+        if self._stop is not None and self._done:
+            self._passed = max((r.block for r in self.runs if r.position in self._done), default=0)
+            for run in self.runs:  # the rule counts what the stored blocks went without
+                passed = run.position not in self._done and self.hopeless.without(run)
+                if passed and not run.warmup and run.block <= self._passed:
+                    self._stop.pass_over()
+        if self._passed and not self.is_left():
+            for _ in self.due():  # no cell is left to execute: the rule looks at blocks without any
+                pass
+
+    @property
+    def unsaid(self) -> tuple[Finding, ...]:
+        """What findings would say of the stored rows' repeats, which a kill kept from being recorded."""
+        if self._repeats is None:
+            return ()
+        found = (*self._repeats.in_vain, *(() if self.is_left() else self.findings()))
+        return tuple(one for one in found if (self.session, one.what) not in self._said)
+
+    def end(self) -> SessionEnd | None:
+        """Say why the session needs no more runs, by the stopping rule; None where it goes on.
+
+        None also of one that has ended, which stays as it was recorded, and as long as runs of its last
+        block are to be repeated.
+        """
+        found = None if self._stop is None else self._stop.end()
+        return None if found is not None and self._repeats_left() else found
+
+    def is_left(self) -> bool:
+        """Tell whether any run of the session is to be executed."""
+        if self._ended:
+            return False
+        left = (run for run in self.runs if run.position not in self._done)
+        return not all(map(self.hopeless.without, left)) or self._repeats_left()
+
+    def _repeats_left(self) -> bool:
+        rule, without = self._repeats, self.hopeless.without
+        return rule is not None and repeats_left(self.runs, self._done, rule, without)
+
+    def due(self) -> Iterator[PlannedRun]:
+        """Give the runs to execute, one after the other, while `add` hears of each."""
+        block = self._passed  # what stored blocks still lack is made in any case
+        for run in still_to_do(self.runs, self._done, self._repeats, self.hopeless.without):
+            if run.block > block:
+                if self._stop is not None and self._stop.end() is not None:
+                    return
+                block = run.block
+            if not self.hopeless.without(run):
+                yield run
+            elif self._stop is not None and run.block > self._passed:
+                self._stop.pass_over()
+
+    def add(self, run: PlannedRun, row: Measurement) -> tuple[GivenUp | None, Finding | None]:
+        """Count what came of a run; say whether its cell is given up, and what is repeated in vain."""
+        if self._stop is not None:
+            self._stop.add(row)
+        in_vain = None if self._repeats is None else self._repeats.add(row)
+        if repeats_of(run) is not None:  # failures in a row are those of the plan
+            return None, in_vain
+        given_up = self.hopeless.add(run, row.outcome)
+        if given_up is not None and self._stop is not None:
+            self._stop.give_up(run.benchmark, run.variant)
+        return given_up, in_vain
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Say at the session's end what of it was not repeated because nobody could tell."""
+        found = None if self._repeats is None else self._repeats.finding()
+        return () if found is None else (found,)

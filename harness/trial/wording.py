@@ -1,0 +1,71 @@
+"""What is said of a trial's sessions: how they ended, what was given up, disturbed or suspended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..errors import about, counted
+
+if TYPE_CHECKING:
+    from analysis.record.disturbance import Disturbances
+    from analysis.record.trial_files import GivenUp, SessionEnd, StopRule
+
+_ENDS_SHOWN = 8
+
+
+def said_of_sessions(ends: Sequence[SessionEnd]) -> list[str]:
+    """Say how the sessions under a stopping rule ended, the last ones when there are many."""
+    ordered = sorted(ends, key=lambda end: end.session)
+    shown = ordered[-_ENDS_SHOWN:]
+    hidden = len(ordered) - len(shown)
+    lines = (
+        [f"  {counted(hidden, 'earlier session')}: see session_ends in manifest.json"]
+        if hidden
+        else []
+    )
+    return lines + [f"  session {end.session}: {end.text}" for end in shown]
+
+
+def said_of_given_up(cells: Sequence[GivenUp]) -> list[str]:
+    """Say which cells sessions went on without, the last ones when there are many."""
+    shown = cells[-_ENDS_SHOWN:]
+    hidden = len(cells) - len(shown)
+    lines = [f"  {hidden} more given up: see given_up in manifest.json"] if hidden else []
+    return lines + [
+        f"  given up in session {one.session}: {one.benchmark} / {one.variant} ({one.why})"
+        for one in shown
+    ]
+
+
+def said_of_disturbances(found: Disturbances | None, *, repeating: bool) -> list[str]:
+    """Say how many runs waited for a CPU, and what became of them; nothing where none is known to have."""
+    if found is None or not found.disturbed:
+        return []
+    said = f"  disturbed: {found.disturbed} of {counted(found.known, 'run')} waited for a CPU"
+    if not repeating:
+        return [f"{said}, and are kept"]
+    kept = found.disturbed - found.mended
+    replaced = f"{counted(found.repeats, 'repeat')} replaced {found.mended or 'none'} of them"
+    rest = f", {kept} {'is' if kept == 1 else 'are'} judged as disturbed" if kept else ""
+    return [f"{said}; {replaced}{rest}"]
+
+
+def said_of_suspended(executions: int) -> list[str]:
+    """Say how many executions were discarded because something stood still; nothing where none was."""
+    if not executions:
+        return []
+    verb = "was" if executions == 1 else "were"
+    return [
+        f"  suspended: {counted(executions, 'execution')} {verb} discarded, because the launcher, fairtrial or "
+        "the machine stood still: see findings.jsonl"
+    ]
+
+
+def said_of_rule(rule: StopRule) -> str:
+    """Say when a session under a stopping rule ends."""
+    cap = "" if rule.max_time_s is None else f", or when {about(rule.max_time_s)[6:]} have passed"
+    return (
+        f"each session ends when its intervals are {rule.width:g} wide or less, after"
+        f" {rule.min_runs} to {rule.max_runs} runs a cell{cap}"
+    )

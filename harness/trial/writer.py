@@ -1,0 +1,467 @@
+"""The only writer of a trial directory; what stands there already is read back first.
+
+A measurement is written with one system call before the next run starts, so it survives any kill;
+the session syncs to the disk at block ends and at rests. The measurements file is locked while a
+trial is written: status "running" without that lock means that its writer was killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import datetime
+import os
+import secrets
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from analysis.errors import StoreError
+from analysis.record.disturbance import MOST_REPEATS, DisturbanceTally
+from analysis.record.manifest import manifest_text, read_manifest, utc_now
+from analysis.record.shapes import (
+    RESTORE,
+    ShapeError,
+    check,
+    checksum_holds,
+    encode,
+    encode_checked,
+    lines_of,
+    opened,
+    parse,
+    records_of,
+)
+from analysis.record.trial_files import (
+    CAMPAIGN,
+    ENVIRONMENT,
+    FINDINGS,
+    MANIFEST,
+    MEASUREMENTS,
+    OUTPUTS,
+    PLAN,
+    RESOLVED,
+    EnvironmentShape,
+    Finding,
+    Manifest,
+    PlannedRun,
+    RowShape,
+    TrialStatus,
+)
+
+from ..host.executables import sha256_file
+from .folder import (
+    FRESH_MANIFEST,
+    RESERVE,
+    append_synced,
+    cut,
+    mode_of_files,
+    open_inside,
+    refuse_links,
+    storing,
+    sync_folder,
+    write_synced,
+    write_whole,
+)
+from .locks import lock_trial
+
+if TYPE_CHECKING:
+    from analysis.record.run_numbers import Measurement
+
+_FIRST_KEY = b'{"position":'
+
+
+class Rows:
+    """The rows of a trial: `outcomes` by position in the order of execution, and what they add up to.
+
+    `counted` is the number of planned runs among them; `repeats` names of each row that repeats a
+    disturbed run the planned position; `failed` counts by cell the planned runs and repeats that were
+    not ok, `suspended` the executions that were discarded because something stood still. They take
+    `size` bytes; `torn` is the number and the size of a last line that is not whole, None without one.
+    """
+
+    def __init__(self) -> None:
+        self.outcomes: dict[int, str] = {}
+        self.counted = 0
+        self.repeats: dict[int, int] = {}
+        self.failed: Counter[str] = Counter()
+        self.disturbances = DisturbanceTally()
+        self.suspended = 0
+        self.size = 0
+        self.torn: tuple[int, int] | None = None
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Count a row."""
+        position, repeated = row["position"], row.get("repeats")
+        self.outcomes[position] = row["outcome"]
+        self.counted += position >= 0
+        if repeated is not None:
+            self.repeats[position] = repeated
+        self.disturbances.add(row)
+        self.suspended += row.get("suspended") or 0
+        if row["outcome"] != "ok" and (position >= 0 or repeated is not None):
+            self.failed[f"{row['benchmark']} / {row['variant']}"] += 1
+
+
+def require_files(path: Path) -> None:
+    """Refuse a trial of which a file is missing, before anything is executed for it."""
+    for name in (MEASUREMENTS, PLAN, ENVIRONMENT, FINDINGS, CAMPAIGN):
+        opened(path / name).close()
+
+
+def rows_done(path: Path, manifest: Manifest) -> Rows:
+    """Read which positions are done."""
+    where = path / MEASUREMENTS
+    rows = Rows()
+    times: Counter[int] = Counter()
+    last, repeated = -1, 0
+    with opened(where) as file:
+        size = os.fstat(file.fileno()).st_size
+        for number, line in enumerate(file, 1):
+            whole = line.endswith(b"\n") and checksum_holds(line[:-1])
+            # A whole row with a wrong checksum was edited; only what is no row was torn.
+            row_like = line.startswith(_FIRST_KEY) and line.endswith(b"}\n")
+            if not whole and not row_like and rows.size + len(line) == size:
+                rows.torn = (number, len(line))
+                break
+            rows.size += len(line)
+            try:
+                if not whole:
+                    raise ShapeError("the line does not have its checksum")
+                row = parse(line[:-1])
+                check(RowShape, row)
+                position = row["position"]
+                if position in rows.outcomes:
+                    raise ShapeError(f"position {position} stands there twice")
+                if repeated <= position <= last:
+                    raise ShapeError(
+                        f"position {position} stands behind {last if position >= 0 else repeated}: "
+                        "the rows are not in the order of execution"
+                    )
+                _check_row(row, manifest)
+                if (again := row.get("repeats")) is not None:
+                    times[again] += 1
+                    _check_repeat(row, rows.outcomes, times[again])
+            except ShapeError as error:
+                raise StoreError(
+                    f"{error}: the file was changed or is damaged", f"{where}:{number}", RESTORE
+                ) from None
+            last, repeated = max(last, position), min(repeated, position)
+            rows.add(row)
+    return rows
+
+
+def _check_repeat(row: Mapping[str, Any], outcomes: Mapping[int, str], times: int) -> None:
+    """Hold a row that repeats a run against those before it."""
+    if row["repeats"] not in outcomes or row["position"] >= 0 or row["warmup"]:
+        raise ShapeError(
+            f"it repeats position {row['repeats']}, and no measured run stands there before it"
+        )
+    if times > MOST_REPEATS:
+        raise ShapeError(f"position {row['repeats']} is repeated more than {MOST_REPEATS} times")
+
+
+def _check_row(row: Mapping[str, object], manifest: Manifest) -> None:
+    """Hold a row against what the manifest says of the trial."""
+    for key, known in (("benchmark", manifest.benchmarks), ("variant", manifest.variants)):
+        if row[key] not in known:
+            raise ShapeError(f"the trial has no {key} {row[key]!a}")
+    for key, most in (
+        ("session", manifest.sessions),
+        ("block", manifest.runs),
+        ("position", manifest.planned - 1),
+    ):
+        value = row[key]
+        assert isinstance(value, int), "its shape was checked"
+        again = row["warmup"] or (manifest.repeating and row.get("repeats") is not None)
+        if value > most or (value < 0 and not again):
+            raise ShapeError(f"its {key} is {value}, and {most} is the last")
+
+
+def damage_in(path: Path, manifest: Manifest, written: Mapping[int, str]) -> StoreError | None:
+    """Read a whole trial back; give what is not as the runner wrote it."""
+    try:
+        _same_rows(path / MEASUREMENTS, written)
+        count = 0
+        for run, _ in records_of(path / PLAN, PlannedRun):
+            if run.position != count:
+                what = f"position {run.position} stands where {count} was written"
+                return StoreError(what, f"{path / PLAN}:{count + 1}", RESTORE)
+            count += 1
+        if count != manifest.planned:
+            what = f"it has {count} lines, and {manifest.planned} runs were planned"
+            return StoreError(what, str(path / PLAN), RESTORE)
+        for name, kind in ((ENVIRONMENT, EnvironmentShape), (FINDINGS, Finding)):
+            for _ in records_of(path / name, kind):
+                pass
+        opened(path / CAMPAIGN).close()
+    except StoreError as damage:
+        return damage
+    return None
+
+
+def _same_rows(where: Path, written: Mapping[int, str]) -> None:
+    """Hold the rows against the positions that were written; nothing is parsed that need not be."""
+    fix = "something wrote into the trial while it ran; measure again"
+    positions = iter(written)
+    number = 0
+    for number, line in lines_of(where):
+        if not checksum_holds(line):
+            raise StoreError("the line is no row that was written here", f"{where}:{number}", fix)
+        position = next(positions, None)
+        if not line.startswith(b"%b%d," % (_FIRST_KEY, -1 if position is None else position)):
+            raise StoreError(
+                "a row stands there that was not written"
+                if position is None
+                else f"the row of position {position} was written there, and another one stands there",
+                f"{where}:{number}",
+                fix,
+            )
+    if number < len(written):
+        raise StoreError(f"it has {number} of the {len(written)} rows written", str(where), fix)
+
+
+_RESERVE_BYTES = 256 * 1024
+_PART = 100_000  # lines of a plan that are written at once
+
+
+def new_trial_name(campaign: str) -> str:
+    """Name a trial after its campaign and the UTC time; the suffix makes the name unique."""
+    stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%d-%H%M%S")
+    return f"{campaign}-{stamp}-{secrets.token_hex(2)}"
+
+
+class Store:
+    """One open trial directory. Make it with `create` or `reopen`."""
+
+    def __init__(self, path: Path, manifest: Manifest) -> None:
+        self.path = path
+        self.manifest = manifest
+        self.rows = Rows()
+        self._synced = time.monotonic()
+        self._dirty = False
+        with storing(path):
+            self._fd = open_inside(path, MEASUREMENTS, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+            lock_trial(self._fd, path)
+            if not (path / RESERVE).exists():
+                write_synced(path, RESERVE, b"\0" * _RESERVE_BYTES)
+
+    @classmethod
+    def create(
+        cls,
+        manifest: Manifest,
+        runs: Path,
+        campaign_text: bytes,
+        resolved: bytes = b"{}\n",
+        *,
+        share: bool = False,
+    ) -> Store:
+        """Make a new trial directory below `runs`, with its campaign as a file and resolved.
+
+        Nobody else may read it, unless it is shared: then the umask decides. An empty folder of that
+        name is taken as it is.
+        """
+        path = runs / manifest.trial
+        with storing(path):
+            runs.mkdir(parents=True, exist_ok=True)
+            mode = 0o777 if share else 0o700
+            path.mkdir(mode=mode, exist_ok=True)
+            (path / OUTPUTS).mkdir(mode=mode)  # of two that begin at once, one fails here
+            for name in (ENVIRONMENT, PLAN, FINDINGS):
+                (path / name).touch(mode_of_files(path))
+            write_synced(path, CAMPAIGN, campaign_text)
+            write_synced(path, RESOLVED, resolved)
+            store = cls(path, manifest)
+            store.write_manifest()
+            sync_folder(runs)
+        return store
+
+    @classmethod
+    def reopen(cls, path: Path) -> Store:
+        """Open a trial to go on with it."""
+        refuse_links(path)
+        manifest = read_manifest(path)
+        require_files(path)
+        store = cls(path, manifest)
+        store.manifest = read_manifest(path)  # now that nobody else can replace it
+        before = store.manifest
+        try:
+            torn = store._load_done()
+            # From here on files change: the hashes of the ended trial hold no more.
+            store.update(status="running", files={}, finished=None)
+            store._mend()
+            if torn is not None:
+                store.append_findings("resume", [torn])
+        except BaseException:
+            store.put_back(before)
+            raise
+        return store
+
+    @classmethod
+    def note(cls, path: Path, **changes: Any) -> None:  # noqa: ANN401 - fields of the manifest
+        """Change fields of the manifest of a trial into which nothing is measured."""
+        refuse_links(path)
+        require_files(path)
+        store = cls(path, read_manifest(path))
+        try:
+            store.update(**changes)
+        finally:
+            store.free_reserve()
+            store.release()
+
+    def put_back(self, before: Manifest) -> None:
+        """Leave a trial as ended as it was, because it is not gone on with."""
+        with contextlib.suppress(StoreError):
+            if before.status == "running":
+                self.free_reserve()
+            elif self.manifest != before:
+                self.finish(before.status, before.reason, before.must_raise)
+                self.update(finished=before.finished)
+            else:
+                self.free_reserve()
+        self.release()
+
+    def _load_done(self) -> Finding | None:
+        """Read which positions are done; cut off a torn last line, and say so."""
+        self.rows = found = rows_done(self.path, self.manifest)
+        if found.torn is None:
+            return None
+        with storing(self.path / MEASUREMENTS):
+            os.ftruncate(self._fd, found.size)
+        return _torn(MEASUREMENTS, *found.torn, "its run is executed again")
+
+    def _mend(self) -> None:
+        """Cut off what a power failure left half written in the other files."""
+        for name in (FINDINGS, PLAN, ENVIRONMENT):  # what is said of the others is put behind it
+            with opened(self.path / name) as file:
+                data = file.read()
+            size = data.rfind(b"\n") + 1
+            lines = data[:size].splitlines(keepends=True)
+            if name == PLAN:  # a session is planned as a whole, before its first run
+                whole = self.manifest.whole_sessions(len(lines))
+                if not any(position >= whole for position in self.rows.outcomes):
+                    size = sum(map(len, lines[:whole]))
+            if size == len(data):
+                continue
+            torn = _torn(name, len(lines) + 1, len(data) - size, "the rest is used")
+            cut(self.path, name, size)
+            self.append_findings("resume", [torn])
+
+    @property
+    def executed(self) -> int:
+        """How many runs were executed: planned ones, and repeats of those that were disturbed."""
+        return self.rows.counted + len(self.rows.repeats)
+
+    def append_measurement(self, measurement: Measurement) -> None:
+        """Write one row; it is whole or not there."""
+        row = measurement.to_dict()
+        line = encode_checked(row) + b"\n"
+        with storing(self.path / MEASUREMENTS):
+            write_whole(self._fd, line)
+        self.rows.add(row)
+        self._dirty = True
+
+    def sync(self, older_than_s: float = 0.0) -> None:
+        """Bring the rows to the disk, if any row has waited for longer than `older_than_s`."""
+        now = time.monotonic()
+        if self._dirty and now - self._synced >= older_than_s:
+            with storing(self.path / MEASUREMENTS):
+                os.fdatasync(self._fd)
+            self._dirty = False
+        if not self._dirty:
+            self._synced = now
+
+    def append_plan(self, runs: Iterable[PlannedRun]) -> None:
+        """Append the planned runs of a session, a part at a time: there may be millions."""
+        lines = (encode(run.to_dict()) + b"\n" for run in runs)
+        while part := b"".join(islice(lines, _PART)):
+            self._append(PLAN, part)
+
+    def append_environment(self, record: dict[str, Any]) -> None:
+        """Append the environment of a session or segment."""
+        self._append(ENVIRONMENT, encode(record) + b"\n")
+
+    def append_findings(
+        self, when: str, findings: Iterable[Finding], session: int | None = None
+    ) -> None:
+        """Append host findings; `when` is "before", "during", "after" or "resume"."""
+        at = {"at": utc_now(), "session": session, "when": when}
+        lines = b"".join(encode(at | f.to_dict()) + b"\n" for f in findings)
+        if lines:
+            self._append(FINDINGS, lines)
+
+    def planned(self) -> Iterator[PlannedRun]:
+        """Read the stored plan back, run by run."""
+        return (run for run, _ in records_of(self.path / PLAN, PlannedRun))
+
+    def environments(self) -> list[dict[str, Any]]:
+        """Read the stored environments back."""
+        return [row for _, row in records_of(self.path / ENVIRONMENT, EnvironmentShape)]
+
+    def damage(self) -> StoreError | None:
+        """Read the whole trial back; give what is not as it was written, None when all is well."""
+        return damage_in(self.path, self.manifest, self.rows.outcomes)
+
+    def update(self, **changes: Any) -> None:  # noqa: ANN401 - fields of the manifest
+        """Change fields of the manifest and replace it atomically."""
+        self.manifest = dataclasses.replace(self.manifest, **changes)
+        self.write_manifest()
+
+    def write_manifest(self) -> None:
+        """Replace ``manifest.json`` atomically."""
+        with storing(self.path / MANIFEST):
+            write_synced(self.path, FRESH_MANIFEST, manifest_text(self.manifest))
+            with contextlib.suppress(FileNotFoundError):  # who changed its mode meant it
+                (self.path / FRESH_MANIFEST).chmod((self.path / MANIFEST).stat().st_mode & 0o777)
+            (self.path / FRESH_MANIFEST).replace(self.path / MANIFEST)
+            sync_folder(self.path)
+
+    def finish(
+        self, status: TrialStatus, reason: str | None, must_raise: str | None = None
+    ) -> None:
+        """Sync everything, hash every file, write the last manifest and release the lock."""
+        self.free_reserve()
+        self.sync()
+        names = [ENVIRONMENT, PLAN, MEASUREMENTS, FINDINGS, CAMPAIGN, RESOLVED]
+        # the first version has no RESOLVED; what else is missing has been said
+        names = [name for name in names if (self.path / name).exists()]
+        with storing(self.path):
+            kept = (self.path / OUTPUTS).rglob("*")  # hooks may have made folders there
+            files = [path for path in kept if path.is_file() and not path.is_symlink()]
+            names += sorted(str(path.relative_to(self.path)) for path in files)
+            hashes = {name: sha256_file(self.path / name) for name in names}
+        self.update(
+            status=status,
+            reason=reason,
+            must_raise=must_raise,
+            stage=None,
+            finished=utc_now(),
+            files=hashes,
+        )
+        self.release()
+
+    def free_reserve(self) -> None:
+        """Give up the space that was kept aside for the end."""
+        with contextlib.suppress(OSError):
+            (self.path / RESERVE).unlink(missing_ok=True)
+
+    def release(self) -> None:
+        """Close the trial without a word, as a kill would."""
+        with contextlib.suppress(OSError):
+            os.close(self._fd)
+
+    def _append(self, name: str, data: bytes) -> None:
+        with storing(self.path / name):
+            append_synced(self.path, name, data)
+
+
+def _torn(name: str, number: int, size: int, fate: str) -> Finding:
+    return Finding(
+        check="store",
+        status="warn",
+        what=f"the last line was torn ({size} bytes) and is cut off; {fate}",
+        where=f"{name}:{number}",
+        reason="the writer or the machine died while that line was being written",
+    )

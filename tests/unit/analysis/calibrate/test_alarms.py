@@ -1,0 +1,159 @@
+"""Each relabelling is answered as the method's own function answers it, one after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import analysis
+from analysis.calibrate.pairs import pairs_of, sides, signs
+from analysis.calibrate.rates import (
+    SUITE_ALARMS,
+    pooled_rank_sum,
+    pooled_welch,
+    randomize_blocks,
+    speedup_tests,
+)
+from analysis.data.matrix import PerformanceMatrix
+
+RISK = 0.05
+
+
+def both(shift, seed, sessions=5, runs=4, benchmarks=6, better="lower"):
+    rng = np.random.default_rng(seed)
+    names = [f"b{k}" for k in range(benchmarks)]
+    ids = {bench: np.repeat(np.arange(sessions), runs) for bench in names}
+    blocks = {bench: np.arange(sessions * runs) for bench in names}
+    moves = rng.normal(size=(2, sessions, 1))
+    return [
+        PerformanceMatrix.from_samples(
+            name,
+            {
+                b: np.exp(0.01 * (rng.normal(size=(sessions, runs)) + shift * moves[k])).ravel()
+                for b in names
+            },
+            better=better,
+            sessions=ids,
+            blocks=blocks,
+        )
+        for k, name in enumerate(("one", "two"))
+    ]
+
+
+def relabelled(pairs, table, row):
+    """Build the matrices of one relabelling, as a user would."""
+    made = [sides(pairs, k, table) for k in range(len(pairs.benchmarks))]
+    return [
+        PerformanceMatrix.from_samples(
+            name,
+            {b: made[k][side][row] for k, b in enumerate(pairs.benchmarks)},
+            better="higher" if pairs.higher else "lower",
+            sessions={b: pairs.group[k] for k, b in enumerate(pairs.benchmarks)},
+            blocks={b: pairs.block[k] for k, b in enumerate(pairs.benchmarks)},
+        )
+        for side, name in enumerate(("one", "two"))
+    ]
+
+
+@pytest.mark.parametrize(("shift", "seed"), [(0.0, 1), (1.0, 2), (2.0, 3)])
+def test_single_benchmarks_against_the_methods_themselves(shift, seed):
+    pairs = pairs_of(*both(shift, seed))
+    table = signs(pairs.groups, np.random.default_rng(1))
+    for k, bench in enumerate(pairs.benchmarks[:3]):
+        x, y = sides(pairs, k, table)
+        welch = pooled_welch(x, y, RISK)["welch"]
+        ranks = pooled_rank_sum(x, y, RISK)["rank-sum"]
+        tests = speedup_tests(x, y, RISK)
+        for row in range(len(table)):
+            p = scipy.stats.ttest_ind(np.log(x[row]), np.log(y[row]), equal_var=False).pvalue
+            assert welch.alarm[row] == (p <= RISK)
+            one, two = relabelled(pairs, table, row)
+            stage = analysis.hpt(one.select([bench]), two.select([bench])).benchmarks[0]
+            assert ranks.alarm[row] == (stage.winner != "tie")
+            ahead = analysis.speedup_test(y[row], x[row], confidence=0.95)
+            behind = analysis.speedup_test(x[row], y[row], confidence=0.95)
+            for name in ("mean", "median"):
+                ours, theirs = getattr(ahead, name), getattr(behind, name)
+                found = tests[f"speedup-test {name}"]
+                assert found.alarm[row] == (bool(ours.significant) or bool(theirs.significant))
+                assert found.concluded[row] == (ours.significant is not None)
+
+
+@pytest.mark.parametrize("better", ["lower", "higher"])
+@pytest.mark.parametrize(("shift", "seed"), [(0.0, 1), (1.0, 2), (2.0, 3)])
+def test_hpt_over_the_suite_against_itself(shift, seed, better):
+    pairs = pairs_of(*both(shift, seed, better=better))
+    table = signs(pairs.groups, np.random.default_rng(1))
+    found = SUITE_ALARMS["hpt", "run"](pairs, table, RISK, np.random.default_rng(1), 9)
+    for row in range(len(table)):
+        result = analysis.hpt(*relabelled(pairs, table, row), confidence=0.95)
+        assert found[row] == (result.outcome != "undecided")
+
+
+@pytest.mark.parametrize("unit", ["run", "block"])
+def test_randomization_against_the_function(unit):
+    # p near the risk may fall on either side: other draws
+    pairs = pairs_of(*both(1.0, 4))
+    table = signs(pairs.groups, np.random.default_rng(1))
+    test = SUITE_ALARMS["randomization", unit]
+    found = test(pairs, table, RISK, np.random.default_rng(1), 999)
+    compared = 0
+    for row in range(len(table)):
+        p = analysis.randomization_test(
+            *relabelled(pairs, table, row),
+            unit=unit,
+            resamples=2000,
+            rng=np.random.default_rng(row),
+        ).pvalue
+        if abs(p - RISK) > 0.02:
+            compared += 1
+            assert found[row] == (p < RISK)
+    assert compared >= 12
+    assert 0 < found.sum() < len(table)
+
+
+@pytest.mark.parametrize("unit", ["run", "block", "session"])
+def test_bootstrap_against_the_function(unit):
+    pairs = pairs_of(*both(1.0, 4))
+    table = signs(pairs.groups, np.random.default_rng(1))
+    found = SUITE_ALARMS["bootstrap", unit](pairs, table, RISK, np.random.default_rng(1), 999)
+    compared = 0
+    for row in range(len(table)):
+        got = analysis.bootstrap_speedup(
+            *relabelled(pairs, table, row),
+            unit=unit,
+            resamples=2000,
+            rng=np.random.default_rng(row),
+        )
+        away = np.log(got.low), -np.log(got.high)
+        if np.abs(away).min() > 0.05 * (-np.sum(away)):  # ends that are not near 1 by chance
+            compared += 1
+            assert found[row] == (max(away) > 0)
+    assert compared >= 8
+
+
+def test_swapped_blocks_have_the_level_by_construction():
+    # theory: the labels of blocks are exchangeable here, so at most 5 % of all relabellings reject
+    pairs = pairs_of(*both(0.0, 5, sessions=1, runs=8))
+    table = signs(pairs.groups, np.random.default_rng(1))
+    found = randomize_blocks(pairs, table, RISK, np.random.default_rng(1), 999)
+    assert found.mean() <= RISK + 2 * np.sqrt(RISK * (1 - RISK) / len(table))
+
+
+def test_equal_values_are_no_alarm():
+    names = {"b": np.ones(6), "c": np.ones(6)}
+    ids = {b: [1, 1, 2, 2, 3, 3] for b in names}
+    blocks = {b: list(range(6)) for b in names}
+    one, two = (
+        PerformanceMatrix.from_samples(n, names, better="lower", sessions=ids, blocks=blocks)
+        for n in ("one", "two")
+    )
+    pairs = pairs_of(one, two)
+    table = signs(3, np.random.default_rng(1))
+    x, y = sides(pairs, 0, table)
+    assert not pooled_welch(x, y, RISK)["welch"].concluded.any()
+    for found in (pooled_welch, pooled_rank_sum, speedup_tests):
+        assert not any(one.alarm.any() for one in found(x, y, RISK).values())
+    for test in SUITE_ALARMS.values():
+        assert not test(pairs, table, RISK, np.random.default_rng(1), 99).any()

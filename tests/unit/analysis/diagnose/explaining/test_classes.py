@@ -1,0 +1,142 @@
+"""Which runs make a mode: planted ones are told apart, single peaks of any shape are left whole."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from analysis.diagnose.modes import modes_by_order, modes_by_values
+
+NO = 1e-3  # of a binomial count
+
+
+def rng(seed: int = 1) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def two(n: int, share: float, apart: float, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    slow = rng(seed).random(n) < share
+    return 10 + 0.1 * rng(seed + 1000).standard_normal(n) + 0.1 * apart * slow, slow
+
+
+@pytest.mark.parametrize(("n", "share", "apart"), [(90, 0.25, 20), (90, 0.5, 6), (300, 0.1, 20)])
+def test_two_modes_are_told_apart(n, share, apart):
+    values, slow = two(n, share, apart)
+    labels = modes_by_values(values, rng())
+    assert (labels == slow).mean() > 0.98
+
+
+def test_three_modes_are_numbered_by_their_values():
+    which = rng().integers(3, size=120)
+    values = np.array([5.0, 1.0, 3.0])[which] + 0.05 * rng(2).standard_normal(120)
+    assert (modes_by_values(values, rng()) == np.array([2, 0, 1])[which]).all()
+
+
+@pytest.mark.parametrize("law", ["normal", "lognormal", "shifted", "flat", "rounded"])
+def test_a_single_peak_is_one_mode(law):
+    draws = {
+        "normal": lambda r: 10 + 0.1 * r.standard_normal(90),
+        "lognormal": lambda r: r.lognormal(0, 0.5, 90),
+        "shifted": lambda r: 1 + 0.05 * r.exponential(size=90),
+        "flat": lambda r: 1 + r.random(90),
+        "rounded": lambda r: 10 + 0.1 * np.round(r.standard_normal(90) * 2),
+    }
+    told = sum(modes_by_values(draws[law](rng(k)), rng(k)) is not None for k in range(40))
+    assert told <= binom.isf(NO, 40, 0.05)
+
+
+def test_a_few_far_runs_belong_to_no_mode():
+    values, slow = two(90, 0.3, 20)
+    values[:3] += 40
+    labels = modes_by_values(values, rng())
+    assert labels[:3].tolist() == [-1, -1, -1]
+    assert (labels[3:] == slow[3:]).all()
+
+
+def test_a_few_runs_between_two_modes_make_no_third():
+    values, _ = two(90, 0.3, 40)
+    values[:2] = 11.2
+    labels = modes_by_values(values, rng())
+    assert labels.max() == 1
+
+
+def test_a_mode_of_nine_runs_is_none():
+    values, slow = two(90, 0.3, 20)
+    rare = values.copy()
+    rare[np.flatnonzero(slow)[9:]] -= 2
+    assert modes_by_values(rare, rng()) is None
+
+
+@pytest.mark.parametrize(
+    "values", [np.full(90, 3.0), np.arange(19.0), np.r_[np.zeros(45), np.ones(45)]]
+)
+def test_equal_or_few_values_raise_nothing(values):
+    found = modes_by_values(values, rng())
+    assert found is None or set(found.tolist()) == {0, 1}
+
+
+def test_values_below_zero_are_looked_at_as_they_are():
+    values, slow = two(90, 0.3, 20)
+    assert (modes_by_values(values - 10.5, rng()) == slow).all()
+
+
+def test_the_unit_changes_nothing():
+    values, _ = two(90, 0.3, 8)
+    assert (modes_by_values(values, rng()) == modes_by_values(values * 1e-6, rng())).all()
+
+
+SESSIONS = np.repeat(np.arange(3), 30)
+
+
+def levels(apart: float, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Give runs that stay at one of two levels, five at a time."""
+    high = np.repeat(rng(seed).permutation([0, 1] * 9), 5).astype(bool)
+    return 10 + 0.1 * rng(seed + 50).standard_normal(90) + 0.1 * apart * high, high
+
+
+def test_levels_too_near_for_the_values_are_told_by_their_order():
+    by_value = by_order = 0
+    for k in range(20):
+        values, high = levels(3, seed=k)
+        by_value += modes_by_values(values, rng(k)) is not None
+        labels = modes_by_order(values, SESSIONS)
+        by_order += labels is not None and float((labels == high).mean()) > 0.9
+    assert by_value <= 8
+    assert by_order >= 14
+
+
+def test_runs_in_any_order_have_no_levels():
+    values, _ = levels(3)
+    told = [modes_by_order(rng(k).permutation(values), SESSIONS) is not None for k in range(40)]
+    assert sum(told) <= 2
+
+
+def test_a_drift_is_no_change_of_level():
+    for k in range(20):
+        values = 10 + 0.02 * (np.arange(90) % 30) + 0.05 * rng(k).standard_normal(90)
+        assert modes_by_order(values, SESSIONS) is None
+
+
+def test_noise_that_wanders_has_no_levels():
+    told = 0
+    for k in range(40):
+        noise = rng(k).standard_normal(90)
+        for place in range(1, 90):
+            noise[place] = 0.8 * noise[place - 1] + 0.6 * noise[place]
+        told += modes_by_order(10 + 0.1 * noise, SESSIONS) is not None
+    assert told <= 4
+
+
+def test_sessions_that_differ_are_no_change_within_them():
+    assert modes_by_order(10 + SESSIONS + 0.1 * rng().standard_normal(90), SESSIONS) is None
+
+
+def test_a_level_of_nine_runs_is_none():
+    values = 10 + 0.1 * rng().standard_normal(90)
+    values[:9] += 1
+    assert modes_by_order(values, SESSIONS) is None
+
+
+def test_equal_runs_have_no_levels():
+    assert modes_by_order(np.full(90, 2.0), SESSIONS) is None

@@ -1,0 +1,119 @@
+"""Who moves where the host's tests found something: the whole host only where all variants do.
+
+Authority: a redis trial of 5 commands, 2 variants and 6 sessions. The four writes of one variant
+jumped tenfold from block to block, its reads and all commands of the other variant never did; the words
+"the whole host changed between two speeds" sent the reader to the wrong place.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from analysis.diagnose.examine import diagnosed
+from analysis.diagnose.wording import cautions_of
+
+NAMES = {"name": "t", "unit": "s", "better": "lower", "confidence": 0.95}
+JUMP = np.log(10)
+
+
+def jumping(table, moving, seed=1):
+    """Let the chosen cells jump tenfold in about half of the blocks, all of them in the same ones."""
+    blocks = table.session * (table.block.max() + 1) + table.block
+    slow = np.random.default_rng(seed).random(blocks.max() + 1) < 0.55
+    return JUMP * (slow[blocks] & moving(table))
+
+
+def redis(simulated, moving, *, seed=7, variants=2, benchmarks=5, sessions=6, runs=20):
+    return simulated(
+        np.random.default_rng(seed),
+        benchmarks=benchmarks,
+        variants=variants,
+        sessions=sessions,
+        runs=runs,
+        effect=lambda t: jumping(t, moving, seed),
+    )
+
+
+def the_caution(table):
+    found = diagnosed(table, **NAMES)
+    (one,) = [c for c in cautions_of(found) if c.code.endswith(("-speeds", "-changes"))]
+    return found, one
+
+
+def test_writes_of_one_variant_are_no_whole_host(simulated):
+    """Where it is certain that cells agree, the variant is named, and those of its benchmarks that do."""
+    told = beside = 0
+    for seed in range(1, 21):
+        table = redis(simulated, lambda t: (t.variant == 1) & (t.benchmark < 4), seed=seed)
+        found = diagnosed(table, **NAMES)
+        cautions = [c for c in cautions_of(found) if c.code.endswith(("-speeds", "-changes"))]
+        if not cautions:
+            continue
+        (caution,) = cautions
+        told += 1
+        writes, reads = table.benchmarks[:4], table.benchmarks[4]
+        assert caution.code == "variant-two-speeds"
+        assert "whole host" not in str(found)
+        assert caution.about[:5] == (table.variants[1], *writes)
+        beside += reads in caution.about
+        assert caution.text.startswith(f"programs of {table.variants[1]} ({', '.join(writes[:3])}")
+        assert f"nothing shows it of {table.variants[0]}" in caution.text
+        assert found.movers.variants == (table.variants[1],)
+        assert found.speeds.two
+        assert 7 < found.speeds.ratio < 14  # what was planted, not what is left beside the others
+        assert found.to_dict()["movers"]["others"] == [table.variants[0]]
+    assert told >= 5
+    assert beside <= 1  # each at 1 %
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_all_that_move_are_the_whole_host(simulated, seed):
+    found, caution = the_caution(redis(simulated, lambda t: t.variant >= 0, seed=seed))
+    assert caution.code == "host-two-speeds"
+    assert caution.text.startswith("the whole host changed between two speeds")
+    assert caution.about == ()
+    assert found.movers is None
+
+
+def test_two_of_three_variants_are_named(simulated):
+    table = redis(simulated, lambda t: t.variant > 0, variants=3)
+    found, caution = the_caution(table)
+    assert caution.code == "variant-two-speeds"
+    assert found.movers.variants == table.variants[1:]
+    assert found.movers.others == table.variants[:1]
+
+
+def test_a_trend_of_one_variant_is_said_of_it(simulated):
+    table = simulated(
+        np.random.default_rng(3),
+        sessions=4,
+        runs=20,
+        effect=lambda t: 0.02 * t.block * (t.variant == 1),
+    )
+    found, caution = the_caution(table)
+    assert caution.code.startswith("variant-")
+    assert found.movers.variants == (table.variants[1],)
+    assert not any("all programs" in one.text for one in found.findings)
+
+
+def test_sessions_of_one_variant_are_said_of_it(simulated):
+    """Friedman's test over sessions is led by four cells that agree, whatever the other four do."""
+    level = np.random.default_rng(5).normal(0, 1, 12)
+    table = simulated(
+        np.random.default_rng(6),
+        sessions=12,
+        effect=lambda t: level[t.session] * (t.variant == 1),
+    )
+    found = diagnosed(table, **NAMES)
+    (one,) = [f for f in found.findings if f.code == "host-sessions"]
+    assert one.text.startswith(f"programs of {table.variants[1]}")
+    same = simulated(np.random.default_rng(6), sessions=12, effect=lambda t: level[t.session])
+    (one,) = [f for f in diagnosed(same, **NAMES).findings if f.code == "host-sessions"]
+    assert one.text.startswith("all programs are slow in the same sessions")
+
+
+def test_one_variant_alone_is_all_that_there_is(simulated):
+    found, caution = the_caution(redis(simulated, lambda t: t.variant == 0, variants=1))
+    assert caution.code == "host-two-speeds"
+    assert found.movers is None

@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.integrate import trapezoid
+
+from analysis.data.matrix import PerformanceMatrix
+from analysis.diagnose.normality import (
+    MEAN_SIZES,
+    lilliefors,
+    mean_sample_size,
+    normal_curves,
+    normality,
+    shapiro,
+)
+from analysis.errors import AnalysisError, InsufficientDataError, UsageError
+from analysis.stats.arguments import stream
+
+
+def matrix(rows: dict) -> PerformanceMatrix:
+    return PerformanceMatrix.from_samples("new", rows, better="lower")
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def test_lilliefors_distance_is_the_ks_distance_of_the_fitted_normal() -> None:
+    x = np.random.default_rng(2).gamma(2.0, size=30)
+    plain = stats.kstest(x, stats.norm(x.mean(), x.std(ddof=1)).cdf)
+    assert lilliefors(x).statistic == pytest.approx(plain.statistic, rel=1e-12)
+    assert lilliefors(x).pvalue < plain.pvalue  # the naive p ignores the fit
+
+
+def test_lilliefors_p_is_uniform_on_normal_values_and_small_on_others() -> None:
+    rng = np.random.default_rng(20261121)
+    ps = np.array([lilliefors(rng.normal(3, 0.1, 25)).pvalue for _ in range(1500)])
+    # binomial bounds, 4 standard errors
+    for level in (0.01, 0.05, 0.1, 0.2, 0.5):
+        assert abs((ps <= level).mean() - level) < 4 * np.sqrt(level * (1 - level) / 1500) + 0.01
+    skewed = [lilliefors(rng.lognormal(0, 1, 25)).pvalue for _ in range(200)]
+    assert np.mean(np.array(skewed) <= 0.05) > 0.8  # the negative control
+
+
+@pytest.mark.parametrize("n", [5, 20, 99, 101, 400])
+def test_lilliefors_p_falls_with_the_distance(n: int) -> None:
+    from analysis.diagnose.normality import _lilliefors_pvalue
+
+    ps = [_lilliefors_pvalue(d, n) for d in np.linspace(0.01, 0.9, 300)]
+    assert ps[0] == 1.0
+    assert ps[-1] < 0.01
+    # the published polynomials meet with small steps only
+    assert all(later <= earlier + 0.02 for earlier, later in pairwise(ps))
+
+
+def test_too_few_or_equal_values_are_refused() -> None:
+    with pytest.raises(InsufficientDataError, match="needs 5 values, not 4") as error:
+        lilliefors([1.0, 2.0, 3.0, 4.0])
+    assert (error.value.n, error.value.needed) == (4, 5)
+    with pytest.raises(InsufficientDataError, match="needs 3 values"):
+        shapiro([1.0, 2.0])
+    for study in (lilliefors, shapiro, normal_curves):
+        with pytest.raises(AnalysisError, match="values that differ"):
+            study([2.0] * 6)
+        with pytest.raises(AnalysisError, match="finite"):
+            study([2.0, 1.0, np.nan, 3.0, 4.0])
+    with pytest.raises(AnalysisError, match="not known for 5001"):
+        shapiro(np.arange(5001.0))
+
+
+def test_curves_are_densities_and_a_straight_line() -> None:
+    x = stats.norm(10, 2).ppf((np.arange(1, 201) - 0.5) / 200)
+    curves = normal_curves(x)
+    for density in (curves.normal, curves.kernel):
+        assert trapezoid(density, curves.grid) == pytest.approx(1, abs=0.01)
+    assert np.abs(curves.normal - curves.kernel).max() < 0.1 * curves.normal.max()
+    assert curves.straightness > 0.999
+    two = normal_curves(np.concatenate([x, x + 40]))
+    assert np.abs(two.normal - two.kernel).max() > 0.5 * two.normal.max()
+    assert two.straightness < 0.95
+    assert two.kernel == pytest.approx(
+        stats.gaussian_kde(two.ordered, two.bandwidth / two.sd)(two.grid), abs=1e-9
+    )
+
+
+def test_means_of_skewed_values_need_large_samples() -> None:
+    def last_rejected(values: np.ndarray) -> int:
+        trials = mean_sample_size(values, rng=np.random.default_rng(4))
+        return max((t.size for t in trials if t.pvalue <= 0.05), default=0)
+
+    rng = np.random.default_rng(1)
+    trials = mean_sample_size(rng.normal(size=2000), rng=np.random.default_rng(4))
+    assert tuple(t.size for t in trials) == MEAN_SIZES
+    assert len(MEAN_SIZES) == 15
+    assert sum(t.pvalue <= 0.05 for t in trials) <= 3
+    assert last_rejected(rng.lognormal(0, 2.5, 2000)) >= 160
+
+
+def test_study_of_a_matrix() -> None:
+    draws = rng(9)
+    rows = {
+        "normal": draws.normal(10, 1, 60),
+        "skewed": draws.lognormal(0, 1, 60),
+        "constant": [2.0] * 60,
+        "four": [1.0, 2.0, 3.0, 4.5],
+    }
+    study = normality(matrix(rows), rng=rng(5), seed=5)
+    by = {row.name: row for row in study.benchmarks}
+    assert by["normal"].lilliefors.pvalue > 0.05 > by["skewed"].lilliefors.pvalue
+    assert by["constant"].shapiro is None
+    assert by["constant"].why == "a density needs values that differ"
+    assert by["four"].lilliefors is None
+    assert by["four"].shapiro is not None
+    assert study.suite.n == 4
+    text = str(study)
+    assert "1 of 3 benchmarks of new do not look normal" in text
+    assert "1 of 4 benchmarks have fewer than 20 runs" in text
+    assert "150 means a trial, seed 5)" in text
+    assert json.loads(json.dumps(study.to_dict(), allow_nan=False))["seed"] == 5
+    again = normality(matrix(rows), rng=rng(5))
+    assert again.mean_trials == study.mean_trials
+    assert again.seed is None
+    assert "150 means a trial)" in str(again)
+    other = normality(matrix(rows), rng=rng(6))
+    assert other.mean_trials != study.mean_trials
+
+
+def test_the_commands_numbers_are_those_of_its_seed() -> None:
+    # as the first version drew them: the stream of the seed, and nothing drawn before
+    rows = {"b": np.random.default_rng(1).lognormal(0, 1.2, 300)}
+    values = rows["b"] / np.median(rows["b"])
+    expected = mean_sample_size(values, rng=stream(3, "mean sample size"))
+    study = normality(matrix(rows), rng=stream(3, "mean sample size"), seed=3)
+    assert study.mean_trials == expected
+
+
+def test_enough_is_the_size_after_the_last_rejection() -> None:
+    rows = {"b": np.random.default_rng(1).lognormal(0, 1.2, 300)}
+    study = normality(matrix(rows), rng=rng(1))
+    sizes = [t.size for t in study.mean_trials if t.pvalue <= study.risk]
+    assert sizes
+    assert study.enough is None or study.enough > max(sizes)
+
+
+def test_constant_suite_says_what_is_missing() -> None:
+    study = normality(matrix({"b": [1.0] * 8}), rng=rng())
+    assert study.mean_trials == ()
+    assert study.enough is None
+    assert [caution.code for caution in study.cautions] == ["no-study-of-means", "few-runs"]
+    assert study.cautions[1].about == ("b",)
+    assert "no study of means" in str(study)
+    assert "means of runs" not in str(study)
+    with pytest.raises(UsageError, match="risk must lie"):
+        normality(matrix({"b": [1.0] * 8}), risk=2, rng=rng())
+
+
+def test_values_of_unusual_size_raise_no_bare_warning() -> None:
+    draws = rng(3)
+    usual = draws.lognormal(0, 0.3, 12)
+    known = lilliefors(usual).pvalue
+    for unit in (2.0**1020, 2.0**-1000):
+        assert lilliefors(usual * unit).pvalue == known
+    rows = {"huge": (usual * 1e306).tolist(), "tiny": (usual * 1e-306).tolist()}
+    study = normality(matrix(rows), rng=draws)
+    for row in study.benchmarks:
+        assert row.curves is None
+        assert str(row.why).startswith("a density needs values of a usual size")
+        assert row.lilliefors.pvalue == pytest.approx(known)
+    str(study)

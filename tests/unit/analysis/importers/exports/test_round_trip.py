@@ -1,0 +1,136 @@
+"""A trial's tables hold all that its verdict rests on: blocks, sessions, failed runs, the baseline.
+
+Authority: the verdict on the trial itself.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from analysis.data.trial import read_trial
+from analysis.errors import AnalysisError, FairtrialError
+from analysis.importers.exports.export_data import leaving_trial
+from analysis.importers.exports.targets import TARGETS
+from analysis.importers.trials import open_trial
+from analysis.verdict.judging import judge
+
+TABLES = [one for one in TARGETS if one.name in ("long-csv", "parquet", "json", "sqlite")]
+
+
+def drawn(synthetic, rng: Random):
+    """Make a trial of any shape, with some failed runs."""
+    sessions, per_session = rng.choice((1, 1, 2, 3, 5)), rng.randint(1, 5)
+    names = ["old", "new", "odd"][: rng.randint(2, 3)]
+    benches = ["b", "a", "c"][: rng.randint(1, 3)]
+    times = {
+        variant: {
+            bench: [math.exp(rng.gauss(0.2 * k, 0.1)) for _ in range(sessions * per_session)]
+            for bench in benches
+        }
+        for k, variant in enumerate(names)
+    }
+    made = synthetic(times, baseline=rng.choice(names), sessions=sessions, warmup=rng.randint(0, 1))
+    share = rng.choice((0, 0, 0.1, 0.3))
+    made.rows = [
+        replace(row, outcome="exit", exit_code=3, detail="exit code 3")
+        if not row.warmup and rng.random() < share
+        else row
+        for row in made.rows
+    ]
+    return made
+
+
+def flat(value: Any, at: str = "") -> Iterator[tuple[str, Any]]:
+    """Give the leaves of JSON types, each with its path."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from flat(inner, f"{at}.{key}")
+    elif isinstance(value, list):
+        for k, inner in enumerate(value):
+            yield from flat(inner, f"{at}[{k}]")
+    else:
+        yield at, value
+
+
+def conclusions(trial) -> dict[str, Any]:
+    """Give words, estimates, bounds and p of all comparisons, or why there are none."""
+    try:
+        answer = judge(trial).to_dict()
+    except FairtrialError as error:
+        return {"refused": type(error).__name__}
+    found = {}
+    for one in answer["candidates"]:
+        found[one["variant"]] = one["multilevel"] is None  # every run failed
+        told = one["multilevel"] or {}
+        lines = {line["name"]: line for line in told.pop("benchmarks", [])}
+        told.pop("cautions", None)  # what nobody knows of an imported trial
+        for at, value in flat({one["variant"]: {"suite": told, "lines": lines}}):
+            found[at] = value
+    return found
+
+
+def same(one: Any, other: Any) -> bool:
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
+    return bool(one == other)
+
+
+@pytest.mark.parametrize("target", TABLES, ids=[one.name for one in TABLES])
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(seed=st.integers(0, 10**9))
+def test_own_tables_come_back_to_the_same_verdict(synthetic, tmp_path, target, seed) -> None:
+    shutil.rmtree(tmp_path / "one", ignore_errors=True)
+    trial = read_trial(drawn(synthetic, Random(seed)).write(tmp_path / "one"))
+    try:
+        made = target.write(leaving_trial(trial))
+    except AnalysisError:  # no run counts
+        return
+    assert made.lost == ()  # so --strict writes it
+    path = tmp_path / f"back{target.endings[0]}"
+    path.write_bytes(made.data)
+    ours, theirs = conclusions(trial), conclusions(open_trial(path))
+    assert ours.keys() == theirs.keys()
+    differ = {key: (ours[key], theirs[key]) for key in ours if not same(ours[key], theirs[key])}
+    assert not differ
+
+
+def test_one_session_of_blocks_keeps_its_design(synthetic, tmp_path) -> None:
+    """What one session's blocks decide was undecided when the column ``block`` was not read."""
+    rng = Random(3)
+    shared = [rng.gauss(0, 1) for _ in range(8)]
+    times = {
+        name: {"b": [math.exp(s + shift + rng.gauss(0, 0.01)) for s in shared]}
+        for name, shift in (("old", 0.2), ("new", 0.0))
+    }
+    trial = read_trial(synthetic(times).write(tmp_path / "one"))
+    (tmp_path / "t.csv").write_bytes(TABLES[0].write(leaving_trial(trial)).data)
+    back = conclusions(open_trial(tmp_path / "t.csv"))
+    ours = conclusions(trial)
+    assert ours.keys() == back.keys()
+    assert all(same(ours[key], back[key]) for key in ours)
+    assert "one session, blocks" in back.values()
+    without = "\n".join(
+        ",".join(cells[:3] + cells[4:])
+        for cells in (line.split(",") for line in (tmp_path / "t.csv").read_text().splitlines())
+    )
+    (tmp_path / "u.csv").write_text(without)  # the negative control
+    assert "one session, blocks" not in conclusions(open_trial(tmp_path / "u.csv")).values()
+
+
+def test_what_no_table_holds_is_said_to_be_lost(synthetic, tmp_path) -> None:
+    made = synthetic({"old": {"b": [1.0, 1.1]}, "new": {"b": [1.0, 1.2]}})
+    leaving = leaving_trial(read_trial(made.write(tmp_path / "one")))
+    for change, code in (({"appended": 1}, "looks-lost"), ({"hosts": True}, "hosts-lost")):
+        for target in TARGETS:
+            if target.name in ("long-csv", "json", "sqlite"):
+                assert {one.code for one in target.write(replace(leaving, **change)).lost} == {code}

@@ -1,0 +1,339 @@
+"""``go test -bench``: values by hand from the samples; layouts as the testing package prints them.
+
+The format is golang.org/design/14313-benchmark-format; lines written here are in its layout.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from analysis.errors import AnalysisError
+from analysis.importers.opening import open_foreign
+from analysis.importers.registry import read_foreign
+
+DATASET = (
+    Path(__file__).resolve().parents[6] / "shared/datasets/tool_formats/go_bent_raw_excerpt.txt.xz"
+)
+
+HEAD = "goos: linux\ngoarch: amd64\npkg: example.org/p\ncpu: AMD EPYC\n"
+END = "PASS\nok  \texample.org/p\t1.717s\n"
+
+
+def found(file) -> dict:
+    """Give the values of each cell, times in nanoseconds."""
+    return {
+        (cell.benchmark, cell.metric): [
+            [round(value * 1e9, 6) if cell.unit == "s" else value for value in process]
+            for process in cell.processes
+        ]
+        for cell in file.cells
+    }
+
+
+def test_the_sample_value_by_value(read_sample) -> None:
+    file = read_sample("go-bench/old.txt")
+    assert found(file) == {
+        ("BenchmarkSort/n=100", "time"): [[893.3, 1143, 894.2, 1220, 1401, 1160]],
+        ("BenchmarkSort/n=1000", "time"): [[12536, 8901, 8081, 10946, 84260, 13359]],
+        ("BenchmarkJoin", "time"): [[30.03, 32.37, 32.29, 34.01, 37.90, 33.92]],
+        ("BenchmarkMetric", "time"): [[0.3816, 0.3530, 0.3596, 0.3584, 0.3752, 0.3547]],
+        ("BenchmarkSort/n=100", "B/op"): [[920.0] * 6],
+        ("BenchmarkSort/n=100", "allocs/op"): [[2.0] * 6],
+        ("BenchmarkSort/n=1000", "B/op"): [[8216.0] * 6],
+        ("BenchmarkSort/n=1000", "allocs/op"): [[2.0] * 6],
+        ("BenchmarkJoin", "MB/s"): [[166.50, 154.45, 154.82, 147.00, 131.93, 147.40]],
+        ("BenchmarkMetric", "widgets/op"): [[42.0] * 6],
+    }
+    first = file.cells[0]
+    assert first.values[0] == pytest.approx(893.3e-9, rel=1e-12)
+    assert sum(first.values) == pytest.approx(6711.5e-9, rel=1e-12)
+    assert (first.unit, first.better, first.variant) == ("s", "lower", None)
+    assert (first.known, first.inner, first.warmups, first.failed) == (True, 32390, None, 0)
+    assert first.keys["procs"] == "2"
+    assert first.keys["fullname"] == "BenchmarkSort/n=100-2"
+    directions = {cell.metric: cell.better for cell in file.cells}
+    assert directions["MB/s"] == "higher"
+    assert directions["B/op"] == "lower"
+    assert directions["widgets/op"] is None
+    assert file.facts == {"cpu_model": "AMD EPYC"}
+    assert file.variant_rule == "the file's name"
+
+
+def test_the_sample_of_events_whose_lines_are_split(read_sample) -> None:
+    file = read_sample("go-bench/test-json.jsonl")
+    assert found(file) == {
+        ("BenchmarkJoin", "time"): [[33.38, 37.27, 38.92]],
+        ("BenchmarkJoin", "MB/s"): [[149.81, 134.17, 128.48]],
+    }
+
+
+def test_a_file_of_several_benchmarks_own_units() -> None:
+    """An excerpt of the Go project's nightly runs."""
+    if not DATASET.exists():
+        pytest.skip("the sample files of other tools are not beside this project")
+    file = read_foreign(open_foreign(str(DATASET)))
+    first = file.cells[0]
+    assert (first.benchmark, first.metric) == ("BenchmarkEthereum_storage", "build-real-ns/op")
+    assert (len(first.values), first.values[0], first.values[-1]) == (16, 8.707940798, 8.807105139)
+    assert (first.unit, first.better, first.known, first.inner) == ("s", "lower", False, 1)
+    assert first.keys["toolchain"] == "Base"
+    assert first.keys["builder_type"] == "Xeon-E5-1650v3@3.5Ghz*12"
+
+
+def test_cpu_gives_endings_that_are_kept(foreign) -> None:
+    lines = "".join(f"BenchmarkX{end}\t 10\t {k} ns/op\n" for k, end in enumerate(("", "-2", "-4")))
+    assert found(foreign(HEAD + lines + END, "r.txt")) == {
+        ("BenchmarkX", "time"): [[0]],
+        ("BenchmarkX-2", "time"): [[1]],
+        ("BenchmarkX-4", "time"): [[2]],
+    }
+
+
+def test_an_ending_that_is_part_of_a_name_is_kept(foreign) -> None:
+    """GOMAXPROCS is 1: no name has its ending, and ``-9`` is a parameter."""
+    lines = "BenchmarkLevel-9\t 10\t 5 ns/op\nBenchmarkOther\t 10\t 6 ns/op\n"
+    assert [b for b, _ in found(foreign(lines, "r.txt"))] == ["BenchmarkLevel-9", "BenchmarkOther"]
+
+
+def test_each_head_begins_a_process(foreign) -> None:
+    line = "BenchmarkX-8\t 10\t {} ns/op\n"
+    file = foreign("".join(HEAD + line.format(k) * 2 + END for k in (1, 2, 3)), "r.txt")
+    assert found(file) == {("BenchmarkX", "time"): [[1, 1], [2, 2], [3, 3]]}
+    assert file.cells[0].known
+    assert "one-process" not in {loss.code for loss in file.losses}
+
+
+def test_without_a_head_or_an_end_processes_are_unknown(foreign) -> None:
+    file = foreign("BenchmarkX-8\t 10\t 1 ns/op\nBenchmarkX-8\t 10\t 2 ns/op\n", "r.txt")
+    assert not file.cells[0].known
+    assert file.cells[0].failed is None
+    assert "processes-unknown" in {loss.code for loss in file.losses}
+    ended = foreign("BenchmarkX-8\t 10\t 1 ns/op\nPASS\n", "r.txt")
+    assert ended.cells[0].known
+
+
+def test_a_machines_lines_without_a_package_are_no_process(foreign) -> None:
+    """A file that was put together of several, such as those of golang.org/x/benchmarks."""
+    file = foreign("goos: linux\ngoarch: amd64\nBenchmarkX 1 5 ns/op\nBenchmarkX 1 6 ns/op\n", "r")
+    assert not file.cells[0].known
+
+
+def test_commits_are_variants(foreign) -> None:
+    text = "".join(
+        f"commit: {name}\ncommit-time: 2026-01-0{k}T00:00:00Z\n{HEAD}"
+        f"BenchmarkX-8\t 10\t {k} ns/op\nBenchmarkX-8\t 10\t {k}.5 ns/op\n{END}"
+        for k, name in ((1, "aaa"), (2, "bbb"))
+    )
+    file = foreign(text, "r.txt")
+    assert file.variant_rule == "the commit"
+    assert {cell.variant: [round(v * 1e9, 6) for v in cell.values] for cell in file.cells} == {
+        "aaa": [1, 1.5],
+        "bbb": [2, 2.5],
+    }
+    assert file.cells[0].keys["commit-time"] == "2026-01-01T00:00:00Z"
+
+
+def test_toolchains_are_variants_where_there_are_several(foreign) -> None:
+    text = "toolchain: base\nBenchmarkX 1 5 ns/op\ntoolchain: tip\nBenchmarkX 1 6 ns/op\n"
+    file = foreign(text, "r.txt")
+    assert [cell.variant for cell in file.cells] == ["base", "tip"]
+    assert file.variant_rule == "the toolchain"
+
+
+def test_packages_of_one_benchmark_name_are_told_apart(foreign) -> None:
+    text = HEAD + "BenchmarkX-8\t 10\t 1 ns/op\n" + END
+    both = text + text.replace("example.org/p", "example.org/q").replace("1 ns", "2 ns")
+    assert found(foreign(both, "r.txt")) == {
+        ("example.org/p.BenchmarkX", "time"): [[1]],
+        ("example.org/q.BenchmarkX", "time"): [[2]],
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # the program prints a line, half a line, and a name between name and numbers
+        "BenchmarkX-8   \thello\n  1000\t 12 ns/op\t 3 B/op\n",
+        "BenchmarkX-8   \tBenchmarkY is next\nmore\n  1000\t 12 ns/op\t 3 B/op\n",
+        "BenchmarkX-8   \thello 7 times      1000\t 12 ns/op\t 3 B/op\n",
+        "BenchmarkX-8   \tstep=5    1000\t 12 ns/op\t 3 B/op\n",
+        # a print without a newline before the name
+        "hello BenchmarkX-8 \t 1000\t 12 ns/op\t 3 B/op\n",
+        # numbers of the program's own
+        "BenchmarkX-8   \t\n 5 6 apples\n  1000\t 12 ns/op\t 3 B/op\n",
+        # -v
+        "=== RUN   BenchmarkX\nBenchmarkX\nBenchmarkX-8 \t 1000\t 12 ns/op\t 3 B/op\n",
+        "BenchmarkX-8 \t 1000\t 12 ns/op\t 3 B/op\n--- BENCH: BenchmarkX-8\n    x_test.go:9: 10 3 ns/op\n",
+        # time stamps and colours of continuous integration
+        "2026-01-02T03:04:05.1234567Z BenchmarkX-8 \t 1000\t 12 ns/op\t 3 B/op\n",
+        "2026-01-02T03:04:05.123456Z 00O BenchmarkX-8 \t 1000\t 12 ns/op\t 3 B/op\n",
+        "[03:04:05] BenchmarkX-8 \t 1000\t 12 ns/op\t 3 B/op\n",
+        "bench\tRun\t2026-01-02T03:04:05.12Z BenchmarkX-8 \t 1000\t 12 ns/op\t 3 B/op\n",
+        "\x1b[32mBenchmarkX-8\x1b[0m \t 1000\t 12 ns/op\t 3 B/op\r\n",
+        "\ufeffBenchmarkX-8 \t 1000\t 12 ns/op\t 3 B/op\n",
+    ],
+)
+def test_what_logs_do_to_a_line(foreign, text: str) -> None:
+    assert found(foreign(text, "r.txt")) == {
+        ("BenchmarkX", "time"): [[12]],
+        ("BenchmarkX", "B/op"): [[3]],
+    }
+
+
+def test_units_of_the_benchmarks_own(foreign) -> None:
+    text = (
+        "Unit ops/s better=higher assume=exact\n"
+        "BenchmarkX 1 2 ns/op 5 p99-ns/op 7 GC-ns 9 ops/s 1e+06 B/s 4 things\n"
+    )
+    file = foreign(text, "r.txt")
+    assert {c.metric: (c.unit, round(c.values[0], 12), c.better) for c in file.cells} == {
+        "time": ("s", 2e-9, "lower"),
+        "p99-ns/op": ("s", 5e-9, "lower"),
+        "GC-ns": ("s", 7e-9, "lower"),
+        "ops/s": ("ops/s", 9.0, "higher"),
+        "B/s": ("B/s", 1e6, "higher"),
+        "things": ("things", 4.0, None),
+    }
+
+
+def test_seconds_as_benchstat_writes_them(foreign) -> None:
+    file = foreign("BenchmarkX 1 2e-06 sec/op\n", "r.txt")
+    assert (file.cells[0].metric, file.cells[0].values) == ("time", (2e-6,))
+
+
+def test_a_failed_benchmark_is_counted(foreign) -> None:
+    text = (
+        f"{HEAD}BenchmarkGood-8\t 10\t 5 ns/op\n--- FAIL: BenchmarkBad-8\n    x_test.go:5: no\n"
+        "--- FAIL: BenchmarkBad-8\n    x_test.go:5: no\n--- FAIL: BenchmarkTop/sub-8\n"
+        f"--- FAIL: BenchmarkTop\nFAIL\nexit status 1\nFAIL\texample.org/p\t0.1s\n"
+    )
+    file = foreign(text, "r.txt")
+    assert {cell.benchmark: (len(cell.values), cell.failed) for cell in file.cells} == {
+        "BenchmarkGood": (1, 0),
+        "BenchmarkBad": (0, 2),
+        "BenchmarkTop/sub": (0, 1),
+    }
+    assert [note.code for note in file.notes] == ["failed-benchmarks"]
+
+
+def test_events_of_several_packages_are_interleaved(foreign) -> None:
+    events = [
+        {"Action": "start", "Package": "p"},
+        {"Action": "output", "Package": "p", "Test": "BenchmarkX", "Output": "BenchmarkX-8 \t"},
+        {"Action": "output", "Package": "q", "Output": "BenchmarkX-8 \t 10\t 2 ns/op\n"},
+        {"ImportPath": "r", "Action": "build-output", "Output": "# r\n"},
+        {"Action": "output", "Package": "p", "Test": "BenchmarkX", "Output": " 10\t 1 ns/op\n"},
+    ]
+    lines = [json.dumps(event, separators=(",", ":")) for event in events]
+    stamped = [f"2026-01-02T03:04:05.1234567Z {line}" for line in lines]
+    for mine in (lines, ["go: downloading x v1", "# r [build failed]", *lines, "# r"], stamped):
+        assert found(foreign("\n".join(mine) + "\n", "r.jsonl")) == {
+            ("p.BenchmarkX", "time"): [[1]],
+            ("q.BenchmarkX", "time"): [[2]],
+        }
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "where"),
+    [
+        (HEAD + "BenchmarkX-8 \t 10\t NaN ns/op\n", "no finite number", ":5"),
+        (HEAD + "BenchmarkX-8 \t 10\t -3 ns/op\n", "negative", ":5"),
+        (HEAD + "BenchmarkX-8 \t 10\n" + END, "no result line", ""),
+        ('{"Action":"output","Output":"BenchmarkX 1 2 ns/op\\n"}\n{"Act', "no JSON event", ":2"),
+    ],
+)
+def test_damage_is_an_error_with_its_line(foreign, text: str, said: str, where: str) -> None:
+    with pytest.raises(AnalysisError, match=said) as told:
+        foreign(text, "r.txt")
+    assert f"r.txt{where}" in str(told.value)
+
+
+def test_a_line_of_numbers_without_end_is_no_hang(foreign) -> None:
+    with pytest.raises(AnalysisError, match="no result line"):
+        foreign(HEAD + "BenchmarkX-8 " + "1 x " * 200_000 + "y\n", "r.txt")
+
+
+def test_zero_is_a_value(foreign) -> None:
+    assert foreign("BenchmarkX 1 0 ns/op\n", "r.txt").cells[0].values == (0.0,)
+
+
+def test_a_first_result_behind_a_long_log_is_found(foreign) -> None:
+    text = "starting\n" * 20_000 + "BenchmarkX 1 5 ns/op\n"
+    assert found(foreign(text, "r.log")) == {("BenchmarkX", "time"): [[5]]}
+
+
+def test_a_failure_belongs_to_its_commit(foreign) -> None:
+    """It was counted for every commit; of one without any result there was nothing."""
+    line = "BenchmarkX-8\t 10\t {} ns/op\n"
+    bad = "--- FAIL: BenchmarkX-8\n    x_test.go:5: no\n"
+    text = (
+        f"commit: aaa\n{HEAD}{line.format(1) * 2}{END}commit: bbb\n{HEAD}{line.format(2)}{bad}{END}"
+        f"commit: ccc\n{HEAD}{bad}{bad}{END}"
+    )
+    cells = foreign(text, "r.txt").cells
+    assert {c.variant: (c.benchmark, len(c.values), c.failed) for c in cells} == {
+        "aaa": ("BenchmarkX", 2, 0),
+        "bbb": ("BenchmarkX", 1, 1),
+        "ccc": ("BenchmarkX", 0, 2),
+    }
+    assert cells[-1].keys["commit"] == "ccc"
+
+
+def test_a_failure_in_a_second_package_is_told_apart(foreign) -> None:
+    text = HEAD + "BenchmarkX-8\t 10\t 1 ns/op\n" + END
+    other = HEAD.replace("/p", "/q") + "--- FAIL: BenchmarkX-8\nFAIL\n"
+    assert {
+        c.benchmark: (len(c.values), c.failed) for c in foreign(text + other, "r.txt").cells
+    } == {
+        "example.org/p.BenchmarkX": (1, 0),
+        "example.org/q.BenchmarkX": (0, 1),
+    }
+
+
+def test_commits_one_after_the_other_were_measured_on_occasions_of_their_own(foreign) -> None:
+    def of(*names: str) -> list[str | None]:
+        text = "".join(f"commit: {n}\n{HEAD}BenchmarkX-8\t 10\t 5 ns/op\n{END}" for n in names)
+        file = foreign(text, "r.txt")
+        assert "no-sessions" in {loss.code for loss in file.losses}
+        return [cell.session for cell in file.cells]
+
+    assert of("a", "a", "b") == ["a", "b"]
+    assert of("a", "b", "a", "b") == [None, None]  # they alternate: one occasion
+
+
+@pytest.mark.parametrize(
+    ("unit", "ours", "value", "better"),
+    [
+        ("p99-ms", "s", 0.004, "lower"), ("us/req", "s", 4e-6, "lower"), ("µs/op", "s", 4e-6, "lower"),
+        ("s/op", "s", 4.0, "lower"), ("total-seconds", "s", 4.0, "lower"), ("ms", "s", 0.004, "lower"),
+        ("req/s", "req/s", 4.0, None), ("ops-per-sec", "ops-per-sec", 4.0, None),
+        ("per-sec", "per-sec", 4.0, None), ("p50-min", "p50-min", 4.0, None), ("items", "items", 4.0, None),
+    ],
+)  # fmt: skip
+def test_times_of_the_benchmarks_own(foreign, unit, ours, value, better) -> None:
+    cell = foreign(f"BenchmarkX 1 4 {unit} 2 ns/op\n", "r.txt").cells[1]
+    assert (cell.metric, cell.unit, cell.better) == (unit, ours, better)
+    assert cell.values[0] == pytest.approx(value, rel=1e-12)
+
+
+def test_processes_have_numbers(foreign) -> None:
+    """The second process does not tell the metric: the third one's is not taken for its own."""
+    lines = [
+        "BenchmarkX 1 5 ns/op 1 hits\n",
+        "BenchmarkX 1 6 ns/op\n",
+        "BenchmarkX 1 7 ns/op 3 hits\n",
+    ]
+    time, hits = foreign("".join(HEAD + line + END for line in lines), "r.txt").cells
+    assert (time.labels, hits.labels) == (("1", "2", "3"), ("1", "3"))
+    assert foreign("BenchmarkX 1 5 ns/op\n", "r.txt").cells[0].labels is None
+
+
+def test_what_is_said_of_a_unit_holds_for_its_tidy_form(foreign) -> None:
+    """golang.org/x/perf/benchfmt: unit metadata are found by the unit, and by the tidied unit."""
+    text = "Unit gain-sec better=higher\nUnit MB/s better=lower\n"
+    line = "BenchmarkX 1 5 ns/op 6 gain-ns 7 B/s\n"
+    better = {cell.metric: cell.better for cell in foreign(text + line, "r.txt").cells}
+    assert better == {"time": "lower", "gain-ns": "higher", "B/s": "lower"}

@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.data.trial import Trial, read_trial
+from analysis.errors import StoreError, UsageError
+from analysis.importers import trials
+from analysis.importers.sources import Reading, read_each, read_one, read_sides, read_sources
+from analysis.importers.trials import open_trial, trial_and_variant
+
+Build = Callable[..., Any]
+
+
+@pytest.fixture
+def trial(synthetic: Build, tmp_path: Path) -> str:
+    data = {"old": {"a": [1.0, 1.1, 1.2]}, "new": {"a": [0.5, 0.6, 0.7]}}
+    return str(synthetic(data).write(tmp_path / "runs" / "one"))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "x.csv"
+    path.write_text("a,2.0,2.1,2.2\n")
+    return str(path)
+
+
+def known(tmp_path: Path, better: str, unit: str | None) -> str:
+    path = tmp_path / f"{better}.json"
+    data: dict[str, Any] = {"name": "k", "better": better, "samples": {"a": [1.0, 2.0]}}
+    path.write_text(json.dumps(data | ({} if unit is None else {"unit": unit})))
+    return str(path)
+
+
+def test_a_variant_of_a_trial_knows_all(trial: str) -> None:
+    sides = read_sides(f"{trial}:new", None, Reading())
+    assert (sides.candidate.name, sides.baseline.name) == ("new", "old")
+    assert (sides.candidate.better, sides.candidate.unit) == ("lower", "s")
+    assert sides.candidate.trial == sides.baseline.trial == str(Path(trial).resolve())
+
+
+def test_sides_of_one_trial_come_with_it_and_it_is_read_once(
+    trial: str, file: str, tmp_path: Path, synthetic: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[Path] = []
+
+    def counting(path: Path) -> Trial:
+        opened.append(path)
+        return read_trial(path)
+
+    monkeypatch.setattr(trials, "read_trial", counting)
+    for candidate, baseline in ((trial, None), (f"{trial}:new", f"{trial}:old")):
+        sides = read_sides(candidate, baseline, Reading())
+        assert sides.trial is not None
+        assert sides.trial.path == Path(trial)
+        assert opened == [Path(trial)]
+        opened.clear()
+    other = str(synthetic({"old": {"a": [1.0, 1.1]}}).write(tmp_path / "runs" / "two"))
+    assert read_sides(f"{trial}:new", f"{other}:old", Reading()).trial is None
+    assert read_sides(f"{trial}:new", file, Reading()).trial is None
+
+
+def test_a_file_follows_the_trial_beside_it(trial: str, file: str) -> None:
+    for pair in ((f"{trial}:new", file), (file, f"{trial}:new")):
+        sides = read_sides(*pair, Reading())
+        assert {sides.candidate.better, sides.baseline.better} == {"lower"}
+        assert {sides.candidate.unit, sides.baseline.unit} == {"s"}
+        assert None in (sides.candidate.trial, sides.baseline.trial)
+
+
+def test_two_files_that_do_not_know_are_no_comparison(file: str) -> None:
+    with pytest.raises(UsageError, match="does not say which direction"):
+        read_sides(file, file, Reading())
+
+
+@pytest.mark.parametrize(("better", "unit"), [("lower", "s"), ("higher", "score")])
+def test_what_is_said_gives_direction_and_unit(file: str, better: Any, unit: str) -> None:
+    sides = read_sides(file, file, Reading(better=better))
+    assert (sides.candidate.better, sides.candidate.unit) == (better, unit)
+    assert read_one(file, Reading(better=better)).unit == unit
+
+
+def test_a_file_that_knows_tells_the_other(tmp_path: Path, file: str) -> None:
+    sides = read_sides(file, known(tmp_path, "higher", "MB/s"), Reading())
+    assert (sides.candidate.better, sides.candidate.unit) == ("higher", "MB/s")
+    with pytest.raises(UsageError, match="the file says that higher values are better"):
+        read_sides(file, known(tmp_path, "higher", None), Reading(better="lower"))
+
+
+def test_a_unit_that_nobody_knows_stays_unknown(tmp_path: Path, file: str) -> None:
+    assert read_one(file, Reading()).unit == ""
+    assert read_one(known(tmp_path, "lower", None), Reading()).unit == ""
+
+
+def test_an_assumed_direction_is_said(file: str, trial: str) -> None:
+    assert [c.code for c in read_sources([file, file], Reading()).cautions] == ["direction-assumed"]
+    for sources in ([file], [file, trial]):
+        codes = [caution.code for caution in read_sources(sources, Reading()).cautions]
+        assert "direction-assumed" not in codes
+    assert not read_sources([file, file], Reading(better="lower")).cautions
+
+
+def test_equal_names_are_told_apart_by_their_source(
+    trial: str, synthetic: Build, tmp_path: Path
+) -> None:
+    other = str(synthetic({"new": {"a": [1.0, 1.1]}}).write(tmp_path / "runs" / "two"))
+    names = [matrix.name for matrix in read_sources([trial, other], Reading()).matrices]
+    assert names == ["old", f"{trial}:new", f"{other}:new"]
+
+
+def test_one_variant_of_two_trials_is_two_names(
+    trial: str, synthetic: Build, tmp_path: Path
+) -> None:
+    other = str(synthetic({"old": {"a": [1.0, 1.1]}}).write(tmp_path / "runs" / "two"))
+    sides = read_sides(f"{trial}:old", f"{other}:old", Reading())
+    assert (sides.candidate.name, sides.baseline.name) == (f"{trial}:old", f"{other}:old")
+    same = read_sides(f"{trial}:old", f"{trial}:old", Reading())
+    assert (same.candidate.name, same.baseline.name) == ("old", "old")
+
+
+def test_sources_that_are_compared_need_a_direction(trial: str, file: str) -> None:
+    assert [m.better for m in read_each([file, f"{trial}:new", file], Reading())] == ["lower"] * 3
+    with pytest.raises(UsageError, match="which direction is better"):
+        read_each([file, file], Reading())
+
+
+@pytest.mark.parametrize("text", ["gone", "gone:v", "x" * 5000, "a\0b", ""])
+def test_what_is_nothing_is_refused_in_our_words(text: str) -> None:
+    assert trial_and_variant(text) is None
+    with pytest.raises(UsageError, match="neither a matrix file nor"):
+        read_one(text, Reading())
+    with pytest.raises(UsageError, match="no trial, no variant"):
+        read_sources([text], Reading())
+    with pytest.raises(StoreError, match="no such trial"):
+        open_trial(Path(text or "gone"))
+
+
+def test_a_bare_trial_with_one_candidate_is_that_comparison(trial: str) -> None:
+    # first use, B: every command but verdict refused the trial that verdict wants
+    sides = read_sides(trial, None, Reading())
+    named = read_sides(f"{trial}:new", f"{trial}:old", Reading())
+    assert (sides.candidate.name, sides.baseline.name) == ("new", "old")
+    assert sides.candidate.to_dict() == named.candidate.to_dict()
+
+
+def test_of_several_candidates_the_commands_are_told(synthetic: Build, tmp_path: Path) -> None:
+    made = synthetic({name: {"a": [1.0, 1.1]} for name in ("old", "new", "odd")})
+    source = str(made.write(tmp_path / "three"))
+    with pytest.raises(UsageError) as told:
+        read_sides(source, None, Reading(command="fairtrial hpt"))
+    assert told.value.fix == f"write fairtrial hpt {source}:new, or fairtrial hpt {source}:odd"
+    single = str(synthetic({"old": {"a": [1.0, 1.1]}}).write(tmp_path / "one"))
+    assert read_one(single, Reading()).name == "old"
+    with pytest.raises(UsageError, match="has 0 candidates"):
+        read_sides(single, None, Reading())
+
+
+def test_sources_of_two_trials_are_said(trial: str, synthetic: Build, tmp_path: Path) -> None:
+    other = str(synthetic({"old": {"a": [1.0, 1.1]}}).write(tmp_path / "runs" / "two"))
+    codes = {caution.code for caution in read_sources([trial, other], Reading()).cautions}
+    assert "two-trials" in codes
+    assert "two-trials" not in {c.code for c in read_sources([trial], Reading()).cautions}

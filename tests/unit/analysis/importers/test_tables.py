@@ -1,0 +1,81 @@
+"""Bare tables and the Speedup-Test's files, by the layouts that their papers and tools document."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analysis.errors import AnalysisError, UsageError
+from analysis.importers.opening import open_foreign
+from analysis.importers.registry import read_foreign, tool_of
+
+
+def put(folder: Path, name: str, text: str) -> str:
+    path = folder / name
+    path.write_text(text)
+    return str(path)
+
+
+def test_a_configuration_gives_both_programs_of_each_benchmark(tmp_path: Path) -> None:
+    """Sample1 is the initial program, Sample2 the optimised one (The Speedup Test, 6.2.1)."""
+    put(tmp_path, "a.1", "2.0\n2.5\n")
+    put(tmp_path, "a.2", "1.0 # fast\n\n1.5\n")
+    config = put(tmp_path, "c.csv", 'Name,Sample1,Sample2,ConfLevel,Coef\n"a b",a.1,a.2,0.95,\n')
+    found = read_foreign(open_foreign(config))
+    assert found.format == "speedup-test"
+    assert [(c.benchmark, c.variant, c.values) for c in found.cells] == [
+        ("a b", "initial", (2.0, 2.5)),
+        ("a b", "optimised", (1.0, 1.5)),
+    ]
+    assert {c.unit for c in found.cells} == {"s"}
+    assert [note.code for note in found.notes] == ["settings-left-out"]
+
+
+def test_a_missing_sample_is_told(tmp_path: Path) -> None:
+    config = put(tmp_path, "c.csv", "Name,Sample1,Sample2,ConfLevel,Coef\na,x,y,,\n")
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_foreign(open_foreign(config))
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("0.5,0.6,0.7\n1,2,3\n", ("1", "2")),
+        ("barnes 0.5 0.6\nfmm 1 2\n", ("barnes", "fmm")),
+        ("barnes;0.5;0.6\n# a remark\n\nfmm;1;2\n", ("barnes", "fmm")),
+    ],
+)
+def test_a_matrix_has_a_row_for_each_benchmark(
+    tmp_path: Path, text: str, names: tuple[str, ...]
+) -> None:
+    opened = open_foreign(put(tmp_path, "m.csv", text))
+    assert tool_of(opened).name == "matrix"
+    found = read_foreign(opened)
+    assert tuple(c.benchmark for c in found.cells) == names
+    assert {c.better for c in found.cells} == {None}  # never guessed
+
+
+def test_numbers_are_one_benchmark(tmp_path: Path) -> None:
+    opened = open_foreign(put(tmp_path, "sort.1.csv", "# s\n1.5\n2\n"))
+    (cell,) = read_foreign(opened).cells
+    assert (cell.benchmark, cell.values, cell.known) == ("values", (1.5, 2.0), False)
+
+
+def test_a_table_that_turns_into_text_is_refused_with_its_line(tmp_path: Path) -> None:
+    many = "".join(f"b{k} 1 2\n" for k in range(30))
+    with pytest.raises(AnalysisError) as told:
+        read_foreign(open_foreign(put(tmp_path, "m.txt", f"{many}and so on\n")))
+    assert ":31" in str(told.value)
+
+
+def test_a_tools_own_format_wins_over_a_table(tmp_path: Path) -> None:
+    text = "group,function,value,sample_time_nanos,iteration_count\ng,f,,1000,10\ng,f,,3000,20\n"
+    assert tool_of(open_foreign(put(tmp_path, "raw.csv", text))).name == "criterion"
+    text = "benchmark,variant,run,value\nb,v,1,2.0\n"
+    assert tool_of(open_foreign(put(tmp_path, "long.csv", text))).name == "long-csv"
+    text = "benchmark,run1,run2\nb,1,2.0\n"
+    assert tool_of(open_foreign(put(tmp_path, "wide.csv", text))).name == "wide-csv"
+    with pytest.raises(UsageError, match="no format is known") as told:
+        tool_of(open_foreign(put(tmp_path, "x.md", "| a | b |\n|---|---|\n")))
+    assert "--format" in str(told.value.fix)

@@ -1,0 +1,216 @@
+"""Long tables: the sample by hand; CSV with quotes, CSV without and Parquet say the same."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+
+import pytest
+
+from analysis.errors import AnalysisError
+from analysis.importers.opening import open_foreign
+from analysis.importers.registry import read_foreign
+
+HEADINGS = ["benchmark", "variant", "session", "process", "ok", "warmup", "host", "time_ms"]
+
+
+def rows_of(seed: int, count: int = 60) -> list[list[str]]:
+    rng = random.Random(seed)
+    return [
+        [
+            rng.choice("ab"), rng.choice(("v1", "v2")), rng.choice("12"), rng.choice("345"),
+            rng.choice(("true", "true", "false")), rng.choice(("0", "0", "yes")),
+            rng.choice(("h", "h", "g")), f"{rng.random():.6f}",
+        ]
+        for _ in range(count)
+    ]  # fmt: skip
+
+
+def text_of(rows: list[list[str]], **how) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n", **how)
+    writer.writerows([HEADINGS, *rows])
+    return out.getvalue()
+
+
+def expected(rows: list[list[str]]) -> dict:
+    """Group the rows one by one, as a person would."""
+    found: dict = {}
+    for bench, variant, session, process, ok, warmup, _host, value in rows:
+        cell = found.setdefault((bench, variant, session), {"p": {}, "failed": 0, "warmups": 0})
+        if warmup == "yes":
+            cell["warmups"] += 1
+        elif ok == "false":
+            cell["failed"] += 1
+        else:
+            cell["p"].setdefault(process, []).append(round(float(value) / 1000, 12))
+    return found
+
+
+def given(file) -> dict:
+    return {
+        (c.benchmark, c.variant, c.session): {
+            "p": [[round(value, 12) for value in process] for process in c.processes],
+            "failed": c.failed,
+            "warmups": c.warmups,
+        }
+        for c in file.cells
+    }
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("how", [{}, {"quoting": csv.QUOTE_ALL}, {"delimiter": ";"}])
+def test_cells_are_those_of_a_loop_over_the_rows(foreign, seed, how) -> None:
+    rows = rows_of(seed)
+    file = foreign(text_of(rows, **how), "r.csv")
+    wanted = {key: cell | {"p": list(cell["p"].values())} for key, cell in expected(rows).items()}
+    assert given(file) == wanted
+    assert list(given(file)) == list(wanted)  # in the order of their first rows
+    assert file.variant_rule == "the column 'variant'"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_parquet_says_the_same(foreign, tmp_path, seed) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    rows = rows_of(seed)
+    columns = dict(zip(HEADINGS, map(list, zip(*rows, strict=True)), strict=True))
+    columns["time_ms"] = [float(value) for value in columns["time_ms"]]
+    columns["session"] = [int(value) for value in columns["session"]]
+    parquet.write_table(pyarrow.table(columns), tmp_path / "r.parquet")
+    file = read_foreign(open_foreign(str(tmp_path / "r.parquet")))
+    plain = foreign(text_of(rows), "r.csv")
+    assert given(file) == given(plain)
+    assert [c.keys for c in file.cells] == [c.keys for c in plain.cells]
+    assert file.format == "parquet"
+
+
+def test_parquet_of_categories_nulls_and_texts(tmp_path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    table = pyarrow.table(
+        {
+            "benchmark": pyarrow.array(["a", "a", "b"]).dictionary_encode(),
+            "variant": pyarrow.array(["x", None, "x"]),
+            "value": pyarrow.array(["1.5", "2.5", "3"]),
+            "ok": pyarrow.array([True, True, False]),
+        }
+    )
+    parquet.write_table(table, tmp_path / "r.parquet")
+    cells = read_foreign(open_foreign(str(tmp_path / "r.parquet"))).cells
+    assert [(c.benchmark, c.variant, c.values, c.failed) for c in cells] == [
+        ("a", "x", (1.5,), 0),
+        ("a", None, (2.5,), 0),
+        ("b", "x", (), 1),
+    ]
+    bad = table.set_column(2, "value", pyarrow.array([1.0, None, 2.0]))
+    parquet.write_table(bad, tmp_path / "bad.parquet")
+    with pytest.raises(AnalysisError, match="no number") as told:
+        read_foreign(open_foreign(str(tmp_path / "bad.parquet")))
+    assert "row 2" in str(told.value)
+
+
+def test_keys_are_what_all_rows_of_a_cell_share(foreign) -> None:
+    text = "host,benchmark,value\nh,a,1\nh,a,2\nh,b,1\ng,b,2\n"
+    first, second = foreign(text, "r.csv").cells
+    assert first.keys == {"benchmark": "a", "host": "h"}
+    assert second.keys == {"benchmark": "b"}
+
+
+def test_the_decimal_comma(foreign) -> None:
+    assert foreign("benchmark;value\na;1,5\na;2\n", "r.csv").cells[0].values == (1.5, 2.0)
+
+
+def test_units_of_headings_and_of_rows(foreign) -> None:
+    text = "benchmark,value,unit\na,9,ms\na,9,B\n"
+    assert [(c.unit, c.values) for c in foreign(text, "r.csv").cells] == [
+        ("s", (0.009,)),
+        ("B", (9.0,)),
+    ]
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("a,1,2", "3 cells, the headings 2"),
+        ("a", "1 cells, the headings 2"),
+        ("a,x", "no number"),
+        ("a,", "no number"),
+        ("a,nan", "no finite number"),
+        ("a,inf", "no finite number"),
+        ("a,-1", "negative"),
+    ],
+)
+def test_damage_is_an_error_with_its_line(foreign, line, said, quote) -> None:
+    text = f"# made by hand\nbenchmark,value\n{quote}a{quote},1\n\na,2\n{line}\na,3\n"
+    with pytest.raises(AnalysisError, match=said) as told:
+        foreign(text, "r.csv")
+    assert "r.csv:6" in str(told.value)
+
+
+def test_lines_that_make_up_for_each_other_are_refused(foreign) -> None:
+    """One cell too many, then one too few: their sum fits."""
+    with pytest.raises(AnalysisError, match="3 cells") as told:
+        foreign("benchmark,value\na,1\nb,2,3\n4\nc,5\n", "r.csv")
+    assert "r.csv:3" in str(told.value)
+
+
+def test_a_million_characters_in_many_parts(foreign) -> None:
+    rows = rows_of(9, 20_000)
+    wanted = expected(rows)
+    found = given(foreign(text_of(rows), "r.csv"))
+    assert {key: cell["p"] for key, cell in found.items()} == {
+        key: list(cell["p"].values()) for key, cell in wanted.items()
+    }
+
+
+def test_processes_keep_their_names(foreign) -> None:
+    """The second process has no memory: its time is not joined with the third one's."""
+    text = (
+        "run,benchmark,metric,value,unit\n7,a,time,1,s\n8,a,time,2,s\n9,a,time,3,s\n"
+        "9,a,rss,30,B\n7,a,rss,10,B\n"
+    )
+    assert [(c.metric, c.labels, c.values) for c in foreign(text, "r.csv").cells] == [
+        ("time", ("7", "8", "9"), (1.0, 2.0, 3.0)),
+        ("rss", ("9", "7"), (30.0, 10.0)),
+    ]
+    quoted = "\n".join(",".join(f'"{x}"' for x in row.split(",")) for row in text.split("\n")[:-1])
+    assert [c.labels for c in foreign(quoted, "r.csv").cells] == [("7", "8", "9"), ("9", "7")]
+
+
+def test_names_of_processes_that_come_back(foreign) -> None:
+    text = "benchmark,fork,iteration,value\na,y,1,1\na,x,1,2\na,y,2,3\n"
+    (cell,) = foreign(text, "r.csv").cells
+    assert (cell.labels, cell.processes) == (("y", "x"), ((1.0, 3.0), (2.0,)))
+    assert foreign("benchmark,value\na,1\n", "r.csv").cells[0].labels is None
+
+
+def test_parquet_names_processes_too(tmp_path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    table = pyarrow.table(
+        {"benchmark": ["a"] * 3, "run": [3, 1, 3], "iteration": [1, 1, 2], "value": [1.0, 2.0, 3.0]}
+    )
+    parquet.write_table(table, tmp_path / "r.parquet")
+    (cell,) = read_foreign(open_foreign(str(tmp_path / "r.parquet"))).cells
+    assert (cell.labels, cell.processes) == (("3", "1"), ((1.0, 3.0), (2.0,)))
+
+
+def test_a_failed_run_needs_no_unit_of_its_own(foreign) -> None:
+    """Its row leaves unit and value empty: it was a metric of its own, without unit."""
+    text = (
+        "benchmark,variant,metric,value,unit,ok\na,x,time,,,0\na,x,time,1,s,1\na,x,rss,9,B,1\n"
+        "a,x,rss,,,0\na,y,time,,,0\na,x,,,,0\n"
+    )
+    assert [
+        (c.variant, c.metric, c.unit, c.values, c.failed) for c in foreign(text, "r.csv").cells
+    ] == [
+        ("x", "time", "s", (1.0,), 2),
+        ("x", "rss", "B", (9.0,), 1),
+        ("y", "time", "s", (), 1),  # as others have it
+    ]

@@ -1,0 +1,147 @@
+"""Components of two variants, and of one.
+
+Authority: theory. A shift that both variants share in a session cancels in their differences; one of
+the candidate alone does not. The definitions are checked by loops over blocks.
+"""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from analysis.data.matrix import PerformanceMatrix
+from analysis.errors import InsufficientDataError
+from analysis.plan.components import differences, values_of, variance_components
+
+SESSIONS, RUNS = 5, 8
+
+
+def sides(seed=1, *, shared=0.0, own=0.0, noise=0.02, benchmarks=3, better="lower", **drop):
+    """Make a candidate and a baseline of the same sessions and blocks."""
+    rng = np.random.default_rng(seed)
+    shift = rng.normal(0, 1, (2, benchmarks, SESSIONS, 1))
+    logs = rng.normal(0, noise, (2, benchmarks, SESSIONS, RUNS)) + shared * shift[:1]
+    logs[0] += own * shift[1]
+    session = np.repeat(np.arange(1, SESSIONS + 1), RUNS)
+    block = np.arange(SESSIONS * RUNS)
+    made = []
+    for name, side in zip(("new", "old"), logs, strict=True):
+        rows = {f"b{k}": np.exp(row.ravel()) for k, row in enumerate(side)}
+        kept = {b: np.ones(block.size, dtype=bool) for b in rows}
+        for b, lost in drop.get(name, {}).items():
+            kept[b] = ~np.isin(session, lost)
+        made.append(
+            PerformanceMatrix.from_samples(
+                name,
+                {b: row[kept[b]] for b, row in rows.items()},
+                better=better,
+                sessions={b: session[kept[b]] for b in rows},
+                blocks={b: block[kept[b]] for b in rows},
+            )
+        )
+    return made
+
+
+def test_a_shared_shift_cancels_in_the_differences():
+    new, old = sides(shared=0.3)
+    assert min(line.session_sd for line in variance_components(new).benchmarks) > 0.1
+    found = variance_components(new, old)
+    assert max(line.session_sd for line in found.benchmarks) < 0.03
+    assert found.suite.run_sd == pytest.approx(0.02 * np.sqrt(2 / 3), rel=0.3)
+
+
+def test_a_shift_of_one_side_stays():
+    found = variance_components(*sides(own=0.3))
+    assert min(line.session_sd for line in found.benchmarks) > 0.1
+    assert found.crossed.benchmark_session_sd > 0.1
+
+
+def test_differences_are_those_of_each_common_block():
+    new, old = sides(own=0.1, new={"b1": [2]}, old={"b1": [3], "b2": [1, 2]})
+    seen = differences(new, old)
+    found = {}
+    for b, s, k, value in zip(seen.benchmark, seen.session, seen.block, seen.values, strict=True):
+        found[f"b{b}", int(s) + 1, int(k)] = value
+    expected = {}
+    for bench in new.benchmarks:
+        ours, theirs = (
+            dict(zip(zip(*at, strict=True), np.log(m.values(bench)), strict=True))
+            for m in (new, old)
+            for at in [
+                (
+                    m.sessions[m.benchmarks.index(bench)].tolist(),
+                    m.blocks[m.benchmarks.index(bench)].tolist(),
+                )
+            ]
+        )
+        expected |= {(bench, *key): theirs[key] - ours[key] for key in ours.keys() & theirs.keys()}
+    assert found.keys() == expected.keys()
+    assert all(found[key] == pytest.approx(expected[key], abs=1e-12) for key in expected)
+    assert [line.sessions for line in variance_components(new, old).benchmarks] == [5, 3, 3]
+
+
+def test_the_sign_follows_what_is_better():
+    lower = variance_components(*sides(own=0.3))
+    higher = variance_components(*sides(own=0.3, better="higher"))
+    assert lower.suite.mean == pytest.approx(-higher.suite.mean)
+    assert lower.suite.session_sd == pytest.approx(higher.suite.session_sd)
+
+
+def test_without_ids_the_runs_pair_by_their_turn():
+    new, old = sides(own=0.1)
+    bare = [
+        PerformanceMatrix.from_samples(
+            m.name,
+            dict(zip(m.benchmarks, m.samples, strict=True)),
+            better="lower",
+            sessions=dict(zip(m.benchmarks, m.sessions, strict=True)),
+        )
+        for m in (new, old)
+    ]
+    found = variance_components(*bare)
+    assert [c.code for c in found.cautions] == ["blocks-unknown"]
+    assert found.suite == variance_components(new, old).suite
+
+
+def test_a_benchmark_of_one_session_is_left_out_and_named():
+    found = variance_components(*sides(own=0.1, new={"b1": [2, 3, 4, 5]}))
+    assert [line.name for line in found.benchmarks] == ["b0", "b2"]
+    assert found.suite.sessions == SESSIONS
+    (caution,) = found.cautions
+    assert (caution.code, caution.about) == ("benchmark-in-one-session", ("b1",))
+
+
+def test_one_session_is_refused():
+    every = {f"b{k}": [2, 3, 4, 5] for k in range(3)}
+    with pytest.raises(InsufficientDataError, match="the pilot has one session, and 2 are needed"):
+        variance_components(*sides(new=every))
+    apart = {f"b{k}": [1] for k in range(3)}
+    with pytest.raises(InsufficientDataError, match="no session that both sides have"):
+        variance_components(*sides(new=every, old=apart))
+    flat = PerformanceMatrix.from_samples("x", {"a": [1.0, 2.0]}, better="lower")
+    with pytest.raises(InsufficientDataError, match="needed"):
+        variance_components(flat)
+
+
+def test_one_run_a_session_leaves_the_two_together():
+    rows = {"a": [1.0, 1.1, 1.3]}
+    ids = {"a": [1, 2, 3]}
+    one = PerformanceMatrix.from_samples("x", rows, better="lower", sessions=ids, blocks=ids)
+    found = variance_components(one)
+    assert found.benchmarks[0].run_sd is None
+    assert found.suite is None
+    assert found.crossed is None
+    assert "cannot be told apart" in str(found)
+
+
+def test_text_and_json():
+    found = variance_components(*sides(own=0.1))
+    text = str(found)
+    assert text.startswith("new against old: the differences of the suite's mean vary by ")
+    assert "all benchmarks together: " in text
+    told = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert told["method"] == "variance-components"
+    assert told["crossed"]["run_sd"] > 0
+    assert values_of(sides()[0]).blocks_known

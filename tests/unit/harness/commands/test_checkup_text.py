@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import json
+import re
+import runpy
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from analysis.record.trial_files import Finding
+from harness.commands.doctor_page import checkup_dict, checkup_text, headline
+from harness.errors import HostError
+from harness.host.checks import CHECK_NAMES, check_before
+from harness.host.placement import choose_cpus
+from harness.host.reader import Host
+from harness.host.state import Situation
+
+hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "hosts" / "trees.py")))
+
+
+def examine(folder, name):
+    with Host(hosts.plant(folder, hosts.TREES[name]())) as host:
+        state = host.read()
+        try:
+            plan = choose_cpus("auto", state.topology, usable=state.usable, isolated=state.isolated)
+        except HostError:
+            plan = None
+        cpus = (plan.targets if plan else None) or (0,)
+        situation = Situation(state=host.read(cpus), counters=host.counters(cpus), cpus=cpus)
+    return situation.state, check_before(situation), plan
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("intel_pstate", "lab07 · Intel(R) Core(TM) i7-8565U CPU @ 1.80GHz, 4 cores with 8 CPUs, "
+         "SMT on, 1 node · Linux 6.1.0 · virtual machine: no"),
+        ("vm_no_cpufreq", "lab07 · AMD EPYC, 2 cores, SMT not shown, 1 node · Linux 6.1.0 · "
+         "virtual machine: kvm or qemu"),
+        ("container", "lab07 · Intel(R) Xeon(R) Gold 6248, cores unknown with 8 CPUs, SMT unknown, "
+         "nodes unknown, usable here 2-3 · Linux 6.1.0 · virtual machine: no · container: podman"),
+        ("bare", "unnamed host · unknown processor, cores unknown with 0 CPUs, SMT unknown, nodes "
+         "unknown, usable here none · Linux of unknown version · virtual machine: unknown"),
+    ],
+)  # fmt: skip
+def test_the_host_is_named_in_one_line(tmp_path, name, text):
+    if name == "bare":
+        text = text.replace(", usable here none", "")
+    assert headline(examine(tmp_path, name)[0]) == text
+
+
+@pytest.mark.parametrize("name", sorted(hosts.TREES))
+@pytest.mark.parametrize("width", [80, 100])
+def test_every_host_has_a_screen_of_bounded_width(tmp_path, name, width):
+    state, findings, plan = examine(tmp_path, name)
+    text = checkup_text(state, findings, plan=plan, width=width)
+    for check in CHECK_NAMES:
+        assert re.search(rf"^  (ok|warn|fail|unknown) +{check} ", text, re.MULTILINE), check
+    for line in text.splitlines():
+        # Only paths and commands, which are there to be copied, may be longer.
+        assert len(line) <= width or "/" in line or "sudo " in line or " | " in line, line
+        assert line == line.rstrip()
+    assert "\x1b" not in text
+    assert "None" not in text
+
+
+def test_what_is_to_mend_comes_last_with_the_command(tmp_path):
+    state, findings, plan = examine(tmp_path, "intel_pstate")
+    text = checkup_text(state, findings, plan=plan)
+    order = re.findall(r"^  (ok|unknown|warn|fail) ", text, re.MULTILINE)
+    assert order == sorted(order, key=["ok", "unknown", "warn", "fail"].index)
+    assert "  cpus     targets on 3 (whole core, node 0), fairtrial on 0-2,4-6\n" in text
+    mended = re.search(r"governor +cpu3 runs 'powersave'.*?fix +(.*?)\n", text, re.DOTALL)
+    assert mended.group(1) == "sudo cpupower -c 3 frequency-set -g performance"
+
+
+@pytest.mark.parametrize(
+    ("statuses", "strict", "last"),
+    [
+        (["ok"], False, "nothing to mend before an overnight campaign"),
+        (["ok", "unknown"], False, "nothing to mend before an overnight campaign; 1 thing cannot be "
+         "known here"),
+        (["warn"], False, "1 to mend before an overnight campaign; --strict makes it fatal"),
+        (["warn", "warn"], False, "2 to mend before an overnight campaign; --strict makes them fatal"),
+        (["warn", "fail"], False, "2 to mend before an overnight campaign; --strict makes the warning "
+         "fatal too"),
+        (["fail"], False, "1 to mend before an overnight campaign"),
+        (["warn", "fail", "unknown", "unknown"], True,
+         "2 to mend, and --strict makes them fatal; 2 things cannot be known here"),
+    ],
+)  # fmt: skip
+def test_the_last_line_counts_what_to_mend(tmp_path, statuses, strict, last):
+    state, _, _ = examine(tmp_path, "amd")
+    findings = tuple(Finding(check="load", status=status, what="x") for status in statuses)
+    assert checkup_text(state, findings, strict=strict, width=200).splitlines()[-1] == last
+
+
+@pytest.mark.parametrize(
+    ("statuses", "fatal", "last"),
+    [
+        (["ok"], 0, "nothing to mend before an overnight campaign"),
+        (["warn", "fail"], 0, "2 to mend before an overnight campaign; this one requires none of it, "
+         "and goes on"),
+        (["fail", "fail"], 1, "2 to mend before an overnight campaign; this one stops at load"),
+        (["unknown"], 1, "nothing to mend before an overnight campaign; this one stops at load; "
+         "1 thing cannot be known here"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("strict", [False, True])
+def test_the_last_line_says_what_becomes_of_a_campaign(tmp_path, statuses, fatal, last, strict):
+    state, _, _ = examine(tmp_path, "amd")
+    found = tuple(Finding(check="load", status=status, what="x") for status in statuses)
+    text = checkup_text(state, found, fatal=found[:fatal], strict=strict, width=200)
+    assert text.splitlines()[-1] == last
+
+
+def test_colour_only_repeats_what_words_say(tmp_path):
+    state, findings, plan = examine(tmp_path, "intel_pstate")
+    plain = checkup_text(state, findings, plan=plan)
+    painted = checkup_text(state, findings, plan=plan, colour=True)
+    assert painted != plain
+    assert re.sub(r"\x1b\[\d+m", "", painted) == plain
+
+
+def test_verbose_says_where_good_values_were_read(tmp_path):
+    state, findings, _ = examine(tmp_path, "amd")
+    where = "read  /proc/sys/kernel/randomize_va_space = 2"
+    assert where not in checkup_text(state, findings)
+    assert where in checkup_text(state, findings, verbose=True)
+
+
+@pytest.mark.parametrize("name", sorted(hosts.TREES))
+def test_the_screen_as_json_says_the_same(tmp_path, name):
+    state, findings, plan = examine(tmp_path, name)
+    data = checkup_dict(state, findings, plan=plan)
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+    assert sum(data["counts"].values()) == len(CHECK_NAMES) == len(data["findings"])
+    assert (data["cpus"] is None) == (name == "bare")

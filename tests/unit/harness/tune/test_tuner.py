@@ -1,0 +1,362 @@
+"""Settings are changed, shown, and put back: the tree before is the tree after, whatever came between."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+
+import pytest
+
+from analysis.record.shapes import encode_checked
+from harness.errors import HostError, LaunchError
+from harness.tune.changes import Knobs
+from harness.tune.journal import NAME, finding_of_tuning
+from harness.tune.tuner import lines_of, tune, undo_tuning
+
+from .conftest import CPU, CgroupKnobs, contents, hosts
+
+GOVERNOR = f"{CPU}/cpu3/cpufreq/scaling_governor"
+THP = "sys/kernel/mm/transparent_hugepage/enabled"
+SHOW = "import sys; print(open(sys.argv[1]).read().strip())"
+
+
+class Refusing(Knobs):
+    """A kernel that refuses one path, and accepts another without obeying."""
+
+    def __init__(self, root, refuses=(), ignores=(), turns=()):
+        super().__init__(root)
+        self.refuses, self.ignores, self.turns = refuses, ignores, dict(turns)
+
+    def write(self, path, value):
+        if path in self.refuses:
+            raise OSError(5, "Input/output error")
+        if path not in self.ignores:
+            super().write(path, self.turns.get(path, value))
+
+
+@pytest.fixture
+def journal(laptop):
+    return laptop / "run" / "fairtrial" / NAME
+
+
+def fates(undone):
+    return {one.path: one.fate for one in undone.settings}
+
+
+def test_settings_stay_until_they_are_put_back(laptop, proposed, journal):
+    before = contents(laptop)
+    proposal = proposed(offline_sibling=True)
+    done = tune(proposal, laptop)
+    assert {one.result for one in done.applied} == {"changed"}
+    assert (done.undone, done.code, done.stopped) == (None, None, None)
+    assert {one.path: one.after for one in proposal.changes}.items() <= contents(laptop).items()
+    assert journal.exists()
+    undone = undo_tuning(laptop)
+    assert set(fates(undone).values()) == {"restored"}
+    assert [one.path for one in undone.settings] == [c.path for c in reversed(proposal.changes)]
+    assert contents(laptop) == before
+    assert not journal.parent.exists()
+    assert undo_tuning(laptop) is None
+
+
+def test_a_command_is_executed_in_between(laptop, proposed, journal, tmp_path):
+    before = contents(laptop)
+    argv = [sys.executable, "-c", f"{SHOW}; sys.exit(5)".replace("print(", "open(sys.argv[2],'w').write("),
+            str(laptop / GOVERNOR), str(tmp_path / "seen")]  # fmt: skip
+    done = tune(proposed(), laptop, argv=argv)
+    assert (tmp_path / "seen").read_text() == "performance"
+    assert (done.code, done.undone.settled) == (5, True)
+    assert contents(laptop) == before
+    assert not journal.parent.exists()
+    assert json.loads(json.dumps(done.to_dict())) == done.to_dict()
+
+
+def test_a_command_that_a_signal_ends_gives_its_code(laptop, proposed):
+    argv = [sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"]
+    assert tune(proposed(), laptop, argv=argv).code == 137
+
+
+def test_a_command_that_cannot_be_executed_leaves_nothing_changed(laptop, proposed, journal):
+    before = contents(laptop)
+    with pytest.raises(LaunchError, match="No such file") as caught:
+        tune(proposed(), laptop, argv=["no-such-command-at-all"])
+    assert "sudo has a PATH of its own" in caught.value.fix
+    assert contents(laptop) == before
+    assert not journal.exists()
+
+
+def test_nothing_to_change_needs_no_journal(tmp_path, proposed):
+    root = hosts.plant(tmp_path / "guest", hosts.vm_no_cpufreq())
+    done = tune(proposed(root), root, argv=[sys.executable, "-c", "raise SystemExit(3)"])
+    assert (done.code, done.applied) == (3, ())
+    assert not (root / "run").exists()
+
+
+def test_what_the_kernel_refuses_is_a_line_and_no_failure(laptop, proposed):
+    before = contents(laptop)
+    irq, turbo, perf = (
+        "/proc/irq/25/smp_affinity_list",
+        f"/{CPU}/intel_pstate/no_turbo",
+        "/proc/sys/kernel/perf_event_max_sample_rate",
+    )
+    knobs = Refusing(laptop, refuses=(irq,), ignores=(turbo,), turns={perf: "7"})
+    done = tune(proposed(), laptop, knobs=knobs)
+    told = {one.path: str(one) for one in done.applied}
+    assert told[irq].endswith("refused: Input/output error")
+    assert told[turbo].endswith("did not take 1, shows 0")
+    assert told[perf].endswith("did not take 1, shows 7")
+    # what took another value is put back as well: the journal has what was shown
+    assert fates(undo_tuning(laptop)) == {
+        irq: "as before",
+        turbo: "as before",
+        perf: "restored",
+        f"/{GOVERNOR}": "restored",
+        f"/{THP}": "restored",
+        f"/{CPU}/cpu3/cpufreq/energy_performance_preference": "restored",
+    }
+    assert contents(laptop) == before
+
+
+def test_what_somebody_else_changed_is_left_alone_and_said(laptop, proposed, journal):
+    tune(proposed(), laptop)
+    (laptop / GOVERNOR).write_text("schedutil\n")
+    (laptop / "proc/irq/25/smp_affinity_list").unlink()
+    undone = undo_tuning(laptop)
+    assert fates(undone)[f"/{GOVERNOR}"] == "left alone"
+    assert fates(undone)["/proc/irq/25/smp_affinity_list"] == "gone"
+    assert (laptop / GOVERNOR).read_text() == "schedutil\n"
+    assert any(
+        "changed by someone else to schedutil: left alone" in line for line in lines_of(undone)
+    )
+    assert undone.settled
+    assert not journal.exists()
+
+
+def test_what_was_changed_just_before_is_not_changed_again(laptop, proposed):
+    proposal = proposed()
+    (laptop / GOVERNOR).write_text("performance\n")  # while somebody was asked
+    (laptop / THP).unlink()
+    done = tune(proposal, laptop)
+    results = {one.path: one.result for one in done.applied}
+    assert (results[f"/{GOVERNOR}"], results[f"/{THP}"]) == ("already", "gone")
+    undone = undo_tuning(laptop)
+    assert f"/{GOVERNOR}" not in fates(undone)
+    assert (laptop / GOVERNOR).read_text() == "performance\n"
+
+
+def test_a_setting_that_cannot_be_put_back_keeps_the_journal(laptop, proposed, journal):
+    before = contents(laptop)
+    tune(proposed(), laptop)
+    undone = undo_tuning(laptop, knobs=Refusing(laptop, refuses=(f"/{THP}",)))
+    assert not undone.settled
+    assert fates(undone)[f"/{THP}"] == "refused"
+    assert journal.exists()
+    found = finding_of_tuning(laptop)
+    assert (found.status, found.what[:31]) == ("warn", "not all could be put back of 6 ")
+    again = undo_tuning(laptop)
+    assert again.settled
+    assert sorted(set(fates(again).values())) == ["as before", "restored"]
+    assert contents(laptop) == before
+
+
+def test_a_restart_of_the_host_has_put_everything_back(laptop, proposed, journal):
+    tune(proposed(), laptop)
+    (laptop / "proc/sys/kernel/random/boot_id").write_text("another\n")
+    tuned = contents(laptop)
+    undone = undo_tuning(laptop)
+    assert undone.rebooted
+    assert lines_of(undone) == ["the host was restarted since: all settings are its own again"]
+    assert contents(laptop) == tuned
+    assert not journal.exists()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"change": 0, "path": "/etc/passwd", "before": "root::0:0", "after": "x"},
+        {"change": 0, "path": f"/{CPU}/../../../etc/passwd", "before": "1", "after": "0"},
+        {"change": 0, "path": f"/{GOVERNOR}", "before": "a b; c", "after": "powersave"},
+        {"change": 0, "path": f"/{CPU}/intel_pstate/no_turbo", "before": "7", "after": "0"},
+        {"change": 0, "path": 5, "before": "1", "after": "0"},
+        {"change": 0},
+    ],
+)
+def test_a_journal_writes_nothing_but_settings_of_the_list(laptop, journal, line):
+    (laptop / "etc").mkdir(exist_ok=True)
+    (laptop / "etc/passwd").write_text("x\n")
+    before = contents(laptop)
+    journal.parent.mkdir(mode=0o700)
+    journal.write_bytes(encode_checked({"journal": 1}) + b"\n" + encode_checked(line) + b"\n")
+    undone = undo_tuning(laptop)
+    assert [one.fate for one in undone.settings] == ["not believed"]
+    assert not undone.settled
+    assert contents(laptop) == before
+    assert journal.exists()
+
+
+def test_a_link_in_the_place_of_a_setting_is_not_followed(laptop, proposed, tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_text("always\n")
+    proposal = proposed()
+    (laptop / THP).unlink()
+    (laptop / THP).symlink_to(victim)
+    done = tune(proposal, laptop)
+    assert next(one for one in done.applied if one.path == f"/{THP}").result == "refused"
+    assert victim.read_text() == "always\n"
+    undo_tuning(laptop)
+
+
+def test_a_signal_while_settings_change_puts_back_what_was_changed(laptop, proposed, journal):
+    before = contents(laptop)
+
+    class Signalling(Knobs):
+        def write(self, path, value):
+            super().write(path, value)
+            if path.endswith("no_turbo") and value == "1":
+                os.kill(os.getpid(), signal.SIGTERM)
+
+    done = tune(proposed(), laptop, argv=["never"], knobs=Signalling(laptop))
+    assert (done.stopped, done.code, len(done.applied)) == (signal.SIGTERM, None, 3)
+    assert contents(laptop) == before
+    assert not journal.exists()
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+def test_nobody_who_listens_is_no_reason_to_leave_settings_changed(laptop, proposed):
+    before = contents(laptop)
+
+    def gone(_line):
+        raise BrokenPipeError
+
+    assert tune(proposed(), laptop, argv=["true"], tell=gone).undone.settled
+    assert contents(laptop) == before
+
+
+def test_a_write_that_complains_and_takes_has_taken(laptop, proposed):
+    class Complaining(Knobs):
+        def write(self, path, value):
+            super().write(path, value)
+            if path.endswith("no_turbo") and value == "1":
+                raise OSError(5, "Input/output error")
+
+    done = tune(proposed(), laptop, knobs=Complaining(laptop))
+    assert {one.result for one in done.applied} == {"changed"}
+    assert undo_tuning(laptop).settled
+
+
+def test_a_journal_that_cannot_be_written_changes_nothing_more(laptop, proposed, monkeypatch):
+    before = contents(laptop)
+    from harness.tune.journal import Desk
+
+    add = Desk.add
+
+    def full(self, line):
+        if line.get("change") == 2:
+            raise HostError("the journal cannot be written: no space is left")
+        add(self, line)
+
+    monkeypatch.setattr(Desk, "add", full)
+    with pytest.raises(HostError, match="no space is left"):
+        tune(proposed(), laptop)
+    assert contents(laptop) == before
+    assert not (laptop / "run/fairtrial").exists()
+
+
+def test_tuning_twice_asks_to_undo_first_and_harms_nothing(laptop, proposed, journal):
+    tune(proposed(), laptop)
+    tuned, kept = contents(laptop), journal.read_bytes()
+    (laptop / GOVERNOR).write_text("powersave\n")
+    with pytest.raises(HostError, match="tuned already"):
+        tune(proposed(), laptop, argv=["true"])
+    (laptop / GOVERNOR).write_text("performance\n")
+    assert (contents(laptop), journal.read_bytes()) == (tuned, kept)
+    assert undo_tuning(laptop).settled
+
+
+# --- the partition -----------------------------------------------------------------------------
+
+
+def test_a_command_is_inside_the_partition_and_it_goes_with_it(laptop, proposed):
+    before = contents(laptop)
+    procs = "/sys/fs/cgroup/fairtrial-tune/cgroup.procs"
+    entered = []
+
+    class Seeing(CgroupKnobs):
+        def write(self, path, value):
+            super().write(path, value)
+            if path == procs:
+                entered.append(
+                    self.tree.text(path.replace("cgroup.procs", "cpuset.cpus.partition"))
+                )
+
+    knobs = Seeing(laptop)
+    done = tune(proposed(inside=True), laptop, argv=["true"], knobs=knobs)
+    last = done.applied[-1]
+    assert (last.item, last.result) == ("partition", "changed")
+    assert entered == ["isolated"]
+    assert done.undone.settled
+    after = contents(laptop)
+    home = "/sys/fs/cgroup/user.slice/session.scope/cgroup.procs"
+    assert after.pop(home) == str(os.getpid())
+    before.pop(home)
+    assert after.pop("/sys/fs/cgroup/cgroup.subtree_control") == "-cpuset"
+    before.pop("/sys/fs/cgroup/cgroup.subtree_control")
+    assert after == before
+
+
+def test_a_controller_that_somebody_came_to_need_stays(laptop, proposed):
+    other = laptop / "sys/fs/cgroup/user.slice/cpuset.cpus"
+
+    class Meanwhile(CgroupKnobs):
+        def make_folder(self, path):
+            super().make_folder(path)
+            other.write_text("0-5\n")
+
+    done = tune(proposed(inside=True), laptop, argv=["true"], knobs=Meanwhile(laptop))
+    assert done.undone.settled
+    assert (laptop / "sys/fs/cgroup/cgroup.subtree_control").read_text() == "+cpuset\n"
+
+
+def test_a_trial_that_began_while_somebody_thought_is_not_spoilt(proposed, monkeypatch):
+    # nothing of this machine is touched: it is refused before
+    monkeypatch.setattr("harness.tune.tuner.cpus_in_use", lambda: (1, 5))
+    monkeypatch.setattr("harness.tune.tuner.Desk", None)
+    with pytest.raises(HostError, match="a trial measures on CPU 1, 5"):
+        tune(proposed())
+
+
+def test_a_partition_that_the_kernel_does_not_make_is_taken_back(laptop, proposed):
+    knobs = CgroupKnobs(laptop)
+    knobs.answer = "isolated invalid (Cpu list in cpuset.cpus not exclusive)"
+    done = tune(proposed(inside=True), laptop, argv=["true"], knobs=knobs)
+    assert done.applied[-1].result == "did not take"
+    assert "not exclusive" in str(done.applied[-1])
+    assert (done.code, done.undone.settled) == (0, True)
+    assert not (laptop / "sys/fs/cgroup/fairtrial-tune").exists()
+
+
+def test_who_is_left_in_the_partition_is_moved_home(laptop, journal):
+    root_procs = laptop / "sys/fs/cgroup/cgroup.procs"
+    knobs = CgroupKnobs(laptop)
+    knobs.make_folder("/sys/fs/cgroup/fairtrial-tune")
+    (laptop / "sys/fs/cgroup/fairtrial-tune/cgroup.procs").write_text("4711\n")
+    journal.parent.mkdir(mode=0o700)
+    line = {"partition": "3", "home": "/../../../../tmp", "branch": False}
+    journal.write_bytes(encode_checked({"journal": 1}) + b"\n" + encode_checked(line) + b"\n")
+    undone = undo_tuning(laptop, knobs=knobs)
+    assert undone.settled
+    assert root_procs.read_text() == "4711\n"  # a home with dots is none
+
+
+def test_a_partition_that_cannot_be_removed_keeps_the_journal(laptop, journal):
+    knobs = CgroupKnobs(laptop)
+    knobs.make_folder("/sys/fs/cgroup/fairtrial-tune")
+    (laptop / "sys/fs/cgroup/fairtrial-tune/inner").mkdir()
+    journal.parent.mkdir(mode=0o700)
+    line = {"partition": "3", "home": "/", "branch": False}
+    journal.write_bytes(encode_checked({"journal": 1}) + b"\n" + encode_checked(line) + b"\n")
+    undone = undo_tuning(laptop, knobs=knobs)
+    assert not undone.settled
+    assert "cannot be removed" in lines_of(undone)[0]
