@@ -102,7 +102,11 @@ def write(path: Path, design: Design) -> None:
         name: hashlib.sha256((path / name).read_bytes()).hexdigest()
         for name in (PLAN, MEASUREMENTS)
     }
-    required = (field.name for field in fields(Manifest) if field.default is MISSING)
+    required = (
+        field.name
+        for field in fields(Manifest)
+        if field.default is MISSING and field.default_factory is MISSING
+    )
     values = dict.fromkeys(required, "") | {
         "campaign_name": path.name,
         "seed": 1,

@@ -44,7 +44,7 @@ RULES = {
     """,
     "harness/trial/repeating.py": """
         _IN_A_ROW _NAMED _CHECK RepeatedRun repeats_of Repeats still_to_do repeats_left
-        stored_repeats said_of_repeats _again _in_vain
+        stored_repeats said_of_repeats _in_vain
     """,
 }
 # Where a definition of the subjects may have moved to without having changed.

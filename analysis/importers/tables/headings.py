@@ -84,7 +84,7 @@ _RANGE = frozenset(("range", "±", "+/_"))
 class Mapping:
     """The place of each role's column, None where there is none.
 
-    `better_column`, `ok`, `warmup`: Places of columns. `values`: Each value column: its place, its
+    `unit`, `metric`, `better`: The columns that say it of each row. `values`: Each value column: its place, its
     metric's name, and the unit in its heading ("" for none). `rest`: Columns that are keys only.
     """
 

@@ -37,8 +37,9 @@ def test_each_option_of_these_commands_is_known_as_reading_or_not():
 
 
 def test_no_option_that_names_a_file_to_write_is_allowed():
-    (commands,) = (a for a in _parser()._actions if isinstance(a, argparse._SubParsersAction))
     for name in COMMANDS:
+        actions = _parser(name)._actions
+        (commands,) = (a for a in actions if isinstance(a, argparse._SubParsersAction))
         for action in commands.choices[name]._actions:
             if action.metavar in {"FILE", "DIR", "FOLDER"} and action.option_strings:
                 assert action.option_strings[-1] in OTHERS | {"--certificate"}

@@ -124,16 +124,15 @@ def test_a_required_check_refuses_a_strict_trial(stage, campaign, ready, require
         return
     with pytest.raises(HostError, match="required check 'aslr'") as caught:
         ready(c, strict=strict)
-    assert [finding.check for finding in caught.value.findings] == ["aslr"]
+    assert "more" not in str(caught.value)
     assert "sysctl" in caught.value.fix
 
 
-def test_all_fatal_findings_are_counted_and_carried(stage, campaign, ready):
+def test_all_fatal_findings_are_counted(stage, campaign, ready):
     stage.tree(ASLR_OFF | {"proc/sys/kernel/perf_event_max_sample_rate": "100000\n"})
     c = campaign(checks=CheckPolicy(require=("aslr", "perf_rate")))
-    with pytest.raises(HostError, match=r"\(and 1 more\)") as caught:
+    with pytest.raises(HostError, match=r"\(and 1 more\)"):
         ready(c, strict=True)
-    assert {finding.check for finding in caught.value.findings} == {"aslr", "perf_rate"}
 
 
 def test_a_disk_that_is_too_small_is_refused_with_both_sizes(
