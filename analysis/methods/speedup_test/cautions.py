@@ -57,16 +57,21 @@ def suite_cautions(tests: Sequence[SpeedupTest]) -> Iterator[Caution]:
     not_normal = doubtful + "do not look normal: {}"
     not_shifted = doubtful + "differ by more than a shift: {}"
     for code, centre, text, flags in (
-        ("not-concluded", "mean", stopped, [test.mean.stopped for test in tests]),
-        ("not-concluded", "median", stopped, [test.median.stopped for test in tests]),
-        ("approximate", "mean", not_normal, [bool(_not_normal(test.mean)) for test in tests]),
-        ("approximate", "median", not_shifted, [_not_shifted(test.median) for test in tests]),
+        ("mean-not-concluded", "mean", stopped, [test.mean.stopped for test in tests]),
+        ("median-not-concluded", "median", stopped, [test.median.stopped for test in tests]),
+        ("mean-approximate", "mean", not_normal, [bool(_not_normal(test.mean)) for test in tests]),
+        (
+            "median-approximate",
+            "median",
+            not_shifted,
+            [_not_shifted(test.median) for test in tests],
+        ),
     ):
         names = tuple(test.name or "" for test, yes in zip(tests, flags, strict=True) if yes)
         if names:
             count = f"{len(names)} of {len(tests)} benchmarks"
             said = text.format(centre, count, figures.listed(names))
-            yield Caution(f"{centre}-{code}", said, names)
+            yield Caution(code, said, names)
 
 
 def _not_normal(mean: Decision) -> list[str]:
