@@ -91,7 +91,8 @@ def test_a_frozen_trial_gets_no_signal_and_is_seen_by_its_waits(lab, processes, 
         process = lab.start_fairtrial("run", path)
         lab.wait_until_reached(process)
         for pid in (process.pid, *processes.descendants(process.pid)):
-            (top / "cgroup.procs").write_text(str(pid))
+            with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
+                (top / "cgroup.procs").write_text(str(pid))
         (top / "cgroup.freeze").write_text("1")
         frozen = top / "cgroup.events"
         processes.wait_until(lambda: "frozen 1" in frozen.read_text(), "all of it is frozen")
