@@ -189,7 +189,7 @@ def _globbed(words: list[str], folder: Path) -> list[str]:
 def _copy(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     if source.is_dir():
-        shutil.copytree(source, target, symlinks=True)
+        shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)  # beside a file of it
     else:
         shutil.copy2(source, target)
 
