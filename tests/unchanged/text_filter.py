@@ -25,6 +25,7 @@ DRAWN: tuple[tuple[str, re.Pattern[str], str], ...] = tuple(
         ("what an artifact weighs", r"\b(files, )[\d.]+ [kMG]iB\b", r"\1<size>"),
         ("what an artifact weighs", r'("disk_bytes": )\d+', r"\1<size>"),
         ("a process", r"\b(pid|process|Process|PID)([ =:]+)\d+\b", r"\1\2<pid>"),
+        ("how long a command took", r"^(elapsed time: )[\d.]+ s$", r"\1<took>"),
         ("an object's address", r"\b0x[0-9a-f]{8,16}\b", "<address>"),
         (
             "the key of hashed variables",
