@@ -89,10 +89,7 @@ def read_certificate(path: Path) -> Certificate:
 
 
 def read_certificates(folder: Path) -> tuple[tuple[Certificate, ...], tuple[Caution, ...]]:
-    """Read the certificates of a folder, the oldest first, and say which cannot be read.
-
-    A folder that is not there holds none.
-    """
+    """Read the certificates of a folder, the oldest first, and say which cannot be read."""
     found, cautions = [], []
     try:
         paths = sorted(path for path in folder.iterdir() if path.suffix == ".json")

@@ -231,10 +231,7 @@ def reading(args: argparse.Namespace) -> Reading:
 
 
 def metric_of(*matrices: PerformanceMatrix) -> str | None:
-    """Give what the first line of a text must name: the metric that was chosen of trials.
-
-    None where no trial is among them, and of the wall time where no campaign names it.
-    """
+    """Give what the first line of a text must name: the metric that was chosen of trials."""
     from ..errors import FairtrialError
     from ..record.manifest import read_manifest
 
@@ -359,10 +356,7 @@ def candidates_of(chosen: Sequence[str] | None, named: str | None) -> tuple[str,
 def metrics_of(
     args: argparse.Namespace, declared: Callable[[], Sequence[str]]
 ) -> Sequence[str | None]:
-    """Give the metrics that have a screen each: those of ``--metric``, else those of the campaign.
-
-    Where neither names one it is one None: who judges takes what is judged then, and says so.
-    """
+    """Give the metrics that have a screen each: those of ``--metric``, else those of the campaign."""
     return args.metric.split(",") if args.metric is not None else declared() or (None,)
 
 

@@ -11,8 +11,6 @@ from ..errors import UsageError
 from .arguments import SIDE, add_json, add_texts, show
 
 if TYPE_CHECKING:
-    from ..importers.exports.losses import Written
-    from ..importers.exports.targets import Target
     from .arguments import Subparsers
 
 
@@ -230,26 +228,22 @@ def _export(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     if not refused:
         _write(args.output, made.data, out, binary=target.binary)
     if args.json:
-        _as_json(args.output, target, made, out, refused=refused)
+        import json
+
+        told = {
+            "output": None if refused else args.output,
+            "format": target.name,
+            "bytes": len(made.data),
+            "cannot_hold": [one.text for one in made.lost],
+            "cannot_hold_codes": [one.code for one in made.lost],
+            "notes": [one.text for one in made.notes],
+        }
+        out.write(json.dumps(told, indent=2, allow_nan=False) + "\n")
     elif refused:
         err.write(f"nothing was written: {target.said} cannot hold everything (--strict)\n")
     elif args.output != _STDOUT:
         out.write(f"written: {args.output}, {target.said}\n")
     return 1 if refused else 0
-
-
-def _as_json(output: str, target: Target, made: Written, out: TextIO, *, refused: bool) -> None:
-    import json
-
-    told = {
-        "output": None if refused else output,
-        "format": target.name,
-        "bytes": len(made.data),
-        "cannot_hold": [one.text for one in made.lost],
-        "cannot_hold_codes": [one.code for one in made.lost],
-        "notes": [one.text for one in made.notes],
-    }
-    out.write(json.dumps(told, indent=2, allow_nan=False) + "\n")
 
 
 def _write(output: str, data: bytes, out: TextIO, *, binary: bool) -> None:

@@ -119,7 +119,16 @@ def add(subparsers: Subparsers) -> None:
 def _plan(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     from ..importers.sources import read_sides
 
-    _refuse(args)
+    others, fix = (
+        (_ONLY_SESSIONS, "leave it out, or leave out --within-session")
+        if args.within_session
+        else (_ONLY_WITHIN, "leave it out, or add --within-session")
+    )
+    for name in others:
+        if getattr(args, name) is not None:
+            option = f"--{name.replace('_', '-')}"
+            what = "sessions" if args.within_session else "the runs of one session"
+            raise UsageError(f"{option} belongs to a plan of {what}", fix=fix)
     fleet = _fleet_of(args)
     if fleet is not None:
         plan, metric = _hosts(*fleet, args)
@@ -209,20 +218,6 @@ def _candidate(trial: Trial, variant: str | None, path: Path) -> str:
         str(path),
         f"candidates here: {', '.join(candidates) or 'none'}; write {path}:VARIANT",
     )
-
-
-def _refuse(args: argparse.Namespace) -> None:
-    """Refuse an option that the plan asked for does not take."""
-    others, fix = (
-        (_ONLY_SESSIONS, "leave it out, or leave out --within-session")
-        if args.within_session
-        else (_ONLY_WITHIN, "leave it out, or add --within-session")
-    )
-    for name in others:
-        if getattr(args, name) is not None:
-            option = f"--{name.replace('_', '-')}"
-            what = "sessions" if args.within_session else "the runs of one session"
-            raise UsageError(f"{option} belongs to a plan of {what}", fix=fix)
 
 
 def _sessions(sides: Sides, args: argparse.Namespace) -> SessionPlan:

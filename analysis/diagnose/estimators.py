@@ -190,15 +190,7 @@ class EstimatorSpread(Result):
         return tuple(row for row, spread in judged if spread is not None and spread.mean.sd > 0)
 
     def against_mean(self, estimator: Estimator) -> float | None:
-        """Tell how often as much as the mean an estimator varies; None where nothing varies.
-
-        It is the median over the benchmarks of the ratio of relative sds, at the size judged.
-
-        Parameters
-        ----------
-        estimator : {"minimum", "median", "mean"}
-            What is set against the mean.
-        """
+        """Tell how often as much as the mean an estimator varies; None where nothing varies."""
         ratios = [
             spread.of(estimator).relative_sd / spread.mean.relative_sd
             for row in self.varying

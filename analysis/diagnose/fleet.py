@@ -47,22 +47,7 @@ class SharedFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FleetDiagnosis(Result):
-    """What the runs of a fleet look like.
-
-    Attributes
-    ----------
-    name : str
-        The fleet's folder.
-    metric : str
-        What was measured.
-    confidence : float
-        1 - this is the share of clean fleets that show any tested finding, at most: each host is
-        looked at with the risk divided by the number of hosts.
-    hosts : tuple of DiagnosedHost
-        In the fleet's order.
-    findings : tuple of SharedFinding
-        What most hosts have first.
-    """
+    """What the runs of a fleet look like."""
 
     method: ClassVar[str] = "diagnose-fleet"
 

@@ -76,7 +76,17 @@ def _diagnosis_page(found: Diagnosis) -> Page:
     if found.host:
         sections.append(Section(_host(found), title=together))
     if cells := [one for one in tested if one.benchmark is not None]:
-        sections.append(Section(_findings(cells), title="single cells"))
+        rows: list[tuple[Cell, ...]] = [
+            (
+                shorten(one.benchmark or "", _NAME),
+                shorten(one.variant or "", _VARIANT),
+                one.text,
+                _pvalue(one.pvalue_adjusted),
+            )
+            for one in cells[:_FINDINGS]
+        ]
+        table = _table("findings", "<benchmark|<variant|<found|adjusted p", rows)
+        sections.append(Section((table, *_more(len(cells) - _FINDINGS)), title="single cells"))
     if said := _noted(found):
         shown = (*said[:_FINDINGS], *_more(len(said) - _FINDINGS))
         sections.append(Section(shown, title="recorded and counted"))
@@ -120,20 +130,6 @@ def _host(found: Diagnosis) -> tuple[Sentence | Table, ...]:
     if found.speeds is None:
         return (table,)
     return Sentence(speeds_text(found.speeds, found.sessions, found.movers)), table
-
-
-def _findings(cells: Sequence[Finding]) -> tuple[Sentence | Table, ...]:
-    rows: list[tuple[Cell, ...]] = [
-        (
-            shorten(one.benchmark or "", _NAME),
-            shorten(one.variant or "", _VARIANT),
-            one.text,
-            _pvalue(one.pvalue_adjusted),
-        )
-        for one in cells[:_FINDINGS]
-    ]
-    table = _table("findings", "<benchmark|<variant|<found|adjusted p", rows)
-    return table, *_more(len(cells) - _FINDINGS)
 
 
 def _noted(found: Diagnosis) -> list[Sentence]:
@@ -257,11 +253,16 @@ def _estimator_spread_page(study: EstimatorSpread) -> Page:
         "sd of the estimate from n runs, in sds of one run, median over the benchmarks; in brackets "
         "that of normal values (exact)"
     )
+    rows: list[tuple[Cell, ...]] = [
+        (shorten(row.name, 20), _number(row.runs), *_spreads(row), _steadiest(row))
+        for row in study.benchmarks
+    ]
+    headings = "<|runs|n|minimum|median|mean|bias: min.|median|<steadiest"
     return Page(
         title=f"Estimators of {study.name}",
         sections=(
             Section(tuple(map(Sentence, (_steadiest_text(study), *_compared(study))))),
-            Section((_benchmarks(study), Sentence(by_benchmark))),
+            Section((_table("benchmarks", headings, rows), Sentence(by_benchmark))),
             Section((_growth(study), Sentence(by_size))),
         ),
         cautions=study.cautions,
@@ -290,15 +291,6 @@ def _compared(study: EstimatorSpread) -> tuple[str, ...]:
     if not told:
         return ()
     return (f"compared with the mean, {' and '.join(told)} (relative; median over the benchmarks)",)
-
-
-def _benchmarks(study: EstimatorSpread) -> Table:
-    rows: list[tuple[Cell, ...]] = [
-        (shorten(row.name, 20), _number(row.runs), *_spreads(row), _steadiest(row))
-        for row in study.benchmarks
-    ]
-    headings = "<|runs|n|minimum|median|mean|bias: min.|median|<steadiest"
-    return _table("benchmarks", headings, rows)
 
 
 def _spreads(row: EstimatorRow) -> tuple[Value, ...]:

@@ -145,11 +145,7 @@ _LOST_TIME = ("cpu-lost", "disturbed-runs", "host-stolen")
 
 
 def cautions_of(found: Diagnosis, *, waits: bool = True) -> Iterator[Caution]:
-    """Give the cautions: recorded things, and tested ones that are beyond doubt.
-
-    A drift that the runner recorded is a caution of the trial already. Time that others took is one only
-    of what it goes into (`waits`): a count of instructions is the same however long a run was held up.
-    """
+    """Give the cautions: recorded things, and tested ones that are beyond doubt."""
     yield from (one for one in _all(found) if waits or one.code not in _LOST_TIME)
 
 

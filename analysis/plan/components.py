@@ -33,19 +33,7 @@ _ROUNDING = 1e-12  # logs nearer to each other are one value
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Observations:
-    """One logarithm for each benchmark and block, in the order of benchmark, session and block.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The benchmarks.
-    values : float array, shape (n,)
-        Of a difference: log of candidate over baseline, above 0 where the candidate is better.
-    benchmark, session, block : int arrays, shape (n,)
-        Codes from 0 on; a block belongs to one session.
-    blocks_known : bool
-        Whether the sources said which runs share a block; else the k-th runs of a session do.
-    """
+    """One logarithm for each benchmark and block, in the order of benchmark, session and block."""
 
     names: tuple[str, ...]
     values: Floats
@@ -186,14 +174,6 @@ def _numbered(
 
 def crossed(seen: Observations) -> RandomEffects | None:
     """Fit the model to logarithms; None where it cannot be told, or nothing is left over."""
-    effects = _effects(seen)
-    if {"benchmark", "session"} - effects.keys():
-        return None
-    return random_effects(seen.values, effects)
-
-
-def _effects(seen: Observations) -> dict[str, Codes]:
-    """Give the codes of each effect that the observations can tell from the others."""
     cells = seen.benchmark * (int(seen.session.max()) + 1) + seen.session
     codes = {
         "benchmark": seen.benchmark,
@@ -208,7 +188,10 @@ def _effects(seen: Observations) -> dict[str, Codes]:
         "benchmark:session": levels["benchmark:session"] < seen.values.size,
         "block": levels["session"] < levels["block"] < seen.values.size,
     }
-    return {name: code for name, code in codes.items() if kept[name]}
+    effects = {name: code for name, code in codes.items() if kept[name]}
+    if {"benchmark", "session"} - effects.keys():
+        return None
+    return random_effects(seen.values, effects)
 
 
 _LEAST = 2  # sessions
@@ -288,10 +271,7 @@ def variance_components(
 def component_lines(
     seen: Observations,
 ) -> tuple[list[ComponentLine | None], ComponentLine | None]:
-    """Give each benchmark's components and those of the mean over all of them.
-
-    One with fewer than two sessions is None, and so is the mean over a single benchmark.
-    """
+    """Give each benchmark's components and those of the mean over all of them."""
     lines = [_line(name, *seen.of(k)) for k, name in enumerate(seen.names)]
     return lines, _line("these", *seen.suite()) if len(seen.names) > 1 else None
 

@@ -250,7 +250,8 @@ _NAME = 30  # columns for a name
 
 @page_of.register(VarianceComponents)
 def _variance_components_page(found: VarianceComponents) -> Page:
-    head = _head(found)
+    names = [found.candidate] if found.baseline is None else [found.candidate, found.baseline]
+    head = " against ".join(shorten(name, _NAME) for name in names)
     return Page(
         title=f"Between sessions and between runs: {head}",
         sections=(
@@ -259,11 +260,6 @@ def _variance_components_page(found: VarianceComponents) -> Page:
         ),
         cautions=found.cautions,
     )
-
-
-def _head(found: VarianceComponents) -> str:
-    names = [found.candidate] if found.baseline is None else [found.candidate, found.baseline]
-    return " against ".join(shorten(name, _NAME) for name in names)
 
 
 def _answer(found: VarianceComponents) -> str:

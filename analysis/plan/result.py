@@ -310,36 +310,7 @@ class PlannedHosts:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class HostPlan(Result):
-    """How many hosts x sessions x runs a claim on hosts like these needs.
-
-    Attributes
-    ----------
-    candidate, baseline : str
-        The two sides.
-    on : {"suite", "benchmarks"}
-        What has to reach the goal.
-    confidence, power, width, effect : float
-        The goal; `width` or `effect` is None where it is not asked for.
-    speedup : float
-        Of the pilot.
-    pilot_hosts, pilot_sessions : int
-        What the pilot has; sessions of all hosts.
-    hosts, sessions, runs : int or None
-        The plan: runs of a cell in a session, sessions of a host.
-    seconds, elapsed_s : float or None
-        As in `PlannedHosts`; None where costs are unknown.
-    hosts_low, hosts_high : int or None
-        Hosts needed, of so many sessions and runs, with the pilot's variance between hosts at its
-        quartiles; None beyond `max_hosts`.
-    max_hosts, max_sessions, max_runs : int
-        The most that were looked at.
-    costs : TrialCosts or None
-        Of a host's trial.
-    table : tuple of PlannedHosts
-        Other numbers of hosts.
-    lines : tuple of HostLine
-        What varies in the pilot: the benchmarks, and last their mean, ``these``.
-    """
+    """How many hosts x sessions x runs a claim on hosts like these needs."""
 
     method: ClassVar[str] = "plan-hosts"
 

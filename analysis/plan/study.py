@@ -67,10 +67,7 @@ def drawn_pairs(
     *,
     factors: float | NDArray[np.float64],
 ) -> Iterator[DrawnPair]:
-    """Draw pairs of sides; the candidate's values are made better by the factors.
-
-    Nothing is drawn before the first is asked for.
-    """
+    """Draw pairs of sides; the candidate's values are made better by the factors."""
     names = population.benchmarks
     speedups = np.broadcast_to(np.asarray(factors, dtype=np.float64), (simulations, len(names)))
     scales = speedups if population.better == "higher" else 1.0 / speedups

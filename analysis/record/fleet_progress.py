@@ -194,10 +194,7 @@ def why_so(state: HostState, manifest: Manifest | None) -> str | None:
 
 
 def _count(path: Path) -> tuple[int, int, int, str | None]:
-    """Count positions with a row, rows that are no warm-up, and rows that count, up to what is damaged, and say what that is.
-
-    A torn last line is no row. A trial is not held in memory.
-    """
+    """Count positions with a row, rows that are no warm-up, and rows that count, up to what is damaged, and say what that is."""
     positions: set[int] = set()
     tried = counting = 0
     wrong = None

@@ -391,10 +391,7 @@ class Manifest(Stored):
 
     @property
     def sessions_at_looks(self) -> tuple[int, ...]:
-        """How many sessions there were whenever a verdict may have been asked for.
-
-        That is before each append, and now.
-        """
+        """How many sessions there were whenever a verdict may have been asked for."""
         return (*(one.first - 1 for one in self.appended), self.sessions)
 
     @property

@@ -159,10 +159,7 @@ def _failed(trial: Trial, variants: Collection[str]) -> Iterator[Caution]:
 
 
 def method_cautions(candidates: Iterable[CandidateVerdict]) -> Iterator[Caution]:
-    """Say what `multilevel` says, each thing once, with the candidates that it is about.
-
-    What is said of all of them needs no names; what says other numbers of each is said of each.
-    """
+    """Say what `multilevel` says, each thing once, with the candidates that it is about."""
     results = [one.multilevel for one in candidates if one.multilevel is not None]
     about: dict[tuple[Caution, str], list[str]] = {}
     for result in results:

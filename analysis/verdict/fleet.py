@@ -290,11 +290,7 @@ def _candidate(variant: str, found: _Hosts, looks: Looks) -> CandidateVerdict:
 def _explained(
     candidates: Sequence[CandidateVerdict], opened: OpenedFleet, found: _Hosts
 ) -> tuple[tuple[CandidateVerdict, ...], tuple[Caution]]:
-    """Ask the published methods about each candidate that was compared.
-
-    They know no hosts. All runs of the hosts that are judged are read once more, together: this is
-    the only part of the verdict on a fleet whose memory grows with its runs.
-    """
+    """Ask the published methods about each candidate that was compared."""
     judged = [one.host for one in found.judged]
     hosts = tuple(one for one in opened.fleet.hosts if one.host in judged)
     joined = joined_trial(replace(opened, fleet=replace(opened.fleet, hosts=hosts)))

@@ -38,27 +38,7 @@ class HostDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetHostStanding:
-    """One host of a fleet.
-
-    Attributes
-    ----------
-    host : str
-        The node's name.
-    state : {"complete", "running", "partial", "failed", "missing"}
-        As `analysis.record.fleet_progress.HostProgress` has it.
-    done, planned : int, int or None
-        Positions with a row, and those of the plan, warm-ups among them.
-    why : str or None
-        What is wrong with it, or how its trial ended.
-    judged : bool
-        Whether its runs are in the answer.
-    host_id : str or None
-        The machine id that its trial stored; hosts of one image may share it.
-    trial : str
-        The trial's folder.
-    differs : tuple of HostDifference
-        In what its environment is not that of most hosts that are judged.
-    """
+    """One host of a fleet."""
 
     host: str
     state: HostState

@@ -36,13 +36,6 @@ class Condition:
     more than 1 + N/100 times what the baseline takes, or gives less than the baseline's value
     divided by that. ``faster<N%`` claims less than a wanted gain: the speedup is not as large as
     1 + N/100.
-
-    Attributes
-    ----------
-    kind : {"slower", "worse", "faster"}
-        The word that was asked with.
-    percent : float
-        N, 0 or more.
     """
 
     kind: Kind
@@ -85,27 +78,7 @@ EXIT_CODES: dict[Outcome, int] = {"passed": 0, "proven": 1, "undecided": 7}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateLine:
-    """The condition on one benchmark, or on the suite.
-
-    Attributes
-    ----------
-    name : str
-        The benchmark; "suite" for these benchmarks together.
-    speedup, low, high : float or None
-        The estimate and its interval, as `multilevel` gives them.
-    pvalue_condition : float or None
-        One-sided p of "the speedup is not below the limit": small where the condition holds. None
-        where there is no interval.
-    pvalue_condition_adjusted : float or None
-        The same after Holm's correction over the benchmarks; of the suite None.
-    outcome : {"passed", "proven", "undecided"}
-        Ruled out, proven, or neither.
-    reason : str or None
-        Why it is so whatever the interval says: "fails-more", "fails-always", "confounded",
-        "one-session", "below-resolution", "no-interval"; None where the interval decides.
-    failures : str
-        How many runs of both sides failed, in words; empty where none did.
-    """
+    """The condition on one benchmark, or on the suite."""
 
     unlisted: ClassVar[frozenset[str]] = frozenset({"failures"})
 
@@ -381,10 +354,7 @@ def _chance(line: Line, terms: _Terms) -> tuple[float | None, float | None]:
 def _line(
     line: Line, terms: _Terms, p: float | None, rank: float | None, reason: str | None
 ) -> GateLine:
-    """Decide a line: `rank` is its p after the correction, or the place of a line without spread.
-
-    What the verdict says of a benchmark whose runs fail stands: the gate makes no test of its own.
-    """
+    """Decide a line: `rank` is its p after the correction, or the place of a line without spread."""
     outcome: Outcome = "undecided"
     if isinstance(line, BenchmarkLine) and reason in _FAILS:
         outcome = "proven" if line.fails_proven else "undecided"

@@ -239,24 +239,20 @@ def junit(gate: Gate) -> str:
     """
     root = ET.Element("testsuites", name=_xml(f"fairtrial gate {gate.condition}"))
     for one in gate.candidates:
-        root.append(_suite(gate, one))
+        against = "" if one.baseline is None else f" against {one.baseline}"
+        suite = ET.Element("testsuite", name=_xml(f"{one.candidate}{against}"))
+        kinds = {"proven": "failure", "undecided": "error"}
+        _case(suite, one, "gate", kinds.get(one.outcome), answer(gate, one))
+        if gate.on == "suite":
+            kinds["undecided"] = "skipped"
+        for line in one.benchmarks:
+            said = f"{gate.condition} is {SAID[line.outcome]}: {_figures(line)}, {why(gate, line)}"
+            _case(suite, one, line.name, kinds.get(line.outcome), said)
+        _count(suite, list(suite))
+        root.append(suite)
     _count(root, list(root.iter("testcase")))
     ET.indent(root)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
-
-
-def _suite(gate: Gate, one: GatedCandidate) -> ET.Element:
-    against = "" if one.baseline is None else f" against {one.baseline}"
-    suite = ET.Element("testsuite", name=_xml(f"{one.candidate}{against}"))
-    kinds = {"proven": "failure", "undecided": "error"}
-    _case(suite, one, "gate", kinds.get(one.outcome), answer(gate, one))
-    if gate.on == "suite":
-        kinds["undecided"] = "skipped"
-    for line in one.benchmarks:
-        said = f"{gate.condition} is {SAID[line.outcome]}: {_figures(line)}, {why(gate, line)}"
-        _case(suite, one, line.name, kinds.get(line.outcome), said)
-    _count(suite, list(suite))
-    return suite
 
 
 def _case(suite: ET.Element, one: GatedCandidate, name: str, kind: str | None, said: str) -> None:

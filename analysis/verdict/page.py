@@ -55,10 +55,7 @@ def _short(caution: Caution) -> Caution:
 
 
 def _following(verdict: Verdict, hidden: int) -> tuple[Section, ...]:
-    """Name the next command: how far it is, measure more, or why.
-
-    The line can be copied whole: a shell takes what follows # as a remark.
-    """
+    """Name the next command: how far it is, measure more, or why."""
     if verdict.path is None or verdict.trial is None:
         return ()
     compared = [one for one in verdict.candidates if one.multilevel is not None]

@@ -126,7 +126,9 @@ def _table(
         for text, line in suite_lines(result)
         if line is not None
     ]
-    width = _name_width(rows)
+    columns = list(zip(*rows, strict=True))[1:]
+    taken = sum(2 + max(len(cell_text(cell)) for cell in column) for column in columns)
+    width = min(max(_WIDTH - taken, _NAME[0]), _NAME[1])
     ours, theirs = (shorten(name, _VARIANT) for name in (result.candidate, result.baseline))
     table = Table(
         name=f"benchmarks-{number}",
@@ -170,13 +172,6 @@ def _row(line: BenchmarkLine, result: Multilevel, unit: str, mark: str) -> tuple
 def _suite_row(name: str, line: Line, result: Multilevel, unit: str) -> tuple[Cell, ...]:
     told = advice(line, result)
     return (name, "", "", "", speedup(line), interval_text(line), word(line, unit), told)
-
-
-def _name_width(rows: Collection[tuple[Cell, ...]]) -> int:
-    """Leave the names what the widest row leaves, within bounds."""
-    columns = list(zip(*rows, strict=True))[1:]
-    taken = sum(2 + max(len(cell_text(cell)) for cell in column) for column in columns)
-    return min(max(_WIDTH - taken, _NAME[0]), _NAME[1])
 
 
 def cell_text(cell: Cell) -> str:

@@ -28,23 +28,7 @@ class MixturePair:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Answers:
-    """The methods' own results, None where one could not answer.
-
-    Attributes
-    ----------
-    hpt, suite, randomized, bootstrap
-        What each method gives.
-    at_estimate : float or None
-        HPT's reliability at the session intervals' speedup.
-    best : HptSpeedup or None
-        The largest speedup that HPT claims, with its whole curve.
-    mixtures : tuple of MixturePair
-        Of the benchmarks that can be fitted on both sides.
-    chances : tuple of float
-        I2 of each of them, in the same order.
-    friedman : float or None
-        Its p.
-    """
+    """The methods' own results, None where one could not answer."""
 
     hpt: HptResult | None = None
     at_estimate: float | None = None

@@ -80,22 +80,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking(Result):
-    """Every pair of variants, and the ranks that follow.
-
-    Attributes
-    ----------
-    looks, look_alpha, looks_rule, risk_total
-        As of `Multilevel`.
-    pairs : tuple of PairLine
-        The better variant of each pair first.
-    places : tuple of Place
-        Best first, by the pairs' mean logs.
-    friedman, nemenyi : Friedman or None, float or None
-        The published ranking of the suite and its critical difference of mean ranks, None below
-        two benchmarks; the cautions say how often it is wrong.
-    ranked : bool
-        Whether a screen shows the ranks, not only the pairs.
-    """
+    """Every pair of variants, and the ranks that follow."""
 
     method: ClassVar[str] = "ranking"
     unlisted: ClassVar[frozenset[str]] = frozenset({"ranked", "timed"})

@@ -108,7 +108,14 @@ def _side(trial: Trial, variant: str, metric: str, benchmarks: Sequence[str] | N
         why = f" ({error.what})" if (trial.values(metric)[mine] <= 0).any() else ""
         said = Caution("variant-left-out", f"{variant} has no run that counts{why}", (variant,))
         return Side(name=variant, matrix=None, floored=floored, cautions=(said,))
-    told = _cautions(variant, metric, matrix, floored)
+    found = [c.of(variant) for c in matrix.cautions if not (floored and c.code == "floored")]
+    if floored:
+        text = (
+            f"{variant}: {metric} of {figures.listed(floored, 3)} is only the launcher's floor: "
+            "not compared"
+        )
+        found.append(Caution("floored", text, (variant, *floored)))
+    told = tuple(found)
     kept: PerformanceMatrix | None = matrix
     if benchmarks is not None:
         left_out = {*named_in(matrix), *matrix.failed} - set(benchmarks)
@@ -120,20 +127,6 @@ def _side(trial: Trial, variant: str, metric: str, benchmarks: Sequence[str] | N
         floored=floored,
         cautions=told,
     )
-
-
-def _cautions(
-    variant: str, metric: str, matrix: PerformanceMatrix, floored: Sequence[str]
-) -> tuple[Caution, ...]:
-    """Say what holds for the variant's runs; benchmarks that are only bounds are named."""
-    found = [c.of(variant) for c in matrix.cautions if not (floored and c.code == "floored")]
-    if floored:
-        text = (
-            f"{variant}: {metric} of {figures.listed(floored, 3)} is only the launcher's floor: "
-            "not compared"
-        )
-        found.append(Caution("floored", text, (variant, *floored)))
-    return tuple(found)
 
 
 def candidates_in(trial: Trial, asked: Sequence[str] | None) -> tuple[str, ...]:
@@ -251,12 +244,7 @@ def looks_at(manifests: Sequence[Manifest], looks: int | None, *, always_valid: 
 
 
 def looks_at_hosts(manifests: Sequence[Manifest], looks: int | None) -> Looks:
-    """Give the look that a verdict on the hosts of a fleet is.
-
-    A fleet grows in rounds, in which each host is appended to once at most: the host that was appended
-    to most often tells how many rounds there were. Its hosts can be judged from the first round on,
-    however few sessions each has.
-    """
+    """Give the look that a verdict on the hosts of a fleet is."""
     if looks is not None:
         return Looks.planned(looks)
     rounds = 1 + max(len(one.appended) for one in manifests)

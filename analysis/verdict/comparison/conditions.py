@@ -81,11 +81,7 @@ def plan_changes(old: TrialSide, new: TrialSide) -> tuple[CampaignChange, ...]:
 def same_campaign(
     old: TrialSide, new: TrialSide, changes: tuple[CampaignChange, ...]
 ) -> bool | None:
-    """Tell whether both are trials of one campaign.
-
-    Seed, sessions and who may read a trial are no part of it. Identities tell where one rule made
-    them; of two rules, only what differs tells something.
-    """
+    """Tell whether both are trials of one campaign."""
     one_rule = old.identity_rule == new.identity_rule
     if one_rule and old.identity == new.identity:
         return True
@@ -95,12 +91,7 @@ def same_campaign(
 
 
 def campaign_changes(old: Trial, new: Trial) -> tuple[CampaignChange, ...]:
-    """Give the keys of the resolved campaigns that differ, in the old one's order.
-
-    A key that only one has, while the identities agree, is one that a version of fairtrial does not
-    know and that stands at its default: no difference. Empty where a trial does not say what its
-    campaign came to.
-    """
+    """Give the keys of the resolved campaigns that differ, in the old one's order."""
     a, b = (
         dict(setting_leaves(found)) if found else {}
         for found in (settings_of(old.path), settings_of(new.path))
@@ -158,11 +149,7 @@ def surroundings_of(old: Trial, new: Trial) -> Surroundings:
 
 
 def same_host(old: TrialSide, new: TrialSide) -> bool | None:
-    """Tell whether one machine measured both.
-
-    None where a machine id is unknown or taken out, and where one id has two names: a machine that
-    was renamed, or two that were cloned from one image.
-    """
+    """Tell whether one machine measured both."""
     if old.host_id is None or new.host_id is None:
         return None
     taken_out = any(PLACEHOLDER.fullmatch(one.host_id or "") for one in (old, new))

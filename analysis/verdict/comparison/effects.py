@@ -233,10 +233,7 @@ def compare_answers(
     same: bool = False,
     next_alpha: float | None = None,
 ) -> tuple[CandidateComparison, ...]:
-    """Compare what two trials say of each candidate.
-
-    All benchmarks of all candidates are one family of Holm's, the suites another.
-    """
+    """Compare what two trials say of each candidate."""
     law, bound = Law(alpha=1.0 - confidence), math.log1p(margin)
     following = law if next_alpha is None else Law(alpha=next_alpha)
     pairs = [list(_pairs(one)) for one in answers]
@@ -365,7 +362,7 @@ def _differences(pairs: Sequence[_Pair], alpha: float, margin: float) -> Differe
         for side, (effect, tested) in enumerate(
             zip((pair.old, pair.new), pair.tested, strict=True)
         ):
-            logs[k, side] = _log(effect.speedup)
+            logs[k, side] = math.nan if effect.speedup is None else math.log(effect.speedup)
             if not tested or (effect.freedom is None and effect.freedoms is None):
                 continue
             errors[k, side], freedoms[k, side] = _number(effect.error), _number(effect.freedom)
@@ -380,10 +377,6 @@ def _differences(pairs: Sequence[_Pair], alpha: float, margin: float) -> Differe
         parts=(parts[0], parts[1]),
         step=np.array([sum(side.step_added or 0.0 for side in (p.old, p.new)) for p in pairs]),
     )
-
-
-def _log(speedup: float | None) -> float:
-    return math.nan if speedup is None else math.log(speedup)
 
 
 def _number(value: float | None) -> float:
