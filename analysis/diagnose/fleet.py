@@ -11,7 +11,16 @@ from ..data.fleet import host_cautions, open_fleet
 from ..data.fleet_as_trial import nothing_to_judge
 from ..errors import InsufficientDataError
 from ..pages import number_format as figures
-from ..pages.model import Caution, Column, Page, Section, Sentence, Table, Value, page_of
+from ..pages.model import (
+    Caution,
+    Page,
+    Section,
+    Sentence,
+    Table,
+    columns_of,
+    page_of,
+    value_of,
+)
 from ..pages.result import Result
 from ..record.fleet_progress import HostProgress, HostState, with_plans
 from ..record.words import shorten
@@ -158,19 +167,14 @@ def _hosts(found: FleetDiagnosis) -> tuple[Table | Sentence, ...]:
     ordered = sorted(found.hosts, key=lambda one: -len(one.codes))
     table = Table(
         name="hosts",
-        columns=(
-            Column("host", "left"),
-            Column("state", "left"),
-            *map(Column, ("sessions", "runs", "tests")),
-            Column("found", "left"),
-        ),
+        columns=columns_of("<host", "<state", "sessions", "runs", "tests", "<found"),
         rows=tuple(
             (
                 shorten(one.host, 28),
                 one.state,
-                Value(str(one.sessions), one.sessions),
-                Value(str(one.runs), one.runs),
-                Value(str(one.tests), one.tests),
+                value_of(one.sessions),
+                value_of(one.runs),
+                value_of(one.tests),
                 figures.listed(one.codes, 4),
             )
             for one in ordered[:_SHOWN]

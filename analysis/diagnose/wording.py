@@ -20,11 +20,6 @@ def plural(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
-def percent(size: float) -> str:
-    """Write a share such as 0.0312 as ``3.1 %``, without its sign."""
-    return f"{figures.significant(100 * abs(size), 2)} %"
-
-
 def in_sessions(sessions: Sequence[int | str], total: int) -> str:
     """Say in which sessions: ``in session 3``, ``in sessions 2, 3``, ``in 7 of 10 sessions``."""
     if not sessions:
@@ -39,7 +34,7 @@ def in_sessions(sessions: Sequence[int | str], total: int) -> str:
 def _moves(size: float | None, end: str) -> str:
     if size is None:
         return f"values change {end}"
-    return f"values {'rise' if size > 0 else 'fall'} by {percent(size)} {end}"
+    return f"values {'rise' if size > 0 else 'fall'} by {figures.percent(size)} {end}"
 
 
 def cell_text(
@@ -54,7 +49,7 @@ def cell_text(
             return _moves(size, f"after run {place} of session {session}")
         case "warm-up" if size is not None:
             where = "above" if size > 0 else "below"
-            return f"the first run of a session lies {percent(size)} {where} the others"
+            return f"the first run of a session lies {figures.percent(size)} {where} the others"
         case "warm-up":
             return "the first run of a session is unlike the others"
         case "lag-1" if size is not None and size < 0:
@@ -65,7 +60,7 @@ def cell_text(
             return f"runs a few places apart depend on each other{lag} at lag 1"
         case "runs-test":
             return f"runs above and below the median do not mix at random{lag}"
-    spread = "" if size is None else f" by {percent(size)} (standard deviation)"
+    spread = "" if size is None else f" by {figures.percent(size)} (standard deviation)"
     return f"sessions differ{spread} more than runs within them explain"
 
 
@@ -107,7 +102,7 @@ def movers_text(movers: Movers) -> str:
 
 def speeds_text(speeds: HostSpeeds, total: int, movers: Movers | None = None) -> str:
     """Say what the levels of the whole host, or of those that move, are."""
-    gap, share = percent(speeds.ratio - 1), percent(speeds.share)
+    gap, share = figures.percent(speeds.ratio - 1), figures.percent(speeds.share)
     there = [one.session for one in speeds.sessions if one.share >= 0.1]
     where = in_sessions(there, total)
     who, runs, others = "the whole host", "runs", ""

@@ -11,7 +11,7 @@ import numpy as np
 from ..methods.multilevel.page import level_text
 from ..methods.multilevel.result import Line, Multilevel
 from ..pages import number_format as figures
-from ..pages.model import Cell, Column, Sentence, Table, Value
+from ..pages.model import Cell, Column, Sentence, Table, Value, columns_of
 from ..record.words import shorten
 from .page_table import cell_text, chosen, hpt_text, interval_text, ratio_text, speedup, word
 from .result import CandidateVerdict, Verdict
@@ -183,14 +183,14 @@ def _on_hosts(
     speedups = {line.name: line.speedup for line in result.benchmarks}
     choice = chosen(names, speedups, marks.keys(), whole=verdict.whole)
     rows = _host_rows(verdict, result, level, choice.shown, marks)
-    columns = (
-        Column("speedup"),
-        Column(f"these {len(level.hosts)} hosts", "left"),
-        Column("", "left"),
-        Column(f"like these, {level_text(verdict.look_alpha)}", "left"),
-        Column("", "left"),
-        Column("differ"),
-        Column("needs" if any(str(row[-1])[:1] in "+>" for row in rows if row[-1]) else "", "left"),
+    columns = columns_of(
+        "speedup",
+        f"<these {len(level.hosts)} hosts",
+        "<",
+        f"<like these, {level_text(verdict.look_alpha)}",
+        "<",
+        "differ",
+        f"<{'needs' if any(str(row[-1])[:1] in '+>' for row in rows if row[-1]) else ''}",
     )
     room = _room(columns, [row[1:] for row in rows])
     yield Table(

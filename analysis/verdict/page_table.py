@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..methods.multilevel.page import advice_text, chance_heading, level_text, reason_text
 from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ..pages import number_format as figures
-from ..pages.model import Cell, Column, Section, Sentence, Table, Value
+from ..pages.model import Cell, Column, Section, Sentence, Table, Value, value_of
 from ..pages.number_format import said
 from ..record.words import shorten
 
@@ -64,16 +65,6 @@ def interval_text(line: Line) -> str:
 def speedup(line: Line) -> Value:
     """Give a cell with a line's speedup."""
     return Value(ratio_text(line), line.speedup)
-
-
-def quantity(value: float | None, unit: str) -> Value:
-    """Give a cell with a mean in its unit."""
-    return Value("-" if value is None else figures.quantity(value, unit), value)
-
-
-def share(value: float | None) -> Value:
-    """Give a cell with a relative spread."""
-    return Value("-" if value is None else f"{figures.significant(100 * value, 2)} %", value)
 
 
 def word(line: Line, unit: str) -> str:
@@ -157,11 +148,12 @@ def suite_lines(result: Multilevel) -> tuple[tuple[str, Line | None], ...]:
 
 def _row(line: BenchmarkLine, result: Multilevel, unit: str, mark: str) -> tuple[Cell, ...]:
     spreads = [s for s in (line.spread_candidate, line.spread_baseline) if s is not None]
+    write = partial(figures.quantity, unit=unit)
     return (
         line.name,
-        quantity(line.mean_baseline, unit),
-        quantity(line.mean_candidate, unit),
-        share(max(spreads, default=None)),
+        value_of(line.mean_baseline, write),
+        value_of(line.mean_candidate, write),
+        value_of(max(spreads, default=None), figures.percent),
         speedup(line),
         interval_text(line),
         word(line, unit),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from ..pages.model import Column, Section, Sentence, Table
+from ..pages.model import Section, Sentence, Table, columns_of
 from ..record.words import shorten
 
 if TYPE_CHECKING:
@@ -98,11 +98,7 @@ def panel_section(variant: str, baseline: str, panel: Panel, number: int) -> Sec
     ours, theirs = (shorten(name, _NAME) for name in (variant, baseline))
     table = Table(
         name=f"methods-{number}",
-        columns=(
-            Column("method", "left"),
-            Column("unit; estimand", "left"),
-            Column("answer", "left"),
-        ),
+        columns=columns_of("<method", "<unit; estimand", "<answer"),
         rows=tuple(
             (one.method, f"{one.unit}s; {one.estimand}", one.answer) for one in panel.methods
         ),
