@@ -31,6 +31,12 @@ if TYPE_CHECKING:
     # argparse gives no public name to what add_subparsers() returns
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
+    class Result(Protocol):
+        """What a command shows."""
+
+        def to_dict(self) -> dict[str, Any]:
+            """Give what ``--json`` prints."""
+
 
 SIDE = (
     "a variant of a trial (runs/NAME:VARIANT), a file of another tool, or a file of numbers: a row of "
@@ -45,13 +51,6 @@ INTERVALS: Mapping[str, str] = {
     "bca": "bias-corrected and accelerated",
     "studentized": "by a bootstrap of t",
 }
-
-
-class Result(Protocol):
-    """What a command shows."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give what ``--json`` prints."""
 
 
 def add_sides(parser: argparse.ArgumentParser) -> None:
@@ -116,13 +115,20 @@ def add_level(parser: argparse.ArgumentParser) -> None:
     )
 
 
-class _EveryRunsMetrics:
-    """The metrics that every run has, for the help: the table is read when that is shown."""
+class WhenShown:
+    """A part of a help whose table is read when the help is shown."""
+
+    def __init__(self, write: Callable[[], str]) -> None:
+        self._write = write
 
     def __str__(self) -> str:
-        from ..record.run_numbers import BUILTIN_METRICS
+        return self._write()
 
-        return ", ".join(BUILTIN_METRICS)
+
+def _every_runs_metrics() -> str:
+    from ..record.run_numbers import BUILTIN_METRICS
+
+    return ", ".join(BUILTIN_METRICS)
 
 
 def add_metric(parser: argparse.ArgumentParser) -> None:
@@ -132,7 +138,7 @@ def add_metric(parser: argparse.ArgumentParser) -> None:
         metavar="M",
         help="%(known)s, or one parsed from output (default: the campaign's 'judge', else wall)",
     )
-    vars(metric)["known"] = _EveryRunsMetrics()
+    vars(metric)["known"] = WhenShown(_every_runs_metrics)
 
 
 def add_confidence(

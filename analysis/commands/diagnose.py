@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TextIO
 from ..errors import UsageError
 from .arguments import (
     SIDE,
-    Result,
     add_confidence,
     add_json,
     add_reading,
@@ -23,7 +22,7 @@ from .arguments import (
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
-    from .arguments import Subparsers
+    from .arguments import Result, Subparsers
 
 
 _PLACES = 12  # 1 - 0.95 is 0.05, whatever binary fractions say

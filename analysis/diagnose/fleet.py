@@ -30,11 +30,7 @@ from .examine import diagnose_trial
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiagnosedHost:
-    """One host: how it stands, what was looked at, and the codes of what was found.
-
-    `sessions`, `runs` and `tests` are 0 where nothing could be looked at; `codes` names the codes in
-    the order of the host's own diagnosis, and `told` says them in words.
-    """
+    """One host: how it stands, what was looked at, and the codes of what was found."""
 
     host: str
     state: HostState

@@ -231,10 +231,10 @@ def _recorded(found: Diagnosis) -> Iterator[Caution]:
         yield Caution("environment-changed", f"sessions differ: {one[0].text}{more}")
     if one := of("input"):
         yield Caution("input-changed", f"an input changed: {one[0].text}")
-    if one := of("output"):
-        yield Caution("outputs-differ", _told(one), _benchmarks(one))
-    if one := of("threads"):
-        yield Caution("threads-pinned", _told(one), _benchmarks(one))
+    for check, code in (("output", "outputs-differ"), ("threads", "threads-pinned")):
+        if one := of(check):
+            more = f"; and {len(one) - 1} more cells" if len(one) > 1 else ""
+            yield Caution(code, f"{one[0].text}{more}", _benchmarks(one))
 
 
 # what the checks of the host saw: their codes, the caution's, and what it says of the first of them
@@ -258,8 +258,3 @@ def _when(found: Diagnosis, findings: Sequence[Finding]) -> str:
     )
     where = in_sessions(sessions, found.sessions)
     return f" {where}" if where else ""
-
-
-def _told(findings: Sequence[Finding]) -> str:
-    more = f"; and {len(findings) - 1} more cells" if len(findings) > 1 else ""
-    return f"{findings[0].text}{more}"

@@ -11,13 +11,13 @@ import numpy as np
 from ..data.pair import match
 from ..data.trial import Trial
 from ..errors import InsufficientDataError, UsageError
+from ..pages.model import Caution
 from ..stats.arguments import door
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..data.matrix import PerformanceMatrix
-    from ..pages.model import Caution
 
 
 def matched(
@@ -107,6 +107,11 @@ def check_on(on: str) -> None:
         raise UsageError(f"on must be 'suite' or 'benchmarks', not {on!r}")
 
 
+COSTS_UNKNOWN = Caution(
+    "costs-unknown",
+    "what a session costs before its first run is not known, and counts as nothing: such a plan has "
+    "more sessions than one from a trial directory",
+)
 _BILLION = 1e9
 _APART_S = 3600.0  # no trial spends that between two sessions that it executes in one go
 

@@ -49,8 +49,7 @@ def log_half_width(
 ) -> Floats:
     """Give half the two-sided t interval on the log scale; arguments as in `log_error`."""
     error, freedom = log_error(variances, counts, benchmarks)
-    half: Floats = np.minimum(stdtrit(freedom, (1.0 + confidence) / 2.0) * error, WIDEST)
-    return half
+    return np.minimum(stdtrit(freedom, (1.0 + confidence) / 2.0) * error, WIDEST)
 
 
 def relative_width(half: Any) -> Any:  # noqa: ANN401 - a number or an array of them

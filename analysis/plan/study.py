@@ -215,11 +215,7 @@ def _with_rates(self: RejectionStudy | CoverageStudy) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RejectionStudy(Result):
-    """Power, or type-I error, of tests on comparisons drawn from one population.
-
-    `kind` is "power" (points differ in the number of shifted benchmarks) or "type1" (none is
-    shifted; points differ in the number of runs). `shift` is the speedup of a shifted benchmark.
-    """
+    """Power, or type-I error, of tests on comparisons drawn from one population."""
 
     method: ClassVar[str] = "rejection-study"
 
@@ -250,12 +246,7 @@ class RejectionStudy(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Covered:
-    """How often one interval held the true ratio at one number of runs.
-
-    `below` and `above` count the intervals that lay wholly below or above it; `refused` those that
-    do not exist on the data drawn. `width` is their mean width relative to the true ratio, None
-    when all were refused.
-    """
+    """How often one interval held the true ratio at one number of runs."""
 
     interval: str
     runs: int

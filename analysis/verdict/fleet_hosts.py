@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostDifference:
-    """What a host has, and what most hosts have: `key` with dots, as in ``docs/environment.md``.
-
-    `program` tells whether it is the content of an executable or of an input.
-    """
+    """What a host has, and what most hosts have: `key` with dots, as in ``docs/environment.md``."""
 
     key: str
     here: str

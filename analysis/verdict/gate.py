@@ -110,19 +110,19 @@ class GatedCandidate:
 
     candidate: str
     baseline: str | None
-    unit: str | None
-    better: str | None
-    design: str | None
-    sessions: int
-    looks: int
-    look_alpha: float | None
-    looks_rule: LooksRule
-    risk_total: float | None
-    always_valid: bool
+    unit: str | None = None
+    better: str | None = None
+    design: str | None = None
+    sessions: int = 0
+    looks: int = 1
+    look_alpha: float | None = None
+    looks_rule: LooksRule = "single"
+    risk_total: float | None = None
+    always_valid: bool = False
     outcome: Outcome
     reason: str | None
-    suite: GateLine | None
-    benchmarks: tuple[GateLine, ...]
+    suite: GateLine | None = None
+    benchmarks: tuple[GateLine, ...] = ()
     outermost: Unit = "session"
 
     def named(self, outcome: Outcome) -> tuple[str, ...]:
@@ -165,6 +165,10 @@ class Gate(Result):
 
 
 _SESSIONS = ("paired", "separate", "hosts")  # designs whose replication is the session, or the host
+_OF_THE_COMPARISON = (
+    *("candidate", "baseline", "unit", "better", "design", "outermost", "sessions"),
+    *("looks", "look_alpha", "looks_rule", "risk_total", "always_valid"),
+)
 _FAILS = ("fails-more", "fails-always")  # what the verdict says of a line whatever its speed
 
 
@@ -243,8 +247,19 @@ def gate(
         limit=asked.limit,
         on=on,
         confidence=round(1 - found[0].look_alpha, 15) if found else None,
-        risk=_risk(found[0]) if found else None,
-        candidates=(*gated, *(_failed(name, found) for name in failing)),
+        risk=round(found[0].look_alpha / 2, 15) if found else None,
+        candidates=(
+            *gated,
+            *(
+                GatedCandidate(  # none of whose runs succeeded
+                    candidate=name,
+                    baseline=found[0].baseline if found else None,
+                    outcome="proven",
+                    reason="fails-always",
+                )
+                for name in failing
+            ),
+        ),
         cautions=merged(
             *(
                 one.cautions if len(found) == 1 else [c.of(one.candidate) for c in one.cautions]
@@ -259,10 +274,6 @@ def gate(
     )
 
 
-def _risk(one: Multilevel) -> float:
-    return round(one.look_alpha / 2, 15)
-
-
 class _Terms(NamedTuple):
     """What holds for every line of a candidate; `doubt` forbids any decision."""
 
@@ -275,7 +286,7 @@ class _Terms(NamedTuple):
 def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
     terms = _Terms(
         asked=asked,
-        risk=_risk(one),
+        risk=round(one.look_alpha / 2, 15),
         doubt=None
         if one.design in _SESSIONS
         else "confounded"
@@ -300,18 +311,7 @@ def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
     reasons = [line.reason for line in benchmarks]
     fails = next((reason for reason in _FAILS if reason in reasons), None)
     return GatedCandidate(
-        candidate=one.candidate,
-        baseline=one.baseline,
-        unit=one.unit,
-        better=one.better,
-        design=one.design,
-        outermost=one.outermost,
-        sessions=one.sessions,
-        looks=one.looks,
-        look_alpha=one.look_alpha,
-        looks_rule=one.looks_rule,
-        risk_total=one.risk_total,
-        always_valid=one.always_valid,
+        **{name: getattr(one, name) for name in _OF_THE_COMPARISON},
         outcome=_outcome(suite, benchmarks, on),
         reason=fails or terms.doubt,
         suite=suite,
@@ -376,27 +376,6 @@ def _line(
         outcome=outcome,
         reason=reason,
         failures=failed_text(line) if isinstance(line, BenchmarkLine) else "",
-    )
-
-
-def _failed(name: str, found: Sequence[Multilevel]) -> GatedCandidate:
-    """Give a candidate none of whose runs succeeded."""
-    return GatedCandidate(
-        candidate=name,
-        baseline=found[0].baseline if found else None,
-        unit=None,
-        better=None,
-        design=None,
-        sessions=0,
-        looks=1,
-        look_alpha=None,
-        looks_rule="single",
-        risk_total=None,
-        always_valid=False,
-        outcome="proven",
-        reason="fails-always",
-        suite=None,
-        benchmarks=(),
     )
 
 

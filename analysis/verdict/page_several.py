@@ -95,8 +95,7 @@ def _names(
             if line.speedup is not None:
                 logs[line.name].append(float(np.log(line.speedup)))
     means = {name: float(np.mean(found)) if found else None for name, found in logs.items()}
-    choice = chosen(names, means, marks.keys(), whole=verdict.whole)
-    return choice.shown, choice.hidden
+    return chosen(names, means, marks.keys(), whole=verdict.whole)
 
 
 def _rows(part: _Known, names: Sequence[str]) -> Iterator[tuple[str, list[Line | None]]]:
@@ -181,8 +180,8 @@ def _on_hosts(
         return
     names = [line.name for line in result.benchmarks]
     speedups = {line.name: line.speedup for line in result.benchmarks}
-    choice = chosen(names, speedups, marks.keys(), whole=verdict.whole)
-    rows = _host_rows(verdict, result, level, choice.shown, marks)
+    shown, hidden = chosen(names, speedups, marks.keys(), whole=verdict.whole)
+    rows = _host_rows(verdict, result, level, shown, marks)
     columns = columns_of(
         "speedup",
         f"<these {len(level.hosts)} hosts",
@@ -198,8 +197,8 @@ def _on_hosts(
         columns=(Column(shorten(result.candidate, room), "left"), *columns),
         rows=tuple((shorten(str(text), room), *row) for text, *row in rows),
     )
-    if choice.hidden:
-        yield Sentence(f"and {choice.hidden} more (--all)")
+    if hidden:
+        yield Sentence(f"and {hidden} more (--all)")
     yield from disagreeing_sentences(verdict, level)
 
 

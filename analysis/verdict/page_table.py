@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..methods.multilevel.page import advice_text, chance_heading, level_text, reason_text
 from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
@@ -22,30 +22,23 @@ _ENDS = 4  # of the fastest, and of the slowest
 _CAUTIONED = 4
 
 
-class Choice(NamedTuple):
-    """The benchmarks shown, in the trial's order, and how many are not."""
-
-    shown: tuple[str, ...]
-    hidden: int
-
-
 def chosen(
     benchmarks: Sequence[str],
     speedups: Mapping[str, float | None],
     cautioned: Collection[str],
     *,
     whole: bool,
-) -> Choice:
-    """Choose the rows of a screen."""
+) -> tuple[tuple[str, ...], int]:
+    """Choose the rows of a screen, in the trial's order, and count those that are not shown."""
     if whole or len(benchmarks) <= _ALL:
-        return Choice(shown=tuple(benchmarks), hidden=0)
+        return tuple(benchmarks), 0
     known = [(value, bench) for bench in benchmarks if (value := speedups.get(bench)) is not None]
     known.sort(key=lambda pair: pair[0])
     ends = {bench for _, bench in (*known[:_ENDS], *known[-_ENDS:])}
     marked = [bench for bench in benchmarks if bench in cautioned and bench not in ends]
     kept = ends | set(marked[:_CAUTIONED])
     shown = tuple(bench for bench in benchmarks if bench in kept)
-    return Choice(shown=shown, hidden=len(benchmarks) - len(shown))
+    return shown, len(benchmarks) - len(shown)
 
 
 def ratio_text(line: Line) -> str:
@@ -109,8 +102,8 @@ def _table(
 ) -> tuple[Table, int]:
     names = [line.name for line in result.benchmarks]
     speedups = {line.name: line.speedup for line in result.benchmarks}
-    choice = chosen(names, speedups, marks.keys(), whole=verdict.whole)
-    shown = [line for line in result.benchmarks if line.name in choice.shown]
+    kept, hidden = chosen(names, speedups, marks.keys(), whole=verdict.whole)
+    shown = [line for line in result.benchmarks if line.name in kept]
     rows = [_row(line, result, verdict.unit, marks.get(line.name, "")) for line in shown]
     rows += [
         _suite_row(text, line, result, verdict.unit)
@@ -135,7 +128,7 @@ def _table(
         ),
         rows=tuple((shorten(str(name), width), *rest) for name, *rest in rows),
     )
-    return table, choice.hidden
+    return table, hidden
 
 
 def suite_lines(result: Multilevel) -> tuple[tuple[str, Line | None], ...]:

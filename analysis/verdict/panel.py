@@ -48,11 +48,7 @@ Reason = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """What one method says.
-
-    `unit` is what it treats as an independent draw and `estimand` what its numbers are of. `word`
-    is None for a method that gives none; the numbers are None where the method has no such number.
-    """
+    """What one method says."""
 
     method: str
     unit: str

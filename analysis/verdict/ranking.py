@@ -46,11 +46,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairLine:
-    """One variant against another over the suite, as `multilevel` says it.
-
-    `pvalue_adjusted` is Holm's over all pairs, and `outcome` the word after it; the interval is
-    not adjusted. `faster` and `slower` count benchmarks with that word.
-    """
+    """One variant against another over the suite, as `multilevel` says it."""
 
     derived: ClassVar[tuple[str, ...]] = ("pvalue_of",)
     pvalue_of: ClassVar[str] = "two-sided"
@@ -115,10 +111,7 @@ class Chances:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BestOf(Result):
-    """The chance of each variant to have the best of so many runs each (I3).
-
-    `mean` is over the benchmarks; a benchmark that some variant has no mixture for is left out.
-    """
+    """The chance of each variant to have the best of so many runs each (I3)."""
 
     method: ClassVar[str] = "best-of"
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -158,48 +158,30 @@ def known_names(what: str, asked: Sequence[str] | None, there: Sequence[str], wh
             raise UsageError(f"there is no {what} {name!r}", where, f"known: {', '.join(there)}")
 
 
-class RunCounts(NamedTuple):
-    """The runs of the variants that are judged.
-
-    `session_runs` are the fewest and the most runs of a cell in a session, None where sessions are
-    unknown.
-    """
-
-    sessions: int
-    session_runs: tuple[int, int] | None
-    runs: int
-    warmups: int = 0
-    failed: int = 0
-
-
 def counts_of(
     trial: Trial, metric: str, variants: Sequence[str], sides: Iterable[Side]
-) -> RunCounts:
-    """Count the runs of a trial's variants, and what of them the sides hold."""
+) -> dict[str, Any]:
+    """Count the runs of a trial's variants, and what of them the sides hold, as a verdict names them."""
     mine = np.isin(trial.variant, [trial.manifest.variants.index(name) for name in variants])
-    return RunCounts(
-        sessions=trial.sessions,
-        session_runs=session_runs([one.matrix for one in sides if one.matrix is not None]),
-        runs=int((trial.judged(metric) & mine).sum()),
-        warmups=int((trial.warmup & mine).sum()),
-        failed=sum(not run.warmup and run.variant in variants for run in trial.failures()),
-    )
+    return {
+        **counted(trial.sessions, [one.matrix for one in sides if one.matrix is not None]),
+        "runs": int((trial.judged(metric) & mine).sum()),
+        "warmups": int((trial.warmup & mine).sum()),
+        "failed": sum(not run.warmup and run.variant in variants for run in trial.failures()),
+    }
 
 
-def summed(each: Sequence[RunCounts]) -> RunCounts:
+def summed(each: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Count the runs of several trials together."""
-    known = [count for one in each if one.session_runs is not None for count in one.session_runs]
-    return RunCounts(
-        sessions=sum(one.sessions for one in each),
-        session_runs=(min(known), max(known)) if known else None,
-        runs=sum(one.runs for one in each),
-        warmups=sum(one.warmups for one in each),
-        failed=sum(one.failed for one in each),
-    )
+    known = [count for one in each for count in one["session_runs"] or ()]
+    return {
+        **{name: sum(one[name] for one in each) for name in each[0] if name != "session_runs"},
+        "session_runs": (min(known), max(known)) if known else None,
+    }
 
 
-def session_runs(matrices: Sequence[PerformanceMatrix]) -> tuple[int, int] | None:
-    """Count the fewest and the most runs of a cell in a session."""
+def counted(sessions: int, matrices: Sequence[PerformanceMatrix]) -> dict[str, Any]:
+    """Count the runs that sides hold; `session_runs` are the fewest and the most of a cell in a session."""
     counts = [
         int(count)
         for matrix in matrices
@@ -207,7 +189,13 @@ def session_runs(matrices: Sequence[PerformanceMatrix]) -> tuple[int, int] | Non
         for row in matrix.sessions
         for count in np.unique(row, return_counts=True)[1]
     ]
-    return (min(counts), max(counts)) if counts else None
+    return {
+        "sessions": sessions,
+        "session_runs": (min(counts), max(counts)) if counts else None,
+        "runs": sum(runs for matrix in matrices for runs in matrix.runs),
+        "warmups": 0,
+        "failed": 0,
+    }
 
 
 _EARLIEST = datetime.datetime(1, 1, 1, tzinfo=datetime.UTC)

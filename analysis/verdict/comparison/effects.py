@@ -195,6 +195,10 @@ def _known(effect: Effect, design: str) -> bool:
 
 
 _BY_SESSIONS = ("paired", "separate")
+_OF_A_LINE = (
+    *("speedup", "low", "high", "outcome"),
+    *("error", "errors", "freedom", "freedoms", "step_added"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -269,7 +273,11 @@ def _pairs(answers: Answers) -> Iterable[_Pair]:
     known = {line.name for line, _ in lines}
     lone = [pair for pair in answers.lone if pair[0].name not in known]
     for old, new in (*lines, *lone):
-        yield _Pair(name=old.name, old=_of(old), new=_of(new), designs=designs)
+        first, second = (
+            _effect(line, line.sessions, line.outcome_uncorrected, line.reason)
+            for line in (old, new)
+        )
+        yield _Pair(name=old.name, old=first, new=second, designs=designs)
 
 
 def _suite(answers: Answers) -> _Pair | None:
@@ -285,10 +293,6 @@ def _suite(answers: Answers) -> _Pair | None:
     )
 
 
-def _of(line: BenchmarkLine) -> Effect:
-    return _effect(line, line.sessions, line.outcome_uncorrected, line.reason)
-
-
 def _of_suite(line: Line, design: str) -> Effect:
     """Give the suite's effect; its sessions are what its degrees of freedom count."""
     if design == "confounded":
@@ -302,16 +306,8 @@ def _of_suite(line: Line, design: str) -> Effect:
 
 def _effect(line: Line, sessions: int, uncorrected: str, reason: str | None) -> Effect:
     return Effect(
-        speedup=line.speedup,
-        low=line.low,
-        high=line.high,
-        error=line.error,
-        freedom=line.freedom,
-        errors=line.errors,
-        step_added=line.step_added,
-        freedoms=line.freedoms,
+        **{name: getattr(line, name) for name in _OF_A_LINE},
         sessions=sessions,
-        outcome=line.outcome,
         outcome_uncorrected=uncorrected,  # type: ignore[arg-type]  # a line's words are words
         reason=reason,
     )

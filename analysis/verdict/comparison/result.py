@@ -55,11 +55,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class More:
-    """How many more sessions the second trial needs; `target` is what the first one concludes.
-
-    `sessions` is the least number with which the second trial would say the first one's word with a
-    chance of 80 %, were the effect as the first one says; None beyond 100.
-    """
+    """How many more sessions the second trial needs; `target` is what the first one concludes."""
 
     sessions: int | None
     target: Word
@@ -129,13 +125,7 @@ class CandidateComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """How fast a variant's runs are in the new trial, beside the old one.
-
-    `variant` is its name in the new trial; the old one's only variant may have another.
-    `benchmark` is None for the mean over the benchmarks. `mean_old` and `mean_new` are geometric
-    means with sessions weighing equally, `ratio` is above 1 where the new trial is better, `low` and
-    `high` its interval by Welch's t on session means; None where a trial has fewer than two.
-    """
+    """How fast a variant's runs are in the new trial, beside the old one."""
 
     variant: str
     benchmark: str | None
@@ -187,10 +177,7 @@ class TrialSide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignChange:
-    """A key of the resolved campaign that differs, with its values; None where a side lacks it.
-
-    `only` is "old" or "new" where one campaign has the key, else None.
-    """
+    """A key of the resolved campaign that differs, with its values; None where a side lacks it."""
 
     key: str
     old: Any
