@@ -141,6 +141,22 @@ def add_metric(parser: argparse.ArgumentParser) -> None:
     vars(metric)["known"] = WhenShown(_every_runs_metrics)
 
 
+def add_value(
+    parser: argparse.ArgumentParser,
+    option: str,
+    metavar: str,
+    said: str,
+    default: float | None = None,
+    *,
+    type: Callable[[str], Any] | None = None,
+) -> None:
+    """Add an option that takes a value, a number if no type is named; its default is said."""
+    shown = "" if default is None else f" (default: {default:g})"
+    parser.add_argument(
+        option, type=type or number, default=default, metavar=metavar, help=f"{said}{shown}"
+    )
+
+
 def add_confidence(
     parser: argparse.ArgumentParser,
     said: str = "that the answer needs",
@@ -188,9 +204,7 @@ def add_resamples(parser: argparse.ArgumentParser, default: int | None, said: st
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
     """Add ``--seed``."""
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="S", help="of the random draws (default: 0)"
-    )
+    add_value(parser, "--seed", "S", "of the random draws", 0, type=int)
 
 
 def add_plot(parser: argparse.ArgumentParser, what: str = "it") -> None:
@@ -299,13 +313,7 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
 
 def add_judging(parser: argparse.ArgumentParser) -> None:
     """Add the rules of the verdict, the options of reading, and ``--confidence``."""
-    parser.add_argument(
-        "--margin",
-        type=number,
-        default=0.01,
-        metavar="M",
-        help="differences within it are equivalent (default: 0.01)",
-    )
+    add_value(parser, "--margin", "M", "differences within it are equivalent", 0.01)
     parser.add_argument(
         "--correction",
         choices=("holm", "bh", "none"),
@@ -389,9 +397,7 @@ def add_sheet(parser: argparse.ArgumentParser) -> None:
         metavar="W",
         help="of a figure: 85mm for one column of a paper, 178mm for two (default); mm, cm or in",
     )
-    parser.add_argument(
-        "--font-size", type=number, default=8.0, metavar="PT", help="of a figure (default: 8)"
-    )
+    add_value(parser, "--font-size", "PT", "of a figure", 8.0)
     parser.add_argument(
         "--font-family",
         default="DejaVu Sans",

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TextIO
 
-from .arguments import add_json, line_to, show
+from .arguments import add_json, add_value, line_to, show
 from .files import check_file, interruptible, write_file
 
 if TYPE_CHECKING:
@@ -83,13 +83,7 @@ def add(subparsers: Subparsers) -> None:
         help="the most that all files may have, such as 500M; files of the campaign that do not fit "
         "are listed (default: 10G)",
     )
-    parser.add_argument(
-        "--seed",
-        type=int,
-        default=0,
-        metavar="S",
-        help="of results with random draws (default: 0)",
-    )
+    add_value(parser, "--seed", "S", "of results with random draws", 0, type=int)
     add_json(parser)
     parser.set_defaults(run=_bundle)
 

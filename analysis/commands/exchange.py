@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
-from .arguments import SIDE, WhenShown, add_json, add_texts, show
+from .arguments import SIDE, WhenShown, add_json, add_texts, add_value, show
 from .files import write_file
 
 if TYPE_CHECKING:
@@ -95,9 +95,7 @@ def add_import(subparsers: Subparsers) -> None:
         help="for metrics of which the file does not say it",
     )
     parser.add_argument("--metric", metavar="M", help="only this metric")
-    parser.add_argument(
-        "--encoding", metavar="E", help="of text files (default: UTF-8, then cp1252)"
-    )
+    add_value(parser, "--encoding", "E", "of text files (default: UTF-8, then cp1252)", type=str)
     add_texts(parser)
     add_json(parser)
     parser.set_defaults(run=_import)

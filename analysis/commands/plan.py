@@ -13,6 +13,7 @@ from .arguments import (
     add_json,
     add_seed,
     add_sides,
+    add_value,
     metric_of,
     number,
     reading,
@@ -54,21 +55,13 @@ def add(subparsers: Subparsers) -> None:
         help="largest width of the speedup's interval, relative to it: 0.02 is about 1 %% to either "
         "side (default: 0.02, where there is no --effect)",
     )
-    parser.add_argument(
-        "--effect", type=number, metavar="E", help="speedup to be told from 1 (such as 1.02)"
-    )
+    add_value(parser, "--effect", "E", "speedup to be told from 1 (such as 1.02)")
     parser.add_argument(
         "--on",
         choices=("suite", "benchmarks"),
         help="what has to reach them: the mean over the benchmarks (default), or each of them",
     )
-    parser.add_argument(
-        "--power",
-        type=number,
-        default=0.8,
-        metavar="P",
-        help="probability of telling the effect (default: 0.8)",
-    )
+    add_value(parser, "--power", "P", "probability of telling the effect", 0.8)
     parser.add_argument(
         "--max-sessions",
         type=int,

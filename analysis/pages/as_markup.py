@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 
 from ..record.words import shown
-from .model import Block, Caution, Cell, Command, Figure, Page, Section, Sentence, Table
+from .model import Block, Caution, Cell, Command, Figure, Page, Section, Sentence, Table, text_of
 
 _SIGNS = {
     "\\": r"\textbackslash{}",
@@ -312,7 +312,7 @@ def _markdown_table(table: Table) -> str:
     heads = [_markdown_text(column.heading) if table.headed else "" for column in table.columns]
     lines = [_markdown_row(heads), _markdown_row(_RULES[column.align] for column in table.columns)]
     for k, row in enumerate(table.rows):
-        cells = [_markdown_text(cell if isinstance(cell, str) else cell.text) for cell in row]
+        cells = [_markdown_text(text_of(cell)) for cell in row]
         if table.notes and table.notes[k]:
             cells[0] = f"{cells[0]}<br><sub>{_markdown_text(table.notes[k])}</sub>"
         lines.append(_markdown_row(cells))
@@ -405,7 +405,7 @@ def _html_table(table: Table) -> Iterator[str]:
         yield f"<thead><tr>{cells}</tr></thead>"
     yield "<tbody>"
     for k, row in enumerate(table.rows):
-        first, *others = zip((_html_text(cell) for cell in row), sides, strict=True)
+        first, *others = zip((text_of(cell) for cell in row), sides, strict=True)
         yield (
             f'<tr><th scope="row" style="text-align: {first[1]}">{escape(first[0])}</th>'
             + "".join(f'<td style="text-align: {side}">{escape(t)}</td>' for t, side in others)
@@ -414,7 +414,3 @@ def _html_table(table: Table) -> Iterator[str]:
         if table.notes and table.notes[k]:
             yield f'<tr><td colspan="{len(row)}">{escape(table.notes[k])}</td></tr>'
     yield "</tbody></table>"
-
-
-def _html_text(cell: Cell) -> str:
-    return cell if isinstance(cell, str) else cell.text

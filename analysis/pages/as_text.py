@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from .model import Block, Caution, Cell, Command, Figure, Page, Section, Sentence, Table
+from .model import Block, Caution, Cell, Command, Figure, Page, Section, Sentence, Table, text_of
 
 if TYPE_CHECKING:
     from ..record.printer import Printer
@@ -82,9 +82,8 @@ def _table(table: Table, width: int) -> list[str]:
 
 
 def _text(cell: Cell) -> str:
-    text = cell if isinstance(cell, str) else cell.text
     # a name of another tool, such as a command of several lines, must not break the table
-    return text.translate(_ONE_LINE)
+    return text_of(cell).translate(_ONE_LINE)
 
 
 def _wrapped(sentence: str, width: int, indent: str = "") -> list[str]:

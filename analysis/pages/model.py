@@ -82,6 +82,11 @@ def value_of(value: float | None, write: Callable[[Any], str] = str, unknown: st
     return Value(unknown if value is None else write(value), value)
 
 
+def text_of(cell: Cell) -> str:
+    """Give a cell as it is written."""
+    return cell if isinstance(cell, str) else cell.text
+
+
 @dataclass(frozen=True)
 class Column:
     """A column's heading and the side on which its cells are aligned."""

@@ -75,32 +75,24 @@ class Observations:
 
 def values_of(matrix: PerformanceMatrix) -> Observations:
     """Take one variant's runs, the mean of those of one block."""
-    side = _coded((matrix,))[0]
-    return _gathered(matrix.benchmarks, side.key, side.value, side)
+    (side,), layout = _coded((matrix,))
+    return _gathered(matrix.benchmarks, side, layout)
 
 
 def differences(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Observations:
     """Take the log ratio in each block that both sides have."""
-    ours, theirs = _coded((candidate, baseline))
-    keys, here, there = np.intersect1d(
-        ours.key, theirs.key, assume_unique=True, return_indices=True
-    )
-    ratio = sign_of(candidate) * (ours.value[here] - theirs.value[there])
+    ((ours, one), (theirs, other)), layout = _coded((candidate, baseline))
+    keys, here, there = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
+    ratio = sign_of(candidate) * (one[here] - other[there])
     ratio[np.abs(ratio) < _ROUNDING] = 0.0
-    return _gathered(candidate.benchmarks, keys, ratio, ours)
+    return _gathered(candidate.benchmarks, (keys, ratio), layout)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Side:
-    """The mean log of each cell's block, by a key of benchmark, session and block."""
-
-    key: Codes
-    value: Floats
-    layout: tuple[int, int]  # how many sessions and blocks the keys count with
-    blocks_known: bool
+_Side = tuple[Codes, Floats]  # a key of benchmark, session and block; the mean log of its runs
+_Layout = tuple[int, int, bool]  # how many sessions and blocks the keys count; are blocks known
 
 
-def _coded(matrices: Sequence[PerformanceMatrix]) -> list[_Side]:
+def _coded(matrices: Sequence[PerformanceMatrix]) -> tuple[list[_Side], _Layout]:
     """Give sessions and blocks the same numbers on all sides."""
     sessions = _codes([matrix.sessions for matrix in matrices], matrices)
     known = all(matrix.blocks is not None for matrix in matrices)
@@ -112,18 +104,14 @@ def _coded(matrices: Sequence[PerformanceMatrix]) -> list[_Side]:
         blocks = _codes([matrix.blocks for matrix in matrices], matrices)
     else:
         blocks = [_turns(b, s) for b, s in zip(benchmarks, sessions, strict=True)]
-    layout = (
-        1 + max(int(row.max()) for row in sessions),
-        1 + max(int(row.max()) for row in blocks),
-    )
+    many, turns = (1 + max(int(row.max()) for row in rows) for rows in (sessions, blocks))
     sides = []
     for matrix, bench, session, block in zip(matrices, benchmarks, sessions, blocks, strict=True):
-        key = (bench * layout[0] + session) * layout[1] + block
+        key = (bench * many + session) * turns + block
         found, place, counts = np.unique(key, return_inverse=True, return_counts=True)
         logs = np.log(np.concatenate(matrix.samples))
-        value = np.bincount(place, weights=logs) / counts
-        sides.append(_Side(found, value, layout, known))
-    return sides
+        sides.append((found, np.bincount(place, weights=logs) / counts))
+    return sides, (many, turns, known)
 
 
 def _codes(
@@ -151,11 +139,11 @@ def _turns(benchmark: Codes, session: Codes) -> Codes:
     return turns
 
 
-def _gathered(names: tuple[str, ...], key: Codes, value: Floats, side: _Side) -> Observations:
-    rest, block = np.divmod(key, side.layout[1])
-    benchmark, session = np.divmod(rest, side.layout[0])
-    columns = (value, benchmark, session, session * side.layout[1] + block)
-    return _numbered(names, columns, known=side.blocks_known)
+def _gathered(names: tuple[str, ...], side: _Side, layout: _Layout) -> Observations:
+    (key, value), (sessions, blocks, known) = side, layout
+    rest, block = np.divmod(key, blocks)
+    benchmark, session = np.divmod(rest, sessions)
+    return _numbered(names, (value, benchmark, session, session * blocks + block), known=known)
 
 
 def _numbered(

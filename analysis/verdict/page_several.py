@@ -11,9 +11,9 @@ import numpy as np
 from ..methods.multilevel.page import level_text
 from ..methods.multilevel.result import Line, Multilevel
 from ..pages import number_format as figures
-from ..pages.model import Cell, Column, Sentence, Table, Value, columns_of
+from ..pages.model import Cell, Column, Sentence, Table, Value, columns_of, text_of
 from ..record.words import shorten
-from .page_table import cell_text, chosen, hpt_text, interval_text, ratio_text, speedup, word
+from .page_table import chosen, hpt_text, interval_text, ratio_text, speedup, word
 from .result import CandidateVerdict, Verdict
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ def _host_rows(
 def _room(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> int:
     """Give the letters that are left for a name: the numbers are shown whole."""
     taken = sum(
-        2 + max(len(text) for text in (column.heading, *(cell_text(row[k]) for row in rows)))
+        2 + max(len(text) for text in (column.heading, *(text_of(row[k]) for row in rows)))
         for k, column in enumerate(columns)
     )
     return min(_NAME, max(_NARROWEST, _WIDTH - taken))

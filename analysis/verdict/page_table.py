@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..methods.multilevel.page import advice_text, chance_heading, level_text, reason_text
 from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ..pages import number_format as figures
-from ..pages.model import Cell, Column, Section, Sentence, Table, Value, value_of
+from ..pages.model import Cell, Column, Section, Sentence, Table, Value, text_of, value_of
 from ..pages.number_format import said
 from ..record.words import shorten
 
@@ -111,7 +111,7 @@ def _table(
         if line is not None
     ]
     columns = list(zip(*rows, strict=True))[1:]
-    taken = sum(2 + max(len(cell_text(cell)) for cell in column) for column in columns)
+    taken = sum(2 + max(len(text_of(cell)) for cell in column) for column in columns)
     width = min(max(_WIDTH - taken, _NAME[0]), _NAME[1])
     ours, theirs = (shorten(name, _VARIANT) for name in (result.candidate, result.baseline))
     table = Table(
@@ -157,11 +157,6 @@ def _row(line: BenchmarkLine, result: Multilevel, unit: str, mark: str) -> tuple
 def _suite_row(name: str, line: Line, result: Multilevel, unit: str) -> tuple[Cell, ...]:
     told = advice(line, result)
     return (name, "", "", "", speedup(line), interval_text(line), word(line, unit), told)
-
-
-def cell_text(cell: Cell) -> str:
-    """Give a cell as it is written."""
-    return cell.text if isinstance(cell, Value) else cell
 
 
 def hpt_text(bound: HptBound) -> str:

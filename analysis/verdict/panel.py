@@ -53,7 +53,7 @@ class Said:
     method: str
     unit: str
     estimand: str
-    word: Word | None
+    word: Word | None = None
     value: float | None = None
     low: float | None = None
     high: float | None = None

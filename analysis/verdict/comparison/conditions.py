@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from ...data.protocol import FREE_SETTINGS, setting_leaves, settings_of
@@ -115,22 +115,14 @@ def _differing(
             yield CampaignChange(key=key, old=a.get(key), new=b.get(key), only=only)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """What differs between the first sessions, and how often each trial's environment changed.
+def surroundings_of(
+    old: Trial, new: Trial
+) -> tuple[tuple[Change, ...] | None, tuple[int | None, int | None], int]:
+    """Say what differs between the first sessions, and how often each trial's environment changed.
 
-    `changes` is None where an environment is unknown, and each count where it is that trial's.
-    `hidden` counts the keys that cannot be compared, because names were taken out of a trial.
+    The first is None where an environment is unknown, and each count where it is that trial's. The last
+    counts the keys that cannot be compared, because names were taken out of a trial.
     """
-
-    changes: tuple[Change, ...] | None
-    drift_old: int | None
-    drift_new: int | None
-    hidden: int
-
-
-def surroundings_of(old: Trial, new: Trial) -> Surroundings:
-    """Compare the environments of two trials."""
     a, b = _records(old), _records(new)
     changes = diff(a[0], b[0]) if a and b else None
     told = changes
@@ -140,12 +132,7 @@ def surroundings_of(old: Trial, new: Trial) -> Surroundings:
             for change in changes
             if not any(PLACEHOLDER.search(repr(value)) for value in (change.old, change.new))
         )
-    return Surroundings(
-        changes=told,
-        drift_old=_drift(a),
-        drift_new=_drift(b),
-        hidden=len(changes or ()) - len(told or ()),
-    )
+    return told, (_drift(a), _drift(b)), len(changes or ()) - len(told or ())
 
 
 def same_host(old: TrialSide, new: TrialSide) -> bool | None:
