@@ -240,14 +240,8 @@ def reading(args: argparse.Namespace) -> Reading:
     """Give how the sources of this command line are read."""
     from ..importers.sources import Reading
 
-    return Reading(
-        metric=args.metric,
-        better=args.better,
-        layout=args.layout,
-        decimal=args.decimal,
-        level=args.level,
-        command=args.command,
-    )
+    names = ("metric", "better", "layout", "decimal", "level", "command")
+    return Reading(**{name: getattr(args, name) for name in names})
 
 
 def metric_of(*matrices: PerformanceMatrix) -> str | None:
@@ -350,15 +344,9 @@ def add_judging(parser: argparse.ArgumentParser) -> None:
 
 def asked(args: argparse.Namespace) -> dict[str, Any]:
     """Give the options as `judge` and `judge_sides` take them."""
-    return {
-        "confidence": args.confidence,
-        "benchmarks": args.benchmark,
-        "margin": args.margin,
-        "correction": args.correction,
-        "weights": weights(args.weight),
-        "looks": args.looks,
-        "always_valid": args.always_valid,
-    }
+    names = ("confidence", "margin", "correction", "looks", "always_valid")
+    found = {name: getattr(args, name) for name in names}
+    return found | {"benchmarks": args.benchmark, "weights": weights(args.weight)}
 
 
 def candidates_of(chosen: Sequence[str] | None, named: str | None) -> tuple[str, ...] | None:

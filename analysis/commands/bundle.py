@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .arguments import Subparsers
 
 
+_REQUESTED = ("sources", "claims", "about", "campaign", "binaries", "seed", "max_bytes")
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
@@ -108,13 +109,7 @@ def _bundle(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     with interruptible():
         bundled = pack_bundle(
             Request(
-                sources=args.sources,
-                claims=args.claims,
-                about=args.about,
-                campaign=args.campaign,
-                binaries=args.binaries,
-                seed=args.seed,
-                max_bytes=args.max_bytes,
+                **{name: getattr(args, name) for name in _REQUESTED},
                 redact=None
                 if wanted is None
                 else partial(redact_folder, wanted=wanted, known=known_here()),

@@ -185,17 +185,12 @@ def _options(args: argparse.Namespace, workers: int | None, *, detailed: bool) -
     resamples = args.resamples
     if resamples is None:
         resamples = _DETAIL if detailed else _OVERVIEW
+    names = ("max_components", "starts", "resolution", "scale", "jitter", "shift", "confidence")
     return MixtureOptions(
-        max_components=args.max_components,
-        starts=args.starts,
-        resolution=args.resolution,
-        scale=args.scale,
+        **{name: getattr(args, name) for name in names},
         resamples=resamples,
-        jitter=args.jitter,
         below=tuple(args.below),
         quantiles=tuple(args.quantile),
-        shift=args.shift,
-        confidence=args.confidence,
         workers=workers,
     )
 
@@ -244,12 +239,8 @@ def _refuse_with_other(args: argparse.Namespace) -> None:
         value = getattr(args, name)
         if value is not None and value != [] and value is not False:
             raise UsageError(f"--{name} is for one metric", fix="leave it out, or leave out --and")
-    for name, default in (
-        ("scale", "linear"),
-        ("starts", 1),
-        ("shift", 0.0),
-        ("level", "process"),
-    ):
+    usual = {"scale": "linear", "starts": 1, "shift": 0.0, "level": "process"}
+    for name, default in usual.items():
         if getattr(args, name) != default:
             raise UsageError(f"--{name} is for one metric", fix="leave it out, or leave out --and")
 

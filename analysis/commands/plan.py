@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
 from .arguments import (
@@ -180,11 +180,8 @@ def _hosts(path: Path, variant: str | None, args: argparse.Namespace) -> tuple[H
         raise nothing_to_judge(path, hosts)
     plan = plan_hosts(
         pilots,
-        width=args.width,
-        effect=args.effect,
+        **_goal(args),
         on=args.on or "suite",
-        power=args.power,
-        confidence=args.confidence,
         max_hosts=_MAX_HOSTS if args.max_hosts is None else args.max_hosts,
         max_sessions=_MAX_SESSIONS_OF_A_HOST if args.max_sessions is None else args.max_sessions,
         max_runs=_MAX_RUNS if args.max_runs is None else args.max_runs,
@@ -213,17 +210,18 @@ def _candidate(trial: Trial, variant: str | None, path: Path) -> str:
     )
 
 
+def _goal(args: argparse.Namespace) -> dict[str, Any]:
+    return {name: getattr(args, name) for name in ("width", "effect", "power", "confidence")}
+
+
 def _sessions(sides: Sides, args: argparse.Namespace) -> SessionPlan:
     from ..plan.sessions import plan_sessions
 
     return plan_sessions(
         sides.candidate,
         sides.baseline,
-        width=args.width,
-        effect=args.effect,
+        **_goal(args),
         on=args.on or "suite",
-        power=args.power,
-        confidence=args.confidence,
         max_sessions=_MAX_SESSIONS if args.max_sessions is None else args.max_sessions,
         max_runs=_MAX_RUNS if args.max_runs is None else args.max_runs,
         costs=_costs(sides.trial),
@@ -244,10 +242,7 @@ def _runs(sides: Sides, args: argparse.Namespace) -> RunPlan:
     return plan_runs(
         sides.candidate,
         sides.baseline,
-        width=args.width,
-        effect=args.effect,
-        power=args.power,
-        confidence=args.confidence,
+        **_goal(args),
         max_runs=_MAX_RUNS_WITHIN if args.max_runs is None else args.max_runs,
         interval=args.interval or "t",
         simulations=_SIMULATIONS if args.simulations is None else args.simulations,

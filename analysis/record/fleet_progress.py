@@ -47,13 +47,7 @@ class HostProgress:
 
     def to_dict(self) -> dict[str, Any]:
         """Give what a fleet's readers print of each host, as JSON types."""
-        return {
-            "host": self.host,
-            "state": self.state,
-            "done": self.done,
-            "planned": self.planned,
-            "why": self.why,
-        }
+        return {name: getattr(self, name) for name in ("host", "state", "done", "planned", "why")}
 
 
 def read_hosts(folder: Path, fleet: Fleet) -> tuple[HostProgress, ...]:
