@@ -173,23 +173,9 @@ def runs_of(
     values = trial.values(metric)
     used = mine & trial.measured & np.isfinite(values)
     require_steady(trial, metric, used)
-    rows = {
-        bench: row
-        for k, bench in enumerate(trial.manifest.benchmarks)
-        if (row := np.flatnonzero(used & (trial.benchmark == k))).size
-    }
-    zeros = {
-        bench: n
-        for bench, row in rows.items()
-        if (skip_zeros or carry_zeros) and (n := int((values[row] <= 0).sum()))
-    }
-    carried = {
-        bench: row
-        for bench, row in rows.items()
-        if carry_zeros and bench in zeros and (values[row] >= 0).all()
-    }
-    rows = {bench: row for bench, row in rows.items() if bench not in zeros}
-    zeros = {bench: n for bench, n in zeros.items() if bench not in carried}
+    rows, carried, zeros = _chosen(
+        trial, values, used, skip_zeros=skip_zeros, carry_zeros=carry_zeros
+    )
     if not (rows or carried):
         raise InsufficientDataError(
             f"every benchmark of {variant!r} has a run whose {metric} is 0 or less"
@@ -217,6 +203,37 @@ def runs_of(
         return whole
     aside = _matrix(trial, variant, metric, carried, failed=failed, cautions=cautions)
     return replace(whole, with_zeros=aside)
+
+
+def _chosen(
+    trial: Trial,
+    values: NDArray[np.float64],
+    used: Flags,
+    *,
+    skip_zeros: bool,
+    carry_zeros: bool,
+) -> tuple[dict[str, Integers], dict[str, Integers], dict[str, int]]:
+    """Give each benchmark's rows, those with runs of 0 that are kept aside, and the runs of 0 left out."""
+    rows = {
+        bench: row
+        for k, bench in enumerate(trial.manifest.benchmarks)
+        if (row := np.flatnonzero(used & (trial.benchmark == k))).size
+    }
+    zeros = {
+        bench: n
+        for bench, row in rows.items()
+        if (skip_zeros or carry_zeros) and (n := int((values[row] <= 0).sum()))
+    }
+    carried = {
+        bench: row
+        for bench, row in rows.items()
+        if carry_zeros and bench in zeros and (values[row] >= 0).all()
+    }
+    return (
+        {bench: row for bench, row in rows.items() if bench not in zeros},
+        carried,
+        {bench: n for bench, n in zeros.items() if bench not in carried},
+    )
 
 
 def _counted(

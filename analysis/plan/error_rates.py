@@ -234,15 +234,14 @@ def _study(
     test = partial(
         _rejected, tests=names, alternative=alternative, alpha=alpha, resamples=resamples
     )
-
-    def drawn(shifted: int, runs: int) -> Iterator[DrawnPair]:
-        which = stream(root, "shifted", str(shifted), str(runs))
-        factors = np.ones((simulations, n))
-        for row in factors:
-            row[which.permutation(n)[:shifted]] = shift
-        root_here = int(stream(root, "point", str(shifted), str(runs)).integers(2**63))
-        return drawn_pairs(population, root_here, runs, simulations, draws, factors=factors)
-
+    drawn = partial(
+        _drawn_at,
+        population=population,
+        root=root,
+        shift=shift,
+        draws=draws,
+        simulations=simulations,
+    )
     rows = in_order(
         test,
         (pair for point in points for pair in drawn(*point)),
@@ -275,6 +274,26 @@ def _study(
         seed=seed,
         cautions=tuple(cautions),
     )
+
+
+def _drawn_at(
+    shifted: int,
+    runs: int,
+    *,
+    population: PerformanceMatrix,
+    root: int,
+    shift: float,
+    draws: Draws,
+    simulations: int,
+) -> Iterator[DrawnPair]:
+    """Draw the comparisons of one point."""
+    n = len(population.benchmarks)
+    which = stream(root, "shifted", str(shifted), str(runs))
+    factors = np.ones((simulations, n))
+    for row in factors:
+        row[which.permutation(n)[:shifted]] = shift
+    root_here = int(stream(root, "point", str(shifted), str(runs)).integers(2**63))
+    return drawn_pairs(population, root_here, runs, simulations, draws, factors=factors)
 
 
 def _rejected(

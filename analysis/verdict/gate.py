@@ -248,18 +248,7 @@ def gate(
         on=on,
         confidence=round(1 - found[0].look_alpha, 15) if found else None,
         risk=round(found[0].look_alpha / 2, 15) if found else None,
-        candidates=(
-            *gated,
-            *(
-                GatedCandidate(  # none of whose runs succeeded
-                    candidate=name,
-                    baseline=found[0].baseline if found else None,
-                    outcome="proven",
-                    reason="fails-always",
-                )
-                for name in failing
-            ),
-        ),
+        candidates=(*gated, *(_failed(name, found) for name in failing)),
         cautions=merged(
             *(
                 one.cautions if len(found) == 1 else [c.of(one.candidate) for c in one.cautions]
@@ -271,6 +260,14 @@ def gate(
             "Holm, A simple sequentially rejective multiple test procedure (1979)",
             "Berger, Multiparameter hypothesis testing and acceptance sampling (1982)",
         ),
+    )
+
+
+def _failed(name: str, found: Sequence[Multilevel]) -> GatedCandidate:
+    """Give a candidate none of whose runs succeeded."""
+    baseline = found[0].baseline if found else None
+    return GatedCandidate(
+        candidate=name, baseline=baseline, outcome="proven", reason="fails-always"
     )
 
 
