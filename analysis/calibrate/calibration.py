@@ -100,10 +100,7 @@ def lag_pvalue(values: Array, rng: np.random.Generator) -> float:
 
 
 def runs_pvalue(values: Array, risk: float) -> float | None:
-    """Give the two-sided p of the number of runs about the median, by its exact law.
-
-    None where so few values could not reach the risk at all. Values at the median take no part.
-    """
+    """Give the two-sided p of the number of runs about the median, by its exact law."""
     above = values[values != np.median(values)] > np.median(values)
     n, m = int(above.sum()), int((~above).sum())
     if min(n, m) < 2:

@@ -8,7 +8,7 @@ import re
 import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..data.host_record import read_host_record
 from ..data.trial import Trial
@@ -23,18 +23,6 @@ OLD_DAYS = 90  # a certificate that is older still counts, and its age is said
 _LOST, _TIMES_MORE = 0.01, 3.0  # of a CPU: when a host is told to be less quiet than it was
 _UNKNOWN = "unknown"  # what a runner writes for a machine without an id: two of them may differ
 _SAFE = re.compile(r"[^A-Za-z0-9]+")
-
-
-class Cited(NamedTuple):
-    """The certificate that speaks of a trial, and how far it holds.
-
-    It is the newest that holds, otherwise the newest of all, None where there is none. `voids` are the
-    differences for which it says nothing of the trial, `warns` those that a reader should know.
-    """
-
-    certificate: Certificate | None
-    voids: tuple[str, ...] = ()
-    warns: tuple[str, ...] = ()
 
 
 def write_certificate(certificate: Certificate, folder: Path) -> Path:
@@ -89,10 +77,7 @@ def read_certificate(path: Path) -> Certificate:
 
 
 def read_certificates(folder: Path) -> tuple[tuple[Certificate, ...], tuple[Caution, ...]]:
-    """Read the certificates of a folder, the oldest first, and say which cannot be read.
-
-    A folder that is not there holds none.
-    """
+    """Read the certificates of a folder, the oldest first, and say which cannot be read."""
     found, cautions = [], []
     try:
         paths = sorted(path for path in folder.iterdir() if path.suffix == ".json")
@@ -111,8 +96,10 @@ def read_certificates(folder: Path) -> tuple[tuple[Certificate, ...], tuple[Caut
 
 def newest_for(
     trial: Trial, folder: Path, *, metric: str = "wall", now: datetime | None = None
-) -> Cited:
-    """Find the certificate that speaks of a trial.
+) -> tuple[Certificate | None, tuple[str, ...], tuple[str, ...]]:
+    """Find the certificate that speaks of a trial, with what voids it and what a reader should know.
+
+    It is the newest that holds, otherwise the newest of all, None where there is none.
 
     Notes
     -----
@@ -124,8 +111,8 @@ def newest_for(
     told = [(one, *differences(one, trial, metric=metric, now=now)) for one in certificates]
     for one, voids, warns in reversed(told):
         if not voids:
-            return Cited(one, voids, warns)
-    return Cited(*told[-1]) if told else Cited(None)
+            return one, voids, warns
+    return told[-1] if told else (None, (), ())
 
 
 def differences(

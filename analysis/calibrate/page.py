@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..pages import number_format as figures
-from ..pages.model import Cell, Column, Page, Section, Sentence, Table, Value, page_of
+from ..pages.model import Cell, Page, Section, Sentence, Table, Value, columns_of, page_of, value_of
 from ..record.words import shorten
 from .result import METHODS, Certificate, MethodRate
 
@@ -52,19 +52,13 @@ def _methods(result: Certificate) -> Table:
     level = f"{100 * result.confidence:g} %"
     return Table(
         name="false-alarms",
-        columns=(
-            Column("method", "left"),
-            Column("unit", "left"),
-            Column("says"),
-            Column("errs"),
-            Column(level, "left"),
-        ),
+        columns=columns_of("<method", "<unit", "says", "errs", f"<{level}"),
         rows=tuple(
             (
                 METHODS[one.name, one.unit].words,
                 one.unit,
                 Value(f"{100 * one.nominal:.3g} %", one.nominal),
-                Value("-" if one.rate is None else f"{100 * one.rate:.0f} %", one.rate),
+                value_of(one.rate, lambda rate: f"{100 * rate:.0f} %"),
                 _interval(one),
             )
             for one in result.methods
@@ -106,21 +100,17 @@ def _effects(result: Certificate) -> Table:
     lines: list[tuple[Cell, ...]] = [
         (
             shorten(one.name, _NAME),
-            _share(one.spread),
-            _effect(one.detectable),
+            value_of(one.spread, figures.percent),
+            value_of(one.detectable, _effect),
         )
         for one in result.benchmarks
         if one.name in kept
     ]
     if len(result.benchmarks) > 1:
-        lines.append((f"these {len(result.benchmarks)}", "", _effect(result.detectable)))
+        lines.append((f"these {len(result.benchmarks)}", "", value_of(result.detectable, _effect)))
     return Table(
         name="detectable",
-        columns=(
-            Column("benchmark", "left"),
-            Column(f"sd of {result.relabelled} values"),
-            Column("detectable"),
-        ),
+        columns=columns_of("<benchmark", f"sd of {result.relabelled} values", "detectable"),
         rows=tuple(lines),
     )
 
@@ -135,11 +125,5 @@ def _effects_said(result: Certificate) -> str:
     )
 
 
-def _share(value: float | None) -> Value:
-    text = "-" if value is None else f"{figures.significant(100 * value, 2)} %"
-    return Value(text, value)
-
-
-def _effect(value: float | None) -> Value:
-    text = "-" if value is None else f"{value:.4f}x" if value < 10 else f"{value:.3g}x"
-    return Value(text, value)
+def _effect(value: float) -> str:
+    return f"{value:.4f}x" if value < 10 else f"{value:.3g}x"

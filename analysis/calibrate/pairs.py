@@ -177,11 +177,7 @@ _HOW = (
 
 
 def identical_variants(trial: Trial) -> tuple[tuple[str, str], ...]:
-    """Name the pairs of variants that are the same on every benchmark.
-
-    The same are: program file by its SHA-256 in every session, arguments, variables, working
-    directory, standard input and hooks. What a trial does not say counts as different.
-    """
+    """Name the pairs of variants that are the same on every benchmark."""
     cells, programs = _identical_cells(trial.path), _programs(trial.path)
     variants, benchmarks = trial.manifest.variants, trial.manifest.benchmarks
     first = trial.manifest.baseline

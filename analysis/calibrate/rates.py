@@ -233,11 +233,8 @@ _FEWER = MOST // 4  # relabellings without a session: their noise only widens th
 DRAWS = 999  # assignments or resamples of one test: a p of .05 then has whole counts
 
 
-class _Counted(NamedTuple):
-    """Share of alarms, and of relabellings in which a test could conclude, by benchmark."""
-
-    alarms: Array
-    concluded: Array
+# shares of alarms, and of relabellings in which a test could conclude, by benchmark
+_Counted = tuple[Array, Array]
 
 
 def benchmark_rates(
@@ -255,7 +252,8 @@ def benchmark_rates(
                     (float(found.alarm.mean()), float(found.concluded.mean()))
                 )
     return {
-        name: _Counted(*map(np.array, zip(*values, strict=True))) for name, values in rows.items()
+        name: (np.array([a for a, _ in values]), np.array([c for _, c in values]))
+        for name, values in rows.items()
     }
 
 
@@ -319,11 +317,11 @@ def rates_of(
         nominal = said.sides * risk
         if said.level == "benchmark" and not said.by_construction:
             nominal = 2 * risk_of(runs, runs, None) if name == "rank-sum" else nominal
-            own = single[name]
-            rate, *without = (float(one[name].alarms.mean()) for one in (single, *fewer))
-            over = _over_benchmarks(rate, own.alarms.size, confidence)
+            alarms, concluded = single[name]
+            rate, *without = (float(one[name][0].mean()) for one in (single, *fewer))
+            over = _over_benchmarks(rate, alarms.size, confidence)
             ends = _ends(rate, over, _jackknife(without, confidence))
-            found.append(_rate(method, nominal, rate, ends, float(own.concluded.mean())))
+            found.append(_rate(method, nominal, rate, ends, float(concluded.mean())))
         elif said.by_construction or method not in told:  # one session cannot be left out
             found.append(_rate(method, risk, None))
         else:
@@ -331,7 +329,7 @@ def rates_of(
             ends = _ends(rate, None, _jackknife(without, confidence))
             found.append(_rate(method, nominal, rate, ends, 1.0))
     by_benchmark = {
-        bench: {name: float(own.alarms[k]) for name, own in single.items() if name in methods}
+        bench: {name: float(alarms[k]) for name, (alarms, _) in single.items() if name in methods}
         for k, bench in enumerate(pairs.benchmarks)
     }
     return tuple(found), by_benchmark, len(table)

@@ -21,10 +21,7 @@ DesignClass = Literal["paired", "one session, blocks"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """The machine of a trial; None where the trial does not say it.
-
-    `id` is the SHA-256 of its machine id; `governor` holds the governors of its CPUs, sorted.
-    """
+    """The machine of a trial; None where the trial does not say it."""
 
     id: str
     name: str
@@ -132,14 +129,7 @@ METHOD_NAMES: tuple[str, ...] = tuple(dict.fromkeys(name for name, _ in METHODS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodRate:
-    """How often a method calls one of two identical variants the better.
-
-    `unit` is what it takes for independent, `level` what one comparison is; `nominal` is the share of
-    false alarms that it says it has, `rate` the one that it has under this design, from `low` to `high`.
-    These are None where relabelling cannot tell, as it gives the method its level whatever the data are
-    (`by_construction`); the ends alone where nothing varied. `concluded` is the share of comparisons in
-    which the method could conclude; what it could not counts as no alarm.
-    """
+    """How often a method calls one of two identical variants the better."""
 
     name: str
     unit: Unit
@@ -154,11 +144,7 @@ class MethodRate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionCheck:
-    """Whether the session values of a benchmark are what session-level methods suppose.
-
-    `test` is "normality", "neighbours" or "runs"; `pvalue_adjusted` is Benjamini's and Hochberg's
-    over all checks, and `departs` whether it is below the risk.
-    """
+    """Whether the session values of a benchmark are what session-level methods suppose."""
 
     benchmark: str
     test: Supposed
@@ -169,13 +155,7 @@ class SessionCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibratedBenchmark:
-    """One benchmark between two identical variants.
-
-    `speedup` is that of the first variant against the second, sessions weighing the same: 1 in truth; `spread` the standard deviation of
-    the log differences of its sessions (blocks, in one session), None below two; `detectable` the
-    smallest speedup above 1 that the t test on so many sessions tells with the power asked for;
-    `alarms` the share of relabellings with a false alarm, by method.
-    """
+    """One benchmark between two identical variants."""
 
     name: str
     sessions: int

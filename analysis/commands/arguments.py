@@ -31,6 +31,12 @@ if TYPE_CHECKING:
     # argparse gives no public name to what add_subparsers() returns
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
+    class Result(Protocol):
+        """What a command shows."""
+
+        def to_dict(self) -> dict[str, Any]:
+            """Give what ``--json`` prints."""
+
 
 SIDE = (
     "a variant of a trial (runs/NAME:VARIANT), a file of another tool, or a file of numbers: a row of "
@@ -45,13 +51,6 @@ INTERVALS: Mapping[str, str] = {
     "bca": "bias-corrected and accelerated",
     "studentized": "by a bootstrap of t",
 }
-
-
-class Result(Protocol):
-    """What a command shows."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give what ``--json`` prints."""
 
 
 def add_sides(parser: argparse.ArgumentParser) -> None:
@@ -116,13 +115,20 @@ def add_level(parser: argparse.ArgumentParser) -> None:
     )
 
 
-class _EveryRunsMetrics:
-    """The metrics that every run has, for the help: the table is read when that is shown."""
+class WhenShown:
+    """A part of a help whose table is read when the help is shown."""
+
+    def __init__(self, write: Callable[[], str]) -> None:
+        self._write = write
 
     def __str__(self) -> str:
-        from ..record.run_numbers import BUILTIN_METRICS
+        return self._write()
 
-        return ", ".join(BUILTIN_METRICS)
+
+def _every_runs_metrics() -> str:
+    from ..record.run_numbers import BUILTIN_METRICS
+
+    return ", ".join(BUILTIN_METRICS)
 
 
 def add_metric(parser: argparse.ArgumentParser) -> None:
@@ -132,7 +138,23 @@ def add_metric(parser: argparse.ArgumentParser) -> None:
         metavar="M",
         help="%(known)s, or one parsed from output (default: the campaign's 'judge', else wall)",
     )
-    vars(metric)["known"] = _EveryRunsMetrics()
+    vars(metric)["known"] = WhenShown(_every_runs_metrics)
+
+
+def add_value(
+    parser: argparse.ArgumentParser,
+    option: str,
+    metavar: str,
+    said: str,
+    default: float | None = None,
+    *,
+    type: Callable[[str], Any] | None = None,
+) -> None:
+    """Add an option that takes a value, a number if no type is named; its default is said."""
+    shown = "" if default is None else f" (default: {default:g})"
+    parser.add_argument(
+        option, type=type or number, default=default, metavar=metavar, help=f"{said}{shown}"
+    )
 
 
 def add_confidence(
@@ -182,9 +204,7 @@ def add_resamples(parser: argparse.ArgumentParser, default: int | None, said: st
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
     """Add ``--seed``."""
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="S", help="of the random draws (default: 0)"
-    )
+    add_value(parser, "--seed", "S", "of the random draws", 0, type=int)
 
 
 def add_plot(parser: argparse.ArgumentParser, what: str = "it") -> None:
@@ -220,21 +240,12 @@ def reading(args: argparse.Namespace) -> Reading:
     """Give how the sources of this command line are read."""
     from ..importers.sources import Reading
 
-    return Reading(
-        metric=args.metric,
-        better=args.better,
-        layout=args.layout,
-        decimal=args.decimal,
-        level=args.level,
-        command=args.command,
-    )
+    names = ("metric", "better", "layout", "decimal", "level", "command")
+    return Reading(**{name: getattr(args, name) for name in names})
 
 
 def metric_of(*matrices: PerformanceMatrix) -> str | None:
-    """Give what the first line of a text must name: the metric that was chosen of trials.
-
-    None where no trial is among them, and of the wall time where no campaign names it.
-    """
+    """Give what the first line of a text must name: the metric that was chosen of trials."""
     from ..errors import FairtrialError
     from ..record.manifest import read_manifest
 
@@ -296,13 +307,7 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
 
 def add_judging(parser: argparse.ArgumentParser) -> None:
     """Add the rules of the verdict, the options of reading, and ``--confidence``."""
-    parser.add_argument(
-        "--margin",
-        type=number,
-        default=0.01,
-        metavar="M",
-        help="differences within it are equivalent (default: 0.01)",
-    )
+    add_value(parser, "--margin", "M", "differences within it are equivalent", 0.01)
     parser.add_argument(
         "--correction",
         choices=("holm", "bh", "none"),
@@ -339,15 +344,9 @@ def add_judging(parser: argparse.ArgumentParser) -> None:
 
 def asked(args: argparse.Namespace) -> dict[str, Any]:
     """Give the options as `judge` and `judge_sides` take them."""
-    return {
-        "confidence": args.confidence,
-        "benchmarks": args.benchmark,
-        "margin": args.margin,
-        "correction": args.correction,
-        "weights": weights(args.weight),
-        "looks": args.looks,
-        "always_valid": args.always_valid,
-    }
+    names = ("confidence", "margin", "correction", "looks", "always_valid")
+    found = {name: getattr(args, name) for name in names}
+    return found | {"benchmarks": args.benchmark, "weights": weights(args.weight)}
 
 
 def candidates_of(chosen: Sequence[str] | None, named: str | None) -> tuple[str, ...] | None:
@@ -359,10 +358,7 @@ def candidates_of(chosen: Sequence[str] | None, named: str | None) -> tuple[str,
 def metrics_of(
     args: argparse.Namespace, declared: Callable[[], Sequence[str]]
 ) -> Sequence[str | None]:
-    """Give the metrics that have a screen each: those of ``--metric``, else those of the campaign.
-
-    Where neither names one it is one None: who judges takes what is judged then, and says so.
-    """
+    """Give the metrics that have a screen each: those of ``--metric``, else those of the campaign."""
     return args.metric.split(",") if args.metric is not None else declared() or (None,)
 
 
@@ -389,9 +385,7 @@ def add_sheet(parser: argparse.ArgumentParser) -> None:
         metavar="W",
         help="of a figure: 85mm for one column of a paper, 178mm for two (default); mm, cm or in",
     )
-    parser.add_argument(
-        "--font-size", type=number, default=8.0, metavar="PT", help="of a figure (default: 8)"
-    )
+    add_value(parser, "--font-size", "PT", "of a figure", 8.0)
     parser.add_argument(
         "--font-family",
         default="DejaVu Sans",

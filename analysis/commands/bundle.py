@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TextIO
 
-from .arguments import add_json, line_to, show
+from .arguments import add_json, add_value, line_to, show
 from .files import check_file, interruptible, write_file
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .arguments import Subparsers
 
 
+_REQUESTED = ("sources", "claims", "about", "campaign", "binaries", "seed", "max_bytes")
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
@@ -83,13 +84,7 @@ def add(subparsers: Subparsers) -> None:
         help="the most that all files may have, such as 500M; files of the campaign that do not fit "
         "are listed (default: 10G)",
     )
-    parser.add_argument(
-        "--seed",
-        type=int,
-        default=0,
-        metavar="S",
-        help="of results with random draws (default: 0)",
-    )
+    add_value(parser, "--seed", "S", "of results with random draws", 0, type=int)
     add_json(parser)
     parser.set_defaults(run=_bundle)
 
@@ -114,13 +109,7 @@ def _bundle(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     with interruptible():
         bundled = pack_bundle(
             Request(
-                sources=args.sources,
-                claims=args.claims,
-                about=args.about,
-                campaign=args.campaign,
-                binaries=args.binaries,
-                seed=args.seed,
-                max_bytes=args.max_bytes,
+                **{name: getattr(args, name) for name in _REQUESTED},
                 redact=None
                 if wanted is None
                 else partial(redact_folder, wanted=wanted, known=known_here()),

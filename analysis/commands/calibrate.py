@@ -12,8 +12,8 @@ from .arguments import (
     add_json,
     add_metric,
     add_seed,
+    add_value,
     add_working,
-    number,
     show,
     working,
 )
@@ -41,12 +41,8 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--methods", metavar="M,...", help="these only, such as welch,hpt (default: all)"
     )
-    parser.add_argument(
-        "--power",
-        type=number,
-        default=0.8,
-        metavar="P",
-        help="probability with which the smallest detectable effect is told (default: 0.8)",
+    add_value(
+        parser, "--power", "P", "probability with which the smallest detectable effect is told", 0.8
     )
     parser.add_argument(
         "--dir",

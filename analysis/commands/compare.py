@@ -95,15 +95,7 @@ def write_comparison(
 
 
 def _diff(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
-    code = write_comparison(
-        (args.first, args.second),
-        out,
-        metric=args.metric,
-        confidence=args.confidence,
-        margin=args.margin,
-        level=args.level,
-        better=args.better,
-        decimal=args.decimal,
-        as_json=args.json,
-    )
+    names = ("metric", "confidence", "margin", "level", "better", "decimal")
+    asked = {name: getattr(args, name) for name in names}
+    code = write_comparison((args.first, args.second), out, as_json=args.json, **asked)
     return code if args.exit_code else 0

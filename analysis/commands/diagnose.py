@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
 from .arguments import (
     SIDE,
-    Result,
     add_confidence,
     add_json,
     add_reading,
@@ -23,7 +21,7 @@ from .arguments import (
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
-    from .arguments import Subparsers
+    from .arguments import Result, Subparsers
 
 
 _PLACES = 12  # 1 - 0.95 is 0.05, whatever binary fractions say
@@ -71,17 +69,14 @@ def _risk(args: argparse.Namespace) -> float:
     return float(round(1 - args.confidence, _PLACES))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Several:
+class _Several(dict[str, "Result"]):
     """The results of several studies by the name of their option."""
 
-    studies: Mapping[str, Result]
-
     def to_dict(self) -> dict[str, Any]:
-        return {name: study.to_dict() for name, study in self.studies.items()}
+        return {name: study.to_dict() for name, study in self.items()}
 
     def __str__(self) -> str:
-        return "\n\n".join(f"== {name} ==\n{study}" for name, study in self.studies.items())
+        return "\n\n".join(f"== {name} ==\n{study}" for name, study in self.items())
 
 
 def _diagnose(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
@@ -92,8 +87,8 @@ def _diagnose(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     from ..importers.sources import read_one
 
     matrix = read_one(args.matrix, reading(args))
-    studies = {name: study(matrix, args) for name, study in chosen.items()}
-    result = next(iter(studies.values())) if len(studies) == 1 else _Several(studies=studies)
+    studies = _Several({name: study(matrix, args) for name, study in chosen.items()})
+    result = next(iter(studies.values())) if len(studies) == 1 else studies
     show(result, out, as_json=args.json, metric=metric_of(matrix))
     return 0
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
-from .arguments import SIDE, add_json, add_texts, show
+from .arguments import SIDE, WhenShown, add_json, add_texts, add_value, show
+from .files import write_file
 
 if TYPE_CHECKING:
-    from ..importers.exports.losses import Written
-    from ..importers.exports.targets import Target
     from .arguments import Subparsers
 
 
@@ -97,9 +95,7 @@ def add_import(subparsers: Subparsers) -> None:
         help="for metrics of which the file does not say it",
     )
     parser.add_argument("--metric", metavar="M", help="only this metric")
-    parser.add_argument(
-        "--encoding", metavar="E", help="of text files (default: UTF-8, then cp1252)"
-    )
+    add_value(parser, "--encoding", "E", "of text files (default: UTF-8, then cp1252)", type=str)
     add_texts(parser)
     add_json(parser)
     parser.set_defaults(run=_import)
@@ -150,7 +146,6 @@ def _import(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
 
 
 _STDOUT = "-"
-_MASK = 0o666  # what a new file may be at most; the umask says what it is
 
 
 def add_export(subparsers: Subparsers) -> None:
@@ -169,7 +164,7 @@ def add_export(subparsers: Subparsers) -> None:
         "-o", "--output", metavar="FILE", required=True, help="the file, or - for standard output"
     )
     target = parser.add_argument("--to", metavar="F", help="what it is to be: %(known)s")
-    vars(target)["known"] = _EveryTarget()
+    vars(target)["known"] = WhenShown(_every_target)
     parser.add_argument(
         "--metric",
         metavar="M",
@@ -193,15 +188,12 @@ def add_export(subparsers: Subparsers) -> None:
     parser.set_defaults(run=_export)
 
 
-class _EveryTarget:
-    """The targets, for the help: the table is read when that is shown."""
+def _every_target() -> str:
+    from ..importers.exports.targets import TARGETS
 
-    def __str__(self) -> str:
-        from ..importers.exports.targets import TARGETS
-
-        named = ", ".join(target.name for target in TARGETS)
-        endings = ", ".join(target.endings[0] for target in TARGETS if target.endings)
-        return f"{named} (default: as FILE's ending says: {endings})"
+    named = ", ".join(target.name for target in TARGETS)
+    endings = ", ".join(target.endings[0] for target in TARGETS if target.endings)
+    return f"{named} (default: as FILE's ending says: {endings})"
 
 
 def _export(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
@@ -230,26 +222,22 @@ def _export(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     if not refused:
         _write(args.output, made.data, out, binary=target.binary)
     if args.json:
-        _as_json(args.output, target, made, out, refused=refused)
+        import json
+
+        told = {
+            "output": None if refused else args.output,
+            "format": target.name,
+            "bytes": len(made.data),
+            "cannot_hold": [one.text for one in made.lost],
+            "cannot_hold_codes": [one.code for one in made.lost],
+            "notes": [one.text for one in made.notes],
+        }
+        out.write(json.dumps(told, indent=2, allow_nan=False) + "\n")
     elif refused:
         err.write(f"nothing was written: {target.said} cannot hold everything (--strict)\n")
     elif args.output != _STDOUT:
         out.write(f"written: {args.output}, {target.said}\n")
     return 1 if refused else 0
-
-
-def _as_json(output: str, target: Target, made: Written, out: TextIO, *, refused: bool) -> None:
-    import json
-
-    told = {
-        "output": None if refused else output,
-        "format": target.name,
-        "bytes": len(made.data),
-        "cannot_hold": [one.text for one in made.lost],
-        "cannot_hold_codes": [one.code for one in made.lost],
-        "notes": [one.text for one in made.notes],
-    }
-    out.write(json.dumps(told, indent=2, allow_nan=False) + "\n")
 
 
 def _write(output: str, data: bytes, out: TextIO, *, binary: bool) -> None:
@@ -265,33 +253,8 @@ def _write(output: str, data: bytes, out: TextIO, *, binary: bool) -> None:
         else:
             out.write(data.decode())
         return
-    path = Path(output)
     if output.endswith(".gz"):
         import gzip
 
         data = gzip.compress(data, mtime=0)
-    try:
-        if path.exists() and not path.is_file():  # a pipe, or /dev/null
-            path.write_bytes(data)
-        else:
-            _replace(path.resolve(), data)
-    except OSError as error:
-        raise UsageError(
-            f"the file cannot be written: {error.strerror or error}", output, "name another file"
-        ) from None
-
-
-def _replace(place: Path, data: bytes) -> None:
-    import tempfile
-
-    fd, fresh = tempfile.mkstemp(prefix=f".{place.name[:60]}.", dir=place.parent)
-    try:
-        with os.fdopen(fd, "wb") as file:
-            file.write(data)
-            mask = os.umask(0)
-            os.umask(mask)
-            os.fchmod(file.fileno(), place.stat().st_mode if place.exists() else _MASK & ~mask)
-        os.replace(fresh, place)  # noqa: PTH105 - of a name that mkstemp gave
-    except BaseException:
-        os.unlink(fresh)  # noqa: PTH108
-        raise
+    write_file(Path(output), data)

@@ -54,14 +54,15 @@ def check_folder(folder: Path, *, named: Path | None = None) -> None:
         )
 
 
-def write_file(path: Path, text: str) -> None:
-    """Write a text as UTF-8, taking the place of a file that is there."""
+def write_file(path: Path, content: str | bytes) -> None:
+    """Write a text as UTF-8, or bytes, taking the place of a file that is there."""
+    data = content.encode("utf-8", _HALVES) if isinstance(content, str) else content
     try:
         place = _place(path)
         if place.exists() and not place.is_file():
-            place.write_text(text, encoding="utf-8", errors=_HALVES)
+            place.write_bytes(data)
         else:
-            _replace(place, text)
+            _replace(place, data)
     except OSError as error:
         raise _refused(path, error.strerror) from None
 
@@ -77,23 +78,18 @@ def _place(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _replace(place: Path, text: str) -> None:
+def _replace(place: Path, data: bytes) -> None:
     import tempfile
 
-    mode = stat.S_IMODE(place.stat().st_mode) if place.exists() else _MOST & ~_umask()
+    mask = os.umask(0)
+    os.umask(mask)
+    mode = stat.S_IMODE(place.stat().st_mode) if place.exists() else _MOST & ~mask
     file = tempfile.NamedTemporaryFile(  # noqa: SIM115 - it is closed before it takes its place
-        "w",
-        encoding="utf-8",
-        errors=_HALVES,
-        newline="",
-        dir=place.parent,
-        prefix=".",
-        suffix=".part",
-        delete=False,
+        dir=place.parent, prefix=".", suffix=".part", delete=False
     )
     try:
         with file:
-            file.write(text)
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
             os.fchmod(file.fileno(), mode)
@@ -101,12 +97,6 @@ def _replace(place: Path, text: str) -> None:
     except BaseException:
         Path(file.name).unlink(missing_ok=True)
         raise
-
-
-def _umask() -> int:
-    now = os.umask(0)
-    os.umask(now)
-    return now
 
 
 def _refused(path: Path, why: str | None) -> UsageError:

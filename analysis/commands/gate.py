@@ -109,7 +109,19 @@ def _gate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         results, found = _of_fleet(fleet, args)
     else:
         found = _of_one_trial(args) if args.baseline is None else _of_two_sides(args)
-        results = _judged(found, args)
+        from ..methods.multilevel.compare import multilevel
+        from ..verdict.sides import looks_at
+
+        looks = looks_at(found.manifests, args.looks, always_valid=args.always_valid)
+        results = [
+            multilevel(
+                pair.candidate,
+                pair.baseline,
+                confidence=args.confidence,
+                looks=looks,
+            )
+            for pair in found.pairs
+        ]
     answer = gate(results, args.condition, on=args.on, failing=found.failing, metric=found.metric)
     answer = replace(answer, cautions=merged(found.cautions, answer.cautions))
     if args.junit is not None:
@@ -121,23 +133,6 @@ def _gate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         for line in workflow_commands(answer):
             (err if args.json else out).write(f"{line}\n")
     return answer.exit_code
-
-
-def _judged(found: _Compared, args: argparse.Namespace) -> list[Multilevel]:
-    """Judge the pairs by their sessions."""
-    from ..methods.multilevel.compare import multilevel
-    from ..verdict.sides import looks_at
-
-    looks = looks_at(found.manifests, args.looks, always_valid=args.always_valid)
-    return [
-        multilevel(
-            pair.candidate,
-            pair.baseline,
-            confidence=args.confidence,
-            looks=looks,
-        )
-        for pair in found.pairs
-    ]
 
 
 def _fleet_of(args: argparse.Namespace) -> tuple[Path, str | None] | None:

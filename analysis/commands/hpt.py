@@ -10,6 +10,7 @@ from .arguments import (
     add_confidence,
     add_json,
     add_sides,
+    add_value,
     metric_of,
     number,
     reading,
@@ -35,9 +36,7 @@ def add(subparsers: Subparsers) -> None:
         metavar="A",
         help="risk of each test on one benchmark (default: 0.05 from 5 runs on, else 0.10)",
     )
-    parser.add_argument(
-        "--speedup", type=number, default=1.0, metavar="G", help="speedup under test (default: 1)"
-    )
+    add_value(parser, "--speedup", "G", "speedup under test", 1.0)
     parser.add_argument(
         "--ties",
         choices=("table", "exact"),

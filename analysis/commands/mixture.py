@@ -17,6 +17,7 @@ from .arguments import (
     add_reading,
     add_resamples,
     add_seed,
+    add_value,
     add_working,
     headed,
     line_to,
@@ -52,9 +53,7 @@ def add(subparsers: Subparsers) -> None:
         "With several variants: who is best in a single run.",
     )
     parser.add_argument("sources", metavar="SOURCE", nargs="+")
-    parser.add_argument(
-        "--benchmark", type=named, metavar="NAME", help="look at this benchmark in detail"
-    )
+    add_value(parser, "--benchmark", "NAME", "look at this benchmark in detail", type=named)
     add_reading(parser)
     parser.add_argument(
         "--and",
@@ -86,9 +85,7 @@ def add(subparsers: Subparsers) -> None:
         help="one run beats another when X < Y + D; negative: by more than that (default: 0)",
     )
     _add_fitting(parser)
-    parser.add_argument(
-        "--digits", type=int, default=4, metavar="D", help="of the parameters (default: 4)"
-    )
+    add_value(parser, "--digits", "D", "of the parameters", 4, type=int)
     add_plot(parser, "density and distribution function of one benchmark")
     add_confidence(parser)
     add_json(parser)
@@ -97,13 +94,7 @@ def add(subparsers: Subparsers) -> None:
 
 def _add_fitting(parser: argparse.ArgumentParser) -> None:
     """Add the options that say how mixtures are fitted and tested."""
-    parser.add_argument(
-        "--max-components",
-        type=int,
-        default=9,
-        metavar="K",
-        help="largest number of Gaussians tried (default: 9)",
-    )
+    add_value(parser, "--max-components", "K", "largest number of Gaussians tried", 9, type=int)
     add_resamples(
         parser,
         None,
@@ -116,9 +107,7 @@ def _add_fitting(parser: argparse.ArgumentParser) -> None:
         default="linear",
         help="fit the values (default) or their logarithms",
     )
-    parser.add_argument(
-        "--starts", type=int, default=1, metavar="N", help="starts of each fit (default: 1)"
-    )
+    add_value(parser, "--starts", "N", "starts of each fit", 1, type=int)
     parser.add_argument(
         "--resolution",
         type=number,
@@ -196,17 +185,12 @@ def _options(args: argparse.Namespace, workers: int | None, *, detailed: bool) -
     resamples = args.resamples
     if resamples is None:
         resamples = _DETAIL if detailed else _OVERVIEW
+    names = ("max_components", "starts", "resolution", "scale", "jitter", "shift", "confidence")
     return MixtureOptions(
-        max_components=args.max_components,
-        starts=args.starts,
-        resolution=args.resolution,
-        scale=args.scale,
+        **{name: getattr(args, name) for name in names},
         resamples=resamples,
-        jitter=args.jitter,
         below=tuple(args.below),
         quantiles=tuple(args.quantile),
-        shift=args.shift,
-        confidence=args.confidence,
         workers=workers,
     )
 
@@ -255,12 +239,8 @@ def _refuse_with_other(args: argparse.Namespace) -> None:
         value = getattr(args, name)
         if value is not None and value != [] and value is not False:
             raise UsageError(f"--{name} is for one metric", fix="leave it out, or leave out --and")
-    for name, default in (
-        ("scale", "linear"),
-        ("starts", 1),
-        ("shift", 0.0),
-        ("level", "process"),
-    ):
+    usual = {"scale": "linear", "starts": 1, "shift": 0.0, "level": "process"}
+    for name, default in usual.items():
         if getattr(args, name) != default:
             raise UsageError(f"--{name} is for one metric", fix="leave it out, or leave out --and")
 

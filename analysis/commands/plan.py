@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
 from .arguments import (
@@ -13,6 +13,7 @@ from .arguments import (
     add_json,
     add_seed,
     add_sides,
+    add_value,
     metric_of,
     number,
     reading,
@@ -54,21 +55,13 @@ def add(subparsers: Subparsers) -> None:
         help="largest width of the speedup's interval, relative to it: 0.02 is about 1 %% to either "
         "side (default: 0.02, where there is no --effect)",
     )
-    parser.add_argument(
-        "--effect", type=number, metavar="E", help="speedup to be told from 1 (such as 1.02)"
-    )
+    add_value(parser, "--effect", "E", "speedup to be told from 1 (such as 1.02)")
     parser.add_argument(
         "--on",
         choices=("suite", "benchmarks"),
         help="what has to reach them: the mean over the benchmarks (default), or each of them",
     )
-    parser.add_argument(
-        "--power",
-        type=number,
-        default=0.8,
-        metavar="P",
-        help="probability of telling the effect (default: 0.8)",
-    )
+    add_value(parser, "--power", "P", "probability of telling the effect", 0.8)
     parser.add_argument(
         "--max-sessions",
         type=int,
@@ -119,7 +112,16 @@ def add(subparsers: Subparsers) -> None:
 def _plan(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     from ..importers.sources import read_sides
 
-    _refuse(args)
+    others, fix = (
+        (_ONLY_SESSIONS, "leave it out, or leave out --within-session")
+        if args.within_session
+        else (_ONLY_WITHIN, "leave it out, or add --within-session")
+    )
+    for name in others:
+        if getattr(args, name) is not None:
+            option = f"--{name.replace('_', '-')}"
+            what = "sessions" if args.within_session else "the runs of one session"
+            raise UsageError(f"{option} belongs to a plan of {what}", fix=fix)
     fleet = _fleet_of(args)
     if fleet is not None:
         plan, metric = _hosts(*fleet, args)
@@ -178,11 +180,8 @@ def _hosts(path: Path, variant: str | None, args: argparse.Namespace) -> tuple[H
         raise nothing_to_judge(path, hosts)
     plan = plan_hosts(
         pilots,
-        width=args.width,
-        effect=args.effect,
+        **_goal(args),
         on=args.on or "suite",
-        power=args.power,
-        confidence=args.confidence,
         max_hosts=_MAX_HOSTS if args.max_hosts is None else args.max_hosts,
         max_sessions=_MAX_SESSIONS_OF_A_HOST if args.max_sessions is None else args.max_sessions,
         max_runs=_MAX_RUNS if args.max_runs is None else args.max_runs,
@@ -211,18 +210,8 @@ def _candidate(trial: Trial, variant: str | None, path: Path) -> str:
     )
 
 
-def _refuse(args: argparse.Namespace) -> None:
-    """Refuse an option that the plan asked for does not take."""
-    others, fix = (
-        (_ONLY_SESSIONS, "leave it out, or leave out --within-session")
-        if args.within_session
-        else (_ONLY_WITHIN, "leave it out, or add --within-session")
-    )
-    for name in others:
-        if getattr(args, name) is not None:
-            option = f"--{name.replace('_', '-')}"
-            what = "sessions" if args.within_session else "the runs of one session"
-            raise UsageError(f"{option} belongs to a plan of {what}", fix=fix)
+def _goal(args: argparse.Namespace) -> dict[str, Any]:
+    return {name: getattr(args, name) for name in ("width", "effect", "power", "confidence")}
 
 
 def _sessions(sides: Sides, args: argparse.Namespace) -> SessionPlan:
@@ -231,11 +220,8 @@ def _sessions(sides: Sides, args: argparse.Namespace) -> SessionPlan:
     return plan_sessions(
         sides.candidate,
         sides.baseline,
-        width=args.width,
-        effect=args.effect,
+        **_goal(args),
         on=args.on or "suite",
-        power=args.power,
-        confidence=args.confidence,
         max_sessions=_MAX_SESSIONS if args.max_sessions is None else args.max_sessions,
         max_runs=_MAX_RUNS if args.max_runs is None else args.max_runs,
         costs=_costs(sides.trial),
@@ -256,10 +242,7 @@ def _runs(sides: Sides, args: argparse.Namespace) -> RunPlan:
     return plan_runs(
         sides.candidate,
         sides.baseline,
-        width=args.width,
-        effect=args.effect,
-        power=args.power,
-        confidence=args.confidence,
+        **_goal(args),
         max_runs=_MAX_RUNS_WITHIN if args.max_runs is None else args.max_runs,
         interval=args.interval or "t",
         simulations=_SIMULATIONS if args.simulations is None else args.simulations,

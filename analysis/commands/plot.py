@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from ..errors import UsageError
 from .arguments import (
     SIDE,
+    WhenShown,
     add_choice,
     add_judging,
     add_sheet,
@@ -28,13 +29,10 @@ if TYPE_CHECKING:
     from .arguments import Subparsers
 
 
-class _Kinds:
-    """The kinds of figures, for the help: they are read when that is shown."""
+def _kinds() -> str:
+    from ..dossier.figures.kinds import KINDS
 
-    def __str__(self) -> str:
-        from ..dossier.figures.kinds import KINDS
-
-        return "; ".join(f"{name}: {kind.shows}" for name, kind in KINDS.items())
+    return "; ".join(f"{name}: {kind.shows}" for name, kind in KINDS.items())
 
 
 def add(subparsers: Subparsers) -> None:
@@ -46,7 +44,7 @@ def add(subparsers: Subparsers) -> None:
         "with.",
     )
     kind = parser.add_argument("kind", metavar="KIND", help="%(kinds)s")
-    vars(kind)["kinds"] = _Kinds()
+    vars(kind)["kinds"] = WhenShown(_kinds)
     parser.add_argument(
         "sources",
         metavar="SOURCE",

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from .arguments import Subparsers
 
 
+_QUESTIONS = (
+    *("mean", "centre", "alternative", "unit", "interval", "sides", "confidence", "resamples"),
+)
+
+
 def add(subparsers: Subparsers) -> None:
     """Add ``resample``."""
     parser = subparsers.add_parser(
@@ -123,14 +128,7 @@ def _resample(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             candidate,
             baseline,
             others=others,
-            mean=args.mean,
-            centre=args.centre,
-            alternative=args.alternative,
-            unit=args.unit,
-            interval=args.interval,
-            sides=args.sides,
-            confidence=args.confidence,
-            resamples=args.resamples,
+            **{name: getattr(args, name) for name in _QUESTIONS},
             rng=stream(args.seed, "resample"),
             seed=args.seed,
         )

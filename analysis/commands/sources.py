@@ -16,6 +16,7 @@ from .arguments import (
     add_plot,
     add_resamples,
     add_seed,
+    add_value,
     add_working,
     line_to,
     show,
@@ -69,9 +70,7 @@ def add(subparsers: Subparsers) -> None:
         metavar="COLUMN",
         help="of a table: the standard deviation of the runs behind the response",
     )
-    parser.add_argument(
-        "--runs", type=int, metavar="N", help="of a table: how many runs --variation is of"
-    )
+    add_value(parser, "--runs", "N", "of a table: how many runs --variation is of", type=int)
     add_plot(parser, "the predictions of a table")
     add_seed(parser)
     add_working(parser, "processes")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -24,6 +23,9 @@ if TYPE_CHECKING:
     from ..methods.speedup_test.original_config import LeftOut
     from ..methods.speedup_test.result import SpeedupSuite
     from .arguments import Subparsers
+
+    # the title, the suite, the metric to name, and what could not be judged
+    _Judged = tuple[str, SpeedupSuite, str | None, tuple[LeftOut, ...]]
 
 
 _SEARCH = "search"
@@ -106,16 +108,6 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Judged:
-    """What was judged, and what could not be."""
-
-    title: str
-    suite: SpeedupSuite
-    metric: str | None = None
-    left_out: tuple[LeftOut, ...] = ()
-
-
 def _speedup_test(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     from ..methods.speedup_test.original_tool import OriginalFiles
 
@@ -124,17 +116,16 @@ def _speedup_test(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     prefix = args.candidate if configured and args.output is None else args.output
     files = None if prefix is None else OriginalFiles(prefix)
     try:
-        judged = _configured(args) if configured else _compared(args)
+        title, suite, metric, left_out = _configured(args) if configured else _compared(args)
     except AnalysisError as error:
         if files is not None:
             with contextlib.suppress(UsageError):  # the first error is the one to tell
                 files.write_failure(args.candidate, error)
         raise
-    suite = judged.suite
     if files is not None:
         elapsed = time.perf_counter() - begin
-        files.write(judged.title, suite, judged.left_out, elapsed_s=elapsed)
-    show(suite, out, as_json=args.json, metric=judged.metric)
+        files.write(title, suite, left_out, elapsed_s=elapsed)
+    show(suite, out, as_json=args.json, metric=metric)
     if args.json:
         return 0
     if args.steps:
@@ -217,11 +208,8 @@ def _compared(args: argparse.Namespace) -> _Judged:
         precision=args.precision,
         compatible=args.compatible,
     )
-    return _Judged(
-        title=f"{sides.candidate.name} against {sides.baseline.name}",
-        suite=suite,
-        metric=metric_of(sides.candidate, sides.baseline),
-    )
+    title = f"{sides.candidate.name} against {sides.baseline.name}"
+    return title, suite, metric_of(sides.candidate, sides.baseline), ()
 
 
 def _configured(args: argparse.Namespace) -> _Judged:
@@ -248,4 +236,4 @@ def _configured(args: argparse.Namespace) -> _Judged:
         precision=args.precision,
         compatible=args.compatible,
     )
-    return _Judged(title=config.path, suite=suite, left_out=config.left_out)
+    return config.path, suite, None, config.left_out

@@ -14,6 +14,7 @@ from .arguments import (
     add_resamples,
     add_seed,
     add_unit,
+    add_value,
     add_working,
     line_to,
     metric_of,
@@ -66,9 +67,7 @@ def add(subparsers: Subparsers) -> None:
         choices=("two-sided", "candidate"),
         help="power, type1: of every test (default: two-sided)",
     )
-    parser.add_argument(
-        "--alpha", type=number, default=0.05, metavar="A", help="level of the tests (default: 0.05)"
-    )
+    add_value(parser, "--alpha", "A", "level of the tests", 0.05)
     parser.add_argument(
         "--mean",
         choices=("geometric", "harmonic", "arithmetic"),

@@ -9,7 +9,6 @@ iterations, everywhere, unless somebody asks for the iterations.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -64,9 +63,9 @@ def ids_of_runs(
     if ids is None:
         return None
     rows = []
-    for bench, row, one in zip(benchmarks, ids, grouped, strict=True):
-        of_run = row[one.first]
-        if (of_run[one.run_of] != row).any():
+    for bench, row, (_, place, first) in zip(benchmarks, ids, grouped, strict=True):
+        of_run = row[first]
+        if (of_run[place] != row).any():
             raise UsageError(
                 f"a process has values in two {kind}",
                 f"{name}, benchmark {bench!r}",
@@ -87,24 +86,13 @@ def ids_of_iterations(
 
 Level = str  # "process" or "iteration"
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Processes:
-    """One benchmark's iterations by process.
-
-    `means`: The arithmetic mean of each process's iterations, in the order in which processes
-    appear. `run_of`: For each iteration the place of its process in `means`. `first`: The place of
-    each process's first iteration.
-    """
-
-    means: Floats
-    run_of: NDArray[np.int64]
-    first: NDArray[np.int64]
+# the mean of each process's iterations, in the order in which processes appear, for each iteration the
+# place of its process there, and the place of each process's first iteration
+Processes = tuple[Floats, NDArray[np.int64], NDArray[np.int64]]
 
 
 def of_processes(values: Floats, ids: NDArray[Any]) -> Processes:
-    """Group iterations by process."""
+    """Group iterations by process: their means, the place of each one's process, and of its first one."""
     _, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
     order = np.argsort(first)  # as they appear, not as they are sorted
     rank = np.empty_like(order)
@@ -114,9 +102,7 @@ def of_processes(values: Floats, ids: NDArray[Any]) -> Processes:
     # added to the first value: equal iterations have exactly their value as the mean
     start = values[first[order]]
     means = start + np.bincount(run_of, weights=values - start[run_of]) / counts
-    return Processes(
-        means=read_only(means), run_of=read_only(run_of), first=read_only(first[order])
-    )
+    return read_only(means), read_only(run_of), read_only(first[order])
 
 
 def require_iterations(level: Level, known: bool, name: str) -> None:  # noqa: FBT001 - a fact

@@ -172,8 +172,8 @@ class PerformanceMatrix:
         iterations = run_of = None
         if process_ids is not None:
             grouped = tuple(map(of_processes, arrays, process_ids))
-            iterations, run_of = arrays, tuple(one.run_of for one in grouped)
-            arrays = tuple(one.means for one in grouped)
+            iterations, run_of = arrays, tuple(place for _, place, _ in grouped)
+            arrays = tuple(means for means, _, _ in grouped)
             block_ids = ids_of_runs(name, "blocks", block_ids, names, grouped)
             session_ids = ids_of_runs(name, "sessions", session_ids, names, grouped)
             told = level_caution([a.size for a in arrays], [i.size for i in iterations])

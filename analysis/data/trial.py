@@ -68,7 +68,7 @@ def differing(where: str, asked: Mapping[str, tuple[str, ...]]) -> UsageError:
     )
 
 
-def question_of(trials: Sequence[TrialColumns]) -> str:
+def question_of(trials: Sequence[Trial]) -> str:
     """Give the metric that is judged of trials beside each other, where nobody names one.
 
     It is the first that their campaigns name; where none does, what is judged of the first trial. What
@@ -110,8 +110,8 @@ _WAITED = ("run_delay_ns", "launcher_delay_ns", "launcher_on_cpu_ns")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TrialColumns:
-    """A trial's manifest, and one entry a run in each column, in the order of execution.
+class Trial:
+    """A trial: its manifest, and one entry a run in each column, in the order of execution.
 
     `benchmark`, `variant` and `outcome` hold indices into the manifest's benchmarks and variants
     and into ``OUTCOMES``; an unknown `start_ns` is -1. `numbers` holds the other numbers of
@@ -326,11 +326,6 @@ class TrialColumns:
         if number is None or floor is None:
             return np.zeros(len(self), dtype=np.bool_)
         return self.numbers[number] <= self.numbers[floor]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Trial(TrialColumns):
-    """A trial: its columns, and the matrices that are made of them."""
 
     def __repr__(self) -> str:
         return short(self, page_of(self))

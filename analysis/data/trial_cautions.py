@@ -20,7 +20,7 @@ from .columns import OUTCOMES
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .trial import TrialColumns
+    from .trial import Trial
 
 _BESIDE = (CAMPAIGN, ENVIRONMENT, FINDINGS)  # files that the judge does not read
 
@@ -123,7 +123,7 @@ _OF_FLEETS = {
 }
 
 
-def always_said(trial: TrialColumns, cautions: Iterable[Caution] = ()) -> Iterator[Caution]:
+def always_said(trial: Trial, cautions: Iterable[Caution] = ()) -> Iterator[Caution]:
     """Give what every answer must say.
 
     What an imported trial cannot tell, which hosts of a fleet are not there and what stands for a

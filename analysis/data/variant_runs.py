@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -34,20 +34,20 @@ from .levels import level_caution
 from .matrix import PerformanceMatrix, check_positive
 
 if TYPE_CHECKING:
-    from .trial import TrialColumns
+    from .trial import Trial
 
 Flags = NDArray[np.bool_]
 _Segment = tuple[int, int]  # session and segment
 _Around = tuple[IdlePower, IdlePower | None]  # before its runs, and after them
 
 
-def is_counted(trial: TrialColumns, metric: str) -> bool:
+def is_counted(trial: Trial, metric: str) -> bool:
     """Tell whether a metric is energy that fairtrial counted; a program may print one of that name."""
     about = trial.manifest.metrics.get(metric)
     return metric in ENERGY_METRICS and about is not None and "source" in about
 
 
-def require_steady(trial: TrialColumns, metric: str, used: Flags) -> None:
+def require_steady(trial: Trial, metric: str, used: Flags) -> None:
     """Refuse a net energy where the idle power before and after runs is not one."""
     if metric != NET_ENERGY or not is_counted(trial, metric):
         return
@@ -73,7 +73,7 @@ def _drift(before: IdlePower, after: IdlePower) -> float:
     return abs(after.watts / before.watts - 1) if before.watts else math.inf
 
 
-def energy_cautions(trial: TrialColumns, metric: str, used: Flags) -> Iterator[Caution]:
+def energy_cautions(trial: Trial, metric: str, used: Flags) -> Iterator[Caution]:
     """Say what the energies of some runs cannot tell."""
     if not is_counted(trial, metric) or not used.any():
         return
@@ -82,7 +82,7 @@ def energy_cautions(trial: TrialColumns, metric: str, used: Flags) -> Iterator[C
         yield from _idle(trial, used)
 
 
-def _below_resolution(trial: TrialColumns, metric: str, used: Flags) -> Iterator[Caution]:
+def _below_resolution(trial: Trial, metric: str, used: Flags) -> Iterator[Caution]:
     """Mark runs that are too short, and say whether a session's runs are long enough together."""
     wall = trial.numbers["wall_ns"] / 1e9
     short = used & (wall < RESOLUTION_S)
@@ -107,7 +107,7 @@ def _below_resolution(trial: TrialColumns, metric: str, used: Flags) -> Iterator
     yield Caution("short-for-energy", said, tuple(names))
 
 
-def _idle(trial: TrialColumns, used: Flags) -> Iterator[Caution]:
+def _idle(trial: Trial, used: Flags) -> Iterator[Caution]:
     """Say how well the idle power is known, and what that makes of the net energy."""
     around = _around(trial, used)
     alone = sorted(segment for segment, (_, after) in around.items() if after is None)
@@ -142,7 +142,7 @@ def _idle(trial: TrialColumns, used: Flags) -> Iterator[Caution]:
     yield Caution("idle-uncertainty", said, (name,))
 
 
-def _around(trial: TrialColumns, used: Flags) -> dict[_Segment, _Around]:
+def _around(trial: Trial, used: Flags) -> dict[_Segment, _Around]:
     """Find the idle powers around the segments of these runs."""
     known: dict[Any, IdlePower] = {
         (one.session, one.segment, one.when): one for one in trial.manifest.idle_power
@@ -158,20 +158,8 @@ def _around(trial: TrialColumns, used: Flags) -> dict[_Segment, _Around]:
 Integers = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Chosen:
-    """The rows of a trial that a matrix takes, benchmark by benchmark.
-
-    `carried` are those with runs of 0 that are kept aside, `zeros` counts the runs of those left out.
-    """
-
-    rows: Mapping[str, Integers]
-    carried: Mapping[str, Integers]
-    zeros: Mapping[str, int]
-
-
 def runs_of(
-    trial: TrialColumns, variant: str, metric: str, *, skip_zeros: bool, carry_zeros: bool
+    trial: Trial, variant: str, metric: str, *, skip_zeros: bool, carry_zeros: bool
 ) -> PerformanceMatrix:
     """Give the runs of one variant, as `Trial.matrix` says."""
     trial.metric(metric)  # an unknown one is told first
@@ -185,33 +173,47 @@ def runs_of(
     values = trial.values(metric)
     used = mine & trial.measured & np.isfinite(values)
     require_steady(trial, metric, used)
-    chosen = _choose(trial, values, used, skip_zeros=skip_zeros, carry_zeros=carry_zeros)
-    _require(trial, chosen, variant, metric)
+    rows, carried, zeros = _chosen(
+        trial, values, used, skip_zeros=skip_zeros, carry_zeros=carry_zeros
+    )
+    if not (rows or carried):
+        raise InsufficientDataError(
+            f"every benchmark of {variant!r} has a run whose {metric} is 0 or less"
+            if zeros
+            else f"no run of {variant!r} has a value of {metric!r} that counts",
+            str(trial.path),
+            "compare another metric, or make the runs longer"
+            if zeros
+            else "measure more, or look at the failed runs",
+            n=0,
+            needed=1,
+        )
     cautions = (
         *_counted(trial, mine, values, metric),
-        *_left_out(trial, chosen, metric),
+        *_left_out(trial, {*rows, *carried}, zeros, metric),
         *_how(trial, used, metric),
         *energy_cautions(trial, metric, used),
-        *_levels(trial, chosen.rows, metric),
+        *_levels(trial, rows, metric),
     )
     failed = mine & trial.candidates & (trial.outcome != 0)
-    whole = _matrix(trial, variant, metric, chosen.rows, failed=failed, cautions=cautions)
+    whole = _matrix(trial, variant, metric, rows, failed=failed, cautions=cautions)
     for bench, runs in zip(whole.benchmarks, whole.samples, strict=True):
         check_positive(runs, f"{variant}, benchmark {bench!r}")
-    if not chosen.carried:
+    if not carried:
         return whole
-    carried = _matrix(trial, variant, metric, chosen.carried, failed=failed, cautions=cautions)
-    return replace(whole, with_zeros=carried)
+    aside = _matrix(trial, variant, metric, carried, failed=failed, cautions=cautions)
+    return replace(whole, with_zeros=aside)
 
 
-def _choose(
-    trial: TrialColumns,
+def _chosen(
+    trial: Trial,
     values: NDArray[np.float64],
     used: Flags,
     *,
     skip_zeros: bool,
     carry_zeros: bool,
-) -> _Chosen:
+) -> tuple[dict[str, Integers], dict[str, Integers], dict[str, int]]:
+    """Give each benchmark's rows, those with runs of 0 that are kept aside, and the runs of 0 left out."""
     rows = {
         bench: row
         for k, bench in enumerate(trial.manifest.benchmarks)
@@ -227,36 +229,15 @@ def _choose(
         for bench, row in rows.items()
         if carry_zeros and bench in zeros and (values[row] >= 0).all()
     }
-    return _Chosen(
-        rows={bench: row for bench, row in rows.items() if bench not in zeros},
-        carried=carried,
-        zeros={bench: n for bench, n in zeros.items() if bench not in carried},
-    )
-
-
-def _require(trial: TrialColumns, chosen: _Chosen, variant: str, metric: str) -> None:
-    """Refuse a matrix without any runs."""
-    if chosen.rows or chosen.carried:
-        return
-    if chosen.zeros:
-        raise InsufficientDataError(
-            f"every benchmark of {variant!r} has a run whose {metric} is 0 or less",
-            str(trial.path),
-            "compare another metric, or make the runs longer",
-            n=0,
-            needed=1,
-        )
-    raise InsufficientDataError(
-        f"no run of {variant!r} has a value of {metric!r} that counts",
-        str(trial.path),
-        "measure more, or look at the failed runs",
-        n=0,
-        needed=1,
+    return (
+        {bench: row for bench, row in rows.items() if bench not in zeros},
+        carried,
+        {bench: n for bench, n in zeros.items() if bench not in carried},
     )
 
 
 def _counted(
-    trial: TrialColumns, mine: Flags, values: NDArray[np.float64], metric: str
+    trial: Trial, mine: Flags, values: NDArray[np.float64], metric: str
 ) -> Iterator[Caution]:
     """Count the runs that are left out."""
     for code, which, text in (
@@ -281,23 +262,24 @@ def _counted(
             yield Caution(code, text.format(count, "s" * (count > 1), metric))
 
 
-def _left_out(trial: TrialColumns, chosen: _Chosen, metric: str) -> Iterator[Caution]:
+def _left_out(
+    trial: Trial, kept: set[str], zeros: Mapping[str, int], metric: str
+) -> Iterator[Caution]:
     """Name the benchmarks that are left out."""
-    found = chosen.rows.keys() | chosen.zeros.keys() | chosen.carried.keys()
-    absent = [bench for bench in trial.manifest.benchmarks if bench not in found]
+    absent = [b for b in trial.manifest.benchmarks if b not in kept and b not in zeros]
     if absent:
         said = f"no run that counts of {', '.join(absent)}"
         yield Caution("benchmark-missing", said, tuple(absent))
-    if chosen.zeros:
-        told = ", ".join(f"{bench} ({n})" for bench, n in chosen.zeros.items())
+    if zeros:
+        told = ", ".join(f"{bench} ({n})" for bench, n in zeros.items())
         said = (
             f"{metric} counts as not measured where it is 0 or less in some runs, because ratios "
             f"need positive values: {told}"
         )
-        yield Caution("not-positive", said, tuple(chosen.zeros))
+        yield Caution("not-positive", said, tuple(zeros))
 
 
-def _how(trial: TrialColumns, used: Flags, metric: str) -> Iterator[Caution]:
+def _how(trial: Trial, used: Flags, metric: str) -> Iterator[Caution]:
     """Say what holds for how the values came about."""
     if trial.manifest.sequential:
         rule = trial.manifest.stop
@@ -309,7 +291,7 @@ def _how(trial: TrialColumns, used: Flags, metric: str) -> Iterator[Caution]:
         yield Caution("floored", said)
 
 
-def _levels(trial: TrialColumns, rows: Mapping[str, Integers], metric: str) -> Iterator[Caution]:
+def _levels(trial: Trial, rows: Mapping[str, Integers], metric: str) -> Iterator[Caution]:
     """Say that runs are means of iterations, where they are."""
     column = trial.metrics.get(metric)
     if column is not None:
@@ -318,7 +300,7 @@ def _levels(trial: TrialColumns, rows: Mapping[str, Integers], metric: str) -> I
 
 
 def _matrix(
-    trial: TrialColumns,
+    trial: Trial,
     variant: str,
     metric: str,
     rows: Mapping[str, Integers],
@@ -364,7 +346,7 @@ def _matrix(
     return matrix.at_level(trial.level)
 
 
-def _order(trial: TrialColumns) -> tuple[int, ...] | None:
+def _order(trial: Trial) -> tuple[int, ...] | None:
     """Give the sessions of a merged trial by when its parts began; () where time tells no order."""
     if {"sessions-of-hosts", "hosts-as-sessions"} & {caution.code for caution in trial.cautions}:
         return ()

@@ -38,10 +38,7 @@ _REFERENCES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CentralLimitCell:
-    """One benchmark at one size: Shapiro's test on the means and on the medians of N samples.
-
-    A test is None where it could not be done, as on equal means (`why`).
-    """
+    """One benchmark at one size: Shapiro's test on the means and on the medians of N samples."""
 
     size: int
     samples: int

@@ -99,10 +99,7 @@ _REFERENCES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """How one estimator of n runs varies around its value on all runs, in the unit of the runs.
-
-    `bias` is its expected value less its value on all runs; the relative ones are divided by the latter.
-    """
+    """How one estimator of n runs varies around its value on all runs, in the unit of the runs."""
 
     estimator: Estimator
     sd: float
@@ -153,10 +150,7 @@ class EstimatorRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Growth:
-    """How estimates spread at one size: medians over benchmarks, in sds of one run.
-
-    `sds` is empty where no benchmark has so many runs; `normal` is the reference.
-    """
+    """How estimates spread at one size: medians over benchmarks, in sds of one run."""
 
     benchmarks: int
     sds: Mapping[Estimator, float]
@@ -190,15 +184,7 @@ class EstimatorSpread(Result):
         return tuple(row for row, spread in judged if spread is not None and spread.mean.sd > 0)
 
     def against_mean(self, estimator: Estimator) -> float | None:
-        """Tell how often as much as the mean an estimator varies; None where nothing varies.
-
-        It is the median over the benchmarks of the ratio of relative sds, at the size judged.
-
-        Parameters
-        ----------
-        estimator : {"minimum", "median", "mean"}
-            What is set against the mean.
-        """
+        """Tell how often as much as the mean an estimator varies; None where nothing varies."""
         ratios = [
             spread.of(estimator).relative_sd / spread.mean.relative_sd
             for row in self.varying

@@ -158,10 +158,7 @@ def disturbed_runs(trial: Trial, chosen: Sequence[int]) -> Iterator[Finding]:
 
 
 def waiting_runs(trial: Trial, chosen: Sequence[int]) -> Iterator[Finding]:
-    """Count the measured runs that waited for a CPU, and say which share of the time that was.
-
-    Of a trial of a version that does not know it nothing is said, nor of cells of which no run did.
-    """
+    """Count the measured runs that waited for a CPU, and say which share of the time that was."""
     mine = ~trial.warmup & (trial.outcome == 0) & np.isin(trial.variant, chosen)
     known, disturbed = mine & (trial.disturbed >= 0), mine & (trial.disturbed == 1)
     wall, waited = trial.numbers["wall_ns"], trial.waited_ns
@@ -191,11 +188,7 @@ def waiting_runs(trial: Trial, chosen: Sequence[int]) -> Iterator[Finding]:
 
 
 def two_binaries(record: HostRecord, variants: Sequence[str]) -> Iterator[TwoBinaries]:
-    """Name the variants of which two sessions, or parts of one, had different executables.
-
-    What could not be read is no other program. Benchmarks with the same programs in the same
-    sessions are told together.
-    """
+    """Name the variants of which two sessions, or parts of one, had different executables."""
     cells: dict[tuple[str, str], dict[str, list[int]]] = {}
     for program in record.programs:
         if program.sha256 is None or program.variant not in variants:

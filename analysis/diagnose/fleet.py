@@ -11,7 +11,16 @@ from ..data.fleet import host_cautions, open_fleet
 from ..data.fleet_as_trial import nothing_to_judge
 from ..errors import InsufficientDataError
 from ..pages import number_format as figures
-from ..pages.model import Caution, Column, Page, Section, Sentence, Table, Value, page_of
+from ..pages.model import (
+    Caution,
+    Page,
+    Section,
+    Sentence,
+    Table,
+    columns_of,
+    page_of,
+    value_of,
+)
 from ..pages.result import Result
 from ..record.fleet_progress import HostProgress, HostState, with_plans
 from ..record.words import shorten
@@ -21,11 +30,7 @@ from .examine import diagnose_trial
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiagnosedHost:
-    """One host: how it stands, what was looked at, and the codes of what was found.
-
-    `sessions`, `runs` and `tests` are 0 where nothing could be looked at; `codes` names the codes in
-    the order of the host's own diagnosis, and `told` says them in words.
-    """
+    """One host: how it stands, what was looked at, and the codes of what was found."""
 
     host: str
     state: HostState
@@ -47,22 +52,7 @@ class SharedFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FleetDiagnosis(Result):
-    """What the runs of a fleet look like.
-
-    Attributes
-    ----------
-    name : str
-        The fleet's folder.
-    metric : str
-        What was measured.
-    confidence : float
-        1 - this is the share of clean fleets that show any tested finding, at most: each host is
-        looked at with the risk divided by the number of hosts.
-    hosts : tuple of DiagnosedHost
-        In the fleet's order.
-    findings : tuple of SharedFinding
-        What most hosts have first.
-    """
+    """What the runs of a fleet look like."""
 
     method: ClassVar[str] = "diagnose-fleet"
 
@@ -173,19 +163,14 @@ def _hosts(found: FleetDiagnosis) -> tuple[Table | Sentence, ...]:
     ordered = sorted(found.hosts, key=lambda one: -len(one.codes))
     table = Table(
         name="hosts",
-        columns=(
-            Column("host", "left"),
-            Column("state", "left"),
-            *map(Column, ("sessions", "runs", "tests")),
-            Column("found", "left"),
-        ),
+        columns=columns_of("<host", "<state", "sessions", "runs", "tests", "<found"),
         rows=tuple(
             (
                 shorten(one.host, 28),
                 one.state,
-                Value(str(one.sessions), one.sessions),
-                Value(str(one.runs), one.runs),
-                Value(str(one.tests), one.tests),
+                value_of(one.sessions),
+                value_of(one.runs),
+                value_of(one.tests),
                 figures.listed(one.codes, 4),
             )
             for one in ordered[:_SHOWN]

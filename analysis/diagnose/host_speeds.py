@@ -178,10 +178,7 @@ _RUNS = 2  # of a variant in a stretch, about
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Movers:
-    """The variants and benchmarks that move together, where it is not the whole host that does.
-
-    Both are empty where that cannot be told; `others` are the variants that do not show it.
-    """
+    """The variants and benchmarks that move together, where it is not the whole host that does."""
 
     variants: tuple[str, ...]
     benchmarks: tuple[str, ...]

@@ -226,10 +226,7 @@ def _wandering(sessions: Sequence[Floats]) -> float:
 def modal_runs(
     trial: Trial, metric: str, *, rng: np.random.Generator, workers: int | None = None
 ) -> tuple[ModalRuns, ...]:
-    """Find the benchmarks and variants of a trial whose runs have modes.
-
-    Warm-ups, failed runs, and runs without a value are left out.
-    """
+    """Find the benchmarks and variants of a trial whose runs have modes."""
     root = int(rng.integers(2**63))
     values = trial.values(metric)
     used = trial.measured & np.isfinite(values)

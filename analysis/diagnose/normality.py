@@ -247,12 +247,7 @@ class NormalityRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NormalityStudy(Result):
-    """The studies on one matrix.
-
-    `mean_trials` draw from all runs, each relative to its benchmark's median; `enough` is the
-    smallest size from which on no trial rejects at `risk`; None when the largest size still does.
-    `seed` says where the draws come from, where that was told.
-    """
+    """The studies on one matrix."""
 
     method: ClassVar[str] = "normality"
 

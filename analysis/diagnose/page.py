@@ -6,13 +6,23 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ..pages import number_format as figures
-from ..pages.model import Cell, Column, Page, Section, Sentence, Table, Value, page_of
+from ..pages.model import (
+    Cell,
+    Page,
+    Section,
+    Sentence,
+    Table,
+    Value,
+    columns_of,
+    page_of,
+    value_of,
+)
 from ..record.words import shorten
 from .central_limit import DRAWS, ESTIMATES, CentralLimitCount, CentralLimitStudy, Draws
 from .estimators import ESTIMATORS, EstimatorRow, EstimatorSpread
 from .normality import NormalityRow, NormalityStudy
 from .result import CellLine, Diagnosis, Finding
-from .wording import percent, plural, speeds_text
+from .wording import plural, speeds_text
 
 _NAME, _VARIANT = 24, 16  # columns for names
 _FINDINGS, _CELLS, _FAR = 20, 16, 5  # rows that are shown
@@ -37,23 +47,7 @@ _WORDS: dict[str, str] = {
 
 def _table(name: str, headings: str, rows: Sequence[tuple[Cell, ...]]) -> Table:
     """Give a table; ``|`` stands between its headings, ``<`` before one that is aligned left."""
-    columns = (
-        Column(one.removeprefix("<"), "left" if one[:1] == "<" else "right")
-        for one in headings.split("|")
-    )
-    return Table(name=name, columns=tuple(columns), rows=tuple(rows))
-
-
-def _number(value: float | None, form: str = "", unknown: str = "") -> Value:
-    return Value(unknown if value is None else f"{value:{form}}", value)
-
-
-def _pvalue(p: float | None, unknown: str = "") -> Value:
-    return Value(unknown if p is None else figures.pvalue(p).removeprefix("= "), p)
-
-
-def _share(value: float | None) -> Value:
-    return Value("" if value is None else percent(value), value)
+    return Table(name=name, columns=columns_of(*headings.split("|")), rows=tuple(rows))
 
 
 def _more(rest: int) -> tuple[Sentence, ...]:
@@ -76,7 +70,17 @@ def _diagnosis_page(found: Diagnosis) -> Page:
     if found.host:
         sections.append(Section(_host(found), title=together))
     if cells := [one for one in tested if one.benchmark is not None]:
-        sections.append(Section(_findings(cells), title="single cells"))
+        rows: list[tuple[Cell, ...]] = [
+            (
+                shorten(one.benchmark or "", _NAME),
+                shorten(one.variant or "", _VARIANT),
+                one.text,
+                value_of(one.pvalue_adjusted, figures.bare_pvalue, ""),
+            )
+            for one in cells[:_FINDINGS]
+        ]
+        table = _table("findings", "<benchmark|<variant|<found|adjusted p", rows)
+        sections.append(Section((table, *_more(len(cells) - _FINDINGS)), title="single cells"))
     if said := _noted(found):
         shown = (*said[:_FINDINGS], *_more(len(said) - _FINDINGS))
         sections.append(Section(shown, title="recorded and counted"))
@@ -93,7 +97,7 @@ def _diagnosis_page(found: Diagnosis) -> Page:
 
 
 def _answer(found: Diagnosis, tested: Sequence[Finding], together: str) -> str:
-    share = percent(1 - found.confidence)
+    share = figures.percent(1 - found.confidence)
     if not found.tests:
         return "nothing could be tested: a cell needs 10 runs"
     if not tested:
@@ -115,25 +119,11 @@ def _host(found: Diagnosis) -> tuple[Sentence | Table, ...]:
         label = _HOST[one.code] + (f" {one.sessions[0]}" if one.sessions else "")
         seen = one.pvalue_adjusted is not None and one.pvalue_adjusted <= 1 - found.confidence
         said = "not tested" if one.pvalue is None else one.text if seen else "nothing found"
-        rows.append((label, said, _pvalue(one.pvalue_adjusted)))
+        rows.append((label, said, value_of(one.pvalue_adjusted, figures.bare_pvalue, "")))
     table = _table("host", "<all programs at once|<|adjusted p", rows)
     if found.speeds is None:
         return (table,)
     return Sentence(speeds_text(found.speeds, found.sessions, found.movers)), table
-
-
-def _findings(cells: Sequence[Finding]) -> tuple[Sentence | Table, ...]:
-    rows: list[tuple[Cell, ...]] = [
-        (
-            shorten(one.benchmark or "", _NAME),
-            shorten(one.variant or "", _VARIANT),
-            one.text,
-            _pvalue(one.pvalue_adjusted),
-        )
-        for one in cells[:_FINDINGS]
-    ]
-    table = _table("findings", "<benchmark|<variant|<found|adjusted p", rows)
-    return table, *_more(len(cells) - _FINDINGS)
 
 
 def _noted(found: Diagnosis) -> list[Sentence]:
@@ -163,13 +153,13 @@ def _cells(cells: Sequence[CellLine]) -> Section:
         (
             shorten(line.benchmark, _NAME),
             shorten(line.variant, _VARIANT),
-            _number(line.runs),
-            _number(line.effective, ".0f"),
-            _share(line.spread),
-            _share(line.session_sd),
-            _number(line.lag_1, ".2f"),
-            _share(line.ties),
-            _number(line.far),
+            value_of(line.runs),
+            value_of(line.effective, "{:.0f}".format, ""),
+            value_of(line.spread, figures.percent, ""),
+            value_of(line.session_sd, figures.percent, ""),
+            value_of(line.lag_1, "{:.2f}".format, ""),
+            value_of(line.ties, figures.percent, ""),
+            value_of(line.far),
         )
         for line in cells[:_CELLS]
     ]
@@ -203,10 +193,10 @@ def _normality_study_page(study: NormalityStudy) -> Page:
     rows: list[tuple[Cell, ...]] = [
         (
             shorten(row.name, 28),
-            _number(row.n),
-            _pvalue(None if row.lilliefors is None else row.lilliefors.pvalue, "-"),
-            _pvalue(None if row.shapiro is None else row.shapiro.pvalue, "-"),
-            _number(None if row.curves is None else row.curves.straightness, ".3f", "-"),
+            value_of(row.n),
+            value_of(getattr(row.lilliefors, "pvalue", None), figures.bare_pvalue),
+            value_of(getattr(row.shapiro, "pvalue", None), figures.bare_pvalue),
+            value_of(getattr(row.curves, "straightness", None), "{:.3f}".format),
             _look_of(row, study.risk),
         )
         for row in (*study.benchmarks, study.suite)
@@ -257,11 +247,16 @@ def _estimator_spread_page(study: EstimatorSpread) -> Page:
         "sd of the estimate from n runs, in sds of one run, median over the benchmarks; in brackets "
         "that of normal values (exact)"
     )
+    rows: list[tuple[Cell, ...]] = [
+        (shorten(row.name, 20), value_of(row.runs), *_spreads(row), _steadiest(row))
+        for row in study.benchmarks
+    ]
+    headings = "<|runs|n|minimum|median|mean|bias: min.|median|<steadiest"
     return Page(
         title=f"Estimators of {study.name}",
         sections=(
             Section(tuple(map(Sentence, (_steadiest_text(study), *_compared(study))))),
-            Section((_benchmarks(study), Sentence(by_benchmark))),
+            Section((_table("benchmarks", headings, rows), Sentence(by_benchmark))),
             Section((_growth(study), Sentence(by_size))),
         ),
         cautions=study.cautions,
@@ -292,15 +287,6 @@ def _compared(study: EstimatorSpread) -> tuple[str, ...]:
     return (f"compared with the mean, {' and '.join(told)} (relative; median over the benchmarks)",)
 
 
-def _benchmarks(study: EstimatorSpread) -> Table:
-    rows: list[tuple[Cell, ...]] = [
-        (shorten(row.name, 20), _number(row.runs), *_spreads(row), _steadiest(row))
-        for row in study.benchmarks
-    ]
-    headings = "<|runs|n|minimum|median|mean|bias: min.|median|<steadiest"
-    return _table("benchmarks", headings, rows)
-
-
 def _spreads(row: EstimatorRow) -> tuple[Value, ...]:
     found = row.at(row.judged)
     if found is None:
@@ -310,7 +296,7 @@ def _spreads(row: EstimatorRow) -> tuple[Value, ...]:
         *(found.of(name).relative_bias for name in ESTIMATORS[:2]),
     ]
     written = (Value(f"{figures.significant(100 * value)} %", value) for value in relative)
-    return _number(found.size), *written
+    return value_of(found.size), *written
 
 
 def _steadiest(row: EstimatorRow) -> str:
@@ -328,7 +314,7 @@ def _growth(study: EstimatorSpread) -> Table:
             told = "-" if sd is None else f"{sd:.3f}"
             sds.append(Value(f"{told} ({getattr(row.normal, name):.3f})", sd))
         there = Value(str(row.benchmarks or "-"), row.benchmarks)
-        rows.append((_number(row.normal.size), there, *sds))
+        rows.append((value_of(row.normal.size), there, *sds))
     return _table("growth", f"n|benchmarks|{'|'.join(ESTIMATORS)}", rows)
 
 
@@ -388,12 +374,12 @@ def _central_limit_table(draws: Draws, counts: list[CentralLimitCount]) -> Table
         means, medians = count.means_not_normal, count.medians_not_normal
         rows.append(
             (
-                _number(count.size),
+                value_of(count.size),
                 f"{few}" if few == many else f"{few}-{many}",
                 Value(f"{means} of {count.means_tested}", means),
-                _number(count.means_by_chance),
+                value_of(count.means_by_chance),
                 Value(f"{medians} of {count.medians_tested}", medians),
-                _number(count.medians_by_chance),
+                value_of(count.medians_by_chance),
             )
         )
     return _table(draws.replace(" ", "-"), "n|N|means|chance|medians|chance", rows)

@@ -25,14 +25,7 @@ REFERENCES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that was found; ``docs/methods/diagnosis.md`` lists the codes.
-
-    `benchmark` and `variant` are None of what concerns several cells, `sessions` is empty where it is
-    of all of them. The p-values, of the test and after Benjamini and Hochberg over all tests, are None
-    of what was recorded or counted. `size` is what `text`, a sentence without the names of the cell,
-    says: relative changes (0.02 is 2 %), correlations. `certain`: it would be found by Bonferroni's
-    rule too (p times the number of tests), or was recorded; only such findings become cautions.
-    """
+    """One thing that was found; ``docs/methods/diagnosis.md`` lists the codes."""
 
     code: str
     benchmark: str | None = None
@@ -47,13 +40,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellLine:
-    """One cell: what was counted, and the p-value of each test (None where not possible).
-
-    `spread` and `session_sd` are relative standard deviations of runs within sessions and of the
-    sessions' levels; `effective` says how many independent runs would tell the mean as well; `ties`
-    is the share of runs that share their value, `resolution` the smallest step between values where
-    there are ties; `far` counts runs far from the others of their session.
-    """
+    """One cell: what was counted, and the p-value of each test (None where not possible)."""
 
     benchmark: str
     variant: str
@@ -71,10 +58,7 @@ class CellLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FarRun:
-    """A run far from the others of its cell and session; it is flagged, never left out.
-
-    `run` counts the measured runs of the cell in the session from 1; `ratio` is to their median.
-    """
+    """A run far from the others of its cell and session; it is flagged, never left out."""
 
     benchmark: str
     variant: str
@@ -94,11 +78,7 @@ class Untested:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwoBinaries:
-    """A variant whose programs were not the same in all sessions.
-
-    `benchmarks` tells where; `hashes` are the SHA-256 of the executables in the order in which they
-    were met, `sessions` for each of them those that began, or went on, with it.
-    """
+    """A variant whose programs were not the same in all sessions."""
 
     variant: str
     benchmarks: tuple[str, ...]

@@ -20,11 +20,6 @@ def plural(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
-def percent(size: float) -> str:
-    """Write a share such as 0.0312 as ``3.1 %``, without its sign."""
-    return f"{figures.significant(100 * abs(size), 2)} %"
-
-
 def in_sessions(sessions: Sequence[int | str], total: int) -> str:
     """Say in which sessions: ``in session 3``, ``in sessions 2, 3``, ``in 7 of 10 sessions``."""
     if not sessions:
@@ -39,7 +34,7 @@ def in_sessions(sessions: Sequence[int | str], total: int) -> str:
 def _moves(size: float | None, end: str) -> str:
     if size is None:
         return f"values change {end}"
-    return f"values {'rise' if size > 0 else 'fall'} by {percent(size)} {end}"
+    return f"values {'rise' if size > 0 else 'fall'} by {figures.percent(size)} {end}"
 
 
 def cell_text(
@@ -54,7 +49,7 @@ def cell_text(
             return _moves(size, f"after run {place} of session {session}")
         case "warm-up" if size is not None:
             where = "above" if size > 0 else "below"
-            return f"the first run of a session lies {percent(size)} {where} the others"
+            return f"the first run of a session lies {figures.percent(size)} {where} the others"
         case "warm-up":
             return "the first run of a session is unlike the others"
         case "lag-1" if size is not None and size < 0:
@@ -65,7 +60,7 @@ def cell_text(
             return f"runs a few places apart depend on each other{lag} at lag 1"
         case "runs-test":
             return f"runs above and below the median do not mix at random{lag}"
-    spread = "" if size is None else f" by {percent(size)} (standard deviation)"
+    spread = "" if size is None else f" by {figures.percent(size)} (standard deviation)"
     return f"sessions differ{spread} more than runs within them explain"
 
 
@@ -107,7 +102,7 @@ def movers_text(movers: Movers) -> str:
 
 def speeds_text(speeds: HostSpeeds, total: int, movers: Movers | None = None) -> str:
     """Say what the levels of the whole host, or of those that move, are."""
-    gap, share = percent(speeds.ratio - 1), percent(speeds.share)
+    gap, share = figures.percent(speeds.ratio - 1), figures.percent(speeds.share)
     there = [one.session for one in speeds.sessions if one.share >= 0.1]
     where = in_sessions(there, total)
     who, runs, others = "the whole host", "runs", ""
@@ -145,11 +140,7 @@ _LOST_TIME = ("cpu-lost", "disturbed-runs", "host-stolen")
 
 
 def cautions_of(found: Diagnosis, *, waits: bool = True) -> Iterator[Caution]:
-    """Give the cautions: recorded things, and tested ones that are beyond doubt.
-
-    A drift that the runner recorded is a caution of the trial already. Time that others took is one only
-    of what it goes into (`waits`): a count of instructions is the same however long a run was held up.
-    """
+    """Give the cautions: recorded things, and tested ones that are beyond doubt."""
     yield from (one for one in _all(found) if waits or one.code not in _LOST_TIME)
 
 
@@ -240,10 +231,10 @@ def _recorded(found: Diagnosis) -> Iterator[Caution]:
         yield Caution("environment-changed", f"sessions differ: {one[0].text}{more}")
     if one := of("input"):
         yield Caution("input-changed", f"an input changed: {one[0].text}")
-    if one := of("output"):
-        yield Caution("outputs-differ", _told(one), _benchmarks(one))
-    if one := of("threads"):
-        yield Caution("threads-pinned", _told(one), _benchmarks(one))
+    for check, code in (("output", "outputs-differ"), ("threads", "threads-pinned")):
+        if one := of(check):
+            more = f"; and {len(one) - 1} more cells" if len(one) > 1 else ""
+            yield Caution(code, f"{one[0].text}{more}", _benchmarks(one))
 
 
 # what the checks of the host saw: their codes, the caution's, and what it says of the first of them
@@ -267,8 +258,3 @@ def _when(found: Diagnosis, findings: Sequence[Finding]) -> str:
     )
     where = in_sessions(sessions, found.sessions)
     return f" {where}" if where else ""
-
-
-def _told(findings: Sequence[Finding]) -> str:
-    more = f"; and {len(findings) - 1} more cells" if len(findings) > 1 else ""
-    return f"{findings[0].text}{more}"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ..record.words import shown
-from .model import Block, Caution, Cell, Column, Page, Section, Table, Value
+from .model import Block, Caution, Cell, Column, Page, Section, Table, Value, text_of
 
 _HEADINGS = ("table", "row", "column", "text", "value")
 
@@ -38,10 +38,10 @@ def render(page: Page) -> str:
     lines = [_HEADINGS]
     for table in tables_of(page):
         columns = _columns(table)
-        rows = _apart(_text(row[0]) for row in table.rows)
+        rows = _apart(shown(text_of(row[0])) for row in table.rows)
         for name, row in zip(rows, table.rows, strict=True):
             lines += [
-                (table.name, name, column, _text(cell), _number(cell))
+                (table.name, name, column, shown(text_of(cell)), _number(cell))
                 for column, cell in zip(columns, row, strict=True)
             ]
     return _csv(lines)
@@ -90,7 +90,7 @@ def _wide(table: Table) -> Iterator[Sequence[str]]:
         yield [
             text
             for cell, has in zip(row, numbered, strict=True)
-            for text in ([_number(cell), _text(cell)] if has else [_text(cell)])
+            for text in ([_number(cell), shown(text_of(cell))] if has else [shown(text_of(cell))])
         ]
 
 
@@ -114,10 +114,6 @@ def _apart(names: Iterable[str], numbered: str = "{} ({})") -> list[str]:
         taken.add(told)
         found.append(told)
     return found
-
-
-def _text(cell: Cell) -> str:
-    return shown(cell if isinstance(cell, str) else cell.text)
 
 
 def _number(cell: Cell) -> str:

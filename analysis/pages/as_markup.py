@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 
 from ..record.words import shown
-from .model import Block, Caution, Cell, Command, Figure, Page, Section, Sentence, Table
+from .model import Block, Caution, Cell, Command, Figure, Page, Section, Sentence, Table, text_of
 
 _SIGNS = {
     "\\": r"\textbackslash{}",
@@ -312,7 +312,7 @@ def _markdown_table(table: Table) -> str:
     heads = [_markdown_text(column.heading) if table.headed else "" for column in table.columns]
     lines = [_markdown_row(heads), _markdown_row(_RULES[column.align] for column in table.columns)]
     for k, row in enumerate(table.rows):
-        cells = [_markdown_text(_written(cell)) for cell in row]
+        cells = [_markdown_text(text_of(cell)) for cell in row]
         if table.notes and table.notes[k]:
             cells[0] = f"{cells[0]}<br><sub>{_markdown_text(table.notes[k])}</sub>"
         lines.append(_markdown_row(cells))
@@ -321,10 +321,6 @@ def _markdown_table(table: Table) -> str:
 
 def _markdown_row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def _written(cell: Cell) -> str:
-    return cell if isinstance(cell, str) else cell.text
 
 
 def _markdown_text(text: str) -> str:
@@ -362,11 +358,12 @@ def render_html(page: Page) -> str:
     """
     told = [line for section in page.sections for line in _html_section(section)]
     then = [line for section in page.following for line in _html_section(section)]
+    said = [f"<li>{escape(caution.text)}</li>" for caution in page.cautions]
     return "\n".join(
         [
             f'<section aria-label="{escape(page.title)}">',
             *told,
-            *_html_cautions(page.cautions),
+            *(["<p><strong>cautions</strong></p>", "<ol>", *said, "</ol>"] if said else []),
             *then,
             "</section>",
         ]
@@ -408,7 +405,7 @@ def _html_table(table: Table) -> Iterator[str]:
         yield f"<thead><tr>{cells}</tr></thead>"
     yield "<tbody>"
     for k, row in enumerate(table.rows):
-        first, *others = zip((_html_text(cell) for cell in row), sides, strict=True)
+        first, *others = zip((text_of(cell) for cell in row), sides, strict=True)
         yield (
             f'<tr><th scope="row" style="text-align: {first[1]}">{escape(first[0])}</th>'
             + "".join(f'<td style="text-align: {side}">{escape(t)}</td>' for t, side in others)
@@ -417,12 +414,3 @@ def _html_table(table: Table) -> Iterator[str]:
         if table.notes and table.notes[k]:
             yield f'<tr><td colspan="{len(row)}">{escape(table.notes[k])}</td></tr>'
     yield "</tbody></table>"
-
-
-def _html_text(cell: Cell) -> str:
-    return cell if isinstance(cell, str) else cell.text
-
-
-def _html_cautions(cautions: Iterable[Caution]) -> list[str]:
-    said = [f"<li>{escape(caution.text)}</li>" for caution in cautions]
-    return ["<p><strong>cautions</strong></p>", "<ol>", *said, "</ol>"] if said else []

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import textwrap
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from .model import Block, Caution, Cell, Command, Figure, Page, Section, Sentence, Table
+from .model import Block, Caution, Cell, Command, Figure, Page, Section, Sentence, Table, text_of
 
 if TYPE_CHECKING:
     from ..record.printer import Printer
@@ -65,7 +65,12 @@ def _table(table: Table, width: int) -> list[str]:
     rows = [[_text(cell) for cell in row] for row in table.rows]
     if table.headed:
         rows.insert(0, [column.heading for column in table.columns])
-    lines = _grid(rows, "".join(_SIDES[column.align] for column in table.columns))
+    align = "".join(_SIDES[column.align] for column in table.columns)
+    widths = [max((len(row[k]) for row in rows), default=0) for k in range(len(align))]
+    lines = [
+        "  ".join(f"{c:{a}{w}}" for c, a, w in zip(row, align, widths, strict=True)).rstrip()
+        for row in rows
+    ]
     if not table.notes:
         return lines
     said = list(lines[: len(lines) - len(table.rows)])
@@ -77,17 +82,8 @@ def _table(table: Table, width: int) -> list[str]:
 
 
 def _text(cell: Cell) -> str:
-    text = cell if isinstance(cell, str) else cell.text
     # a name of another tool, such as a command of several lines, must not break the table
-    return text.translate(_ONE_LINE)
-
-
-def _grid(rows: Sequence[Sequence[str]], align: str) -> list[str]:
-    widths = [max((len(row[k]) for row in rows), default=0) for k in range(len(align))]
-    return [
-        "  ".join(f"{c:{a}{w}}" for c, a, w in zip(row, align, widths, strict=True)).rstrip()
-        for row in rows
-    ]
+    return text_of(cell).translate(_ONE_LINE)
 
 
 def _wrapped(sentence: str, width: int, indent: str = "") -> list[str]:

@@ -77,12 +77,29 @@ class Value:
 Cell = str | Value
 
 
+def value_of(value: float | None, write: Callable[[Any], str] = str, unknown: str = "-") -> Value:
+    """Give the cell of a number that may be unknown."""
+    return Value(unknown if value is None else write(value), value)
+
+
+def text_of(cell: Cell) -> str:
+    """Give a cell as it is written."""
+    return cell if isinstance(cell, str) else cell.text
+
+
 @dataclass(frozen=True)
 class Column:
     """A column's heading and the side on which its cells are aligned."""
 
     heading: str
     align: Literal["left", "right"] = "right"
+
+
+def columns_of(*headings: str) -> tuple[Column, ...]:
+    """Give columns by their headings; ``<`` before one says that its cells are aligned left."""
+    return tuple(
+        Column(one.removeprefix("<"), "left" if one[:1] == "<" else "right") for one in headings
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

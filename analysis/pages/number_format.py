@@ -74,6 +74,11 @@ def quantity(value: float, unit: str) -> str:
     return f"{significant(value)} {unit_text(unit)}".strip()
 
 
+def percent(share: float) -> str:
+    """Write a share such as 0.0312 as ``3.1 %``, without its sign."""
+    return f"{significant(100 * abs(share), 2)} %"
+
+
 def ratio(value: float) -> str:
     """Write a speedup, such as ``2.41x``."""
     return f"{value:.2f}x" if 0.095 <= value < 9.995 else f"{significant(value)}x"
@@ -114,6 +119,11 @@ def pvalue(p: float) -> str:
     if p <= 1e-300:
         return "< 1e-300"
     return f"= {significant(p)}" if p < 0.9995 else "= 1"
+
+
+def bare_pvalue(p: float) -> str:
+    """Write a p-value for a column of them: ``0.0453`` or ``< 1e-300``."""
+    return pvalue(p).removeprefix("= ")
 
 
 def reliability(value: float, level: float) -> str:

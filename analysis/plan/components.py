@@ -33,19 +33,7 @@ _ROUNDING = 1e-12  # logs nearer to each other are one value
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Observations:
-    """One logarithm for each benchmark and block, in the order of benchmark, session and block.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The benchmarks.
-    values : float array, shape (n,)
-        Of a difference: log of candidate over baseline, above 0 where the candidate is better.
-    benchmark, session, block : int arrays, shape (n,)
-        Codes from 0 on; a block belongs to one session.
-    blocks_known : bool
-        Whether the sources said which runs share a block; else the k-th runs of a session do.
-    """
+    """One logarithm for each benchmark and block, in the order of benchmark, session and block."""
 
     names: tuple[str, ...]
     values: Floats
@@ -87,32 +75,24 @@ class Observations:
 
 def values_of(matrix: PerformanceMatrix) -> Observations:
     """Take one variant's runs, the mean of those of one block."""
-    side = _coded((matrix,))[0]
-    return _gathered(matrix.benchmarks, side.key, side.value, side)
+    (side,), layout = _coded((matrix,))
+    return _gathered(matrix.benchmarks, side, layout)
 
 
 def differences(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Observations:
     """Take the log ratio in each block that both sides have."""
-    ours, theirs = _coded((candidate, baseline))
-    keys, here, there = np.intersect1d(
-        ours.key, theirs.key, assume_unique=True, return_indices=True
-    )
-    ratio = sign_of(candidate) * (ours.value[here] - theirs.value[there])
+    ((ours, one), (theirs, other)), layout = _coded((candidate, baseline))
+    keys, here, there = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
+    ratio = sign_of(candidate) * (one[here] - other[there])
     ratio[np.abs(ratio) < _ROUNDING] = 0.0
-    return _gathered(candidate.benchmarks, keys, ratio, ours)
+    return _gathered(candidate.benchmarks, (keys, ratio), layout)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Side:
-    """The mean log of each cell's block, by a key of benchmark, session and block."""
-
-    key: Codes
-    value: Floats
-    layout: tuple[int, int]  # how many sessions and blocks the keys count with
-    blocks_known: bool
+_Side = tuple[Codes, Floats]  # a key of benchmark, session and block; the mean log of its runs
+_Layout = tuple[int, int, bool]  # how many sessions and blocks the keys count; are blocks known
 
 
-def _coded(matrices: Sequence[PerformanceMatrix]) -> list[_Side]:
+def _coded(matrices: Sequence[PerformanceMatrix]) -> tuple[list[_Side], _Layout]:
     """Give sessions and blocks the same numbers on all sides."""
     sessions = _codes([matrix.sessions for matrix in matrices], matrices)
     known = all(matrix.blocks is not None for matrix in matrices)
@@ -124,18 +104,14 @@ def _coded(matrices: Sequence[PerformanceMatrix]) -> list[_Side]:
         blocks = _codes([matrix.blocks for matrix in matrices], matrices)
     else:
         blocks = [_turns(b, s) for b, s in zip(benchmarks, sessions, strict=True)]
-    layout = (
-        1 + max(int(row.max()) for row in sessions),
-        1 + max(int(row.max()) for row in blocks),
-    )
+    many, turns = (1 + max(int(row.max()) for row in rows) for rows in (sessions, blocks))
     sides = []
     for matrix, bench, session, block in zip(matrices, benchmarks, sessions, blocks, strict=True):
-        key = (bench * layout[0] + session) * layout[1] + block
+        key = (bench * many + session) * turns + block
         found, place, counts = np.unique(key, return_inverse=True, return_counts=True)
         logs = np.log(np.concatenate(matrix.samples))
-        value = np.bincount(place, weights=logs) / counts
-        sides.append(_Side(found, value, layout, known))
-    return sides
+        sides.append((found, np.bincount(place, weights=logs) / counts))
+    return sides, (many, turns, known)
 
 
 def _codes(
@@ -163,11 +139,11 @@ def _turns(benchmark: Codes, session: Codes) -> Codes:
     return turns
 
 
-def _gathered(names: tuple[str, ...], key: Codes, value: Floats, side: _Side) -> Observations:
-    rest, block = np.divmod(key, side.layout[1])
-    benchmark, session = np.divmod(rest, side.layout[0])
-    columns = (value, benchmark, session, session * side.layout[1] + block)
-    return _numbered(names, columns, known=side.blocks_known)
+def _gathered(names: tuple[str, ...], side: _Side, layout: _Layout) -> Observations:
+    (key, value), (sessions, blocks, known) = side, layout
+    rest, block = np.divmod(key, blocks)
+    benchmark, session = np.divmod(rest, sessions)
+    return _numbered(names, (value, benchmark, session, session * blocks + block), known=known)
 
 
 def _numbered(
@@ -186,14 +162,6 @@ def _numbered(
 
 def crossed(seen: Observations) -> RandomEffects | None:
     """Fit the model to logarithms; None where it cannot be told, or nothing is left over."""
-    effects = _effects(seen)
-    if {"benchmark", "session"} - effects.keys():
-        return None
-    return random_effects(seen.values, effects)
-
-
-def _effects(seen: Observations) -> dict[str, Codes]:
-    """Give the codes of each effect that the observations can tell from the others."""
     cells = seen.benchmark * (int(seen.session.max()) + 1) + seen.session
     codes = {
         "benchmark": seen.benchmark,
@@ -208,7 +176,10 @@ def _effects(seen: Observations) -> dict[str, Codes]:
         "benchmark:session": levels["benchmark:session"] < seen.values.size,
         "block": levels["session"] < levels["block"] < seen.values.size,
     }
-    return {name: code for name, code in codes.items() if kept[name]}
+    effects = {name: code for name, code in codes.items() if kept[name]}
+    if {"benchmark", "session"} - effects.keys():
+        return None
+    return random_effects(seen.values, effects)
 
 
 _LEAST = 2  # sessions
@@ -288,10 +259,7 @@ def variance_components(
 def component_lines(
     seen: Observations,
 ) -> tuple[list[ComponentLine | None], ComponentLine | None]:
-    """Give each benchmark's components and those of the mean over all of them.
-
-    One with fewer than two sessions is None, and so is the mean over a single benchmark.
-    """
+    """Give each benchmark's components and those of the mean over all of them."""
     lines = [_line(name, *seen.of(k)) for k, name in enumerate(seen.names)]
     return lines, _line("these", *seen.suite()) if len(seen.names) > 1 else None
 

@@ -18,7 +18,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import partial
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from scipy.special import stdtr
@@ -80,22 +80,6 @@ def pvalue_of(
     if alternative == "candidate":
         return float(stdtr(freedom, -mean / error))
     return float(2 * stdtr(freedom, -abs(mean) / error))
-
-
-class _Question(NamedTuple):
-    """What a study of error rates is asked; `points` are numbers of shifted benchmarks and of runs."""
-
-    kind: Literal["power", "type1"]
-    population: PerformanceMatrix
-    points: tuple[tuple[int, int], ...]
-    shift: float
-    tests: Sequence[str]
-    alternative: Alternative
-    alpha: float
-    draws: Draws
-    simulations: int
-    resamples: int
-    seed: int | None
 
 
 @door
@@ -165,10 +149,10 @@ def power_study(
     points = tuple(range(n + 1)) if shifted is None else tuple(shifted)
     if not points or min(points) < 0 or max(points) > n:
         raise UsageError(f"the numbers of shifted benchmarks must lie between 0 and {n}")
-    asked = _Question(
-        kind="power",
-        population=population,
-        points=tuple((k, runs) for k in points),
+    return _study(
+        "power",
+        population,
+        [(k, runs) for k in points],
         shift=shift,
         tests=tests,
         alternative=alternative,
@@ -176,9 +160,11 @@ def power_study(
         draws=draws,
         simulations=simulations,
         resamples=resamples,
+        rng=rng,
         seed=seed,
+        workers=workers,
+        progress=progress,
     )
-    return _answer(asked, rng, workers, progress)
 
 
 @door
@@ -201,10 +187,10 @@ def type1_study(
 
     The arguments are those of `power_study`; `runs` are the numbers of runs that are tried.
     """
-    asked = _Question(
-        kind="type1",
-        population=population,
-        points=tuple((0, m) for m in runs),
+    return _study(
+        "type1",
+        population,
+        [(0, m) for m in runs],
         shift=1.0,
         tests=tests,
         alternative=alternative,
@@ -212,91 +198,102 @@ def type1_study(
         draws=draws,
         simulations=simulations,
         resamples=resamples,
+        rng=rng,
         seed=seed,
+        workers=workers,
+        progress=progress,
     )
-    return _answer(asked, rng, workers, progress)
 
 
-def _answer(
-    asked: _Question, rng: np.random.Generator, workers: int | None, progress: Progress | None
+def _study(
+    kind: Literal["power", "type1"],
+    population: PerformanceMatrix,
+    points: Sequence[tuple[int, int]],
+    *,
+    shift: float,
+    tests: Sequence[str],
+    alternative: Alternative,
+    alpha: float,
+    draws: Draws,
+    simulations: int,
+    resamples: int,
+    rng: np.random.Generator,
+    seed: int | None,
+    workers: int | None,
+    progress: Progress | None,
 ) -> RejectionStudy:
-    check_study(
-        asked.population,
-        [runs for _, runs in asked.points],
-        1 - asked.alpha,
-        asked.draws,
-        simulations=asked.simulations,
-        factor=asked.shift,
-    )
-    check_names("test", asked.tests, TESTS)
-    if asked.alternative not in get_args(Alternative):
-        raise UsageError(
-            f"alternative must be 'two-sided' or 'candidate', not {asked.alternative!r}"
-        )
+    """Count rejections at points, which are numbers of shifted benchmarks and of runs."""
+    n = len(population.benchmarks)
+    each = [runs for _, runs in points]
+    check_study(population, each, 1 - alpha, draws, simulations=simulations, factor=shift)
+    check_names("test", tests, TESTS)
+    if alternative not in get_args(Alternative):
+        raise UsageError(f"alternative must be 'two-sided' or 'candidate', not {alternative!r}")
     root = int(rng.integers(2**63))
+    names = tuple(dict.fromkeys(tests))
     test = partial(
-        _rejected,
-        tests=tuple(dict.fromkeys(asked.tests)),
-        alternative=asked.alternative,
-        alpha=asked.alpha,
-        resamples=asked.resamples,
+        _rejected, tests=names, alternative=alternative, alpha=alpha, resamples=resamples
+    )
+    drawn = partial(
+        _drawn_at,
+        population=population,
+        root=root,
+        shift=shift,
+        draws=draws,
+        simulations=simulations,
     )
     rows = in_order(
         test,
-        (pair for point in asked.points for pair in _drawn_at(point, asked, root)),
+        (pair for point in points for pair in drawn(*point)),
         workers=workers,
         prefer="processes",
-        look=teller(progress, len(asked.points) * asked.simulations),
-        ready=lambda: test(next(_drawn_at(asked.points[0], asked, root)), lambda *_: None),
+        look=teller(progress, len(points) * simulations),
+        ready=lambda: test(next(drawn(*points[0])), lambda *_: None),
     )
+    cells: list[Rejections] = []
     with closing(rows):
-        cells = [
-            Rejections(
-                test=test,
-                shifted=shifted,
-                runs=runs,
-                rejected=count,
-                simulations=asked.simulations,
-            )
-            for shifted, runs in asked.points
-            for test, count in zip(
-                dict.fromkeys(asked.tests),
-                np.sum(list(itertools.islice(rows, asked.simulations)), axis=0).tolist(),
-                strict=True,
-            )
-        ]
-    cautions = list(population_cautions(asked.population, asked.draws))
-    n = len(asked.population.benchmarks)
-    if "hpt" in asked.tests:
-        cautions += hpt_cautions(n, asked.alternative, asked.alpha)
+        for shifted, runs in points:
+            counts = np.sum(list(itertools.islice(rows, simulations)), axis=0).tolist()
+            point = {"shifted": shifted, "runs": runs, "simulations": simulations}
+            for name, count in zip(names, counts, strict=True):
+                cells.append(Rejections(test=name, rejected=count, **point))
+    cautions = list(population_cautions(population, draws))
+    if "hpt" in tests:
+        cautions += hpt_cautions(n, alternative, alpha)
     return RejectionStudy(
-        kind=asked.kind,
-        population=asked.population.name,
+        kind=kind,
+        population=population.name,
         benchmarks=n,
-        values=(min(asked.population.runs), max(asked.population.runs)),
-        shift=asked.shift,
-        alpha=asked.alpha,
-        alternative=asked.alternative,
-        draws=asked.draws,
-        resamples=asked.resamples,
+        values=(min(population.runs), max(population.runs)),
+        shift=shift,
+        alpha=alpha,
+        alternative=alternative,
+        draws=draws,
+        resamples=resamples,
         cells=tuple(cells),
-        seed=asked.seed,
+        seed=seed,
         cautions=tuple(cautions),
     )
 
 
-def _drawn_at(point: tuple[int, int], asked: _Question, root: int) -> Iterator[DrawnPair]:
+def _drawn_at(
+    shifted: int,
+    runs: int,
+    *,
+    population: PerformanceMatrix,
+    root: int,
+    shift: float,
+    draws: Draws,
+    simulations: int,
+) -> Iterator[DrawnPair]:
     """Draw the comparisons of one point."""
-    shifted, runs = point
-    n = len(asked.population.benchmarks)
+    n = len(population.benchmarks)
     which = stream(root, "shifted", str(shifted), str(runs))
-    factors = np.ones((asked.simulations, n))
+    factors = np.ones((simulations, n))
     for row in factors:
-        row[which.permutation(n)[:shifted]] = asked.shift
+        row[which.permutation(n)[:shifted]] = shift
     root_here = int(stream(root, "point", str(shifted), str(runs)).integers(2**63))
-    return drawn_pairs(
-        asked.population, root_here, runs, asked.simulations, asked.draws, factors=factors
-    )
+    return drawn_pairs(population, root_here, runs, simulations, draws, factors=factors)
 
 
 def _rejected(

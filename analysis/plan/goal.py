@@ -11,13 +11,13 @@ import numpy as np
 from ..data.pair import match
 from ..data.trial import Trial
 from ..errors import InsufficientDataError, UsageError
+from ..pages.model import Caution
 from ..stats.arguments import door
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..data.matrix import PerformanceMatrix
-    from ..pages.model import Caution
 
 
 def matched(
@@ -65,19 +65,7 @@ WIDTH = 0.02  # that is asked for where nothing is: an interval of about 1 % to 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """What is to be reached; None where it is not asked for.
-
-    Attributes
-    ----------
-    half : float or None
-        Half of the interval on the log scale, at most.
-    effect : float or None
-        The log speedup that is to be told from 0, above 0.
-    power : float
-        The chance of that.
-    alpha : float
-        1 - confidence of the two-sided interval.
-    """
+    """What is to be reached; None where it is not asked for."""
 
     half: float | None
     effect: float | None
@@ -119,26 +107,18 @@ def check_on(on: str) -> None:
         raise UsageError(f"on must be 'suite' or 'benchmarks', not {on!r}")
 
 
+COSTS_UNKNOWN = Caution(
+    "costs-unknown",
+    "what a session costs before its first run is not known, and counts as nothing: such a plan has "
+    "more sessions than one from a trial directory",
+)
 _BILLION = 1e9
 _APART_S = 3600.0  # no trial spends that between two sessions that it executes in one go
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialCosts:
-    """Seconds of a trial's parts.
-
-    Attributes
-    ----------
-    block_s : float
-        One run of every cell, with what lies between two runs: hooks, cool-down, bookkeeping.
-    warmup_s : float
-        A session's warm-up runs, likewise.
-    between_s : float or None
-        From the last run of a session to the first of the next, the least that was seen; None where
-        that is not known, or more than an hour: then the sessions were executed one by one.
-    sessions, blocks : int
-        What they were measured on.
-    """
+    """Seconds of a trial's parts."""
 
     block_s: float
     warmup_s: float

@@ -27,7 +27,7 @@ from ..pages import number_format as figures
 from ..pages.model import Caution
 from ..stats.arguments import counted, door
 from ..stats.classical_tests import least_shift
-from .goal import WIDTH, Goal, TrialCosts, check_on, goal_of
+from .goal import COSTS_UNKNOWN, WIDTH, Goal, TrialCosts, check_on, goal_of
 from .log_interval import Floats, exponential, relative_width
 from .result import ComponentLine, HostLine, HostPlan, PlannedHosts, VarianceComponents
 
@@ -57,13 +57,10 @@ def half_widths(spread: HostSpread, hosts: int, alpha: float, shape: tuple[int, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """What is looked at, and when it is enough: `half` and `effect` are on the log scale."""
+    """What is looked at, and when it is enough."""
 
     spreads: tuple[HostSpread, ...]
-    half: float | None
-    effect: float | None
-    power: float
-    alpha: float
+    goal: Goal
     sessions: int
     runs: int
 
@@ -71,24 +68,24 @@ class Grid:
         """Give the largest half-width of the spreads."""
         shape = (self.sessions, self.runs)
         spreads = [one._replace(host=one.host * factor) for one in self.spreads]
-        each = [half_widths(one, hosts, self.alpha, shape) for one in spreads]
+        each = [half_widths(one, hosts, self.goal.alpha, shape) for one in spreads]
         return np.asarray(np.max(each, axis=0))
 
     def detectable(self, half: Floats, hosts: int) -> Floats:
         """Give the log effects that are told with the power: the half-width is taken for t(H - 1)'s."""
         freedom = float(hosts - 1)
-        quantile = -float(stdtrit(freedom, self.alpha / 2))
-        shift = float(least_shift(self.power, freedom, self.alpha))
+        quantile = -float(stdtrit(freedom, self.goal.alpha / 2))
+        shift = float(least_shift(self.goal.power, freedom, self.goal.alpha))
         return np.asarray(half * (shift / quantile))
 
     def enough(self, hosts: int, factor: float = 1.0) -> NDArray[np.bool_]:
         """Tell which sessions and runs reach the goal with so many hosts."""
         half = self.widest(hosts, factor)
         good = np.ones(half.shape, dtype=np.bool_)
-        if self.half is not None:
-            good &= half <= self.half
-        if self.effect is not None:
-            good &= self.detectable(half, hosts) <= self.effect
+        if self.goal.half is not None:
+            good &= half <= self.goal.half
+        if self.goal.effect is not None:
+            good &= self.detectable(half, hosts) <= self.goal.effect
         return good
 
 
@@ -144,7 +141,15 @@ def plan_hosts(
     lines = tuple(_lines([one.components for one in pilots.values()]))
     suite = lines[-1].name == _THESE
     judged = lines[-1:] if on == "suite" or len(lines) == 1 else lines[: len(lines) - suite]
-    grid = _grid(judged, goal, max_sessions, max_runs)
+    grid = Grid(
+        spreads=tuple(
+            HostSpread(x.host_sd**2, x.session_sd**2, (x.run_sd or 0.0) ** 2) for x in judged
+        ),
+        goal=goal,
+        sessions=max_sessions,
+        # with one run a session in the pilot, nothing says what more of them would bring
+        runs=max_runs if any(line.run_sd is not None for line in judged) else 1,
+    )
     costs = _costs(pilots)
     rows = [_row(grid, hosts, costs) for hosts in range(2, max_hosts + 1)]
     good = [row for row in rows if row.sessions is not None]
@@ -168,11 +173,11 @@ def plan_hosts(
         speedup=exponential(lines[-1].mean),
         pilot_hosts=len(pilots),
         pilot_sessions=sum(one.components.sessions for one in pilots.values()),
-        hosts=None if best is None else best.hosts,
-        sessions=None if best is None else best.sessions,
-        runs=None if best is None else best.runs,
-        seconds=None if best is None else best.seconds,
-        elapsed_s=None if best is None else best.elapsed_s,
+        hosts=getattr(best, "hosts", None),
+        sessions=getattr(best, "sessions", None),
+        runs=getattr(best, "runs", None),
+        seconds=getattr(best, "seconds", None),
+        elapsed_s=getattr(best, "elapsed_s", None),
         hosts_low=low,
         hosts_high=high,
         max_hosts=max_hosts,
@@ -216,22 +221,6 @@ def _pooled(parts: Sequence[tuple[float | None, int]]) -> float | None:
     known = [(sd**2, freedom) for sd, freedom in parts if sd is not None and freedom > 0]
     total = sum(freedom for _, freedom in known)
     return math.fsum(v * freedom for v, freedom in known) / total if total else None
-
-
-def _grid(judged: Sequence[HostLine], goal: Goal, sessions: int, runs: int) -> Grid:
-    """Give what is looked at, for the lines that have to reach the goal."""
-    return Grid(
-        spreads=tuple(
-            HostSpread(x.host_sd**2, x.session_sd**2, (x.run_sd or 0.0) ** 2) for x in judged
-        ),
-        half=goal.half,
-        effect=goal.effect,
-        power=goal.power,
-        alpha=goal.alpha,
-        sessions=sessions,
-        # with one run a session in the pilot, nothing says what more of them would bring
-        runs=runs if any(line.run_sd is not None for line in judged) else 1,
-    )
 
 
 def _costs(pilots: Mapping[str, HostPilot]) -> TrialCosts | None:
@@ -306,8 +295,4 @@ def _cautions(
             flat,
         )
     if costs is None:
-        yield Caution(
-            "costs-unknown",
-            "what a session costs before its first run is not known, and counts as nothing: such a "
-            "plan has more sessions than one from a trial directory",
-        )
+        yield COSTS_UNKNOWN

@@ -47,13 +47,9 @@ def log_error(variances: Floats, counts: NDArray[Any], benchmarks: int) -> tuple
 def log_half_width(
     variances: Floats, counts: NDArray[Any], benchmarks: int, confidence: float
 ) -> Floats:
-    """Give half the two-sided t interval on the log scale; arguments as in `log_error`.
-
-    It is cut where an exponential of it would overflow.
-    """
+    """Give half the two-sided t interval on the log scale; arguments as in `log_error`."""
     error, freedom = log_error(variances, counts, benchmarks)
-    half: Floats = np.minimum(stdtrit(freedom, (1.0 + confidence) / 2.0) * error, WIDEST)
-    return half
+    return np.minimum(stdtrit(freedom, (1.0 + confidence) / 2.0) * error, WIDEST)
 
 
 def relative_width(half: Any) -> Any:  # noqa: ANN401 - a number or an array of them

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from ..pages import number_format as figures
 from ..pages.model import (
     Cell,
-    Column,
     Command,
     Page,
     Section,
     Sentence,
     Table,
     Value,
+    columns_of,
     merged,
     page_of,
+    value_of,
 )
 from ..record.words import shorten
+from .goal import TrialCosts
 from .log_interval import width_text
 from .result import (
-    ComponentLine,
-    HostLine,
     HostPlan,
-    PlannedBenchmark,
     PlannedHosts,
+    PlannedSessions,
     PlannedWidth,
     RunPlan,
     SessionPlan,
@@ -38,38 +38,7 @@ NAME = 30  # columns for a name
 _HUGE = 10  # no speedup from there on is worth four decimals
 
 
-class _Asked(Protocol):
-    """What a plan was asked for."""
-
-    @property
-    def on(self) -> str: ...
-    @property
-    def width(self) -> float | None: ...
-    @property
-    def effect(self) -> float | None: ...
-    @property
-    def power(self) -> float: ...
-    @property
-    def confidence(self) -> float: ...
-
-
-class _Costs(Protocol):
-    """What the pilot's runs took, in seconds."""
-
-    @property
-    def block_s(self) -> float: ...
-    @property
-    def warmup_s(self) -> float: ...
-
-
-class _Planned(Protocol):
-    """A row of the table: its runs, None where no number of them will do."""
-
-    @property
-    def runs(self) -> int | None: ...
-
-
-_Row = TypeVar("_Row", bound=_Planned)
+_Row = TypeVar("_Row", bound=PlannedSessions | PlannedHosts)
 
 
 def against(candidate: str, baseline: str) -> str:
@@ -77,7 +46,7 @@ def against(candidate: str, baseline: str) -> str:
     return " against ".join(shorten(name, NAME) for name in (candidate, baseline))
 
 
-def goal_text(plan: _Asked, lines: int) -> str:
+def goal_text(plan: SessionPlan | HostPlan, lines: int) -> str:
     """Say what is asked for, and whether of each of so many lines."""
     each = "" if plan.on == "suite" or lines == 1 else " for every benchmark"
     goals = []
@@ -100,7 +69,7 @@ def shown_rows(rows: Sequence[_Row]) -> tuple[_Row, ...]:
     return (*short[-1:], *(row for row in rows if row.runs is not None))
 
 
-def costs_text(costs: _Costs) -> str:
+def costs_text(costs: TrialCosts) -> str:
     """Say what runs of the pilot took."""
     return (
         f"a run of every cell took {time_text(costs.block_s)}, a session's warm-up "
@@ -108,30 +77,10 @@ def costs_text(costs: _Costs) -> str:
     )
 
 
-def count_value(count: int | None) -> Value:
-    """Set a number of sessions, runs or hosts."""
-    return Value("-" if count is None else str(count), count)
-
-
-def share_value(sd: float | None) -> Value:
-    """Set a standard deviation of logs as a share of the value."""
-    return Value("-" if sd is None else f"{figures.significant(100 * sd, 2)} %", sd)
-
-
-def width_value(width: float | None) -> Value:
-    """Set the relative width of an interval."""
-    return Value("-" if width is None else figures.significant(width), width)
-
-
 def detectable_value(speedup: float | None) -> Value:
     """Set the speedup that is told from 1."""
     text = f"{speedup:.4f}x" if speedup is not None and speedup < _HUGE else "-"
     return Value(text, speedup)
-
-
-def time_value(seconds: float | None) -> Value:
-    """Set a time."""
-    return Value("-" if seconds is None else time_text(seconds), seconds)
 
 
 def time_text(seconds: float) -> str:
@@ -147,10 +96,10 @@ def time_text(seconds: float) -> str:
 def _width_loop_page(loop: WidthLoop) -> Page:
     looks = Table(
         name="looks",
-        columns=tuple(Column(heading) for heading in ("runs", "speedup", "interval", "width")),
+        columns=columns_of("runs", "speedup", "interval", "width"),
         rows=tuple(
             (
-                Value(str(step.runs), step.runs),
+                value_of(step.runs),
                 Value(f"{step.speedup:.4g}x", step.speedup),
                 f"[{step.low:.4g}, {step.high:.4g}]",
                 Value(width_text(step.width, loop.limit), step.width),
@@ -159,9 +108,9 @@ def _width_loop_page(loop: WidthLoop) -> Page:
         ),
     )
     return Page(
-        title=f"Runs until the interval is narrow enough: {_pair(loop)}",
+        title=f"Runs until the interval is narrow enough: {against(loop.candidate, loop.baseline)}",
         sections=(
-            Section((Sentence(f"{_pair(loop)}: {loop.conclusion}"),)),
+            Section((Sentence(f"{against(loop.candidate, loop.baseline)}: {loop.conclusion}"),)),
             Section((looks,)),
         ),
         cautions=loop.cautions,
@@ -173,7 +122,7 @@ def _run_plan_page(plan: RunPlan) -> Page:
     loop = plan.loop
     own = () if loop is None else (f"on the pilot's own runs, {loop.conclusion}",)
     return Page(
-        title=f"How many runs: {_pair(plan)}",
+        title=f"How many runs: {against(plan.candidate, plan.baseline)}",
         sections=(
             Section(tuple(_answers(plan))),
             Section((_runs_table(plan), Sentence(_basis(plan)))),
@@ -184,7 +133,7 @@ def _run_plan_page(plan: RunPlan) -> Page:
 
 
 def _answers(plan: RunPlan) -> Iterator[Sentence]:
-    head = _pair(plan)
+    head = against(plan.candidate, plan.baseline)
     if plan.width is None and plan.effect is None:
         yield Sentence(f"{head}: what a number of runs would bring")
     if plan.width is not None:
@@ -213,14 +162,14 @@ def _runs_table(plan: RunPlan) -> Table:
     headings += ["RMSE", "coverage"]
     return Table(
         name="runs",
-        columns=tuple(Column(heading) for heading in headings),
+        columns=columns_of(*headings),
         rows=tuple(tuple(_cells(row)) for row in plan.table),
     )
 
 
 def _cells(row: PlannedWidth) -> Iterator[Cell]:
     error = math.sqrt(row.mse)
-    yield Value(str(row.runs), row.runs)
+    yield value_of(row.runs)
     spread = figures.significant(row.width_sd, 2)
     yield Value(f"{figures.significant(row.width)} ± {spread}", row.width)
     if row.chance is not None:
@@ -241,16 +190,10 @@ def _basis(plan: RunPlan) -> str:
     )
 
 
-def _pair(result: WidthLoop | RunPlan) -> str:
-    return against(result.candidate, result.baseline)
-
-
-_NAME = 30  # columns for a name
-
-
 @page_of.register(VarianceComponents)
 def _variance_components_page(found: VarianceComponents) -> Page:
-    head = _head(found)
+    names = [found.candidate] if found.baseline is None else [found.candidate, found.baseline]
+    head = " against ".join(shorten(name, NAME) for name in names)
     return Page(
         title=f"Between sessions and between runs: {head}",
         sections=(
@@ -261,42 +204,33 @@ def _variance_components_page(found: VarianceComponents) -> Page:
     )
 
 
-def _head(found: VarianceComponents) -> str:
-    names = [found.candidate] if found.baseline is None else [found.candidate, found.baseline]
-    return " against ".join(shorten(name, _NAME) for name in names)
-
-
 def _answer(found: VarianceComponents) -> str:
     line = found.suite or (found.benchmarks[0] if len(found.benchmarks) == 1 else None)
     what = "values" if found.baseline is None else "differences"
     if line is None:
         return f"how {what} vary, by benchmark"
     over = "of the suite's mean" if found.suite else "of the benchmark"
-    told = f"the {what} {over} vary by {_share(line.session_sd)} between sessions"
+    told = f"the {what} {over} vary by {figures.percent(line.session_sd)} between sessions"
     if line.run_sd is None:
         return f"{told}, runs included: with one run a session the two cannot be told apart"
-    return f"{told} and by {_share(line.run_sd)} between the runs of one"
+    return f"{told} and by {figures.percent(line.run_sd)} between the runs of one"
 
 
 def _components_table(found: VarianceComponents) -> Table:
     lines = (*found.benchmarks, *((found.suite,) if found.suite else ()))
     return Table(
         name="components",
-        columns=(
-            Column("benchmark", "left"),
-            *map(Column, ("sessions", "blocks", "between sessions", "between runs")),
+        columns=columns_of("<benchmark", "sessions", "blocks", "between sessions", "between runs"),
+        rows=tuple(
+            (
+                shorten(line.name, NAME),
+                value_of(line.sessions),
+                value_of(line.blocks),
+                value_of(line.session_sd, figures.percent),
+                value_of(line.run_sd, figures.percent),
+            )
+            for line in lines
         ),
-        rows=tuple(_row(line) for line in lines),
-    )
-
-
-def _row(line: ComponentLine) -> tuple[str | Value, ...]:
-    return (
-        shorten(line.name, _NAME),
-        Value(str(line.sessions), line.sessions),
-        Value(str(line.blocks), line.blocks),
-        Value(_share(line.session_sd), line.session_sd),
-        Value("-" if line.run_sd is None else _share(line.run_sd), line.run_sd),
     )
 
 
@@ -311,12 +245,8 @@ def _crossed(found: VarianceComponents) -> Iterator[str]:
         (found.crossed.block_sd, "between the blocks of a session"),
         (found.crossed.run_sd, "between runs"),
     )
-    told = "; ".join(f"{_share(sd)} {what}" for sd, what in parts if sd is not None)
+    told = "; ".join(f"{figures.percent(sd)} {what}" for sd, what in parts if sd is not None)
     yield f"all benchmarks together: {told}"
-
-
-def _share(sd: float) -> str:
-    return f"{figures.significant(100 * sd, 2)} %"
 
 
 @page_of.register(SessionPlan)
@@ -362,13 +292,13 @@ def _session_plans(plan: SessionPlan) -> Table:
     """Set what other numbers of sessions would need."""
     return Table(
         name="plans",
-        columns=tuple(map(Column, ("sessions", "runs", "time", "width", "detectable"))),
+        columns=columns_of("sessions", "runs", "time", "width", "detectable"),
         rows=tuple(
             (
-                count_value(row.sessions),
-                count_value(row.runs),
-                time_value(row.seconds),
-                width_value(row.width),
+                value_of(row.sessions),
+                value_of(row.runs),
+                value_of(row.seconds, time_text),
+                value_of(row.width, figures.significant),
                 detectable_value(row.detectable),
             )
             for row in shown_rows(plan.table)
@@ -390,24 +320,26 @@ def _costs(plan: SessionPlan) -> str:
 def _benchmarks(plan: SessionPlan) -> Table:
     return Table(
         name="benchmarks",
-        columns=(
-            Column("benchmark", "left"),
-            *map(Column, ("sessions", "runs", "sessions alone", "runs alone")),
-            *map(Column, ("width", "detectable")),
+        columns=columns_of(
+            "<benchmark", "sessions", "runs", "sessions alone", "runs alone", "width", "detectable"
         ),
-        rows=tuple(_benchmark_row(line) for line in plan.benchmarks),
-    )
-
-
-def _benchmark_row(line: PlannedBenchmark) -> tuple[Cell, ...]:
-    return (
-        shorten(line.name, NAME),
-        share_value(line.session_sd),
-        share_value(line.run_sd),
-        share_value(line.session_sd_baseline),
-        share_value(line.run_sd_baseline),
-        width_value(line.width),
-        detectable_value(line.detectable),
+        rows=tuple(
+            (
+                shorten(line.name, NAME),
+                *(
+                    value_of(sd, figures.percent)
+                    for sd in (
+                        line.session_sd,
+                        line.run_sd,
+                        line.session_sd_baseline,
+                        line.run_sd_baseline,
+                    )
+                ),
+                value_of(line.width, figures.significant),
+                detectable_value(line.detectable),
+            )
+            for line in plan.benchmarks
+        ),
     )
 
 
@@ -472,20 +404,17 @@ def _host_plans(plan: HostPlan) -> Table:
     heads = ("hosts", "sessions", "runs", "of all hosts", "side by side", "width", "detectable")
     return Table(
         name="plans",
-        columns=tuple(map(Column, heads)),
-        rows=tuple(_host_row(row) for row in shown_rows(plan.table)),
-    )
-
-
-def _host_row(row: PlannedHosts) -> tuple[Cell, ...]:
-    return (
-        count_value(row.hosts),
-        count_value(row.sessions),
-        count_value(row.runs),
-        time_value(row.seconds),
-        time_value(row.elapsed_s),
-        width_value(row.width),
-        detectable_value(row.detectable),
+        columns=columns_of(*heads),
+        rows=tuple(
+            (
+                *map(value_of, (row.hosts, row.sessions, row.runs)),
+                value_of(row.seconds, time_text),
+                value_of(row.elapsed_s, time_text),
+                value_of(row.width, figures.significant),
+                detectable_value(row.detectable),
+            )
+            for row in shown_rows(plan.table)
+        ),
     )
 
 
@@ -502,16 +431,15 @@ def _pilot(plan: HostPlan) -> str:
 def _varies(plan: HostPlan) -> Table:
     return Table(
         name="benchmarks",
-        columns=(
-            Column("benchmark", "left"),
-            *map(Column, ("between hosts", "between sessions", "between runs")),
+        columns=columns_of("<benchmark", "between hosts", "between sessions", "between runs"),
+        rows=tuple(
+            (
+                shorten(line.name, NAME),
+                *(
+                    value_of(sd, figures.percent)
+                    for sd in (line.host_sd, line.session_sd, line.run_sd)
+                ),
+            )
+            for line in plan.lines
         ),
-        rows=tuple(_line(line) for line in plan.lines),
-    )
-
-
-def _line(line: HostLine) -> tuple[Cell, ...]:
-    return (
-        shorten(line.name, NAME),
-        *map(share_value, (line.host_sd, line.session_sd, line.run_sd)),
     )

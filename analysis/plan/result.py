@@ -16,13 +16,7 @@ Of = Literal["differences", "values"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentLine:
-    """The two components of one benchmark, or of the mean over all of them.
-
-    `session_sd` and `run_sd` are standard deviations of logarithms, so shares of the value: 0.01 is
-    1 %. `run_sd` is that of one block of a session; None where no session has two, and then
-    `session_sd` holds both. `mean` is that of the logs (of differences: of the log speedup),
-    `deviance` minus twice the restricted log likelihood, `sessions` and `blocks` how many there are.
-    """
+    """The two components of one benchmark, or of the mean over all of them."""
 
     name: str
     mean: float
@@ -35,10 +29,7 @@ class ComponentLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crossed:
-    """Standard deviations of logarithms by effect, over all benchmarks together.
-
-    One that the data cannot tell from the others is None; `run_sd` is what the others leave.
-    """
+    """Standard deviations of logarithms by effect, over all benchmarks together."""
 
     benchmark_sd: float | None
     session_sd: float | None
@@ -99,12 +90,7 @@ class LoopStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WidthLoop(Result):
-    """The published loop on one pair: more runs until the interval is narrow enough.
-
-    `runs` is where it stopped and `why` the reason: "width" (narrow enough), "max_runs" (the cap),
-    or "data" (no more runs were measured). `scale` says whether widths are relative to the speedup.
-    `confidence` is nominal; `cautions` say what the loop leaves of it.
-    """
+    """The published loop on one pair: more runs until the interval is narrow enough."""
 
     method: ClassVar[str] = "width-loop"
 
@@ -133,14 +119,7 @@ class WidthLoop(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedWidth:
-    """What `runs` runs of each benchmark and side would bring, by simulation from the pilot.
-
-    `width` is the mean relative width of the interval and `width_sd` its standard deviation over
-    trials; `chance` that of a width within the limit (None without a limit); `detectable` the
-    speedup that would be told from 1 with the asked power; `power` that for the asked effect (None
-    without one); `mse` the mean squared error of the speedup with the Monte Carlo error `mse_error`;
-    `coverage` how often the interval held the pilot's speedup.
-    """
+    """What `runs` runs of each benchmark and side would bring, by simulation from the pilot."""
 
     runs: int
     width: float
@@ -155,13 +134,7 @@ class PlannedWidth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPlan(Result):
-    """How many runs of each benchmark and side a session needs.
-
-    `runs_for_width` gives intervals of at most `width` with probability `power`, and
-    `runs_for_effect` tells a speedup of `effect` from 1 with that probability; None when it was not
-    asked for, or when more than `max_runs` would be needed (`capped` then names which). `loop` is
-    the published loop on the pilot's own runs, when a width was asked for.
-    """
+    """How many runs of each benchmark and side a session needs."""
 
     method: ClassVar[str] = "plan"
 
@@ -190,12 +163,7 @@ On = Literal["suite", "benchmarks"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedSessions:
-    """What so many sessions would need: the least runs that reach the goal, None where none do.
-
-    `width` is the relative width of the interval, (high - low) / speedup, of the line that is the
-    widest, and `detectable` the speedup that it would tell from 1 with the power asked for; `seconds`
-    what all that takes, None where the costs are not known.
-    """
+    """What so many sessions would need: the least runs that reach the goal, None where none do."""
 
     sessions: int
     runs: int | None
@@ -206,11 +174,7 @@ class PlannedSessions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedBenchmark:
-    """One benchmark, or the mean over these: its spreads in the pilot, and what the plan gives it.
-
-    Standard deviations are those of logarithms: of the differences (`session_sd`, `run_sd`), and of
-    each side's own values (`session_sd_candidate` and so on). None where there is no such number.
-    """
+    """One benchmark, or the mean over these: its spreads in the pilot, and what the plan gives it."""
 
     name: str
     session_sd: float
@@ -279,11 +243,7 @@ class SessionPlan(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostLine:
-    """What varies in the pilot: standard deviations of the log difference, so shares of the value.
-
-    `host_sd` lies between hosts, `session_sd` between the sessions of a host, `run_sd` between the
-    blocks of a session; None where no session has two blocks, and then `session_sd` holds both.
-    """
+    """What varies in the pilot: standard deviations of the log difference, so shares of the value."""
 
     name: str
     mean: float
@@ -294,10 +254,7 @@ class HostLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedHosts:
-    """The cheapest sessions and runs with so many hosts; None where none of those looked at will do.
-
-    `seconds` is the time of all hosts together, `elapsed_s` that of one: hosts measure at one time.
-    """
+    """The cheapest sessions and runs with so many hosts; None where none of those looked at will do."""
 
     hosts: int
     sessions: int | None
@@ -310,36 +267,7 @@ class PlannedHosts:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class HostPlan(Result):
-    """How many hosts x sessions x runs a claim on hosts like these needs.
-
-    Attributes
-    ----------
-    candidate, baseline : str
-        The two sides.
-    on : {"suite", "benchmarks"}
-        What has to reach the goal.
-    confidence, power, width, effect : float
-        The goal; `width` or `effect` is None where it is not asked for.
-    speedup : float
-        Of the pilot.
-    pilot_hosts, pilot_sessions : int
-        What the pilot has; sessions of all hosts.
-    hosts, sessions, runs : int or None
-        The plan: runs of a cell in a session, sessions of a host.
-    seconds, elapsed_s : float or None
-        As in `PlannedHosts`; None where costs are unknown.
-    hosts_low, hosts_high : int or None
-        Hosts needed, of so many sessions and runs, with the pilot's variance between hosts at its
-        quartiles; None beyond `max_hosts`.
-    max_hosts, max_sessions, max_runs : int
-        The most that were looked at.
-    costs : TrialCosts or None
-        Of a host's trial.
-    table : tuple of PlannedHosts
-        Other numbers of hosts.
-    lines : tuple of HostLine
-        What varies in the pilot: the benchmarks, and last their mean, ``these``.
-    """
+    """How many hosts x sessions x runs a claim on hosts like these needs."""
 
     method: ClassVar[str] = "plan-hosts"
 

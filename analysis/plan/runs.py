@@ -222,7 +222,10 @@ def plan_runs(
     """
     check_share("confidence", confidence)
     check_share("power", power)
-    _check_plan(width, effect, runs=(max_runs, *grid), simulations=simulations)
+    check_wanted(width, effect)
+    for one in (max_runs, *grid):
+        counted("each number of runs", one, least=LEAST_RUNS, most=MOST_RUNS)
+    counted("simulations", simulations, least=100)
     ours, theirs, known = matched(candidate, baseline)
     check_runs(ours, theirs, LEAST_RUNS)
     loop = None
@@ -244,7 +247,11 @@ def plan_runs(
         simulations=simulations,
         root=int(rng.integers(2**63)),
     )
-    found = _needed(simulation, width, effect, power=power, most=max_runs)
+    found: dict[str, int | None] = {"width": None, "effect": None}
+    if width is not None:
+        found["width"] = least_runs(lambda m: simulation.chance(m, width), power, max_runs)
+    if effect is not None:
+        found["effect"] = least_runs(lambda m: simulation.power(m, effect), power, max_runs)
     asked = {"width": width, "effect": effect}
     capped = tuple(name for name, goal in asked.items() if goal is not None and not found[name])
     shown = sorted({m for m in grid if m <= max_runs} | {m for m in found.values() if m})
@@ -270,24 +277,3 @@ def plan_runs(
         seed=seed,
         cautions=(*known, *plan_cautions(ours, theirs)),
     )
-
-
-def _needed(
-    simulation: Simulation, width: float | None, effect: float | None, *, power: float, most: int
-) -> dict[str, int | None]:
-    """Find the least numbers of runs; None where nothing was asked, or `most` are too few."""
-    found: dict[str, int | None] = {"width": None, "effect": None}
-    if width is not None:
-        found["width"] = least_runs(lambda m: simulation.chance(m, width), power, most)
-    if effect is not None:
-        found["effect"] = least_runs(lambda m: simulation.power(m, effect), power, most)
-    return found
-
-
-def _check_plan(
-    width: float | None, effect: float | None, *, runs: tuple[int, ...], simulations: int
-) -> None:
-    check_wanted(width, effect)
-    for one in runs:
-        counted("each number of runs", one, least=LEAST_RUNS, most=MOST_RUNS)
-    counted("simulations", simulations, least=100)

@@ -36,7 +36,7 @@ from ..stats.arguments import counted, door
 from ..stats.classical_tests import least_shift
 from ..stats.samples import read_only
 from .components import component_lines, values_of, variance_components
-from .goal import WIDTH, Goal, TrialCosts, check_on, goal_of
+from .goal import COSTS_UNKNOWN, WIDTH, Goal, TrialCosts, check_on, goal_of
 from .log_interval import WIDEST, Floats, exponential, relative_width
 from .result import (
     ComponentLine,
@@ -89,11 +89,7 @@ def session_cautions(
             "vary as those did",
         )
     if costs is None:
-        yield Caution(
-            "costs-unknown",
-            "what a session costs before its first run is not known, and counts as nothing: such a "
-            "plan has more sessions than one from a trial directory",
-        )
+        yield COSTS_UNKNOWN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,8 +122,7 @@ def errors(spreads: tuple[Spread, ...], sessions: int, runs: int) -> Floats:
         np.array([getattr(spread, name) for spread in spreads]) for name in ("between", "within")
     )
     session: Floats = (between[:, None] + within[:, None] / np.arange(1, runs + 1)).max(axis=0)
-    found: Floats = np.sqrt(session / np.arange(2, sessions + 1)[:, None])
-    return found
+    return np.sqrt(session / np.arange(2, sessions + 1)[:, None])
 
 
 def cheapest(

@@ -67,10 +67,7 @@ def drawn_pairs(
     *,
     factors: float | NDArray[np.float64],
 ) -> Iterator[DrawnPair]:
-    """Draw pairs of sides; the candidate's values are made better by the factors.
-
-    Nothing is drawn before the first is asked for.
-    """
+    """Draw pairs of sides; the candidate's values are made better by the factors."""
     names = population.benchmarks
     speedups = np.broadcast_to(np.asarray(factors, dtype=np.float64), (simulations, len(names)))
     scales = speedups if population.better == "higher" else 1.0 / speedups
@@ -218,11 +215,7 @@ def _with_rates(self: RejectionStudy | CoverageStudy) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RejectionStudy(Result):
-    """Power, or type-I error, of tests on comparisons drawn from one population.
-
-    `kind` is "power" (points differ in the number of shifted benchmarks) or "type1" (none is
-    shifted; points differ in the number of runs). `shift` is the speedup of a shifted benchmark.
-    """
+    """Power, or type-I error, of tests on comparisons drawn from one population."""
 
     method: ClassVar[str] = "rejection-study"
 
@@ -253,12 +246,7 @@ class RejectionStudy(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Covered:
-    """How often one interval held the true ratio at one number of runs.
-
-    `below` and `above` count the intervals that lay wholly below or above it; `refused` those that
-    do not exist on the data drawn. `width` is their mean width relative to the true ratio, None
-    when all were refused.
-    """
+    """How often one interval held the true ratio at one number of runs."""
 
     interval: str
     runs: int

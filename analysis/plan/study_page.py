@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from ..pages import number_format as figures
-from ..pages.model import Cell, Column, Page, Section, Sentence, Table, Value, page_of
+from ..pages.model import (
+    Cell,
+    Column,
+    Page,
+    Section,
+    Sentence,
+    Table,
+    Value,
+    columns_of,
+    page_of,
+    value_of,
+)
 from .study import CoverageStudy, Covered, RejectionStudy
 
 _NAMES = {
@@ -67,24 +78,22 @@ def _rates(study: RejectionStudy) -> Table:
         head = shifted if study.kind == "power" else runs
         cells = (found[test, shifted, runs] for test in tests)
         rates = (Value(f"{cell.rate:.3f} ± {cell.error:.3f}", cell.rate) for cell in cells)
-        rows.append((Value(str(head), head), *rates))
+        rows.append((value_of(head), *rates))
     headings = ("shifted" if study.kind == "power" else "runs", *(_NAMES[test] for test in tests))
-    return Table(
-        name="rates", columns=tuple(Column(heading) for heading in headings), rows=tuple(rows)
-    )
+    return Table(name="rates", columns=columns_of(*headings), rows=tuple(rows))
 
 
 def _covered(cell: Covered) -> tuple[Cell, ...]:
     there = cell.simulations - cell.refused
 
     def share(count: int) -> Value:
-        return Value(f"{count / there:.3f}", count / there) if there else Value("-", None)
+        return value_of(count / there if there else None, "{:.3f}".format)
 
     return (
-        Value(str(cell.runs), cell.runs),
+        value_of(cell.runs),
         cell.interval + (f" ({cell.refused} do not exist)" if cell.refused else ""),
-        Value("-" if cell.rate is None else f"{cell.rate:.3f} ± {cell.error:.3f}", cell.rate),
+        value_of(cell.rate, lambda rate: f"{rate:.3f} ± {cell.error:.3f}"),
         share(cell.below),
         share(cell.above),
-        Value("-" if cell.width is None else figures.significant(cell.width), cell.width),
+        value_of(cell.width, figures.significant),
     )

@@ -153,22 +153,30 @@ def _identity(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
         what = "this is another machine: its machine id differs"
         if not known:
             what = "the machine id could be read only once: whether it is the same machine is open"
-        yield Change(
-            kind="host", what=what, key="host.machine_id_sha256", old=old, new=new, identity=known
-        )
+        yield _changed("host.machine_id_sha256", what, old, new, identity=known)
     old, new = _at(a, "cpu", "model"), _at(b, "cpu", "model")
     if old != new:
         known = old is not None and new is not None
         what = _sentence("the processor", old, new)
-        yield Change(kind="cpu", what=what, key="cpu.model", old=old, new=new, identity=known)
+        yield _changed("cpu.model", what, old, new, identity=known)
     old, new = _at(a, "host", "boot_id"), _at(b, "host", "boot_id")
     if old != new and None not in (old, new):
-        what = "the host was rebooted"
-        yield Change(kind="host", what=what, key="host.boot_id", old=old, new=new)
+        yield _changed("host.boot_id", "the host was rebooted", old, new)
     old, new = _at(a, *_SPECIAL_FLAGS), _at(b, *_SPECIAL_FLAGS)
     if old != new:
-        what = "the processor's feature flags changed"
-        yield Change(kind="cpu", what=what, key="cpu.flags_sha256", old=old, new=new)
+        yield _changed("cpu.flags_sha256", "the processor's feature flags changed", old, new)
+
+
+def _changed(
+    key: str,
+    what: str,
+    old: Any,  # noqa: ANN401 - JSON types
+    new: Any,  # noqa: ANN401 - JSON types
+    *,
+    identity: bool = False,
+) -> Change:
+    kind = key.partition(".")[0]
+    return Change(kind=kind, what=what, key=key, old=old, new=new, identity=identity)
 
 
 def _at(record: Mapping[str, Any], section: str, name: str) -> Any:  # noqa: ANN401 - JSON types
@@ -187,21 +195,11 @@ def _section(section: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterat
             old, new = old or _MISSING, new or _MISSING
             for item in dict.fromkeys((*old, *new)):
                 subject, key = group.format(item), f"{section}.{name}.{item}"
-                yield from _value(section, subject, key, old.get(item), new.get(item))
-        else:
+                if (was := old.get(item)) != (now := new.get(item)):
+                    yield _changed(key, _sentence(subject, was, now), was, now)
+        elif old != new:
             subject = _WORDS.get((section, name), f"{section}.{name}")
-            yield from _value(section, subject, f"{section}.{name}", old, new)
-
-
-def _value(
-    kind: str,
-    subject: str,
-    key: str,
-    old: Any,  # noqa: ANN401 - JSON types
-    new: Any,  # noqa: ANN401 - JSON types
-) -> Iterator[Change]:
-    if old != new:
-        yield Change(kind=kind, what=_sentence(subject, old, new), key=key, old=old, new=new)
+            yield _changed(f"{section}.{name}", _sentence(subject, old, new), old, new)
 
 
 def _variables(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
@@ -230,7 +228,7 @@ def _variables(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
         else:
             what = f"the variable {name} is gone"
             what += f"; it was {_show(old)}" if old is not None else ""
-        yield Change(kind="variables", what=what, key=f"variables.{name}", old=old, new=new)
+        yield _changed(f"variables.{name}", what, old, new)
     both = filter(_lasting, hidden[0].keys() & hidden[1].keys())
     if all(kept) and keys[0] != keys[1] and any(both):
         what = "whether values of variables changed that are not stored is open: another key"
@@ -253,7 +251,7 @@ def _targets(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
             gone = name in before
             what = f"{name} is {'no longer' if gone else 'now'} among the targets"
             old, new = before.get(name), after.get(name)
-            yield Change(kind="targets", what=what, key=f"targets.{name}", old=old, new=new)
+            yield _changed(f"targets.{name}", what, old, new)
             continue
         yield from _binary(name, before[name], after[name])
     # A library that many targets use is one change, not many.
@@ -271,9 +269,7 @@ def _targets(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
             "is new for" if old is None else "is gone from" if new is None else "changed, used by"
         )
         what = f"{'the library' if part == 'libraries' else 'the interpreter'} {file} {verb} {used}"
-        yield Change(
-            kind="targets", what=what, key=f"targets.{names[0]}.{part}.{file}", old=old, new=new
-        )
+        yield _changed(f"targets.{names[0]}.{part}.{file}", what, old, new)
 
 
 def _inputs(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
@@ -284,14 +280,12 @@ def _inputs(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
         if name not in before or name not in after:
             what = f"{name} is {'no longer' if name in before else 'now'} among the inputs"
             old, new = before.get(name), after.get(name)
-            yield Change(kind="inputs", what=what, key=f"inputs.{name}", old=old, new=new)
+            yield _changed(f"inputs.{name}", what, old, new)
             continue
         old, new = _hash(before[name]), _hash(after[name])
         if old != new:
             what = f"the input {name} has changed: sha256 {_start(old)} is now {_start(new)}"
-            yield Change(
-                kind="inputs", what=what, key=f"inputs.{name}", old=old, new=new, identity=True
-            )
+            yield _changed(f"inputs.{name}", what, old, new, identity=True)
 
 
 def _start(digest: str | None) -> str:
@@ -304,18 +298,12 @@ def _binary(name: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[C
         what = f"the executable of {name} is another one than before: {place}"
         if b.get("sha256") is None:
             what = f"the executable of {name} cannot be read any more: {place}"
-        yield Change(
-            kind="targets",
-            what=what,
-            key=f"targets.{name}.sha256",
-            old=a.get("sha256"),
-            new=b.get("sha256"),
-            identity=True,
-        )
+        old, new = a.get("sha256"), b.get("sha256")
+        yield _changed(f"targets.{name}.sha256", what, old, new, identity=True)
     elif a.get("resolved") != b.get("resolved"):
         old, new = a.get("resolved"), b.get("resolved")
         what = _sentence(f"the place of {name}'s executable", old, new) + " (same content)"
-        yield Change(kind="targets", what=what, key=f"targets.{name}.resolved", old=old, new=new)
+        yield _changed(f"targets.{name}.resolved", what, old, new)
 
 
 def _hash(entry: Any) -> str | None:  # noqa: ANN401 - a library's entry, or an interpreter's hash

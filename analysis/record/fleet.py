@@ -17,6 +17,7 @@ from typing import Any
 
 from ..errors import StoreError
 from .shapes import ShapeError, document_of, is_writable, shaped
+from .trial_files import Stored
 
 FLEET = "fleet.json"
 FLEET_SCHEMA = 1
@@ -24,7 +25,7 @@ _RESTORE = "restore the file from a copy, or put the trials together anew: fairt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FleetHost:
+class FleetHost(Stored):
     """One host of a fleet.
 
     `host` is the node's name, by which hosts are told apart; `jobs` are the scheduler's ids as texts,
@@ -37,14 +38,9 @@ class FleetHost:
     trial: str
     further: Mapping[str, Any] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give the host as JSON types."""
-        own = {"host": self.host, "jobs": list(self.jobs), "trial": self.trial}
-        return own | dict(self.further)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fleet:
+class Fleet(Stored):
     """``fleet.json``: the trials of one campaign on several hosts.
 
     `campaign` is its name, `identity` the SHA-256 of its parsed content, as in each trial's manifest
@@ -82,17 +78,10 @@ class Fleet:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the fleet as JSON types."""
-        own: dict[str, Any] = {
-            "schema": self.schema,
-            "campaign": self.campaign,
-            "identity": self.identity,
-            "submitted_at": self.submitted_at,
-            "script": self.script,
-            "hosts": [one.to_dict() for one in self.hosts],
-        }
-        if self.identities:
-            own["identities"] = list(self.identities)
-        return own | dict(self.further)
+        data = Stored.to_dict(self)
+        if not self.identities:
+            del data["identities"]
+        return data
 
 
 def is_fleet(path: str | Path) -> bool:

@@ -47,13 +47,7 @@ class HostProgress:
 
     def to_dict(self) -> dict[str, Any]:
         """Give what a fleet's readers print of each host, as JSON types."""
-        return {
-            "host": self.host,
-            "state": self.state,
-            "done": self.done,
-            "planned": self.planned,
-            "why": self.why,
-        }
+        return {name: getattr(self, name) for name in ("host", "state", "done", "planned", "why")}
 
 
 def read_hosts(folder: Path, fleet: Fleet) -> tuple[HostProgress, ...]:
@@ -194,10 +188,7 @@ def why_so(state: HostState, manifest: Manifest | None) -> str | None:
 
 
 def _count(path: Path) -> tuple[int, int, int, str | None]:
-    """Count positions with a row, rows that are no warm-up, and rows that count, up to what is damaged, and say what that is.
-
-    A torn last line is no row. A trial is not held in memory.
-    """
+    """Count positions with a row, rows that are no warm-up, and rows that count, up to what is damaged, and say what that is."""
     positions: set[int] = set()
     tried = counting = 0
     wrong = None

@@ -157,7 +157,14 @@ def _reader(hint: Any) -> _Reader:  # noqa: ANN401 - whatever an annotation is
         return _or_none(_reader(one))
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if origin is tuple:
-        return _list_of(_reader(inner[0]))
+        reader = _reader(inner[0])
+
+        def read(value: Any, at: str) -> tuple[Any, ...]:  # noqa: ANN401 - any JSON value
+            if type(value) is not list:
+                raise _wrong(value, "a list", at)
+            return tuple([reader(item, f"{at}[{k}]") for k, item in enumerate(value)])
+
+        return read
     if origin is not None and origin is not Literal and issubclass(origin, Mapping):
         return _mapping_of(_reader(inner[1]))
     if dataclasses.is_dataclass(hint):
@@ -167,15 +174,6 @@ def _reader(hint: Any) -> _Reader:  # noqa: ANN401 - whatever an annotation is
 
 def _or_none(reader: _Reader) -> _Reader:
     return lambda value, at: None if value is None else reader(value, at)
-
-
-def _list_of(reader: _Reader) -> _Reader:
-    def read(value: Any, at: str) -> tuple[Any, ...]:  # noqa: ANN401 - any JSON value
-        if type(value) is not list:
-            raise _wrong(value, "a list", at)
-        return tuple([reader(item, f"{at}[{k}]") for k, item in enumerate(value)])
-
-    return read
 
 
 def _mapping_of(reader: _Reader) -> _Reader:

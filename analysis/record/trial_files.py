@@ -27,8 +27,10 @@ class Stored:
     __slots__ = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as JSON types."""
-        return {name: _plain(getattr(self, name)) for name in _names(type(self))}  # type: ignore[arg-type]  # a class is hashable
+        """Give it as JSON types, with the keys of a later version that it keeps in `further`."""
+        data = {name: _plain(getattr(self, name)) for name in _names(type(self))}  # type: ignore[arg-type]  # a class is hashable
+        further: dict[str, Any] = data.pop("further", {})
+        return data | further
 
 
 @functools.cache
@@ -391,10 +393,7 @@ class Manifest(Stored):
 
     @property
     def sessions_at_looks(self) -> tuple[int, ...]:
-        """How many sessions there were whenever a verdict may have been asked for.
-
-        That is before each append, and now.
-        """
+        """How many sessions there were whenever a verdict may have been asked for."""
         return (*(one.first - 1 for one in self.appended), self.sessions)
 
     @property
@@ -430,11 +429,9 @@ class Manifest(Stored):
     def to_dict(self) -> dict[str, Any]:
         """Give the manifest as JSON types."""
         data = Stored.to_dict(self)
-        judge = data.pop("judge")
-        if judge:  # a trial of a campaign without the key is stored as ever
-            data["judge"] = judge
-        further: dict[str, Any] = data.pop("further")
-        return data | further
+        if not self.judge:  # a trial of a campaign without the key is stored as ever
+            del data["judge"]
+        return data
 
 
 SAME = "same_as"

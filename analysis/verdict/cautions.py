@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,41 +20,27 @@ _RISK = 0.05
 _SHOWN = 4  # variants that are named
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Waiting:
-    """The measured runs of a variant: `known` of which it is known, `disturbed` of those.
-
-    `judged` and `waited` are the same of the rows that are judged, which differ where runs were repeated.
-    """
-
-    variant: str
-    known: int
-    disturbed: int
-    unknown: int
-    judged: int
-    waited: int
-    repeats: int
-
-
 def waiting_cautions(trial: Trial, variants: Collection[str], metric: str) -> Iterator[Caution]:
     """Say how many runs of these variants were disturbed, and whether more of one than of another."""
     if not trial.holds_waiting(metric):
         return
-    found = [_of(trial, name) for name in trial.manifest.variants if name in variants]
-    disturbed = sum(one.disturbed for one in found)
-    if disturbed:
-        yield Caution("waited-for-cpu", _said(trial, found, disturbed))
-    base = next((one for one in found if one.variant == trial.manifest.baseline), None)
-    for one in found:
-        if base is None or one is base or not _unequal(one, base):
+    found = {name: _waits(trial, name) for name in trial.manifest.variants if name in variants}
+    if any(one["disturbed"] for one in found.values()):
+        yield Caution("waited-for-cpu", _said(trial, found))
+    name = trial.manifest.baseline
+    base = found.get(name, Counter())
+    for variant, one in found.items():
+        if not base["judged"] or variant == name or not one["judged"]:
             continue
-        yield Caution(
-            "waited-unequally",
-            f"{one.waited} of {one.judged} judged runs of {one.variant} waited for a CPU, and {base.waited} "
-            f"of {base.judged} of {base.variant}: that is part of their difference, unless one waits more "
-            "only because it takes longer",
-            (one.variant,),
-        )
+        # shares that chance does not explain
+        if fisher(one["waited"], one["judged"], base["waited"], base["judged"]) < _RISK:
+            yield Caution(
+                "waited-unequally",
+                f"{one['waited']} of {one['judged']} judged runs of {variant} waited for a CPU, and "
+                f"{base['waited']} of {base['judged']} of {name}: that is part of their difference, "
+                "unless one waits more only because it takes longer",
+                (variant,),
+            )
 
 
 def suspended_cautions(trial: Trial, variants: Collection[str]) -> Iterator[Caution]:
@@ -80,43 +65,40 @@ def suspended_cautions(trial: Trial, variants: Collection[str]) -> Iterator[Caut
     )
 
 
-def _of(trial: Trial, variant: str) -> _Waiting:
+def _waits(trial: Trial, variant: str) -> Counter[str]:
+    """Count a variant's measured runs: those of which it is known whether they waited, and those that did.
+
+    `judged` and `waited` are the same of the rows that are judged, which differ where runs were repeated.
+    """
     mine = ~trial.warmup & (trial.outcome == 0)
     mine &= trial.variant == trial.manifest.variants.index(variant)
     first = mine & (trial.repeats < 0)
     judged = mine & trial.chosen & (trial.disturbed >= 0)
-    return _Waiting(
-        variant=variant,
-        known=int((first & (trial.disturbed >= 0)).sum()),
-        disturbed=int((first & (trial.disturbed == 1)).sum()),
-        unknown=int((first & (trial.disturbed < 0)).sum()),
-        judged=int(judged.sum()),
-        waited=int((judged & (trial.disturbed == 1)).sum()),
-        repeats=int((mine & (trial.repeats >= 0)).sum()),
-    )
+    rows = {
+        "known": first & (trial.disturbed >= 0),
+        "disturbed": first & (trial.disturbed == 1),
+        "unknown": first & (trial.disturbed < 0),
+        "judged": judged,
+        "waited": judged & (trial.disturbed == 1),
+        "repeats": mine & (trial.repeats >= 0),
+    }
+    return Counter({name: int(those.sum()) for name, those in rows.items()})
 
 
-def _said(trial: Trial, found: list[_Waiting], disturbed: int) -> str:
+def _said(trial: Trial, found: Mapping[str, Counter[str]]) -> str:
     """Say how many of which variant, and what was done about them."""
-    known, unknown = sum(one.known for one in found), sum(one.unknown for one in found)
-    those = [one for one in found if one.known]  # of a variant that only fails nothing is known
-    worst = sorted(those, key=lambda one: -one.disturbed)[:_SHOWN]
-    told = ", ".join(f"{one.variant} {one.disturbed} of {one.known}" for one in worst)
+    total = sum(found.values(), Counter[str]())
+    those = [(name, one) for name, one in found.items() if one["known"]]  # one may only fail
+    worst = sorted(those, key=lambda pair: -pair[1]["disturbed"])[:_SHOWN]
+    told = ", ".join(f"{name} {one['disturbed']} of {one['known']}" for name, one in worst)
     more = ", …" if len(those) > _SHOWN else ""
-    text = f"{disturbed} of {known} runs waited for a CPU"
-    rest = f"; of {unknown} more it is not known" if unknown else ""
+    text = f"{total['disturbed']} of {total['known']} runs waited for a CPU"
+    rest = f"; of {total['unknown']} more it is not known" if total["unknown"] else ""
     if not trial.manifest.repeating:
         return f"{text} and are judged like the others: {told}{more}{rest}"
-    repeats, waited = (sum(getattr(one, key) for one in found) for key in ("repeats", "waited"))
-    left = f"still {waited}" if waited else "none"
+    left = f"still {total['waited']}" if total["waited"] else "none"
+    repeats = total["repeats"]
     return f"{text} ({told}{more}), after {repeats} repeat{'s' * (repeats != 1)} {left}{rest}"
-
-
-def _unequal(one: _Waiting, other: _Waiting) -> bool:
-    """Tell whether two variants' judged runs waited in shares that chance does not explain."""
-    if not one.judged or not other.judged:
-        return False
-    return fisher(one.waited, one.judged, other.waited, other.judged) < _RISK
 
 
 # said of the whole trial, so not of each variant again
@@ -159,10 +141,7 @@ def _failed(trial: Trial, variants: Collection[str]) -> Iterator[Caution]:
 
 
 def method_cautions(candidates: Iterable[CandidateVerdict]) -> Iterator[Caution]:
-    """Say what `multilevel` says, each thing once, with the candidates that it is about.
-
-    What is said of all of them needs no names; what says other numbers of each is said of each.
-    """
+    """Say what `multilevel` says, each thing once, with the candidates that it is about."""
     results = [one.multilevel for one in candidates if one.multilevel is not None]
     about: dict[tuple[Caution, str], list[str]] = {}
     for result in results:

@@ -63,11 +63,7 @@ def judge_sources(
 def _once(
     sides: Sides, trials: Sequence[Trial], told: Sequence[Caution]
 ) -> tuple[Iterable[Caution], ...]:
-    """Give what is known of the trials and of the sides, each thing once.
-
-    Of two sides of one trial the trial says it; otherwise the side, by its name, does. What an imported
-    trial cannot tell is said without a side.
-    """
+    """Give what is known of the trials and of the sides, each thing once."""
     of_trials = [caution for trial in trials for caution in trial.cautions]
     both = (sides.candidate, sides.baseline)
     if len({one.trial for one in both}) == 1 and len(trials) == 1:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..data.fleet import OpenedFleet, host_cautions, open_fleet
 from ..data.fleet_as_trial import joined_trial, nothing_to_judge
@@ -26,7 +26,6 @@ from .fleet_hosts import Environments, FleetHostStanding, undecided_by
 from .judging import Question, judge_host, panel_of
 from .result import CandidateVerdict, Verdict
 from .sides import (
-    RunCounts,
     all_failed,
     comparable,
     counts_of,
@@ -56,7 +55,7 @@ class _Judged(NamedTuple):
 
     host: str
     manifest: Manifest
-    counts: RunCounts
+    counts: dict[str, Any]
     results: dict[str, Multilevel]
     crashed: dict[str, Counter[str]]
     cautions: tuple[Caution, ...]
@@ -282,19 +281,13 @@ def _candidate(variant: str, found: _Hosts, looks: Looks) -> CandidateVerdict:
     crashed = [one.crashed[variant] for one in found.judged if variant in one.crashed]
     if whole is not None and crashed:
         whole = undecided_by(whole, sum(crashed, Counter()))
-    return CandidateVerdict(
-        variant=variant, multilevel=whole, hpt_speedup=None, panel=None, hosts=level
-    )
+    return CandidateVerdict(variant=variant, multilevel=whole, hosts=level)
 
 
 def _explained(
     candidates: Sequence[CandidateVerdict], opened: OpenedFleet, found: _Hosts
 ) -> tuple[tuple[CandidateVerdict, ...], tuple[Caution]]:
-    """Ask the published methods about each candidate that was compared.
-
-    They know no hosts. All runs of the hosts that are judged are read once more, together: this is
-    the only part of the verdict on a fleet whose memory grows with its runs.
-    """
+    """Ask the published methods about each candidate that was compared."""
     judged = [one.host for one in found.judged]
     hosts = tuple(one for one in opened.fleet.hosts if one.host in judged)
     joined = joined_trial(replace(opened, fleet=replace(opened.fleet, hosts=hosts)))

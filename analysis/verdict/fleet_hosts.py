@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostDifference:
-    """What a host has, and what most hosts have: `key` with dots, as in ``docs/environment.md``.
-
-    `program` tells whether it is the content of an executable or of an input.
-    """
+    """What a host has, and what most hosts have: `key` with dots, as in ``docs/environment.md``."""
 
     key: str
     here: str
@@ -38,27 +35,7 @@ class HostDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetHostStanding:
-    """One host of a fleet.
-
-    Attributes
-    ----------
-    host : str
-        The node's name.
-    state : {"complete", "running", "partial", "failed", "missing"}
-        As `analysis.record.fleet_progress.HostProgress` has it.
-    done, planned : int, int or None
-        Positions with a row, and those of the plan, warm-ups among them.
-    why : str or None
-        What is wrong with it, or how its trial ended.
-    judged : bool
-        Whether its runs are in the answer.
-    host_id : str or None
-        The machine id that its trial stored; hosts of one image may share it.
-    trial : str
-        The trial's folder.
-    differs : tuple of HostDifference
-        In what its environment is not that of most hosts that are judged.
-    """
+    """One host of a fleet."""
 
     host: str
     state: HostState

@@ -36,13 +36,6 @@ class Condition:
     more than 1 + N/100 times what the baseline takes, or gives less than the baseline's value
     divided by that. ``faster<N%`` claims less than a wanted gain: the speedup is not as large as
     1 + N/100.
-
-    Attributes
-    ----------
-    kind : {"slower", "worse", "faster"}
-        The word that was asked with.
-    percent : float
-        N, 0 or more.
     """
 
     kind: Kind
@@ -85,27 +78,7 @@ EXIT_CODES: dict[Outcome, int] = {"passed": 0, "proven": 1, "undecided": 7}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateLine:
-    """The condition on one benchmark, or on the suite.
-
-    Attributes
-    ----------
-    name : str
-        The benchmark; "suite" for these benchmarks together.
-    speedup, low, high : float or None
-        The estimate and its interval, as `multilevel` gives them.
-    pvalue_condition : float or None
-        One-sided p of "the speedup is not below the limit": small where the condition holds. None
-        where there is no interval.
-    pvalue_condition_adjusted : float or None
-        The same after Holm's correction over the benchmarks; of the suite None.
-    outcome : {"passed", "proven", "undecided"}
-        Ruled out, proven, or neither.
-    reason : str or None
-        Why it is so whatever the interval says: "fails-more", "fails-always", "confounded",
-        "one-session", "below-resolution", "no-interval"; None where the interval decides.
-    failures : str
-        How many runs of both sides failed, in words; empty where none did.
-    """
+    """The condition on one benchmark, or on the suite."""
 
     unlisted: ClassVar[frozenset[str]] = frozenset({"failures"})
 
@@ -137,19 +110,19 @@ class GatedCandidate:
 
     candidate: str
     baseline: str | None
-    unit: str | None
-    better: str | None
-    design: str | None
-    sessions: int
-    looks: int
-    look_alpha: float | None
-    looks_rule: LooksRule
-    risk_total: float | None
-    always_valid: bool
+    unit: str | None = None
+    better: str | None = None
+    design: str | None = None
+    sessions: int = 0
+    looks: int = 1
+    look_alpha: float | None = None
+    looks_rule: LooksRule = "single"
+    risk_total: float | None = None
+    always_valid: bool = False
     outcome: Outcome
     reason: str | None
-    suite: GateLine | None
-    benchmarks: tuple[GateLine, ...]
+    suite: GateLine | None = None
+    benchmarks: tuple[GateLine, ...] = ()
     outermost: Unit = "session"
 
     def named(self, outcome: Outcome) -> tuple[str, ...]:
@@ -192,6 +165,10 @@ class Gate(Result):
 
 
 _SESSIONS = ("paired", "separate", "hosts")  # designs whose replication is the session, or the host
+_OF_THE_COMPARISON = (
+    *("candidate", "baseline", "unit", "better", "design", "outermost", "sessions"),
+    *("looks", "look_alpha", "looks_rule", "risk_total", "always_valid"),
+)
 _FAILS = ("fails-more", "fails-always")  # what the verdict says of a line whatever its speed
 
 
@@ -270,7 +247,7 @@ def gate(
         limit=asked.limit,
         on=on,
         confidence=round(1 - found[0].look_alpha, 15) if found else None,
-        risk=_risk(found[0]) if found else None,
+        risk=round(found[0].look_alpha / 2, 15) if found else None,
         candidates=(*gated, *(_failed(name, found) for name in failing)),
         cautions=merged(
             *(
@@ -286,8 +263,12 @@ def gate(
     )
 
 
-def _risk(one: Multilevel) -> float:
-    return round(one.look_alpha / 2, 15)
+def _failed(name: str, found: Sequence[Multilevel]) -> GatedCandidate:
+    """Give a candidate none of whose runs succeeded."""
+    baseline = found[0].baseline if found else None
+    return GatedCandidate(
+        candidate=name, baseline=baseline, outcome="proven", reason="fails-always"
+    )
 
 
 class _Terms(NamedTuple):
@@ -302,7 +283,7 @@ class _Terms(NamedTuple):
 def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
     terms = _Terms(
         asked=asked,
-        risk=_risk(one),
+        risk=round(one.look_alpha / 2, 15),
         doubt=None
         if one.design in _SESSIONS
         else "confounded"
@@ -327,18 +308,7 @@ def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
     reasons = [line.reason for line in benchmarks]
     fails = next((reason for reason in _FAILS if reason in reasons), None)
     return GatedCandidate(
-        candidate=one.candidate,
-        baseline=one.baseline,
-        unit=one.unit,
-        better=one.better,
-        design=one.design,
-        outermost=one.outermost,
-        sessions=one.sessions,
-        looks=one.looks,
-        look_alpha=one.look_alpha,
-        looks_rule=one.looks_rule,
-        risk_total=one.risk_total,
-        always_valid=one.always_valid,
+        **{name: getattr(one, name) for name in _OF_THE_COMPARISON},
         outcome=_outcome(suite, benchmarks, on),
         reason=fails or terms.doubt,
         suite=suite,
@@ -381,10 +351,7 @@ def _chance(line: Line, terms: _Terms) -> tuple[float | None, float | None]:
 def _line(
     line: Line, terms: _Terms, p: float | None, rank: float | None, reason: str | None
 ) -> GateLine:
-    """Decide a line: `rank` is its p after the correction, or the place of a line without spread.
-
-    What the verdict says of a benchmark whose runs fail stands: the gate makes no test of its own.
-    """
+    """Decide a line: `rank` is its p after the correction, or the place of a line without spread."""
     outcome: Outcome = "undecided"
     if isinstance(line, BenchmarkLine) and reason in _FAILS:
         outcome = "proven" if line.fails_proven else "undecided"
@@ -406,27 +373,6 @@ def _line(
         outcome=outcome,
         reason=reason,
         failures=failed_text(line) if isinstance(line, BenchmarkLine) else "",
-    )
-
-
-def _failed(name: str, found: Sequence[Multilevel]) -> GatedCandidate:
-    """Give a candidate none of whose runs succeeded."""
-    return GatedCandidate(
-        candidate=name,
-        baseline=found[0].baseline if found else None,
-        unit=None,
-        better=None,
-        design=None,
-        sessions=0,
-        looks=1,
-        look_alpha=None,
-        looks_rule="single",
-        risk_total=None,
-        always_valid=False,
-        outcome="proven",
-        reason="fails-always",
-        suite=None,
-        benchmarks=(),
     )
 
 

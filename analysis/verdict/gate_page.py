@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ..methods.multilevel.page import looks_text
 from ..pages import number_format as figures
-from ..pages.model import Column, Page, Section, Sentence, Table, Value, page_of
+from ..pages.model import Page, Section, Sentence, Table, columns_of, page_of, value_of
 from ..record.words import shorten
 from .gate import Gate, GatedCandidate, GateLine, Outcome
 
@@ -126,7 +126,18 @@ def _gate_page(gate: Gate) -> Page:
     several = len(gate.candidates) > 1
     sections = [head]
     if several:
-        sections.append(Section((_table_of_candidates(gate),)))
+        rows = tuple(
+            (
+                shorten(one.candidate, _NAME),
+                value_of(getattr(one.suite, "speedup", None), multiple),
+                bounds(one.suite) if one.suite else "-",
+                SAID[one.outcome],
+                answer(gate, one).removeprefix(f"{gate.condition} ").removeprefix("is "),
+            )
+            for one in gate.candidates
+        )
+        columns = columns_of("<candidate", "speedup", "<interval", f"<{gate.condition}", "<")
+        sections.append(Section((Table(name="candidates", columns=columns, rows=rows),)))
     for k, one in enumerate(gate.candidates, 1):
         if one.benchmarks and (not several or one.outcome != "passed"):
             title = f"{one.candidate} against {one.baseline}" if several else ""
@@ -163,29 +174,6 @@ def _percent(share: float | None) -> str:
     return "" if share is None else f"{100 * share:.4g} %"
 
 
-def _table_of_candidates(gate: Gate) -> Table:
-    return Table(
-        name="candidates",
-        columns=(
-            Column("candidate", "left"),
-            Column("speedup"),
-            Column("interval", "left"),
-            Column(gate.condition, "left"),
-            Column("", "left"),
-        ),
-        rows=tuple(
-            (
-                shorten(one.candidate, _NAME),
-                _speedup(one.suite),
-                bounds(one.suite) if one.suite else "-",
-                SAID[one.outcome],
-                answer(gate, one).removeprefix(f"{gate.condition} ").removeprefix("is "),
-            )
-            for one in gate.candidates
-        ),
-    )
-
-
 def _evidence(gate: Gate, one: GatedCandidate, number: int) -> list[Table | Sentence]:
     lines = sorted(one.benchmarks, key=lambda line: _ORDER[line.outcome])[:_MOST]
     shown = [line for line in one.benchmarks if line in lines]
@@ -193,14 +181,19 @@ def _evidence(gate: Gate, one: GatedCandidate, number: int) -> list[Table | Sent
         shown.append(one.suite)
     table = Table(
         name=f"benchmarks-{number}",
-        columns=(
-            Column("", "left"),
-            Column("speedup"),
-            Column(_percent(gate.confidence), "left"),
-            Column(gate.condition, "left"),
-            Column("", "left"),
+        columns=columns_of(
+            "<", "speedup", f"<{_percent(gate.confidence)}", f"<{gate.condition}", "<"
         ),
-        rows=tuple(_row(gate, line) for line in shown),
+        rows=tuple(
+            (
+                shorten(line.name, _NAME),
+                value_of(line.speedup, multiple),
+                bounds(line),
+                SAID[line.outcome],
+                why(gate, line),
+            )
+            for line in shown
+        ),
     )
     rest = len(one.benchmarks) - len(lines)
     if not rest:
@@ -209,21 +202,6 @@ def _evidence(gate: Gate, one: GatedCandidate, number: int) -> list[Table | Sent
     passed = all(line.outcome == "passed" for line in hidden)
     said = f"and {rest} more benchmarks{', all ruled out' if passed else ''} (--json has all)"
     return [table, Sentence(said)]
-
-
-def _row(gate: Gate, line: GateLine) -> tuple[str | Value, ...]:
-    return (
-        shorten(line.name, _NAME),
-        _speedup(line),
-        bounds(line),
-        SAID[line.outcome],
-        why(gate, line),
-    )
-
-
-def _speedup(line: GateLine | None) -> Value:
-    value = None if line is None else line.speedup
-    return Value(multiple(value), value)
 
 
 # what XML 1.0 cannot hold, section 2.2
@@ -239,24 +217,20 @@ def junit(gate: Gate) -> str:
     """
     root = ET.Element("testsuites", name=_xml(f"fairtrial gate {gate.condition}"))
     for one in gate.candidates:
-        root.append(_suite(gate, one))
+        against = "" if one.baseline is None else f" against {one.baseline}"
+        suite = ET.Element("testsuite", name=_xml(f"{one.candidate}{against}"))
+        kinds = {"proven": "failure", "undecided": "error"}
+        _case(suite, one, "gate", kinds.get(one.outcome), answer(gate, one))
+        if gate.on == "suite":
+            kinds["undecided"] = "skipped"
+        for line in one.benchmarks:
+            said = f"{gate.condition} is {SAID[line.outcome]}: {_figures(line)}, {why(gate, line)}"
+            _case(suite, one, line.name, kinds.get(line.outcome), said)
+        _count(suite, list(suite))
+        root.append(suite)
     _count(root, list(root.iter("testcase")))
     ET.indent(root)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
-
-
-def _suite(gate: Gate, one: GatedCandidate) -> ET.Element:
-    against = "" if one.baseline is None else f" against {one.baseline}"
-    suite = ET.Element("testsuite", name=_xml(f"{one.candidate}{against}"))
-    kinds = {"proven": "failure", "undecided": "error"}
-    _case(suite, one, "gate", kinds.get(one.outcome), answer(gate, one))
-    if gate.on == "suite":
-        kinds["undecided"] = "skipped"
-    for line in one.benchmarks:
-        said = f"{gate.condition} is {SAID[line.outcome]}: {_figures(line)}, {why(gate, line)}"
-        _case(suite, one, line.name, kinds.get(line.outcome), said)
-    _count(suite, list(suite))
-    return suite
 
 
 def _case(suite: ET.Element, one: GatedCandidate, name: str, kind: str | None, said: str) -> None:

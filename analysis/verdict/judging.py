@@ -9,11 +9,11 @@ gives; beside it stands the largest speedup that HPT claims with the same confid
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..calibrate.certificates import Cited, differences, newest_for, read_certificate
+from ..calibrate.certificates import differences, newest_for, read_certificate
 from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial
 from ..diagnose.examine import diagnose_trial
@@ -28,18 +28,18 @@ from ..stats.multiplicity import Correction
 from .cautions import method_cautions, question_cautions, run_cautions
 from .result import CandidateVerdict, HptBound, Verdict
 from .sides import (
-    RunCounts,
     candidates_in,
     comparable,
+    counted,
     counts_of,
     known_names,
     looks_at,
-    session_runs,
     sides_of,
     without,
 )
 
 if TYPE_CHECKING:
+    from ..calibrate.result import Certificate
     from ..methods.multilevel.result import Multilevel
     from ..record.trial_files import Manifest
     from .one_variant import Alone
@@ -89,7 +89,7 @@ class Question(NamedTuple):
 
     def verdict(
         self,
-        counts: RunCounts,
+        counts: Mapping[str, Any],
         looks: Looks,
         manifest: Manifest | None = None,
         **known: Any,  # noqa: ANN401 - the further fields of a Verdict
@@ -97,7 +97,7 @@ class Question(NamedTuple):
         """Make the verdict; of sides that are no trial, without `manifest`, nobody knows the rest."""
         names = ("trial", "campaign_name", "campaign_path", "host")
         trial, campaign, campaign_path, host = (getattr(manifest, name, None) for name in names)
-        fields = {
+        usual = {
             "trial": trial,
             "campaign": campaign,
             "campaign_path": campaign_path,
@@ -110,26 +110,27 @@ class Question(NamedTuple):
             "finished": True,
             "alone": (),
         }
-        return Verdict(**{**fields, **counts._asdict(), **looks.fields(self.confidence), **known})
+        return Verdict(**{**usual, **counts, **looks.fields(self.confidence), **known})
 
 
 def _certificate(
     trial: Trial, metric: str, named: str | Path | None
-) -> tuple[Cited, tuple[Caution, ...]]:
-    """Give the certificate that is named, or the newest beside the trial, and what to say of it."""
+) -> tuple[Certificate | None, tuple[Caution, ...]]:
+    """Give the certificate that is named, or the newest beside the trial, if it holds; what to say of it."""
+    one: Certificate | None
     if named is None:
-        cited = newest_for(trial, trial.path.parent / CERTIFICATES, metric=metric)
+        one, voids, warns = newest_for(trial, trial.path.parent / CERTIFICATES, metric=metric)
     else:
         one = read_certificate(Path(named))
-        cited = Cited(one, *differences(one, trial, metric=metric))
+        voids, warns = differences(one, trial, metric=metric)
     code, text = "no-certificate", ""
-    if cited.certificate is None or (cited.voids and named is None):
+    if one is None or (voids and named is None):
         text = "no A/A certificate for this machine and design"
-    elif cited.voids:
-        text = f"the certificate does not speak of this: {'; '.join(cited.voids)}"
-    elif cited.warns:
-        code, text = "certificate-differs", f"the certificate: {'; '.join(cited.warns)}"
-    return cited, (Caution(code, text),) if text else ()
+    elif voids:
+        text = f"the certificate does not speak of this: {'; '.join(voids)}"
+    elif warns:
+        code, text = "certificate-differs", f"the certificate: {'; '.join(warns)}"
+    return None if voids else one, (Caution(code, text),) if text else ()
 
 
 @door
@@ -229,9 +230,9 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
         diagnosis = diagnose_trial(trial, metric=metric, variants=chosen)
     except InsufficientDataError:  # no run has a value: the verdict says so itself
         diagnosis = None
-    cited, last = Cited(None), tuple[Caution, ...]()
+    certificate, last = None, tuple[Caution, ...]()
     if len(chosen) > 1:
-        cited, last = _certificate(trial, metric, question.certificate)
+        certificate, last = _certificate(trial, metric, question.certificate)
     matrices = [side.matrix for side in sides.values() if side.matrix is not None]
     alone: tuple[Alone, ...] = ()
     if matrices and not candidates:
@@ -250,7 +251,7 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
         candidates=candidates,
         alone=alone,
         diagnosis=diagnosis,
-        certificate=None if cited.voids else cited.certificate,
+        certificate=certificate,
         outermost=trial.outermost,
         cautions=merged(
             run_cautions(trial, sides.values(), metric),
@@ -320,7 +321,7 @@ def judge_sides(
     if found is not None and found.design == "confounded":
         sessions = found.sessions_candidate + found.sessions_baseline
     return question.verdict(
-        RunCounts(sessions, session_runs((ours, theirs)), sum((*ours.runs, *theirs.runs))),
+        counted(sessions, (ours, theirs)),
         look,
         path=candidate.trial if candidate.trial == baseline.trial else None,
         unit=candidate.unit,
@@ -347,7 +348,7 @@ def judge_alone(
         matrix = without(matrix, set(matrix.benchmarks) - set(benchmarks))
     sessions = {session for row in matrix.sessions or () for session in row}
     return Question(metric, confidence, benchmarks).verdict(
-        RunCounts(len(sessions), session_runs([matrix]), sum(matrix.runs)),
+        counted(len(sessions), (matrix,)),
         Looks(),
         path=matrix.trial,
         unit=matrix.unit,
@@ -371,7 +372,7 @@ def _candidate(
     looks: Looks,
 ) -> CandidateVerdict:
     if both is None:
-        return CandidateVerdict(variant=name, multilevel=None, hpt_speedup=None, panel=None)
+        return CandidateVerdict(variant=name, multilevel=None)
     found = question.compare(*both, looks)
     best = _claimed_by_hpt(found, both)
     return CandidateVerdict(
@@ -379,12 +380,7 @@ def _candidate(
         multilevel=found,
         hpt_speedup=None
         if best is None
-        else HptBound(
-            required=best.required,
-            value=best.value,
-            attained_confidence=best.attained_confidence,
-            below_one=best.below_one,
-        ),
+        else HptBound(**{one.name: getattr(best, one.name) for one in fields(HptBound)}),
         panel=panel_of(found, both, best) if question.explain else None,
     )
 

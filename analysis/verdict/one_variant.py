@@ -22,12 +22,7 @@ _ROUNDING = 1e-12  # logs that differ by less are equal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alone:
-    """One variant on one benchmark.
-
-    `mean` is the geometric mean with sessions weighing equally, `low` and `high` its interval: None
-    below two values of `unit` ("session", or "block" or "run" within one session). `spread` is the
-    relative standard deviation of the runs within a session, None below two runs.
-    """
+    """One variant on one benchmark."""
 
     variant: str
     benchmark: str

@@ -13,14 +13,15 @@ from ..pages import number_format as figures
 from ..pages.model import (
     Block,
     Caution,
-    Column,
     Command,
     Page,
     Section,
     Sentence,
     Table,
     Value,
+    columns_of,
     page_of,
+    value_of,
 )
 from ..record.words import shorten
 from .page_table import single
@@ -55,10 +56,7 @@ def _short(caution: Caution) -> Caution:
 
 
 def _following(verdict: Verdict, hidden: int) -> tuple[Section, ...]:
-    """Name the next command: how far it is, measure more, or why.
-
-    The line can be copied whole: a shell takes what follows # as a remark.
-    """
+    """Name the next command: how far it is, measure more, or why."""
     if verdict.path is None or verdict.trial is None:
         return ()
     compared = [one for one in verdict.candidates if one.multilevel is not None]
@@ -253,14 +251,7 @@ def _alone_table(verdict: Verdict) -> Table:
 
     return Table(
         name="alone",
-        columns=(
-            Column("", "left"),
-            Column("mean"),
-            Column(f"{100 * verdict.confidence:g} %"),
-            Column("by", "left"),
-            Column("range"),
-            Column("runs"),
-        ),
+        columns=columns_of("<", "mean", f"{100 * verdict.confidence:g} %", "<by", "range", "runs"),
         rows=tuple(
             (
                 shorten(one.benchmark, _NAME),
@@ -270,7 +261,7 @@ def _alone_table(verdict: Verdict) -> Table:
                 if one.unit == "session"
                 else f"{one.unit}s of one {verdict.outermost}",
                 between(one.minimum, one.maximum),
-                Value(f"{one.runs}", one.runs),
+                value_of(one.runs),
             )
             for one in verdict.alone
         ),

@@ -11,9 +11,9 @@ import numpy as np
 from ..methods.multilevel.page import level_text
 from ..methods.multilevel.result import Line, Multilevel
 from ..pages import number_format as figures
-from ..pages.model import Cell, Column, Sentence, Table, Value
+from ..pages.model import Cell, Column, Sentence, Table, Value, columns_of, text_of
 from ..record.words import shorten
-from .page_table import cell_text, chosen, hpt_text, interval_text, ratio_text, speedup, word
+from .page_table import chosen, hpt_text, interval_text, ratio_text, speedup, word
 from .result import CandidateVerdict, Verdict
 
 if TYPE_CHECKING:
@@ -95,8 +95,7 @@ def _names(
             if line.speedup is not None:
                 logs[line.name].append(float(np.log(line.speedup)))
     means = {name: float(np.mean(found)) if found else None for name, found in logs.items()}
-    choice = chosen(names, means, marks.keys(), whole=verdict.whole)
-    return choice.shown, choice.hidden
+    return chosen(names, means, marks.keys(), whole=verdict.whole)
 
 
 def _rows(part: _Known, names: Sequence[str]) -> Iterator[tuple[str, list[Line | None]]]:
@@ -181,16 +180,16 @@ def _on_hosts(
         return
     names = [line.name for line in result.benchmarks]
     speedups = {line.name: line.speedup for line in result.benchmarks}
-    choice = chosen(names, speedups, marks.keys(), whole=verdict.whole)
-    rows = _host_rows(verdict, result, level, choice.shown, marks)
-    columns = (
-        Column("speedup"),
-        Column(f"these {len(level.hosts)} hosts", "left"),
-        Column("", "left"),
-        Column(f"like these, {level_text(verdict.look_alpha)}", "left"),
-        Column("", "left"),
-        Column("differ"),
-        Column("needs" if any(str(row[-1])[:1] in "+>" for row in rows if row[-1]) else "", "left"),
+    shown, hidden = chosen(names, speedups, marks.keys(), whole=verdict.whole)
+    rows = _host_rows(verdict, result, level, shown, marks)
+    columns = columns_of(
+        "speedup",
+        f"<these {len(level.hosts)} hosts",
+        "<",
+        f"<like these, {level_text(verdict.look_alpha)}",
+        "<",
+        "differ",
+        f"<{'needs' if any(str(row[-1])[:1] in '+>' for row in rows if row[-1]) else ''}",
     )
     room = _room(columns, [row[1:] for row in rows])
     yield Table(
@@ -198,8 +197,8 @@ def _on_hosts(
         columns=(Column(shorten(result.candidate, room), "left"), *columns),
         rows=tuple((shorten(str(text), room), *row) for text, *row in rows),
     )
-    if choice.hidden:
-        yield Sentence(f"and {choice.hidden} more (--all)")
+    if hidden:
+        yield Sentence(f"and {hidden} more (--all)")
     yield from disagreeing_sentences(verdict, level)
 
 
@@ -233,7 +232,7 @@ def _host_rows(
 def _room(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> int:
     """Give the letters that are left for a name: the numbers are shown whole."""
     taken = sum(
-        2 + max(len(text) for text in (column.heading, *(cell_text(row[k]) for row in rows)))
+        2 + max(len(text) for text in (column.heading, *(text_of(row[k]) for row in rows)))
         for k, column in enumerate(columns)
     )
     return min(_NAME, max(_NARROWEST, _WIDTH - taken))

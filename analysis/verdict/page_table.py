@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING
 
 from ..methods.multilevel.page import advice_text, chance_heading, level_text, reason_text
 from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ..pages import number_format as figures
-from ..pages.model import Cell, Column, Section, Sentence, Table, Value
+from ..pages.model import Cell, Column, Section, Sentence, Table, Value, text_of, value_of
 from ..pages.number_format import said
 from ..record.words import shorten
 
@@ -21,30 +22,23 @@ _ENDS = 4  # of the fastest, and of the slowest
 _CAUTIONED = 4
 
 
-class Choice(NamedTuple):
-    """The benchmarks shown, in the trial's order, and how many are not."""
-
-    shown: tuple[str, ...]
-    hidden: int
-
-
 def chosen(
     benchmarks: Sequence[str],
     speedups: Mapping[str, float | None],
     cautioned: Collection[str],
     *,
     whole: bool,
-) -> Choice:
-    """Choose the rows of a screen."""
+) -> tuple[tuple[str, ...], int]:
+    """Choose the rows of a screen, in the trial's order, and count those that are not shown."""
     if whole or len(benchmarks) <= _ALL:
-        return Choice(shown=tuple(benchmarks), hidden=0)
+        return tuple(benchmarks), 0
     known = [(value, bench) for bench in benchmarks if (value := speedups.get(bench)) is not None]
     known.sort(key=lambda pair: pair[0])
     ends = {bench for _, bench in (*known[:_ENDS], *known[-_ENDS:])}
     marked = [bench for bench in benchmarks if bench in cautioned and bench not in ends]
     kept = ends | set(marked[:_CAUTIONED])
     shown = tuple(bench for bench in benchmarks if bench in kept)
-    return Choice(shown=shown, hidden=len(benchmarks) - len(shown))
+    return shown, len(benchmarks) - len(shown)
 
 
 def ratio_text(line: Line) -> str:
@@ -64,16 +58,6 @@ def interval_text(line: Line) -> str:
 def speedup(line: Line) -> Value:
     """Give a cell with a line's speedup."""
     return Value(ratio_text(line), line.speedup)
-
-
-def quantity(value: float | None, unit: str) -> Value:
-    """Give a cell with a mean in its unit."""
-    return Value("-" if value is None else figures.quantity(value, unit), value)
-
-
-def share(value: float | None) -> Value:
-    """Give a cell with a relative spread."""
-    return Value("-" if value is None else f"{figures.significant(100 * value, 2)} %", value)
 
 
 def word(line: Line, unit: str) -> str:
@@ -118,15 +102,17 @@ def _table(
 ) -> tuple[Table, int]:
     names = [line.name for line in result.benchmarks]
     speedups = {line.name: line.speedup for line in result.benchmarks}
-    choice = chosen(names, speedups, marks.keys(), whole=verdict.whole)
-    shown = [line for line in result.benchmarks if line.name in choice.shown]
+    kept, hidden = chosen(names, speedups, marks.keys(), whole=verdict.whole)
+    shown = [line for line in result.benchmarks if line.name in kept]
     rows = [_row(line, result, verdict.unit, marks.get(line.name, "")) for line in shown]
     rows += [
         _suite_row(text, line, result, verdict.unit)
         for text, line in suite_lines(result)
         if line is not None
     ]
-    width = _name_width(rows)
+    columns = list(zip(*rows, strict=True))[1:]
+    taken = sum(2 + max(len(text_of(cell)) for cell in column) for column in columns)
+    width = min(max(_WIDTH - taken, _NAME[0]), _NAME[1])
     ours, theirs = (shorten(name, _VARIANT) for name in (result.candidate, result.baseline))
     table = Table(
         name=f"benchmarks-{number}",
@@ -142,7 +128,7 @@ def _table(
         ),
         rows=tuple((shorten(str(name), width), *rest) for name, *rest in rows),
     )
-    return table, choice.hidden
+    return table, hidden
 
 
 def suite_lines(result: Multilevel) -> tuple[tuple[str, Line | None], ...]:
@@ -155,11 +141,12 @@ def suite_lines(result: Multilevel) -> tuple[tuple[str, Line | None], ...]:
 
 def _row(line: BenchmarkLine, result: Multilevel, unit: str, mark: str) -> tuple[Cell, ...]:
     spreads = [s for s in (line.spread_candidate, line.spread_baseline) if s is not None]
+    write = partial(figures.quantity, unit=unit)
     return (
         line.name,
-        quantity(line.mean_baseline, unit),
-        quantity(line.mean_candidate, unit),
-        share(max(spreads, default=None)),
+        value_of(line.mean_baseline, write),
+        value_of(line.mean_candidate, write),
+        value_of(max(spreads, default=None), figures.percent),
         speedup(line),
         interval_text(line),
         word(line, unit),
@@ -170,18 +157,6 @@ def _row(line: BenchmarkLine, result: Multilevel, unit: str, mark: str) -> tuple
 def _suite_row(name: str, line: Line, result: Multilevel, unit: str) -> tuple[Cell, ...]:
     told = advice(line, result)
     return (name, "", "", "", speedup(line), interval_text(line), word(line, unit), told)
-
-
-def _name_width(rows: Collection[tuple[Cell, ...]]) -> int:
-    """Leave the names what the widest row leaves, within bounds."""
-    columns = list(zip(*rows, strict=True))[1:]
-    taken = sum(2 + max(len(cell_text(cell)) for cell in column) for column in columns)
-    return min(max(_WIDTH - taken, _NAME[0]), _NAME[1])
-
-
-def cell_text(cell: Cell) -> str:
-    """Give a cell as it is written."""
-    return cell.text if isinstance(cell, Value) else cell
 
 
 def hpt_text(bound: HptBound) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from ..pages.model import Column, Section, Sentence, Table
+from ..pages.model import Section, Sentence, Table, columns_of
 from ..record.words import shorten
 
 if TYPE_CHECKING:
@@ -28,23 +28,7 @@ class MixturePair:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Answers:
-    """The methods' own results, None where one could not answer.
-
-    Attributes
-    ----------
-    hpt, suite, randomized, bootstrap
-        What each method gives.
-    at_estimate : float or None
-        HPT's reliability at the session intervals' speedup.
-    best : HptSpeedup or None
-        The largest speedup that HPT claims, with its whole curve.
-    mixtures : tuple of MixturePair
-        Of the benchmarks that can be fitted on both sides.
-    chances : tuple of float
-        I2 of each of them, in the same order.
-    friedman : float or None
-        Its p.
-    """
+    """The methods' own results, None where one could not answer."""
 
     hpt: HptResult | None = None
     at_estimate: float | None = None
@@ -64,16 +48,12 @@ Reason = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """What one method says.
-
-    `unit` is what it treats as an independent draw and `estimand` what its numbers are of. `word`
-    is None for a method that gives none; the numbers are None where the method has no such number.
-    """
+    """What one method says."""
 
     method: str
     unit: str
     estimand: str
-    word: Word | None
+    word: Word | None = None
     value: float | None = None
     low: float | None = None
     high: float | None = None
@@ -114,11 +94,7 @@ def panel_section(variant: str, baseline: str, panel: Panel, number: int) -> Sec
     ours, theirs = (shorten(name, _NAME) for name in (variant, baseline))
     table = Table(
         name=f"methods-{number}",
-        columns=(
-            Column("method", "left"),
-            Column("unit; estimand", "left"),
-            Column("answer", "left"),
-        ),
+        columns=columns_of("<method", "<unit; estimand", "<answer"),
         rows=tuple(
             (one.method, f"{one.unit}s; {one.estimand}", one.answer) for one in panel.methods
         ),

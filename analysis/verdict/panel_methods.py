@@ -77,7 +77,7 @@ def ask(
 def _refused(why_not: str) -> Panel:
     """Give the panel of sides that no method takes."""
     refusal = f"not possible: {why_not}"
-    none = Said(method="all", unit="run", estimand="ratios", word=None, answer=refusal)
+    none = Said(method="all", unit="run", estimand="ratios", answer=refusal)
     return Panel(methods=(none,), disagreements=())
 
 
@@ -87,7 +87,7 @@ def _tried(work: Callable[[], _T], told: list[Said], method: str, unit: str, of:
         return work()
     except FairtrialError as error:
         refusal = f"not possible: {error.what}"
-        told.append(Said(method=method, unit=unit, estimand=of, word=None, answer=refusal))
+        told.append(Said(method=method, unit=unit, estimand=of, answer=refusal))
         return None
 
 
@@ -221,27 +221,21 @@ def _bootstrap(
 
 def _mixtures(pairs: Sequence[MixturePair], better: Better, told: list[Said]) -> tuple[float, ...]:
     """Give I2 of each benchmark that both mixtures fit."""
-    of = "one run against another"
     both = ((pair.candidate, pair.baseline) for pair in pairs)
     chances = tuple(
         probability_faster(a, b) if better == "lower" else probability_faster(b, a) for a, b in both
     )
-    if not chances:
-        refusal = "not possible: no benchmark's runs can be fitted on both sides"
-        said = Said(method="mixtures", unit="run", estimand=of, word=None, answer=refusal)
-    else:
-        mean = float(np.mean(chances))
-        span = f" ({min(chances):.3f} to {max(chances):.3f})" if len(chances) > 1 else ""
-        said = Said(
-            method="mixtures",
-            unit="run",
-            estimand=of,
-            word=None,
-            value=mean,
-            low=min(chances),
-            high=max(chances),
-            answer=f"better with chance {mean:.3f}{span}",
-        )
+    said = Said(
+        method="mixtures",
+        unit="run",
+        estimand="one run against another",
+        answer="not possible: no benchmark's runs can be fitted on both sides",
+    )
+    if chances:
+        mean, low, high = float(np.mean(chances)), min(chances), max(chances)
+        span = f" ({low:.3f} to {high:.3f})" if len(chances) > 1 else ""
+        answer = f"better with chance {mean:.3f}{span}"
+        said = replace(said, value=mean, low=low, high=high, answer=answer)
     told.append(said)
     return chances
 
@@ -263,13 +257,12 @@ def _friedman(
     if len(ours.benchmarks) < 2:
         return None
     sign = 1 if ours.better == "lower" else -1
-    means = np.array(
+    result = friedman(
         [
             [sign * float(np.log(values).mean()) for values in row]
             for row in zip(ours.samples, theirs.samples, strict=True)
         ]
     )
-    result = friedman(means)
     p = result.pvalue if result.pvalue_tied is None else result.pvalue_tied
     better = result.ranks[0] < result.ranks[1]
     told.append(

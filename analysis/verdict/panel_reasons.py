@@ -130,7 +130,7 @@ def _speedup_test(found: Multilevel, answers: Answers) -> _Found:
         more = max((runs for runs in needed if runs is not None), default=None)
         told = "" if more is None else f"; from {more} runs on it would"
         yield (
-            "failed-assumption" if more is None else "too-few-runs",
+            ("failed-assumption" if more is None else "too-few-runs"),
             (
                 f"the Speedup-Test cannot conclude about the mean of {_named(without)}: a check of "
                 f"its assumptions, such as normality, failed{told}"

@@ -46,11 +46,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairLine:
-    """One variant against another over the suite, as `multilevel` says it.
-
-    `pvalue_adjusted` is Holm's over all pairs, and `outcome` the word after it; the interval is
-    not adjusted. `faster` and `slower` count benchmarks with that word.
-    """
+    """One variant against another over the suite, as `multilevel` says it."""
 
     derived: ClassVar[tuple[str, ...]] = ("pvalue_of",)
     pvalue_of: ClassVar[str] = "two-sided"
@@ -80,22 +76,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking(Result):
-    """Every pair of variants, and the ranks that follow.
-
-    Attributes
-    ----------
-    looks, look_alpha, looks_rule, risk_total
-        As of `Multilevel`.
-    pairs : tuple of PairLine
-        The better variant of each pair first.
-    places : tuple of Place
-        Best first, by the pairs' mean logs.
-    friedman, nemenyi : Friedman or None, float or None
-        The published ranking of the suite and its critical difference of mean ranks, None below
-        two benchmarks; the cautions say how often it is wrong.
-    ranked : bool
-        Whether a screen shows the ranks, not only the pairs.
-    """
+    """Every pair of variants, and the ranks that follow."""
 
     method: ClassVar[str] = "ranking"
     unlisted: ClassVar[frozenset[str]] = frozenset({"ranked", "timed"})
@@ -130,10 +111,7 @@ class Chances:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BestOf(Result):
-    """The chance of each variant to have the best of so many runs each (I3).
-
-    `mean` is over the benchmarks; a benchmark that some variant has no mixture for is left out.
-    """
+    """The chance of each variant to have the best of so many runs each (I3)."""
 
     method: ClassVar[str] = "best-of"
 

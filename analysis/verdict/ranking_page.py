@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 
 from ..methods.multilevel.page import level_text, looks_text
 from ..pages import number_format as figures
-from ..pages.model import Column, Command, Page, Section, Sentence, Table, Value, page_of
+from ..pages.model import (
+    Column,
+    Command,
+    Page,
+    Section,
+    Sentence,
+    Table,
+    Value,
+    columns_of,
+    page_of,
+)
 from ..pages.number_format import Word, said
 from ..record.words import shorten
 from .ranking import BestOf, PairLine, Ranking
@@ -53,7 +63,7 @@ def _metric(metric: str) -> str:
 def _places(result: Ranking) -> Table:
     return Table(
         name="places",
-        columns=(Column("rank"), Column("", "left")),
+        columns=columns_of("rank", "<"),
         rows=tuple(
             (
                 f"{one.best}" if one.best == one.worst else f"{one.best} to {one.worst}",
@@ -80,14 +90,7 @@ def _pairs(result: Ranking) -> Table:
     level = level_text(result.look_alpha)
     return Table(
         name="pairs",
-        columns=(
-            Column("", "left"),
-            Column("against", "left"),
-            Column("speedup"),
-            Column(level, "left"),
-            Column("", "left"),
-            Column("benchmarks", "left"),
-        ),
+        columns=columns_of("<", "<against", "speedup", f"<{level}", "<", "<benchmarks"),
         rows=tuple(
             (
                 shorten(one.candidate, _NAME),

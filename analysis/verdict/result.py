@@ -21,11 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HptBound:
-    """The largest speedup that HPT claims with a reliability.
-
-    `value` is None when no speedup reaches `required`; `attained_confidence` is what it reaches,
-    and `below_one` says that the candidate reaches it only with its scores raised.
-    """
+    """The largest speedup that HPT claims with a reliability."""
 
     required: float
     value: float | None
@@ -35,17 +31,12 @@ class HptBound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateVerdict:
-    """One candidate against the baseline.
-
-    `multilevel` is None when nothing could be compared, `hpt_speedup` also where there is a single
-    benchmark, because HPT compares suites, and `panel` where nobody asked for it. `hosts` is what
-    several hosts say, of a fleet; then `multilevel` is of hosts like these, and there is no HPT.
-    """
+    """One candidate against the baseline."""
 
     variant: str
     multilevel: Multilevel | None
-    hpt_speedup: HptBound | None
-    panel: Panel | None
+    hpt_speedup: HptBound | None = None
+    panel: Panel | None = None
     hosts: HostLevel | None = None
 
 

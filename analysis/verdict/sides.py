@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -108,7 +108,14 @@ def _side(trial: Trial, variant: str, metric: str, benchmarks: Sequence[str] | N
         why = f" ({error.what})" if (trial.values(metric)[mine] <= 0).any() else ""
         said = Caution("variant-left-out", f"{variant} has no run that counts{why}", (variant,))
         return Side(name=variant, matrix=None, floored=floored, cautions=(said,))
-    told = _cautions(variant, metric, matrix, floored)
+    found = [c.of(variant) for c in matrix.cautions if not (floored and c.code == "floored")]
+    if floored:
+        text = (
+            f"{variant}: {metric} of {figures.listed(floored, 3)} is only the launcher's floor: "
+            "not compared"
+        )
+        found.append(Caution("floored", text, (variant, *floored)))
+    told = tuple(found)
     kept: PerformanceMatrix | None = matrix
     if benchmarks is not None:
         left_out = {*named_in(matrix), *matrix.failed} - set(benchmarks)
@@ -120,20 +127,6 @@ def _side(trial: Trial, variant: str, metric: str, benchmarks: Sequence[str] | N
         floored=floored,
         cautions=told,
     )
-
-
-def _cautions(
-    variant: str, metric: str, matrix: PerformanceMatrix, floored: Sequence[str]
-) -> tuple[Caution, ...]:
-    """Say what holds for the variant's runs; benchmarks that are only bounds are named."""
-    found = [c.of(variant) for c in matrix.cautions if not (floored and c.code == "floored")]
-    if floored:
-        text = (
-            f"{variant}: {metric} of {figures.listed(floored, 3)} is only the launcher's floor: "
-            "not compared"
-        )
-        found.append(Caution("floored", text, (variant, *floored)))
-    return tuple(found)
 
 
 def candidates_in(trial: Trial, asked: Sequence[str] | None) -> tuple[str, ...]:
@@ -165,48 +158,30 @@ def known_names(what: str, asked: Sequence[str] | None, there: Sequence[str], wh
             raise UsageError(f"there is no {what} {name!r}", where, f"known: {', '.join(there)}")
 
 
-class RunCounts(NamedTuple):
-    """The runs of the variants that are judged.
-
-    `session_runs` are the fewest and the most runs of a cell in a session, None where sessions are
-    unknown.
-    """
-
-    sessions: int
-    session_runs: tuple[int, int] | None
-    runs: int
-    warmups: int = 0
-    failed: int = 0
-
-
 def counts_of(
     trial: Trial, metric: str, variants: Sequence[str], sides: Iterable[Side]
-) -> RunCounts:
-    """Count the runs of a trial's variants, and what of them the sides hold."""
+) -> dict[str, Any]:
+    """Count the runs of a trial's variants, and what of them the sides hold, as a verdict names them."""
     mine = np.isin(trial.variant, [trial.manifest.variants.index(name) for name in variants])
-    return RunCounts(
-        sessions=trial.sessions,
-        session_runs=session_runs([one.matrix for one in sides if one.matrix is not None]),
-        runs=int((trial.judged(metric) & mine).sum()),
-        warmups=int((trial.warmup & mine).sum()),
-        failed=sum(not run.warmup and run.variant in variants for run in trial.failures()),
-    )
+    return {
+        **counted(trial.sessions, [one.matrix for one in sides if one.matrix is not None]),
+        "runs": int((trial.judged(metric) & mine).sum()),
+        "warmups": int((trial.warmup & mine).sum()),
+        "failed": sum(not run.warmup and run.variant in variants for run in trial.failures()),
+    }
 
 
-def summed(each: Sequence[RunCounts]) -> RunCounts:
+def summed(each: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Count the runs of several trials together."""
-    known = [count for one in each if one.session_runs is not None for count in one.session_runs]
-    return RunCounts(
-        sessions=sum(one.sessions for one in each),
-        session_runs=(min(known), max(known)) if known else None,
-        runs=sum(one.runs for one in each),
-        warmups=sum(one.warmups for one in each),
-        failed=sum(one.failed for one in each),
-    )
+    known = [count for one in each for count in one["session_runs"] or ()]
+    return {
+        **{name: sum(one[name] for one in each) for name in each[0] if name != "session_runs"},
+        "session_runs": (min(known), max(known)) if known else None,
+    }
 
 
-def session_runs(matrices: Sequence[PerformanceMatrix]) -> tuple[int, int] | None:
-    """Count the fewest and the most runs of a cell in a session."""
+def counted(sessions: int, matrices: Sequence[PerformanceMatrix]) -> dict[str, Any]:
+    """Count the runs that sides hold; `session_runs` are the fewest and the most of a cell in a session."""
     counts = [
         int(count)
         for matrix in matrices
@@ -214,7 +189,13 @@ def session_runs(matrices: Sequence[PerformanceMatrix]) -> tuple[int, int] | Non
         for row in matrix.sessions
         for count in np.unique(row, return_counts=True)[1]
     ]
-    return (min(counts), max(counts)) if counts else None
+    return {
+        "sessions": sessions,
+        "session_runs": (min(counts), max(counts)) if counts else None,
+        "runs": sum(runs for matrix in matrices for runs in matrix.runs),
+        "warmups": 0,
+        "failed": 0,
+    }
 
 
 _EARLIEST = datetime.datetime(1, 1, 1, tzinfo=datetime.UTC)
@@ -251,12 +232,7 @@ def looks_at(manifests: Sequence[Manifest], looks: int | None, *, always_valid: 
 
 
 def looks_at_hosts(manifests: Sequence[Manifest], looks: int | None) -> Looks:
-    """Give the look that a verdict on the hosts of a fleet is.
-
-    A fleet grows in rounds, in which each host is appended to once at most: the host that was appended
-    to most often tells how many rounds there were. Its hosts can be judged from the first round on,
-    however few sessions each has.
-    """
+    """Give the look that a verdict on the hosts of a fleet is."""
     if looks is not None:
         return Looks.planned(looks)
     rounds = 1 + max(len(one.appended) for one in manifests)

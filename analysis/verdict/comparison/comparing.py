@@ -81,14 +81,6 @@ class _How(NamedTuple):
     looks: tuple[Looks, Looks]
 
 
-class _Judged(NamedTuple):
-    """What both trials' runs come to: the answers on each candidate, levels, and cautions."""
-
-    answers: tuple[Answers, ...]
-    levels: tuple[Level, ...]
-    cautions: tuple[Caution, ...]
-
-
 @door
 def compare_trials(
     old: Trial,
@@ -145,9 +137,9 @@ def compare_trials(
     )
     same = _same_trial(old, new)
     how = _How(metric=metric, confidence=confidence, margin=margin, looks=(looks[0], looks[1]))
-    judged = _judged(old, new, (a, b), how)
+    answers, levels, told = _judged(old, new, (a, b), how)
     candidates = compare_answers(
-        judged.answers,
+        answers,
         confidence=confidence,
         margin=margin,
         same=same,
@@ -155,7 +147,7 @@ def compare_trials(
     )
     changed = campaign_changes(old, new)
     imported = "imported" in (old.manifest.origin, new.manifest.origin)  # they had no campaign
-    around = surroundings_of(old, new)
+    environment, drift, hidden = surroundings_of(old, new)
     only = [
         {
             "variants": tuple(name for name in one.variants if name not in other.variants),
@@ -176,19 +168,19 @@ def compare_trials(
         same_campaign=None if imported else same_campaign(a, b, changed),
         same_host=same_host(a, b),
         candidates=candidates,
-        levels=judged.levels,
+        levels=levels,
         campaign=changed,
         plan=plan_changes(a, b),
-        environment=around.changes,
-        drift_old=around.drift_old,
-        drift_new=around.drift_new,
+        environment=environment,
+        drift_old=drift[0],
+        drift_new=drift[1],
         only_old=only[0],
         only_new=only[1],
         cautions=merged(
             [not_judged(unasked)] if unasked else (),
             structure_cautions(old, new, (a, b), only, same=same),
-            judged.cautions,
-            hidden_cautions(around.hidden),
+            told,
+            hidden_cautions(hidden),
             side_cautions(old, new, labels),
         ),
     )
@@ -227,12 +219,13 @@ def _judged(
     new: Trial,
     sides: tuple[TrialSide, TrialSide],
     how: _How,
-) -> _Judged:
+) -> tuple[list[Answers], tuple[Level, ...], list[Caution]]:
+    """Judge both trials' runs: the answers on each candidate, the levels, and cautions."""
     common = tuple(name for name in sides[0].variants if name in sides[1].variants)
     lone = lone_pair(*sides)
     called = [lone] if lone is not None else [(name, name) for name in common]
     if not called:
-        return _Judged(answers=(), levels=(), cautions=())
+        return [], (), []
     try:
         ours, theirs = (
             sides_of(trial, how.metric, [pair[k] for pair in called], None)
@@ -240,7 +233,7 @@ def _judged(
         )
     except InsufficientDataError as error:
         said = Caution("no-common-results", f"{error.where}: {error.what}: no result is compared")
-        return _Judged(answers=(), levels=(), cautions=(said,))
+        return [], (), [said]
     baseline = next(
         (name for name in (sides[0].baseline, sides[1].baseline) if name in common), None
     )
@@ -263,18 +256,14 @@ def _judged(
             cautions.append(Caution("no-common-results", text, (name,)))
         else:
             answers.append(found)
-    told = [
+    cautions += [
         caution.of(side.label)
         for side, group in zip(sides, (ours, theirs), strict=True)
         for one in group.values()
         for caution in one.cautions
         if caution.code in ("variant-left-out", "floored")
     ]
-    return _Judged(
-        answers=tuple(answers),
-        levels=levels_of(ours, theirs, called, how.confidence, how.margin),
-        cautions=(*cautions, *told),
-    )
+    return answers, levels_of(ours, theirs, called, how.confidence, how.margin), cautions
 
 
 _Pair = tuple[PerformanceMatrix, PerformanceMatrix]

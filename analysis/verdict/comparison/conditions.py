@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from ...data.protocol import FREE_SETTINGS, setting_leaves, settings_of
@@ -81,11 +81,7 @@ def plan_changes(old: TrialSide, new: TrialSide) -> tuple[CampaignChange, ...]:
 def same_campaign(
     old: TrialSide, new: TrialSide, changes: tuple[CampaignChange, ...]
 ) -> bool | None:
-    """Tell whether both are trials of one campaign.
-
-    Seed, sessions and who may read a trial are no part of it. Identities tell where one rule made
-    them; of two rules, only what differs tells something.
-    """
+    """Tell whether both are trials of one campaign."""
     one_rule = old.identity_rule == new.identity_rule
     if one_rule and old.identity == new.identity:
         return True
@@ -95,12 +91,7 @@ def same_campaign(
 
 
 def campaign_changes(old: Trial, new: Trial) -> tuple[CampaignChange, ...]:
-    """Give the keys of the resolved campaigns that differ, in the old one's order.
-
-    A key that only one has, while the identities agree, is one that a version of fairtrial does not
-    know and that stands at its default: no difference. Empty where a trial does not say what its
-    campaign came to.
-    """
+    """Give the keys of the resolved campaigns that differ, in the old one's order."""
     a, b = (
         dict(setting_leaves(found)) if found else {}
         for found in (settings_of(old.path), settings_of(new.path))
@@ -124,22 +115,14 @@ def _differing(
             yield CampaignChange(key=key, old=a.get(key), new=b.get(key), only=only)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """What differs between the first sessions, and how often each trial's environment changed.
+def surroundings_of(
+    old: Trial, new: Trial
+) -> tuple[tuple[Change, ...] | None, tuple[int | None, int | None], int]:
+    """Say what differs between the first sessions, and how often each trial's environment changed.
 
-    `changes` is None where an environment is unknown, and each count where it is that trial's.
-    `hidden` counts the keys that cannot be compared, because names were taken out of a trial.
+    The first is None where an environment is unknown, and each count where it is that trial's. The last
+    counts the keys that cannot be compared, because names were taken out of a trial.
     """
-
-    changes: tuple[Change, ...] | None
-    drift_old: int | None
-    drift_new: int | None
-    hidden: int
-
-
-def surroundings_of(old: Trial, new: Trial) -> Surroundings:
-    """Compare the environments of two trials."""
     a, b = _records(old), _records(new)
     changes = diff(a[0], b[0]) if a and b else None
     told = changes
@@ -149,20 +132,11 @@ def surroundings_of(old: Trial, new: Trial) -> Surroundings:
             for change in changes
             if not any(PLACEHOLDER.search(repr(value)) for value in (change.old, change.new))
         )
-    return Surroundings(
-        changes=told,
-        drift_old=_drift(a),
-        drift_new=_drift(b),
-        hidden=len(changes or ()) - len(told or ()),
-    )
+    return told, (_drift(a), _drift(b)), len(changes or ()) - len(told or ())
 
 
 def same_host(old: TrialSide, new: TrialSide) -> bool | None:
-    """Tell whether one machine measured both.
-
-    None where a machine id is unknown or taken out, and where one id has two names: a machine that
-    was renamed, or two that were cloned from one image.
-    """
+    """Tell whether one machine measured both."""
     if old.host_id is None or new.host_id is None:
         return None
     taken_out = any(PLACEHOLDER.fullmatch(one.host_id or "") for one in (old, new))

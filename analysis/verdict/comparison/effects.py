@@ -195,6 +195,10 @@ def _known(effect: Effect, design: str) -> bool:
 
 
 _BY_SESSIONS = ("paired", "separate")
+_OF_A_LINE = (
+    *("speedup", "low", "high", "outcome"),
+    *("error", "errors", "freedom", "freedoms", "step_added"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -233,10 +237,7 @@ def compare_answers(
     same: bool = False,
     next_alpha: float | None = None,
 ) -> tuple[CandidateComparison, ...]:
-    """Compare what two trials say of each candidate.
-
-    All benchmarks of all candidates are one family of Holm's, the suites another.
-    """
+    """Compare what two trials say of each candidate."""
     law, bound = Law(alpha=1.0 - confidence), math.log1p(margin)
     following = law if next_alpha is None else Law(alpha=next_alpha)
     pairs = [list(_pairs(one)) for one in answers]
@@ -272,7 +273,11 @@ def _pairs(answers: Answers) -> Iterable[_Pair]:
     known = {line.name for line, _ in lines}
     lone = [pair for pair in answers.lone if pair[0].name not in known]
     for old, new in (*lines, *lone):
-        yield _Pair(name=old.name, old=_of(old), new=_of(new), designs=designs)
+        first, second = (
+            _effect(line, line.sessions, line.outcome_uncorrected, line.reason)
+            for line in (old, new)
+        )
+        yield _Pair(name=old.name, old=first, new=second, designs=designs)
 
 
 def _suite(answers: Answers) -> _Pair | None:
@@ -288,10 +293,6 @@ def _suite(answers: Answers) -> _Pair | None:
     )
 
 
-def _of(line: BenchmarkLine) -> Effect:
-    return _effect(line, line.sessions, line.outcome_uncorrected, line.reason)
-
-
 def _of_suite(line: Line, design: str) -> Effect:
     """Give the suite's effect; its sessions are what its degrees of freedom count."""
     if design == "confounded":
@@ -305,16 +306,8 @@ def _of_suite(line: Line, design: str) -> Effect:
 
 def _effect(line: Line, sessions: int, uncorrected: str, reason: str | None) -> Effect:
     return Effect(
-        speedup=line.speedup,
-        low=line.low,
-        high=line.high,
-        error=line.error,
-        freedom=line.freedom,
-        errors=line.errors,
-        step_added=line.step_added,
-        freedoms=line.freedoms,
+        **{name: getattr(line, name) for name in _OF_A_LINE},
         sessions=sessions,
-        outcome=line.outcome,
         outcome_uncorrected=uncorrected,  # type: ignore[arg-type]  # a line's words are words
         reason=reason,
     )
@@ -365,7 +358,7 @@ def _differences(pairs: Sequence[_Pair], alpha: float, margin: float) -> Differe
         for side, (effect, tested) in enumerate(
             zip((pair.old, pair.new), pair.tested, strict=True)
         ):
-            logs[k, side] = _log(effect.speedup)
+            logs[k, side] = math.nan if effect.speedup is None else math.log(effect.speedup)
             if not tested or (effect.freedom is None and effect.freedoms is None):
                 continue
             errors[k, side], freedoms[k, side] = _number(effect.error), _number(effect.freedom)
@@ -380,10 +373,6 @@ def _differences(pairs: Sequence[_Pair], alpha: float, margin: float) -> Differe
         parts=(parts[0], parts[1]),
         step=np.array([sum(side.step_added or 0.0 for side in (p.old, p.new)) for p in pairs]),
     )
-
-
-def _log(speedup: float | None) -> float:
-    return math.nan if speedup is None else math.log(speedup)
 
 
 def _number(value: float | None) -> float:

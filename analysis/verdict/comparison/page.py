@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from ...methods.multilevel.page import looks_text, needed_text
 from ...pages import number_format as figures
-from ...pages.model import Column, Page, Section, Sentence, Table, Value, page_of
+from ...pages.model import Page, Section, Sentence, Table, Value, columns_of, page_of, value_of
 from ...pages.number_format import said
 from ...record.words import shorten
 from .result import (
@@ -147,7 +148,7 @@ def _said(result: TrialComparison, effect: Effect) -> str:
 
 
 def effect_text(effect: Effect) -> str:
-    """Write a speedup with its interval, such as ``1.25x [1.24, 1.26]``; "-" without one."""
+    """Write a speedup with its interval."""
     return _with_ends(effect.speedup, effect.low, effect.high)
 
 
@@ -157,6 +158,7 @@ def ratio_text(line: EffectComparison) -> str:
 
 
 def _with_ends(value: float | None, low: float | None, high: float | None) -> str:
+    """Write a ratio with its interval, such as ``1.25x [1.24, 1.26]``; "-" without one."""
     if value is None:
         return "-"
     if low is None or high is None:
@@ -218,21 +220,14 @@ def _effects(
     notes = tuple(_note(result, line) for line in rows)
     yield Table(
         name=f"effects-{number}",
-        columns=(
-            Column("", "left"),
-            Column("first", "left"),
-            Column("second", "left"),
-            Column("second / first", "left"),
-            Column("adjusted p"),
-            Column("", "left"),
-        ),
+        columns=columns_of("<", "<first", "<second", "<second / first", "adjusted p", "<"),
         rows=tuple(
             (
                 f"these {_counted(one)}" if line is one.these else shorten(line.name, _NAME_WIDTH),
                 Value(effect_text(line.old), line.old.speedup),
                 Value(effect_text(line.new), line.new.speedup),
                 Value(ratio_text(line), line.ratio),
-                _pvalue(line),
+                value_of(line.pvalue_adjusted, figures.bare_pvalue),
                 agreement_text(result, line),
             )
             for line in rows
@@ -268,28 +263,22 @@ def _counted(one: CandidateComparison) -> int:
     return sum(line.ratio is not None for line in one.benchmarks)
 
 
-def _pvalue(line: EffectComparison) -> Value:
-    p = line.pvalue_adjusted
-    return Value("-" if p is None else figures.pvalue(p).removeprefix("= "), p)
-
-
 def _around(result: TrialComparison) -> Iterator[Section]:
     """Set what is around the results: levels, campaign, plan, environment."""
     if result.levels and not result.same_trial:
         yield Section(tuple(_levels(result)), title="levels of the runs, second over first")
-    if result.campaign:
-        yield _changes(
-            "campaign", [change_text(c, result.old, result.new) for c in result.campaign]
-        )
-    if result.plan:
-        yield _changes("plan", [change_text(c, result.old, result.new) for c in result.plan])
+    for title, changes in (("campaign", result.campaign), ("plan", result.plan)):
+        if changes:
+            texts = (change_text(change, result.old, result.new) for change in changes)
+            yield Section(tuple(map(Sentence, texts)), title=title)
     if result.environment is None:
         nothing = "nothing is known of the environment of at least one trial"
         yield Section((Sentence(nothing),), title="environment")
     elif result.environment:
         count = len(result.environment)
         title = f"environment: {count} change{'s' * (count > 1)}"
-        yield _changes(title, [change.what for change in result.environment])
+        told = tuple(Sentence(change.what) for change in result.environment)
+        yield Section(told, title=title)
     drifts = [
         f"within {side.label} the environment changed as well ({count} change{'s' * (count > 1)}): "
         f"fairtrial status --diff {side.path}"
@@ -300,30 +289,20 @@ def _around(result: TrialComparison) -> Iterator[Section]:
         yield Section(tuple(map(Sentence, drifts)))
 
 
-def _changes(title: str, texts: list[str]) -> Section:
-    return Section(tuple(map(Sentence, texts)), title=title)
-
-
 def _levels(result: TrialComparison) -> Iterator[Table | Sentence]:
     """Set the levels: every benchmark where there is no effect, else one line for each variant."""
     levels = [one for one in result.levels if _shown(result, one)]
+    write = partial(figures.quantity, unit=result.unit)
     yield Table(
         name="levels",
-        columns=(
-            Column("", "left"),
-            Column("", "left"),
-            Column("first"),
-            Column("second"),
-            Column("ratio", "left"),
-            Column("", "left"),
-        ),
+        columns=columns_of("<", "<", "first", "second", "<ratio", "<"),
         rows=tuple(
             (
                 shorten(one.variant, _NAME_WIDTH),
                 shorten(one.benchmark or "the suite", _NAME_WIDTH),
-                _mean(result, one.mean_old),
-                _mean(result, one.mean_new),
-                Value(_ratio(one), one.ratio),
+                value_of(one.mean_old, write, ""),
+                value_of(one.mean_new, write, ""),
+                Value(_with_ends(one.ratio, one.low, one.high), one.ratio),
                 said(one.outcome, timed=result.timed),
             )
             for one in levels[:_MOST]
@@ -338,15 +317,3 @@ def _shown(result: TrialComparison, one: Level) -> bool:
         return True
     suites = {level.variant for level in result.levels if level.benchmark is None}
     return one.benchmark is None or one.variant not in suites
-
-
-def _mean(result: TrialComparison, mean: float | None) -> Value:
-    return Value("" if mean is None else figures.quantity(mean, result.unit), mean)
-
-
-def _ratio(one: Level) -> str:
-    if one.ratio is None:
-        return "-"
-    if one.low is None or one.high is None:
-        return figures.ratio(one.ratio)
-    return f"{figures.ratio_within(one.ratio, one.low, one.high)} {figures.ends(one.low, one.high)}"

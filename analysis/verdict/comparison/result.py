@@ -32,25 +32,7 @@ _REFERENCES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """What one trial says of a candidate against the baseline, as its verdict has it.
-
-    Attributes
-    ----------
-    speedup, low, high : float or None
-        The speedup and its interval; None where there is none.
-    error, freedom : float or None
-        Standard error of the log of the speedup and its degrees of freedom.
-    errors, freedoms : tuple of float or None
-        The independent parts of the error, as the trial's line has them.
-    step_added : float or None
-        What the clock's step adds to each half of its interval of the logarithm.
-    sessions : int
-        Session values behind it; 1 within one session, 0 where session and variant are one.
-    outcome, outcome_uncorrected : {"faster", "slower", "equivalent", "undecided"}
-        The verdict's word, and what the interval alone says.
-    reason : str or None
-        Why the verdict leaves it undecided in spite of numbers.
-    """
+    """What one trial says of a candidate against the baseline, as its verdict has it."""
 
     speedup: float | None
     low: float | None
@@ -73,11 +55,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class More:
-    """How many more sessions the second trial needs; `target` is what the first one concludes.
-
-    `sessions` is the least number with which the second trial would say the first one's word with a
-    chance of 80 %, were the effect as the first one says; None beyond 100.
-    """
+    """How many more sessions the second trial needs; `target` is what the first one concludes."""
 
     sessions: int | None
     target: Word
@@ -89,38 +67,7 @@ class More:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EffectComparison:
-    """One effect in both trials, and its difference.
-
-    Attributes
-    ----------
-    name : str
-        The benchmark, or "these".
-    old, new : Effect
-        What each trial says.
-    ratio, low, high : float or None
-        The new speedup over the old one, with its interval, which is not adjusted.
-    error, freedom : float or None
-        Standard error of the log of the ratio, and its degrees of freedom (Satterthwaite's; None
-        where `law` is "banerjee").
-    pvalue, pvalue_adjusted : float or None
-        Two-sided, of H0: both trials have one speedup; after Holm's correction. None without spread,
-        or where a trial has fewer than two sessions.
-    pvalue_welch : float or None
-        Welch's p, also where it is not the one that counts.
-    law : {"welch", "banerjee"} or None
-        Welch's t where both effects have the same degrees of freedom, else Banerjee's bound, because
-        Welch's tail is too light there; None where there is no test.
-    difference : {"larger", "smaller", "equivalent", "undecided"} or None
-        What the new speedup is: proven larger or smaller than the old one, within the margin of it,
-        or none of these; None where there is no test.
-    agreement : {"agrees", "compatible", "differs", "cannot tell"}
-        What becomes of the first trial's word.
-    reason : str or None
-        Why "cannot tell": "one-session-old", "one-session-new", "no-value-old", "no-value-new",
-        "fails-more-old", "fails-more-new", "no-spread-old", "no-spread-new", "too-wide" or "nothing-concluded".
-    more_sessions : More or None
-        Where more sessions of the second trial would help.
-    """
+    """One effect in both trials, and its difference."""
 
     name: str
     old: Effect
@@ -150,21 +97,7 @@ class EffectComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateComparison:
-    """One candidate against the baseline, in both trials.
-
-    Attributes
-    ----------
-    variant, baseline : str
-        The sides.
-    design_old, design_new : str or None
-        How each trial compares them, as in the verdict; None where it cannot.
-    benchmarks : tuple of EffectComparison
-        The benchmarks that both trials have, in the old one's order.
-    these : EffectComparison or None
-        The mean over those that have an effect in both trials; None with fewer than two.
-    word : {"reproduced", "partly", "not", "cannot tell"}
-        What becomes of the first trial's conclusions on this candidate.
-    """
+    """One candidate against the baseline, in both trials."""
 
     variant: str
     baseline: str
@@ -192,13 +125,7 @@ class CandidateComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """How fast a variant's runs are in the new trial, beside the old one.
-
-    `variant` is its name in the new trial; the old one's only variant may have another.
-    `benchmark` is None for the mean over the benchmarks. `mean_old` and `mean_new` are geometric
-    means with sessions weighing equally, `ratio` is above 1 where the new trial is better, `low` and
-    `high` its interval by Welch's t on session means; None where a trial has fewer than two.
-    """
+    """How fast a variant's runs are in the new trial, beside the old one."""
 
     variant: str
     benchmark: str | None
@@ -212,30 +139,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialSide:
-    """One of the two trials: what it is, and how it was measured.
-
-    Attributes
-    ----------
-    label, trial, path : str
-        How it is called here, its name, its folder.
-    campaign, identity : str
-        Name and identity (SHA-256) of its campaign; `identity_rule` is the rule that made it.
-    host, host_id, cpu_model : str or None
-        The machine; None where it is unknown.
-    baseline, variants, benchmarks
-        Of its campaign.
-    seed, planned_sessions, runs, warmup, order, stop
-        Of its plan: `runs` of a cell in a session, `stop` a stopping rule in words, or None.
-    sessions, executed, failed : int
-        Sessions with runs that count, runs that were executed (warm-ups included), and those of
-        them that failed.
-    status, started, finished, tool_version : str or None
-        How it ended, when it was measured and by which version.
-    looks, look_alpha, looks_rule, risk_total
-        Which look its words and intervals are of, as in `Multilevel`.
-    outermost : {"session", "host"}
-        What its sessions are: of a fleet each is a host.
-    """
+    """One of the two trials: what it is, and how it was measured."""
 
     unlisted: ClassVar[frozenset[str]] = frozenset({"outermost"})
 
@@ -273,10 +177,7 @@ class TrialSide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignChange:
-    """A key of the resolved campaign that differs, with its values; None where a side lacks it.
-
-    `only` is "old" or "new" where one campaign has the key, else None.
-    """
+    """A key of the resolved campaign that differs, with its values; None where a side lacks it."""
 
     key: str
     old: Any

@@ -107,9 +107,9 @@ def test_a_certificate_of_a_quiet_host_is_cited_so_on_a_busy_one(
 ):
     write_certificate(certified(planted("there", findings=looks(there))), tmp_path / "shelf")
     trial = read_trial(planted("here", findings=looks(here)))
-    cited = newest_for(trial, tmp_path / "shelf")
-    assert cited.voids == ()
-    said = [text for text in cited.warns if "of a CPU" in text]
+    _, voids, warns = newest_for(trial, tmp_path / "shelf")
+    assert voids == ()
+    said = [text for text in warns if "of a CPU" in text]
     assert said == [f"others took {there:.2f} % of a CPU there, {here:.2f} % here"] * told
 
 
@@ -225,7 +225,7 @@ def test_what_cannot_be_written_is_said(planted, tmp_path):
 def test_the_newest_that_holds_is_cited(planted, tmp_path):
     path = planted()
     trial, folder = read_trial(path), tmp_path / "certificates"
-    assert newest_for(trial, folder).certificate is None
+    assert newest_for(trial, folder)[0] is None
     found = certified(path)
     write_certificate(replace(found, created="2026-01-01T00:00:00Z"), folder)
     write_certificate(replace(found, created="2026-02-01T00:00:00Z"), folder)
@@ -261,7 +261,7 @@ def test_two_machines_without_an_id_are_not_one(planted, tmp_path):
     folder = tmp_path / "certificates"
     path = planted(host_id="unknown")
     write_certificate(certified(path), folder)
-    assert newest_for(read_trial(path), folder).voids
+    assert newest_for(read_trial(path), folder)[1]
 
 
 def test_what_warns(planted, tmp_path):

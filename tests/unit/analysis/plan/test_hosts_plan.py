@@ -16,7 +16,7 @@ from scipy import stats
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import InsufficientDataError, UsageError
 from analysis.plan.components import variance_components
-from analysis.plan.goal import TrialCosts
+from analysis.plan.goal import Goal, TrialCosts
 from analysis.plan.hosts import Grid, HostPilot, HostSpread, half_widths, plan_hosts
 
 COSTS = TrialCosts(block_s=2.0, warmup_s=10.0, between_s=5.0, sessions=4, blocks=16)
@@ -124,10 +124,7 @@ def test_an_effect_is_told_where_the_t_test_of_the_half_width_tells_it(effect, h
     spread = HostSpread(host=1e-4, session=1e-4, run=1e-4)
     grid = Grid(
         spreads=(spread,),
-        half=None,
-        effect=math.log(effect),
-        power=0.8,
-        alpha=0.05,
+        goal=Goal(half=None, effect=math.log(effect), power=0.8, alpha=0.05),
         sessions=3,
         runs=3,
     )
