@@ -35,15 +35,19 @@ _FIRST_VERSION = shipped("harness/campaign/first_version.json")
 def identity_of(campaign: Campaign, rule: int = RULE) -> str:
     """Give a campaign's identity by a rule."""
     always: Mapping[str, list[str]] = _first_version()["fields"] if rule == 1 else {}
-    defaults = _Defaults({**todays_defaults(), **campaign.defaults})
+    defaults = _of_the_parts({**todays_defaults(), **campaign.defaults})
 
     def leaves_out(part: object, name: str, inside: object) -> bool:
         if name in NO_IDENTITY.get(type(part), ()):
             return True
         if name in always.get(type(part).__name__, ()):
             return False
-        emptied = inside == {} and dataclasses.is_dataclass(getattr(part, name))
-        return emptied or defaults.has(type(part), name, inside)
+        if inside == {} and dataclasses.is_dataclass(getattr(part, name)):
+            return True
+        known = defaults.get(type(part))
+        if known is None:
+            known = defaults[type(part)] = _of_the_class(type(part))
+        return name in known and bool(known[name] == inside)
 
     found = content(campaign, campaign.source.parent, leaves_out)
     text = json.dumps(found, sort_keys=True, separators=(",", ":"))
@@ -63,21 +67,14 @@ def _first_version() -> dict[str, Any]:
     return known
 
 
-class _Defaults:
-    """The defaults of each part of a campaign, as its content has them."""
-
-    def __init__(self, table: Table) -> None:
-        self._parts: dict[type, dict[str, Any]] = {}
-        for prefix, section in SECTIONS.items():
-            if section.model is not None:
-                part = self._parts.setdefault(section.model, _of_the_class(section.model))
-                part |= _of_the_keys(prefix, section, table)
-
-    def has(self, part: type, name: str, inside: object) -> bool:
-        """Tell whether that is the default of the part's field."""
-        if part not in self._parts:
-            self._parts[part] = _of_the_class(part)
-        return name in self._parts[part] and bool(self._parts[part][name] == inside)
+def _of_the_parts(table: Table) -> dict[type, dict[str, Any]]:
+    """Give the defaults of the parts of a campaign that have a section, as its content has them."""
+    parts: dict[type, dict[str, Any]] = {}
+    for prefix, section in SECTIONS.items():
+        if section.model is not None:
+            part = parts.setdefault(section.model, _of_the_class(section.model))
+            part |= _of_the_keys(prefix, section, table)
+    return parts
 
 
 def _of_the_keys(prefix: str, section: Section, table: Table) -> dict[str, Any]:

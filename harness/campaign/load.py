@@ -103,14 +103,14 @@ def load_campaign(
         raise UsageError(f"the seed must be from 0 to {MAX_SEED}, not {seed}")
     data = read_bytes(path)
     document = read_document(decoded(data, path), str(path))
-    shape = check_shape(document)
-    problems = [*document.problems, *shape.problems]
+    given, faults = check_shape(document)
+    problems = [*document.problems, *faults.problems]
     campaign = None
-    if shape.given is not None:
+    if given is not None:
         mine = own or OwnDefaults()
         table = {**todays_defaults(), **(defaults or {})}
-        resolver = Resolver(document, shape, table, mine.values)
-        resolver.notes += mine.notes(shape.given)
+        resolver = Resolver(document, given, faults, table, mine.values)
+        resolver.notes += mine.notes(given)
         campaign = resolver.resolve(seed, data)
         problems += resolver.problems
     if problems or campaign is None:
@@ -124,7 +124,7 @@ def campaign_name(path: Path) -> str:
     given = document.value.get("name") if isinstance(document.value, dict) else None
     if isinstance(given, str) and NAME.fullmatch(given):
         return normal(str(given))
-    raise CampaignError([*document.problems, *check_shape(document).problems])
+    raise CampaignError([*document.problems, *check_shape(document)[1].problems])
 
 
 def _place(problem: Problem) -> tuple[int, int]:

@@ -7,21 +7,17 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from .scalar_kinds import EMPTY, JsonSchema, Kind, Scalar, described, known_here, nearest
+from .scalar_kinds import EMPTY, JsonSchema, Kind, Scalar, described, known_here, nearest, text
 from .yaml_reader import Document, Location, quote
 
 if TYPE_CHECKING:
     from ..errors import Problem
 
 
-class Wrong:
-    """Stands where a value would, had the document a good one there."""
-
-
-WRONG: Final = Wrong()
+WRONG: Final = object()  # stands where a value would, had the document a good one there
 
 
 class Faults:
@@ -36,7 +32,11 @@ class Faults:
         self.problems: list[Problem] = []
         self.places: list[Location] = []
 
-    def value(self, at: Location, what: str, fix: str | None) -> Wrong:
+    def touch(self, path: Location) -> bool:
+        """Tell whether something at or below `path` was left out."""
+        return any(place[: len(path)] == path for place in self.places)
+
+    def value(self, at: Location, what: str, fix: str | None) -> Any:  # noqa: ANN401 - `WRONG`
         """Report a wrong value; `what` continues the sentence that its name begins."""
         self.problems.append(self.document.problem(at, f"{_label(at)} {what}", fix))
         return WRONG
@@ -49,10 +49,6 @@ class Faults:
         """Report that the mapping at `at` lacks a key."""
         what = f"{quote(name)} is missing{inside(at)}"
         self.problems.append(self.document.problem(at, what, "add it", key=bool(at)))
-
-    def leave_out(self, place: Location) -> None:
-        """Remember what is left out."""
-        self.places.append(place)
 
 
 def inside(at: Location) -> str:
@@ -74,6 +70,7 @@ NameRule = Callable[[str], tuple[str, str] | None]
 
 # What YAML reads as the text that it is, whatever it stands beside in a list.
 _PLAIN = re.compile(r"(?!(?:null|Null|NULL)$)[A-Za-z_./][A-Za-z0-9_./=+-]*")
+_ANY_TEXT = text()
 _NO_MAPPING = "write it as {key: value}, or as indented lines 'key: value'"
 
 
@@ -86,7 +83,7 @@ class Listed(Kind):
     most: int | None = None
     distinct: bool = False
 
-    def read(self, value: object, at: Location, faults: Faults) -> list[Any] | Wrong:
+    def read(self, value: object, at: Location, faults: Faults) -> Any:  # noqa: ANN401 - as the base
         """Give the list."""
         if not isinstance(value, list):
             fix = f"write [{_flow([value])}]" if isinstance(value, str) else _fix_of(value)
@@ -129,12 +126,12 @@ class Mapped(Kind):
 
     item: Kind
     names: JsonSchema
-    key: Scalar | None = None
+    key: Scalar = _ANY_TEXT
     refuses: NameRule = lambda _: None
     least: int = 0
     may_be_empty: bool = False
 
-    def read(self, value: object, at: Location, faults: Faults) -> dict[str, Any] | Wrong:
+    def read(self, value: object, at: Location, faults: Faults) -> Any:  # noqa: ANN401 - as the base
         """Give the mapping without the entries that are wrong."""
         if not isinstance(value, dict):
             return no_mapping(value, at, faults)
@@ -145,7 +142,7 @@ class Mapped(Kind):
             place = (*at, name)
             entry = self._entry(name, item, place, faults)
             if entry is WRONG:
-                faults.leave_out(place)
+                faults.places.append(place)
             else:
                 kept[name] = entry
         return kept if len(kept) >= self.least else WRONG
@@ -155,20 +152,15 @@ class Mapped(Kind):
         if refused:
             faults.key(place, *refused)
             return WRONG
-        named = self._is_named(name, place, faults)
-        empty = item is None and self.may_be_empty
-        entry = None if empty else self.item.read(item, place, faults)
-        return entry if named else WRONG
-
-    def _is_named(self, name: str, place: Location, faults: Faults) -> bool:
-        if self.key is None:
-            return True
+        before = len(faults.problems)
         try:
             self.key.parse(name)
         except ValueError:
             faults.key(place, f"{quote(name)} must be {self.key.needs}", "choose another name")
-            return False
-        return True
+        named = len(faults.problems) == before
+        empty = item is None and self.may_be_empty
+        entry = None if empty else self.item.read(item, place, faults)
+        return entry if named else WRONG
 
     def schema(self, sections: dict[str, JsonSchema]) -> JsonSchema:
         """Describe the mapping."""
@@ -231,7 +223,7 @@ class Forms(Kind):
         return value
 
 
-def no_mapping(value: object, at: Location, faults: Faults) -> Wrong:
+def no_mapping(value: object, at: Location, faults: Faults) -> Any:  # noqa: ANN401 - `WRONG`
     """Report that a mapping is needed."""
     what = f"must be a mapping of keys, not {described(value)}"
     return faults.value(at, what, _fix_of(value) or _NO_MAPPING)
@@ -290,38 +282,29 @@ class Key:
     default: Any = None
 
 
+@dataclass(eq=False)
 class Section(Kind):
-    """A mapping whose keys are known."""
+    """A mapping whose keys are known; other names than those that are `never_free` may be `free`."""
 
-    def __init__(
-        self,
-        name: str,
-        meaning: str,
-        keys: Mapping[str, Key],
-        *,
-        model: type | None = None,
-        rules: Iterable[Rule] = (),
-        more: JsonSchema | None = None,
-        free: Kind | None = None,
-        refuses: NameRule = lambda _: None,
-        never_free: Collection[str] = (),
-    ) -> None:
-        self.name = name
-        self.meaning = meaning
-        self.model = model
-        self.keys = {name: _of_model(model, name, key) for name, key in keys.items()}
-        self.rules = tuple(rules)
-        self.more = more or {}
-        self.free = free
-        self.refuses = refuses
-        self.never_free = frozenset(never_free)
+    name: str
+    meaning: str
+    keys: Mapping[str, Key]
+    model: type | None = None
+    rules: Iterable[Rule] = ()
+    more: JsonSchema = field(default_factory=dict)
+    free: Kind | None = None
+    refuses: NameRule = lambda _: None
+    never_free: Collection[str] = ()
+
+    def __post_init__(self) -> None:
+        self.keys = {name: _of_model(self.model, name, key) for name, key in self.keys.items()}
 
     @property
     def is_optional(self) -> bool:
         """Whether leaving it out is something else than leaving it empty."""
         return any(key.required for key in self.keys.values())
 
-    def read(self, value: object, at: Location, faults: Faults) -> dict[str, Any] | Wrong:
+    def read(self, value: object, at: Location, faults: Faults) -> Any:  # noqa: ANN401 - as the base
         """Give the keys that are there and right."""
         if not isinstance(value, dict):
             return no_mapping(value, at, faults)
@@ -337,7 +320,7 @@ class Section(Kind):
                     faults.value(place, what, fix or None)
                 if not name:
                     return WRONG
-                faults.leave_out(place)
+                faults.places.append(place)
                 del given[name]
         return given
 
@@ -355,7 +338,7 @@ class Section(Kind):
             else:
                 given[name] = self.free.read(item, place, faults)
                 continue
-            faults.leave_out(place)
+            faults.places.append(place)
         return self._known(value, at, faults) | given
 
     def _known(self, value: Mapping[str, Any], at: Location, faults: Faults) -> dict[str, Any]:
@@ -366,7 +349,7 @@ class Section(Kind):
             if name in value:
                 found = key.kind.read(value[name], (*at, name), faults)
                 if found is WRONG:
-                    faults.leave_out((*at, name))
+                    faults.places.append((*at, name))
                 else:
                     given[name] = found
             elif key.required and name not in misspelt:  # else the unknown key is reported

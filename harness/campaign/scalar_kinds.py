@@ -13,7 +13,6 @@ underscores, no leading zeros, no other bases, nothing that is not finite.
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -54,23 +53,19 @@ EMPTY = "give a value, or delete the key"
 
 
 class Refusal(ValueError):  # noqa: N818 - becomes a problem, not an error
-    """A value that is refused in words of its own; `what` continues the sentence of its key."""
-
-    def __init__(self, what: str) -> None:
-        super().__init__(what)
-        self.what = what
+    """A value that is refused in words of its own, which continue the sentence of its key."""
 
 
-class Kind(ABC):
+class Kind:
     """What may stand at a key."""
 
-    @abstractmethod
     def read(self, value: object, at: Location, faults: Faults) -> Any:  # noqa: ANN401 - each kind has its own type
         """Give the value of what the file holds at `at`, or `WRONG` once the faults are told."""
+        raise NotImplementedError
 
-    @abstractmethod
     def schema(self, sections: dict[str, JsonSchema]) -> JsonSchema:
         """Describe the spellings as JSON Schema; `sections` collects those that are referred to."""
+        raise NotImplementedError
 
     def inner(self, _step: str | int) -> Kind | None:
         """Give what may stand one step further inside."""
@@ -107,7 +102,7 @@ class Scalar(Kind):
                 raise ValueError  # noqa: TRY004 - one way out for every wrong value
             return self.parse(value)
         except Refusal as refusal:
-            return faults.value(at, f"{refusal.what}, not {described(value)}", None)
+            return faults.value(at, f"{refusal}, not {described(value)}", None)
         except ValueError:
             what = f"must be {self.needs}, not {described(value)}"
             return faults.value(at, what, self.fix(value))

@@ -41,7 +41,6 @@ from .resume import (
     environment_drift,
     host_drift,
     programs_again,
-    record,
     refuse,
     refuse_another_rule,
     refuse_other_units,
@@ -129,7 +128,6 @@ def start(campaign: Campaign, options: Options, watcher: Watcher) -> Ending:
 
 
 def _execute(context: TrialContext, options: Options) -> Ending:
-    """Execute what is left of an open trial."""
     trial, store = TrialRun(context, options.after_session), context.store
     context.watcher.begin(store.manifest.needed, store.rows.counted, store.manifest.sessions)
     return trial.execute()
@@ -214,7 +212,7 @@ def _accept(context: TrialContext, manifest: Manifest, *, accept: bool) -> None:
         refuse(store.path, drifts)
     with context.interrupts.at_once():
         check_plan(store, campaign)
-    record(store, drifts)
+    store.append_findings("resume", drifts)
     # What was accepted is what later resumptions are held against.
     store.update(
         campaign_sha256=identity_of(campaign, manifest.campaign_identity),
@@ -246,7 +244,7 @@ def _ready(
             )
             energy = contextlib.closing(prepared.energy)
             away = on_housekeeping_cpus(prepared)
-            with prepared.host, prepared.grouping, energy, away:
+            with prepared.host, contextlib.closing(prepared.grouping), energy, away:
                 commands = SideCommands(prepared.cpus.housekeeping, interrupts)
                 try:
                     yield TrialContext(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -98,7 +97,10 @@ _WITH_VERSION_1 = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
-    """Whether each run has a cgroup of its own; `problem` says why it has none, or no controller."""
+    """Whether each run has a cgroup of its own; `problem` says why it has none, or no controller.
+
+    A run is `spawned` in its group, or else comes into it with the launcher.
+    """
 
     groups: RunGroups | None = None
     spawned: bool = False
@@ -108,10 +110,6 @@ class Grouping:
     def controllers(self) -> tuple[str, ...] | None:
         """Those that the runs' groups have; None without groups."""
         return None if self.groups is None else self.groups.controllers
-
-    def entered(self, *, spawned: bool) -> Grouping:
-        """Add how a run comes into its group: `spawned` there, or else with the launcher."""
-        return dataclasses.replace(self, spawned=spawned)
 
     def findings(self) -> tuple[Finding, ...]:
         """Say what was tried and could not be had."""
@@ -142,12 +140,6 @@ class Grouping:
         """Remove the groups."""
         if self.groups is not None:
             self.groups.close()
-
-    def __enter__(self) -> Grouping:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self.close()
 
 
 def group_runs(host: Host, isolation: Isolation) -> Grouping:

@@ -211,7 +211,7 @@ def prepare(
             cpus=cpus,
             free_bytes=free,
             containment=launcher.containment,
-            grouping=grouping.entered(spawned=launcher.spawns_into_groups),
+            grouping=dataclasses.replace(grouping, spawned=launcher.spawns_into_groups),
             counters=plan,
             events=events,
             energy=energy,

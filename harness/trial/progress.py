@@ -34,12 +34,7 @@ from analysis.record.words import shorten
 from ..errors import clock, counted, duration, moment
 from .ending import command_to_continue, way_on_of
 from .locks import is_written_now
-from .wording import (
-    said_of_disturbances,
-    said_of_given_up,
-    said_of_sessions,
-    said_of_suspended,
-)
+from .wording import said_of_trial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,10 +167,7 @@ class TrialProgress:
             f"{self.trial} · {self.state}" + (f": {what}" if what else ""),
             f"  {told}",
             *(["  put together from " + ", ".join(self.merged_from)] if self.merged_from else []),
-            *said_of_sessions(self.session_ends),
-            *said_of_given_up(self.given_up),
-            *said_of_disturbances(self.disturbances, repeating=self.repeating),
-            *said_of_suspended(self.suspended),
+            *said_of_trial(self),
         ]
         if self.state == "running" and self.left_s is not None:
             lines.append(f"  {most or 'about '}{clock(self.left_s)} left; last: {self.last}")

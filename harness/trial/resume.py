@@ -97,16 +97,18 @@ def refuse_imported(path: Path, manifest: Manifest) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drift:
-    """One difference between the trial as it began and now. `accepted` ones may be recorded."""
+def drift(what: str, old: object, new: object) -> Finding:
+    """Make the finding of one difference between the trial as it began and now."""
+    return Finding(
+        check="drift",
+        status="warn",
+        what=what,
+        where=f"{old} -> {new}",
+        reason="runs before and after a change are not samples of the same thing",
+    )
 
-    what: str
-    old: str
-    new: str
 
-
-def campaign_drift(path: Path, manifest: Manifest, campaign: Campaign) -> list[Drift]:
+def campaign_drift(path: Path, manifest: Manifest, campaign: Campaign) -> list[Finding]:
     """Compare the campaign's identity; the difference is that of the two texts."""
     now = identity_of(campaign, manifest.campaign_identity)
     if now == manifest.campaign_sha256:
@@ -116,13 +118,8 @@ def campaign_drift(path: Path, manifest: Manifest, campaign: Campaign) -> list[D
     new = campaign.text.decode("utf-8", errors="replace").splitlines()
     lines = difflib.unified_diff(old, new, "as the trial began", "now", lineterm="", n=1)
     text = "\n".join(f"    {line}" for line in lines)
-    return [
-        Drift(
-            what=f"the campaign has changed:\n{text}" if text else "the campaign has changed",
-            old=manifest.campaign_sha256,
-            new=now,
-        )
-    ]
+    what = f"the campaign has changed:\n{text}" if text else "the campaign has changed"
+    return [drift(what, manifest.campaign_sha256, now)]
 
 
 def refuse_another_rule(path: Path, manifest: Manifest, campaign: Campaign) -> None:
@@ -156,51 +153,51 @@ def refuse_other_units(
             )
 
 
-def target_drift(old: Mapping[str, str], new: Mapping[str, str]) -> list[Drift]:
+def target_drift(old: Mapping[str, str], new: Mapping[str, str]) -> list[Finding]:
     """Compare the executables' hashes."""
     drifts = []
     for path in sorted(old.keys() | new.keys()):
         before, now = old.get(path, "not used"), new.get(path, "not used")
         if before != now:
             what = f"the program {path} has changed: sha256 {before[:12]}… is now {now[:12]}…"
-            drifts.append(Drift(what=what, old=before, new=now))
+            drifts.append(drift(what, before, now))
     return drifts
 
 
-def host_drift(manifest: Manifest, host: str, host_id: str, cpu_model: str | None) -> list[Drift]:
+def host_drift(manifest: Manifest, host: str, host_id: str, cpu_model: str | None) -> list[Finding]:
     """Compare what makes a host: its machine id and its processor."""
     drifts = []
     if host_id != manifest.host_id:
         what = f"the host has changed: it was {manifest.host}, now it is {host}"
         if host == manifest.host:
             what = f"the host has changed: it is another one of the name {host}, with another machine id"
-        drifts.append(Drift(what=what, old=manifest.host_id, new=host_id))
+        drifts.append(drift(what, manifest.host_id, host_id))
     if cpu_model != manifest.cpu_model:
         what = f"the processor has changed: it was {manifest.cpu_model}, now it is {cpu_model}"
-        drifts.append(Drift(what=what, old=str(manifest.cpu_model), new=str(cpu_model)))
+        drifts.append(drift(what, manifest.cpu_model, cpu_model))
     return drifts
 
 
-def environment_drift(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Drift]:
+def environment_drift(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Finding]:
     """Compare two environment records; only what may not change under a trial counts.
 
     That is another machine, processor or program (with its libraries), and another kernel.
     """
     return [
-        Drift(what=change.what, old=str(change.old), new=str(change.new))
+        drift(change.what, change.old, change.new)
         for change in diff(dict(old), dict(new))
         if change.identity or change.key == "kernel.release"
     ]
 
 
-def settle(store: Store, drifts: list[Drift], *, accept: bool) -> None:
+def settle(store: Store, drifts: list[Finding], *, accept: bool) -> None:
     """Refuse a trial that has drifted, or record the drift when it is accepted."""
     if not accept:
         refuse(store.path, drifts)
-    record(store, drifts)
+    store.append_findings("resume", drifts)
 
 
-def refuse(path: Path, drifts: list[Drift], *, complete: bool = False) -> None:
+def refuse(path: Path, drifts: list[Finding], *, complete: bool = False) -> None:
     """Stop if anything has drifted; the way out is another one of a trial that is `complete`."""
     if not drifts:
         return
@@ -209,22 +206,7 @@ def refuse(path: Path, drifts: list[Drift], *, complete: bool = False) -> None:
         fix = "the trial is complete: start a new one, or add sessions to it under the changed campaign"
         fix += " with --sessions +1"
     fix += " --accept-drift (the change is then recorded in the trial)"
-    raise StoreError("\n".join(drift.what for drift in drifts), str(path), fix)
-
-
-def record(store: Store, drifts: list[Drift]) -> None:
-    """Write what has drifted, and was accepted, into the trial."""
-    findings = [
-        Finding(
-            check="drift",
-            status="warn",
-            what=drift.what,
-            where=f"{drift.old} -> {drift.new}",
-            reason="runs before and after a change are not samples of the same thing",
-        )
-        for drift in drifts
-    ]
-    store.append_findings("resume", findings)
+    raise StoreError("\n".join(one.what for one in drifts), str(path), fix)
 
 
 def check_plan(store: Store, campaign: Campaign) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -56,11 +58,11 @@ def grouped(**isolation):
 
 def test_groups_are_taken_where_they_are(found):
     found(Groups())
-    had = grouped().entered(spawned=False)
+    had = grouped()
     assert had.to_dict() == {"controllers": "memory pids", "entry": "moved"}
-    assert had.entered(spawned=True).to_dict()["entry"] == "spawned"
+    assert dataclasses.replace(had, spawned=True).to_dict()["entry"] == "spawned"
     assert had.findings() == ()
-    with had:
+    with contextlib.closing(had):
         pass
     assert had.groups.closed
 
