@@ -195,7 +195,8 @@ class View:
                     self._bar.refresh()
         elif self._total and now - self._drawn >= _PLAIN_S:
             self._drawn = now
-            self.say(f"session {self._session} of {self._sessions}: {self._progress()}")
+            so_far = f"{self._done}/{self._total} runs, {self._times()}, {self._cell()}"
+            self.say(f"session {self._session} of {self._sessions}: {so_far}")
 
     def end(self) -> None:
         """Take the progress line away."""
@@ -220,9 +221,6 @@ class View:
         room -= bar + 3
         cell = f"   {shorten(self._cell(), room)}" if room >= _LEAST_CELL else ""
         return session, bar, text + cell
-
-    def _progress(self) -> str:
-        return f"{self._done}/{self._total} runs, {self._times()}, {self._cell()}"
 
     def _times(self) -> str:
         elapsed = time.monotonic() - self._started

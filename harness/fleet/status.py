@@ -145,11 +145,9 @@ def read_standing(
     for progress in read_hosts(folder, fleet):
         ids = next(one.jobs for one in fleet.hosts if one.host == progress.host)
         job = newest(progress.host, folder, fleet, jobs or {})
-        if progress.planned is None:  # as long as no trial says it: what was submitted
-            planned = slurm_of(fleet).get("planned")
-            known = replace(progress, planned=planned if type(planned) is int else None)
-        else:
-            known = progress
+        submitted = slurm_of(fleet).get("planned")  # what holds as long as no trial says it
+        planned = submitted if type(submitted) is int else None
+        known = progress if progress.planned is not None else replace(progress, planned=planned)
         node = nodes.get(progress.host)
         found.append(_standing(known, ids, job, node, asked=jobs is not None))
     return FleetStanding(path=folder, fleet=fleet, hosts=tuple(found), problem=problem)
@@ -183,9 +181,7 @@ def newest(host: str, folder: Path, fleet: Fleet, jobs: Mapping[str, Job]) -> Jo
         and agrees(job, folder, fleet)
         and (job.wanted == host or each not in ids.get(job.wanted or "", ()))
     ]
-    live = [job for job in known if job.live]
-    best = live or known
-    return best[-1] if best else None
+    return next(reversed([job for job in known if job.live] or known), None)
 
 
 def agrees(job: Job, folder: Path, fleet: Fleet) -> bool:
@@ -254,20 +250,15 @@ class Cancelled:
     """
 
     path: Path
-    cancelled: tuple[str, ...]
-    ending: tuple[str, ...]
-    others: tuple[str, ...]
+    cancelled: tuple[str, ...] = ()
+    ending: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
     whose: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types."""
-        return {
-            "fleet": self.path.name,
-            "path": str(self.path),
-            "cancelled": list(self.cancelled),
-            "ending": list(self.ending),
-            "others": list(self.others),
-        }
+        jobs = {name: list(getattr(self, name)) for name in ("cancelled", "ending", "others")}
+        return {"fleet": self.path.name, "path": str(self.path), **jobs}
 
     def __str__(self) -> str:
         """Say it in a few lines."""
@@ -303,7 +294,7 @@ def cancel(
     """Cancel the jobs of a fleet that wait or run, and wait until they have ended."""
     fleet = read_fleet(folder)
     if comment_of(fleet) is None:  # put together by hand: it never had a job
-        return Cancelled(path=folder, cancelled=(), ending=(), others=())
+        return Cancelled(path=folder)
     scheduler = scheduler or Scheduler()
     jobs = scheduler.jobs(user_name())
     ids = dict.fromkeys(job for host in fleet.hosts for job in host.jobs)
@@ -334,7 +325,6 @@ def cancel(
 
 
 def _in_queue(folder: Path, fleet: Fleet, jobs: dict[str, Job]) -> list[str]:
-    """List the jobs of a fleet that are in the queue, also those that its file does not know yet."""
     return [job.id for job in jobs.values() if job.live and agrees(job, folder, fleet)]
 
 

@@ -13,7 +13,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,15 +45,16 @@ def declared_inputs(cell: Cell) -> Iterator[tuple[str, Path]]:
         yield "an input", path
 
 
-def argument_files(cell: Cell) -> Iterator[Path]:
-    """Give the files among the arguments of a cell's command, `--name=FILE` too.
+def argument_files(argv: Sequence[str], cwd: Path) -> Iterator[Path]:
+    """Give the files among the arguments of a command, `--name=FILE` too.
 
     What stands in a text for the shell is not looked into.
     """
-    for argument in cell.command.argv[1:]:
+    for argument in argv[1:]:
         for text in dict.fromkeys((argument, argument.partition("=")[2])):
-            if text and _is_file(cell.cwd / text):
-                yield cell.cwd / text
+            with contextlib.suppress(OSError):  # too long for a name, or in a folder closed to us
+                if text and (cwd / text).is_file():
+                    yield cwd / text
 
 
 def every_input(campaign: Campaign, programs: Programs) -> Iterator[tuple[str, Path]]:
@@ -69,15 +70,8 @@ def every_input(campaign: Campaign, programs: Programs) -> Iterator[tuple[str, P
             program = cell.cwd / name
         if program is not None:
             yield f"the program {of}", program
-        for path in argument_files(cell):
+        for path in argument_files(cell.command.argv, cell.cwd):
             yield f"an argument {of}", path
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # too long for a name, or in a folder that is closed to us
-        return False
 
 
 class ArgumentFiles:
@@ -142,7 +136,7 @@ class ArgumentFiles:
             seen.update(path for _, path in declared_inputs(cell))
             seen.update(rule.source for rule in cell.metrics if isinstance(rule.source, Path))
         for cell in self._campaign.cells:
-            for path in argument_files(cell):
+            for path in argument_files(cell.command.argv, cell.cwd):
                 if path not in seen:
                     seen.add(path)
                     yield path

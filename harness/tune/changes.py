@@ -139,7 +139,7 @@ def remove_partition(knobs: Knobs, home: str, *, branch: bool) -> str | None:
         with contextlib.suppress(OSError):
             knobs.write(f"{PARTITION}/cpuset.cpus.partition", "member")
         for pid in (knobs.tree.text(f"{PARTITION}/cgroup.procs") or "").split():
-            _move(knobs, pid, home)
+            move(knobs, pid, home)
         remove_left(knobs.tree.path(PARTITION))  # of a fairtrial that was killed inside
         try:
             knobs.remove_folder(PARTITION)
@@ -154,17 +154,7 @@ def remove_partition(knobs: Knobs, home: str, *, branch: bool) -> str | None:
     return problem
 
 
-def enter_partition(knobs: Knobs) -> None:
-    """Move this process into the partition, and so whatever it starts."""
-    knobs.write(f"{PARTITION}/cgroup.procs", str(os.getpid()))
-
-
-def leave_partition(knobs: Knobs, home: str) -> None:
-    """Move this process back."""
-    _move(knobs, str(os.getpid()), home)
-
-
-def _move(knobs: Knobs, pid: str, home: str) -> None:
+def move(knobs: Knobs, pid: str, home: str) -> None:
     """Move a process back home or, where that is gone, to the root."""
     steps = home.split("/")
     places = ["/sys/fs/cgroup/cgroup.procs"]

@@ -172,7 +172,7 @@ def spawn(
         raise LaunchError(f"it cannot be executed: {why}", argv[0], fix) from error
 
 
-_DEAF = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP)
+_DEAF = (*_HEARD, signal.SIGTSTP)
 
 
 class Guardian:
@@ -212,8 +212,8 @@ def _watch(parent: int, word: int, deaf: int, after_death: Callable[[], None]) -
     os.write(deaf, b"x")
     os.close(deaf)
     waiting = select.poll()
-    waiting.register(parent, select.POLLIN)
-    waiting.register(word, select.POLLIN)
+    for fd in (parent, word):
+        waiting.register(fd, select.POLLIN)
     ready = {fd for fd, _ in waiting.poll()}
     if word in ready and os.read(word, 1):
         return  # all is well

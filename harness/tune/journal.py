@@ -120,11 +120,8 @@ class Desk:
     def read(self) -> Story | None:
         """Read the journal; None when there is none."""
         try:
-            fd = os.open(
-                NAME,
-                os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC,
-                dir_fd=self._fd,
-            )
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            fd = os.open(NAME, flags, dir_fd=self._fd)
         except FileNotFoundError:
             return None
         except OSError as error:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from ..host.state import Cpu, HostState
 
-CPU_FOLDER = "/sys/devices/system/cpu"
 THP = "/sys/kernel/mm/transparent_hugepage/enabled"
 PERF_RATE = "/proc/sys/kernel/perf_event_max_sample_rate"
 CGROUPS = "/sys/fs/cgroup"
@@ -30,8 +29,7 @@ CONTROLLERS = f"{CGROUPS}/cgroup.controllers"
 BRANCHES = f"{CGROUPS}/cgroup.subtree_control"
 PARTITION = f"{CGROUPS}/fairtrial-tune"
 
-_POLICY = rf"{CPU_FOLDER}/(?:cpu[0-9]{{1,5}}/cpufreq|cpufreq/policy[0-9]{{1,5}})"
-_HUGE_PAGES = ("always", "madvise", "never")
+_POLICY = rf"{CPU}/(?:cpu[0-9]{{1,5}}/cpufreq|cpufreq/policy[0-9]{{1,5}})"
 _LONGEST = 4096  # characters of a value: a list of CPUs may be long
 
 
@@ -50,7 +48,7 @@ def _cpus(text: str) -> str | None:
 def _huge_pages(text: str) -> str | None:
     bracketed = re.search(r"\[(\w+)\]", text)
     word = bracketed.group(1) if bracketed else text
-    return word if word in _HUGE_PAGES else None
+    return word if word in {"always", "madvise", "never"} else None
 
 
 class Setting(NamedTuple):
@@ -71,14 +69,14 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("governor", rf"{_POLICY}/scaling_governor", _WORD),
     Setting(
         "turbo",
-        rf"{CPU_FOLDER}/(?:intel_pstate/no_turbo|cpufreq/boost|amd_pstate/cpb_boost)"
+        rf"{CPU}/(?:intel_pstate/no_turbo|cpufreq/boost|amd_pstate/cpb_boost)"
         rf"|{_POLICY}/(?:boost|cpb)",
         _matching("0|1|enabled|disabled"),
     ),
     Setting("thp", re.escape(THP), _huge_pages),
     Setting("perf_rate", re.escape(PERF_RATE), _matching(r"[1-9][0-9]{0,8}")),
     Setting("irq", r"/proc/irq/[0-9]{1,6}/smp_affinity_list", _cpus),
-    Setting("sibling", rf"{CPU_FOLDER}/cpu[1-9][0-9]{{0,4}}/online", _matching("[01]")),
+    Setting("sibling", rf"{CPU}/cpu[1-9][0-9]{{0,4}}/online", _matching("[01]")),
 )
 ITEMS: tuple[str, ...] = (*(setting.item for setting in SETTINGS), "partition")
 
