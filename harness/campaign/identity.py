@@ -1,14 +1,8 @@
 """Whether two campaigns ask for the same experiment, and what a trial keeps of its campaign to tell that.
 
-Not the bytes count but the parsed content. Of that the identity leaves out whatever equals its
-default, so that a key is the same left out or written out, and so that a version with one more key
-gives every earlier campaign the identity that it had.
-
-A trial says in its manifest by which rule its identity was made. Rule 1, the first version's, hashed
-the defaults too; it stays computable, with the keys and the defaults which that version had.
-
-The file alone does not say what a trial is: that depends on the defaults of the version that began
-it. With them stored, a later version goes on as the trial began.
+The parsed content counts, without what equals its default: so a version with one more key gives every
+earlier campaign the identity that it had. The defaults of the version that began a trial are stored with
+it. Rule 1, the first version's, hashed the defaults too, with the keys that there were.
 """
 
 from __future__ import annotations

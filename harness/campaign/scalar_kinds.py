@@ -1,13 +1,8 @@
-"""How names, numbers, durations, sizes and CPUs are spelled in a campaign file.
+"""How names, numbers, durations, sizes and CPUs are spelled in a campaign file, also as JSON Schema.
 
-The table of signs (`name_signs.txt`) is that of Unicode 14.0 (categories L, Nd, Mn and Mc), whatever
-Python executes this, so that the loader and an editor's schema agree for ever. Left out: what has no
-glyph of its own, and what another sign is the normal form of (NFC), so that a name never grows when
-it is normalised.
-
-A kind reads what the file holds and describes the same spellings as JSON Schema, so that the loader
-and the editor agree. Numbers and switches are written without quotes and as in JSON: no
-underscores, no leading zeros, no other bases, nothing that is not finite.
+The table of signs (`name_signs.txt`) is that of Unicode 14.0 (categories L, Nd, Mn and Mc) whatever Python
+executes this, without signs that have no glyph of their own or another normal form (NFC). Numbers and
+switches are written without quotes and as in JSON.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""The shape of a campaign file: every key, its kind and what it is for; held against a document, and written for editors.
+"""The shape of a campaign file: every key, its kind and what it is for.
 
-The loader reads files by it; the schema for editors and the table of all keys in the documentation
-are made from it. Defaults are those of the model. What a schema cannot say, such as "this template
-uses a value that exists", is checked in `harness.campaign.resolve.campaign`.
+The loader reads files by it; the editors' schema and the documentation's table of keys are made from it.
 """
 
 from __future__ import annotations

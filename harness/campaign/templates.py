@@ -1,7 +1,6 @@
 """What the texts of a campaign may hold: placeholders and what fills them in, and paths into JSON documents.
 
-A path is keys with dots between them, ``[3]`` for an item of a list, ``[*]`` for all of them, and
-``["any key"]`` for a key with a dot or a bracket in it.
+A path is keys with dots, ``[3]`` for an item of a list, ``[*]`` for all, ``["any key"]`` for a key with a dot.
 """
 
 from __future__ import annotations

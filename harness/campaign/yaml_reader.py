@@ -1,9 +1,7 @@
 """Read YAML strictly, with the place of every value; a mistake is shown in its line.
 
-Every scalar stays the text that was written; what it means is decided by the field that it
-fills. What makes a file hard to read, or hides what it says, is refused with its line: keys given
-twice, anchors and aliases, merge keys, tags and further documents. Nothing is ever expanded, so a
-hostile file costs no more memory than its own length.
+Every scalar stays a text, whose field decides what it means. Keys given twice, anchors, aliases, merge
+keys, tags and further documents are refused. Nothing is expanded: a file costs no more than its length.
 """
 
 from __future__ import annotations

@@ -153,11 +153,8 @@ def _spelled(seconds: float) -> str:
 
 def _names(options: Namespace) -> tuple[str, ...]:
     if options.name and len(options.name) != len(options.commands):
-        raise UsageError(
-            f"{len(options.name)} names for {len(options.commands)} commands",
-            "--name",
-            "give one --name for each command, in their order",
-        )
+        what = f"{len(options.name)} names for {len(options.commands)} commands"
+        raise UsageError(what, "--name", "give one --name for each command, in their order")
     names = list(options.name)
     for command in options.commands if not names else ():
         base = re.sub(r"[^A-Za-z0-9._+]+", "-", command).strip("-._+")[:40].strip("-._+")

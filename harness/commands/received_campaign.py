@@ -38,11 +38,9 @@ def received_campaign(file: Path, trial: Path, root: Path, *, redacted: bool) ->
     _hold_against(campaign, manifest, trial, redacted=redacted)
     outside = list(stays_inside(campaign, root))
     if outside:
-        raise StoreError(
-            f"the campaign would work outside of its folder: {'; '.join(outside[:5])}",
-            str(file),
-            "nothing was executed; read the campaign, and execute it by hand if you trust it",
-        )
+        what = f"the campaign would work outside of its folder: {'; '.join(outside[:5])}"
+        fix = "nothing was executed; read the campaign, and execute it by hand if you trust it"
+        raise StoreError(what, str(file), fix)
     return campaign
 
 
@@ -80,11 +78,8 @@ def _hold_against(campaign: Campaign, manifest: Manifest, trial: Path, *, redact
     free = NO_IDENTITY[Campaign]
     other = [key for key, value in theirs.items() if ours.get(key) != value and key not in free]
     if other:
-        raise StoreError(
-            f"the campaign says another thing than the one {told}: {', '.join(other[:8])}",
-            str(campaign.source),
-            fix,
-        )
+        what = f"the campaign says another thing than the one {told}: {', '.join(other[:8])}"
+        raise StoreError(what, str(campaign.source), fix)
 
 
 def stays_inside(campaign: Campaign, root: Path) -> Iterator[str]:

@@ -219,11 +219,8 @@ def _must_be_asked() -> None:
     from analysis.errors import UsageError
 
     if sys.stdin is None or not sys.stdin.isatty():
-        raise UsageError(
-            "nobody can be asked here whether to change that: there is no terminal",
-            None,
-            "add --yes, or --dry-run to see the list only",
-        )
+        what = "nobody can be asked here whether to change that: there is no terminal"
+        raise UsageError(what, None, "add --yes, or --dry-run to see the list only")
 
 
 def _agreed(err: TextIO) -> bool:

@@ -62,11 +62,8 @@ def limit_of(wanted: str | None, expected_s: float | None, longest_run_s: float 
     """Choose the time limit of a host's job, in Slurm's notation."""
     if wanted is not None:
         if not seconds_of_limit(wanted):
-            raise UsageError(
-                f"this is no time in Slurm's notation: {wanted!r}",
-                "--time",
-                "write minutes (90), hours:minutes:seconds (1:30:00) or days-hours (1-12)",
-            )
+            fix = "write minutes (90), hours:minutes:seconds (1:30:00) or days-hours (1-12)"
+            raise UsageError(f"this is no time in Slurm's notation: {wanted!r}", "--time", fix)
         return wanted
     if expected_s is None:
         raise UsageError(

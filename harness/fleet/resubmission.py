@@ -78,29 +78,22 @@ def _submitted(folder: Path, fleet: Fleet) -> dict[str, Any]:
     for values in (slurm.get(key) for key in lists):
         known += values if isinstance(values, list) else [None]
     if not all(isinstance(text, str) for text in known):
-        raise UsageError(
-            "this fleet was not submitted by fairtrial: its trials were put together by hand",
-            str(folder),
-            "submit the campaign: fairtrial submit CAMPAIGN --hosts ...",
-        )
+        what = "this fleet was not submitted by fairtrial: its trials were put together by hand"
+        fix = "submit the campaign: fairtrial submit CAMPAIGN --hosts ..."
+        raise UsageError(what, str(folder), fix)
     return slurm
 
 
 def _require_ours(folder: Path, slurm: dict[str, Any], scheduler: Scheduler) -> None:
     here = scheduler.cluster()
     if slurm["cluster"] != here:
-        raise UsageError(
-            f"the fleet was submitted on cluster '{slurm['cluster']}', and this is '{here}'",
-            str(folder),
-            f"go on with it on '{slurm['cluster']}'",
-        )
+        what = f"the fleet was submitted on cluster '{slurm['cluster']}', and this is '{here}'"
+        raise UsageError(what, str(folder), f"go on with it on '{slurm['cluster']}'")
     if slurm["user"] != user_name():
         campaign = shlex.quote(slurm["campaign"])
-        raise UsageError(
-            f"the fleet was submitted by {slurm['user']}, and you are {user_name()}",
-            str(folder),
-            f"submit one of your own: fairtrial submit {campaign} --hosts ...",
-        )
+        what = f"the fleet was submitted by {slurm['user']}, and you are {user_name()}"
+        fix = f"submit one of your own: fairtrial submit {campaign} --hosts ..."
+        raise UsageError(what, str(folder), fix)
 
 
 def _taken_in(folder: Path, fleet: Fleet, jobs: dict[str, Job]) -> tuple[Fleet, tuple[str, ...]]:

@@ -88,20 +88,16 @@ def checked_arguments(arguments: Sequence[str]) -> tuple[str, ...]:
     for word in arguments:
         if not word.startswith("-") or word == "-":
             if not value_may_follow:
-                raise UsageError(
-                    f"sbatch would take {word!r} for the batch script",
-                    "after --",
-                    "only options of sbatch stand there, such as: -- --account=PROJECT",
-                )
+                what = f"sbatch would take {word!r} for the batch script"
+                fix = "only options of sbatch stand there, such as: -- --account=PROJECT"
+                raise UsageError(what, "after --", fix)
             value_may_follow = False
             continue
         own = _own_option(word)
         if own is not None:
-            raise UsageError(
-                f"{own} is set by fairtrial, for every job of a fleet alike",
-                f"after --: {word}",
-                _INSTEAD.get(own.lstrip("-"), "leave it out"),
-            )
+            what = f"{own} is set by fairtrial, for every job of a fleet alike"
+            fix = _INSTEAD.get(own.lstrip("-"), "leave it out")
+            raise UsageError(what, f"after --: {word}", fix)
         if word.startswith("--"):  # the next word is no value where this one holds it, or has none
             name = word[2:]
             value_may_follow = "=" not in name and not any(f.startswith(name) for f in _FLAGS)

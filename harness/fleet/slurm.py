@@ -1,11 +1,7 @@
-"""Slurm as its own commands show it: what is asked of them, and what they answer.
+"""Slurm as its own commands show it, without accounting (``sacct``), which a site may not have.
 
-Slurm 22.05 writes a state as a text; since 23.02 it is a list, of the state and its flags, and
-numbers may be objects (``{"set": ..., "infinite": ..., "number": ...}``). The text forms ``%T`` and
-``%r`` are the same in all versions.
-
-Nothing here needs accounting (``sacct``), which a site may not have. Every answer that is read by a
-program is asked for in a form that does not depend on the width of a column.
+Slurm 22.05 writes a state as a text; since 23.02 it is a list, of the state and its flags, and numbers may
+be objects (``{"set": ..., "infinite": ..., "number": ...}``). ``%T`` and ``%r`` are the same in all versions.
 """
 
 from __future__ import annotations
@@ -176,11 +172,9 @@ class Scheduler:
         """Give the absolute path of one of its commands."""
         found = shutil.which(program)
         if found is None:
-            raise HostError(
-                f"Slurm's command '{program}' is not on this host",
-                f"PATH={os.environ.get('PATH', '')}",
-                "work on a login node of the cluster, or load its module (module load slurm)",
-            )
+            what = f"Slurm's command '{program}' is not on this host"
+            fix = "work on a login node of the cluster, or load its module (module load slurm)"
+            raise HostError(what, f"PATH={os.environ.get('PATH', '')}", fix)
         return os.path.abspath(found)  # noqa: PTH100 - a link is kept: it may choose the version
 
     def names(self, expression: str) -> tuple[str, ...]:
@@ -188,11 +182,8 @@ class Scheduler:
         done = self._execute("scontrol", "show", "hostnames", expression)
         names = tuple(dict.fromkeys(done.stdout.split()))
         if done.returncode or not names or any(set(name) & set("[]/,") for name in names):
-            raise UsageError(
-                f"this is no list of hosts: {expression}",
-                "--hosts",
-                "write it as Slurm does: 'lab1,lab2' or 'lab[1-8]', in quotes",
-            )
+            fix = "write it as Slurm does: 'lab1,lab2' or 'lab[1-8]', in quotes"
+            raise UsageError(f"this is no list of hosts: {expression}", "--hosts", fix)
         return names
 
     def nodes(self, partition: str | None = None) -> dict[str, Node]:

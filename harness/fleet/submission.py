@@ -1,8 +1,6 @@
 """A campaign on its way to many hosts: built once, one batch script, one job a host; taken back if that fails.
 
-The jobs are submitted held, ``fleet.json`` is written with their ids, and only then they are
-released: no job can start before the fleet is whole. Whatever goes wrong before that takes all of
-it back.
+The jobs are submitted held, and released once ``fleet.json`` is written with their ids.
 """
 
 from __future__ import annotations

@@ -150,11 +150,8 @@ def sensors(tree: Tree) -> tuple[tuple[str, float | None], ...]:
 
 
 def _hwmon(tree: Tree, base: str, wanted: tuple[str, ...]) -> list[tuple[str, float | None]]:
-    numbers = [
-        name[4:-6]
-        for name in tree.names(base) or ()
-        if name.startswith("temp") and name.endswith("_input")
-    ]
+    found = (re.fullmatch(r"temp(.*)_input", name) for name in tree.names(base) or ())
+    numbers = [match[1] for match in found if match]
     labels = {number: (tree.text(f"{base}/temp{number}_label") or "").lower() for number in numbers}
     for label in wanted:
         chosen = [number for number in numbers if labels[number].startswith(label)]

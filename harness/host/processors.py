@@ -1,7 +1,5 @@
-"""Reads processors from a tree: topology, frequency limits, model, hypervisor, counters of energy.
+"""Reads processors from a tree: topology, frequency limits, model, hypervisor, counters of energy (RAPL).
 
-Both show the same counters of the processor (RAPL). What a zone means is told by its name: packages
-stand beside each other, ``core`` and ``uncore`` are parts of theirs, ``psys`` holds them all.
 Sources: Documentation/power/powercap/powercap.rst, Documentation/ABI/testing/sysfs-bus-event_source-devices-events,
 Documentation/admin-guide/perf-security.rst of Linux.
 """

@@ -1,8 +1,7 @@
 """What goes to a launcher and what comes back: a measurement, what the kernel refused, whether anything stood still.
 
-What stands still is told by SIGCONT, which the launcher sees; by a wait that returned far too late; by a
-clock that went on while the machine was suspended; and by the state of the launcher, at each look. How long
-the program took plays no part: what is chosen by its value is biased.
+That is told by SIGCONT, which the launcher sees, by a wait that returned far too late, by a clock that went
+on while the machine was suspended, and by the launcher's state; never by how long the program took.
 """
 
 from __future__ import annotations
@@ -172,11 +171,8 @@ def not_started(request: Request, stage: str, number: int) -> LaunchError:
     """Say why a launcher did not execute a program: what it was doing then."""
     name, reason = request.argv[0], os.strerror(number)
     if stage == "spawn" and request.limits and number in _LIMITED:
-        return LaunchError(
-            f"'{name}' is not started: {reason}",
-            "isolation.limits",
-            "raise the limits: they hold for the first steps of the new process too",
-        )
+        how = "raise the limits: they hold for the first steps of the new process too"
+        return LaunchError(f"'{name}' is not started: {reason}", "isolation.limits", how)
     if stage == "spawn":
         what, fix = _SPAWN_FIXES.get(number, (f"not started: {reason}", None))
         return LaunchError(f"'{name}' is {what}", request.path, fix)
@@ -320,11 +316,9 @@ def execution_of(reply: Mapping[str, Any], standstill: Standstill | None = None)
     numbers = reply["numbers"]
     if numbers.keys() != LAUNCHER_NUMBERS:
         odd = ", ".join(sorted(numbers.keys() ^ LAUNCHER_NUMBERS))
-        raise LaunchError(
-            f"the launcher and the table of a run's numbers do not agree on {odd}",
-            "harness/launch, run_numbers.py",
-            "install fairtrial anew: its files are of different versions",
-        )
+        what = f"the launcher and the table of a run's numbers do not agree on {odd}"
+        fix = "install fairtrial anew: its files are of different versions"
+        raise LaunchError(what, "harness/launch, run_numbers.py", fix)
     status, counted = reply["status"], reply.get("counters")
     signaled = os.WIFSIGNALED(status)
     return Execution(

@@ -1,7 +1,6 @@
 """The energy of the processor's packages, by powercap or by perf, while runs last and while none does.
 
-A counter begins again at 0 behind its range: one such wrap between two reads is undone, two cannot be
-seen. So it is read at least every 30 s. What cannot be told is None with the reason, never 0.
+A counter begins again at 0 behind its range: it is read every 30 s, and what cannot be told is None.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Locks that death releases: on CPUs, so that one trial at a time measures there, and on a trial's directory.
 
-A lock is an abstract Unix socket: the name is unique in the network namespace, needs no file and no
-permission, works between users, and the kernel frees it when its holder dies, however it dies.
-Containers with a network of their own do not see each other's. A second name beside each lock says
-who holds it, so that whoever is refused can read that, however many were refused before.
+The lock of a CPU is an abstract Unix socket: its name is unique in the network namespace, needs no file and no
+permission, and works between users. A second name beside it says who holds it.
 """
 
 from __future__ import annotations
@@ -38,11 +36,9 @@ class CpuLock:
                 self._bind(f"{_PREFIX}{cpu}")
             except OSError as error:
                 self.release()
-                raise HostError(
-                    f"another trial measures on CPU {cpu} ({_holder(cpu)})",
-                    "isolation.cpus",
-                    "wait for it (--wait-for-lock), or name other CPUs under isolation.cpus",
-                ) from error
+                what = f"another trial measures on CPU {cpu} ({_holder(cpu)})"
+                fix = "wait for it (--wait-for-lock), or name other CPUs under isolation.cpus"
+                raise HostError(what, "isolation.cpus", fix) from error
             with contextlib.suppress(OSError):  # the lock is held with or without a word about us
                 self._bind(f"fairtrial-holder-{cpu}-{os.getpid()}-{os.getuid()}-{_namespace()}")
 
@@ -148,11 +144,8 @@ def lock_trial(fd: int, trial: Path) -> None:
 
 def written_by_another(trial: Path) -> StoreError:
     """Give the error for a trial that another process has locked; it names the process."""
-    return StoreError(
-        f"another process is writing this trial ({_writer(trial)})",
-        str(trial),
-        "wait until it is done ('fairtrial status' shows how far it is), or start a new trial",
-    )
+    fix = "wait until it is done ('fairtrial status' shows how far it is), or start a new trial"
+    return StoreError(f"another process is writing this trial ({_writer(trial)})", str(trial), fix)
 
 
 def _writer(trial: Path) -> str:

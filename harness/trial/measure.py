@@ -1,8 +1,4 @@
-"""One planned run -> one `Measurement`: hooks, launcher, output, clocks, and what the host shows.
-
-Durations come from the monotonic clock and do not suffer; `started_at` does, and a host that slept
-wakes up cold.
-"""
+"""One planned run -> one `Measurement`: hooks, launcher, output, clocks, and what the host shows."""
 
 from __future__ import annotations
 
@@ -14,6 +10,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Mapping
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,29 +57,25 @@ class ClockWatch:
         """Give what happened to the clocks since the last call."""
         before, self._offsets = self._offsets, self._read()
         step, slept = (new - old for new, old in zip(self._offsets, before, strict=True))
-        found = []
-        if abs(step) > _STEP_NS:
-            found.append(
-                (
-                    f"the wall clock was set by {step / 1e9:+.1f} s during the session",
-                    "CLOCK_REALTIME against CLOCK_BOOTTIME",
-                    "let NTP slew the clock instead of stepping it",
-                    "started_at jumps; durations are monotonic and stay right",
-                )
-            )
-        if slept > _STEP_NS:
-            found.append(
-                (
-                    f"the host slept for {slept / 1e9:.1f} s during the session",
-                    "CLOCK_BOOTTIME against CLOCK_MONOTONIC",
-                    "forbid it: systemd-inhibit --what=sleep fairtrial run ...",
-                    "a host that wakes up is cold: caches, frequencies and temperatures",
-                )
-            )
-        return tuple(
-            Finding(check="clock", status="warn", what=what, where=where, fix=fix, reason=reason)
-            for what, where, fix, reason in found
+        found = (
+            Finding(
+                check="clock",
+                status="warn",
+                what=f"the wall clock was set by {step / 1e9:+.1f} s during the session",
+                where="CLOCK_REALTIME against CLOCK_BOOTTIME",
+                fix="let NTP slew the clock instead of stepping it",
+                reason="started_at jumps; durations are monotonic and stay right",
+            ),
+            Finding(
+                check="clock",
+                status="warn",
+                what=f"the host slept for {slept / 1e9:.1f} s during the session",
+                where="CLOCK_BOOTTIME against CLOCK_MONOTONIC",
+                fix="forbid it: systemd-inhibit --what=sleep fairtrial run ...",
+                reason="a host that wakes up is cold: caches, frequencies and temperatures",
+            ),
         )
+        return tuple(compress(found, (abs(step) > _STEP_NS, slept > _STEP_NS)))
 
 
 def written(ns: int) -> str:
@@ -353,11 +346,9 @@ class Measurer:
     def _refuse_full_disk(self) -> None:
         space = os.statvfs(self._outputs)
         if space.f_bavail * space.f_frsize < _LOW_DISK_BYTES:
-            raise StoreError(
-                "the disk is full: the run under way failed and is not counted",
-                str(self._outputs),
-                "free some space, then continue with --resume",
-            )
+            what = "the disk is full: the run under way failed and is not counted"
+            fix = "free some space, then continue with --resume"
+            raise StoreError(what, str(self._outputs), fix)
 
     def _row(
         self,

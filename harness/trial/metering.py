@@ -111,12 +111,10 @@ class Grouping:
         """Those that the runs' groups have; None without groups."""
         return None if self.groups is None else self.groups.controllers
 
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> Iterator[Finding]:
         """Say what was tried and could not be had."""
-        if self.problem is None:
-            return ()
-        return (
-            Finding(
+        if self.problem is not None:
+            yield Finding(
                 check="containment",
                 status="unknown",
                 what=f"{self.problem}; what all processes of a run use together is not known",
@@ -124,8 +122,7 @@ class Grouping:
                 fix=DELEGATED,
                 reason="memory and processor time are told of the program and the children that it "
                 "waited for alone",
-            ),
-        )
+            )
 
     def to_dict(self) -> dict[str, Any] | None:
         """Give what the environment record says of it; None without groups."""
@@ -169,11 +166,8 @@ def group_runs(host: Host, isolation: Isolation) -> Grouping:
 
 
 def _cannot_hold(limit: str, why: str, or_else: str = "") -> HostError:
-    return HostError(
-        f"the limit '{limit}' cannot be held: {why}",
-        f"isolation.limits.{limit}",
-        f"{DELEGATED}{or_else}; or drop the limit",
-    )
+    what = f"the limit '{limit}' cannot be held: {why}"
+    return HostError(what, f"isolation.limits.{limit}", f"{DELEGATED}{or_else}; or drop the limit")
 
 
 _READ = "docs/energy.md says what can be done"

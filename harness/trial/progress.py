@@ -71,11 +71,8 @@ def _folders(folder: Path) -> list[Path]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise StoreError(
-            f"the folder of trials cannot be read: {error.strerror}",
-            str(folder),
-            "name one that you may read with --dir DIR",
-        ) from None
+        what = f"the folder of trials cannot be read: {error.strerror}"
+        raise StoreError(what, str(folder), "name one that you may read with --dir DIR") from None
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

@@ -1,7 +1,6 @@
 """Runs that are executed again: disturbed ones by the campaign's rule, and tries of which nothing is kept.
 
-What is repeated follows from the plan and the stored rows, so that a session that was broken off in
-the middle of a block's repeats goes on as it would have gone on.
+What is repeated follows from the plan and the stored rows alone, so that a resumed session goes on alike.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Which trial to go on with, whether it is still the same experiment, and with the same programs.
 
-In this order, so that a program which is still there is never overwritten by a build that nobody
-wanted. What a build may overwrite is copied into the trial first.
+What a build may overwrite is copied into the trial first.
 """
 
 from __future__ import annotations
@@ -75,11 +74,9 @@ def trial_to_resume(folder: Path, campaign: str, named: Path | None) -> tuple[Pa
     found = [item for item in trials.found if item[1].origin == "measured"]
     if not found:
         damaged = "".join(f"\n  {error.where}: {error.what}" for error in trials.unreadable)
-        raise UsageError(
-            f"there is no trial of campaign '{campaign}' to resume{damaged}",
-            str(folder),
-            "leave out --resume to start one, or name its folder with --dir or --trial",
-        )
+        what = f"there is no trial of campaign '{campaign}' to resume{damaged}"
+        fix = "leave out --resume to start one, or name its folder with --dir or --trial"
+        raise UsageError(what, str(folder), fix)
     unfinished = [item for item in found if item[1].status != "complete"]
     path, manifest = (unfinished or found)[0]
     if is_written_now(path):
@@ -90,11 +87,9 @@ def trial_to_resume(folder: Path, campaign: str, named: Path | None) -> tuple[Pa
 def refuse_imported(path: Path, manifest: Manifest) -> None:
     """Refuse to go on with a trial that was made of another tool's files."""
     if manifest.origin == "imported":
-        raise StoreError(
-            "this trial was imported from files of another tool: it cannot be resumed",
-            str(path),
-            "leave out --resume and name a campaign, to measure a trial of it",
-        )
+        what = "this trial was imported from files of another tool: it cannot be resumed"
+        fix = "leave out --resume and name a campaign, to measure a trial of it"
+        raise StoreError(what, str(path), fix)
 
 
 def drift(what: str, old: object, new: object) -> Finding:
@@ -387,8 +382,6 @@ def defaults_of(path: Path, manifest: Manifest) -> tuple[Table, OwnDefaults]:
         return stored_defaults(text), OwnDefaults(values=stored_own_defaults(text))
     except (OSError, ValueError, StoreError) as error:
         reason = getattr(error, "what", None) or getattr(error, "strerror", None) or str(error)
-        raise StoreError(
-            f"the defaults with which the trial began cannot be read: {reason}",
-            str(path / RESOLVED),
-            "restore the file from a copy, or start a new trial",
-        ) from error
+        what = f"the defaults with which the trial began cannot be read: {reason}"
+        fix = "restore the file from a copy, or start a new trial"
+        raise StoreError(what, str(path / RESOLVED), fix) from error

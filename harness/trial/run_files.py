@@ -1,9 +1,7 @@
 """Files that runs read and write: inputs, metric files, caught outputs, and whether outputs agree.
 
-What a run wrote there is the trial's: it is removed before the next run, which must not be told by
-an earlier one's numbers, and once it was read. What lay there before the trial's first run is
-somebody's: an input of the campaign is refused, anything else gets another name. Files of the kernel
-(below /proc and /sys) are live and stay.
+What a metric is read from is removed before each run, and once it was read. What lay there before the trial
+is somebody's: an input is refused, anything else gets another name. Files of the kernel are live and stay.
 """
 
 from __future__ import annotations
@@ -254,11 +252,8 @@ def _refuse_odd(path: Path, place: Path) -> None:
 
 
 def _cannot(path: Path, what: str) -> StoreError:
-    return StoreError(
-        f"a metric is read from there, and what lies there {what}",
-        str(path),
-        "move it away, or name another file under 'from'",
-    )
+    what = f"a metric is read from there, and what lies there {what}"
+    return StoreError(what, str(path), "move it away, or name another file under 'from'")
 
 
 def _has_begun(trial: Path) -> bool:
@@ -296,11 +291,8 @@ class Spools:
         """
         there, ours = self.outputs.stat(follow_symlinks=False), os.fstat(self._at)
         if (there.st_dev, there.st_ino) != (ours.st_dev, ours.st_ino):
-            raise StoreError(
-                "the folder was replaced while a run lasted",
-                str(self.outputs),
-                "put back what was there, find out who moved it, then continue with --resume",
-            )
+            fix = "put back what was there, find out who moved it, then continue with --resume"
+            raise StoreError("the folder was replaced while a run lasted", str(self.outputs), fix)
         with contextlib.suppress(FileNotFoundError):
             mode = os.stat(path.name, dir_fd=self._at, follow_symlinks=False).st_mode
             if stat.S_ISREG(mode):

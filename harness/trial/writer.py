@@ -1,8 +1,7 @@
 """The only writer of a trial directory; what stands there already is read back first.
 
-A measurement is written with one system call before the next run starts, so it survives any kill;
-the session syncs to the disk at block ends and at rests. The measurements file is locked while a
-trial is written: status "running" without that lock means that its writer was killed.
+A row is written with one system call before the next run starts; the measurements file is locked meanwhile:
+status "running" without that lock means that its writer was killed.
 """
 
 from __future__ import annotations

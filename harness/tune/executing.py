@@ -1,7 +1,6 @@
 """Executes a command for the one who called, not for root; a guardian puts the settings back if tuning dies.
 
-It is forked before the first change, in a session of its own, so that neither a Ctrl-C nor a closed
-terminal reaches it, and holds the descriptor of its parent (pidfd): a death is seen however it comes.
+It is forked before the first change, in a session of its own, and holds its parent's pidfd.
 """
 
 from __future__ import annotations
@@ -103,11 +102,8 @@ def _group(account: pwd.struct_passwd | None, name: str) -> int:
 
 
 def _nobody(name: str, environment: Mapping[str, str]) -> UsageError:
-    return UsageError(
-        f"{name} names nobody: {environment[name]!r}; nothing is executed as root in their place",
-        name,
-        "execute it with sudo, or as root without that variable",
-    )
+    what = f"{name} names nobody: {environment[name]!r}; nothing is executed as root in their place"
+    return UsageError(what, name, "execute it with sudo, or as root without that variable")
 
 
 _HEARD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)

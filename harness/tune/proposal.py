@@ -1,7 +1,6 @@
 """What tuning would change: of a closed list of settings, by what the host showed and the checks named.
 
-What a journal says is held against this list before a byte is written: a journal that somebody else
-wrote can change nothing that tuning could not have changed itself.
+A journal that somebody else wrote can change nothing beyond that list.
 """
 
 from __future__ import annotations
