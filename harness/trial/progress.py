@@ -64,6 +64,14 @@ def trials_in(folder: Path, campaign: str | None = None) -> Trials:
     return Trials(found=tuple(newest), unreadable=tuple(unreadable))
 
 
+def unfinished_trial(folder: Path, campaign: str) -> tuple[Path, Manifest] | None:
+    """Give the newest trial of a campaign that is unfinished, and that nobody is writing."""
+    for path, manifest in trials_in(folder, campaign).found:
+        if manifest.status != "complete" and not is_written_now(path):
+            return path, manifest
+    return None
+
+
 def _folders(folder: Path) -> list[Path]:
     try:
         with os.scandir(folder) as entries:

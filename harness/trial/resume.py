@@ -5,6 +5,7 @@ What a build may overwrite is copied into the trial first.
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import hashlib
 import os
@@ -17,9 +18,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analysis.errors import StoreError, UsageError
 from analysis.record.environment_changes import diff
-from analysis.record.manifest import read_manifest
+from analysis.record.manifest import read_manifest, utc_now
 from analysis.record.shapes import opened
-from analysis.record.trial_files import CAMPAIGN, MANIFEST, OUTPUTS, RESOLVED, Finding, Manifest
+from analysis.record.trial_files import (
+    CAMPAIGN,
+    MANIFEST,
+    OUTPUTS,
+    RESOLVED,
+    Appended,
+    Finding,
+    Manifest,
+    asked_since,
+)
 
 from ..campaign.defaults import OwnDefaults, Table
 from ..campaign.identity import (
@@ -32,24 +42,20 @@ from ..campaign.identity import (
 from ..campaign.load import campaign_name, load_campaign
 from ..host.executables import sha256_file
 from ..launch.commands import hashes
+from ..launch.interrupts import Interrupted
+from .ending import Ending
+from .execution import Options, _broken_off, _execute, _host, _metrics, _ready
 from .folder import open_inside, storing
 from .locks import is_written_now, written_by_another
 from .plan import plan_session
-from .preparation import planned_runs
+from .preparation import Watcher, planned_runs
 from .progress import Trials, trials_in
-from .writer import Store
+from .run_files import kept_bytes, remove_discarded
+from .writer import Store, rows_done
 
 if TYPE_CHECKING:
     from ..campaign.model import Build, Campaign
     from .context import TrialContext
-
-
-def unfinished_trial(folder: Path, campaign: str) -> tuple[Path, Manifest] | None:
-    """Give the newest trial of a campaign that is unfinished, and that nobody is writing."""
-    for path, manifest in trials_in(folder, campaign).found:
-        if manifest.status != "complete" and not is_written_now(path):
-            return path, manifest
-    return None
 
 
 def trial_to_resume(folder: Path, campaign: str, named: Path | None) -> tuple[Path, Manifest]:
@@ -385,3 +391,95 @@ def defaults_of(path: Path, manifest: Manifest) -> tuple[Table, OwnDefaults]:
         what = f"the defaults with which the trial began cannot be read: {reason}"
         fix = "restore the file from a copy, or start a new trial"
         raise StoreError(what, str(path / RESOLVED), fix) from error
+
+
+def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
+    """Go on with an unfinished trial, or append sessions to a finished one."""
+    path, manifest, campaign = begun.path, begun.manifest, begun.campaign
+    sessions = begun.sessions
+    if manifest.status == "complete" and sessions == manifest.sessions:
+        refuse(path, campaign_drift(path, manifest, campaign), complete=True)
+        reason = "it was complete already"
+        asked = asked_since(manifest.judge, campaign.judge, utc_now())
+        if asked != manifest.judge:
+            Store.note(path, judge=asked)
+            named = ", ".join(campaign.judge)
+            reason += (
+                f", and judges {named} from now on" if named else ", and names no metric any more"
+            )
+        rows, done = rows_done(path, manifest), manifest.needed
+        return Ending.of(path, manifest, rows, status="complete", reason=reason, done=done)
+    options = dataclasses.replace(options, folder=path.parent)
+    with _ready(campaign, options, sessions, watcher, kept_bytes(path / OUTPUTS)) as context:
+        with context.interrupts.at_once():  # a long trial is read for a while
+            store = context.store = Store.reopen(path)
+        try:
+            _accept(context, manifest, accept=options.accept_drift)
+            programs_again(context, builds=not options.built, accept=options.accept_drift)
+            earlier = store.environments()
+            if earlier:
+                now = context.prepared.describe(context.executables, context.environment)
+                drifts = environment_drift(earlier[-1], now | {"inputs": None})  # held before
+                settle(store, drifts, accept=options.accept_drift)
+            context.set_aside_files()
+            with storing(path / OUTPUTS):
+                remove_discarded(path / OUTPUTS, store.rows.outcomes)
+        except Interrupted as stop:
+            return _broken_off(store, stop, manifest)
+        except BaseException:
+            store.put_back(manifest)
+            raise
+        store.update(
+            status="running",
+            reason=None,
+            must_raise=None,
+            finished=None,
+            files={},
+            sessions=sessions,
+            planned=planned_runs(campaign, sessions),
+            appended=_appended(store, manifest, sessions),
+        )
+        watcher.opened(store.path, campaign, context.prepared)
+        return _execute(context, options)
+
+
+def _appended(store: Store, manifest: Manifest, sessions: int) -> tuple[Appended, ...]:
+    """Note sessions that are put behind those of a complete trial: its answer may have been seen.
+
+    One that is killed before it is given them, or before its end was recorded, has all its runs too.
+    """
+    whole = manifest.status == "complete" or store.rows.counted >= manifest.needed
+    if not whole or sessions == manifest.sessions:
+        return manifest.appended
+    new = Appended(at=utc_now(), first=manifest.sessions + 1, last=sessions)
+    return (*manifest.appended, new)
+
+
+def _accept(context: TrialContext, manifest: Manifest, *, accept: bool) -> None:
+    """Hold campaign, host, inputs and plan against the trial; record what differs, if accepted."""
+    campaign, prepared, store = context.campaign, context.prepared, context.store
+    host, host_id = _host(prepared)
+    refuse_another_rule(store.path, manifest, campaign)
+    metrics = _metrics(campaign, prepared)
+    refuse_other_units(store.path, manifest.metrics, metrics)
+    drifts = campaign_drift(store.path, manifest, campaign)
+    drifts += host_drift(manifest, host, host_id, prepared.state.cpu_model)
+    earlier = store.environments()
+    if earlier:
+        then = {"inputs": earlier[-1].get("inputs")}
+        drifts += environment_drift(then, {"inputs": prepared.inputs()})
+    if not accept:
+        refuse(store.path, drifts)
+    with context.interrupts.at_once():
+        check_plan(store, campaign)
+    store.append_findings("resume", drifts)
+    # What was accepted is what later resumptions are held against.
+    store.update(
+        campaign_sha256=identity_of(campaign, manifest.campaign_identity),
+        host=host,
+        host_id=host_id,
+        cpu_model=prepared.state.cpu_model,
+        stop=campaign.protocol.stop,
+        metrics=metrics | dict(manifest.metrics),
+        judge=asked_since(manifest.judge, campaign.judge, utc_now()),
+    )
