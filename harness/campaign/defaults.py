@@ -91,7 +91,6 @@ def is_default(name: str, value: object) -> bool:
 
 
 def _same(one: object, other: object) -> bool:
-    """Compare two values as JSON does: true is no 1, in lists neither."""
     if type(one) is not type(other) or one != other:
         return False
     return not isinstance(one, list | dict) or json.dumps(one) == json.dumps(other)

@@ -23,7 +23,6 @@ from .nested_kinds import Section, default_of
 
 RULE = 2  # by which the identity of a new trial is made
 _NONE = object()  # stands for the default of a field that has none
-_FIRST_VERSION = shipped("harness/campaign/first_version.json")
 
 
 def identity_of(campaign: Campaign, rule: int = RULE) -> str:
@@ -57,7 +56,7 @@ def first_defaults() -> Table:
 @functools.cache
 def _first_version() -> dict[str, Any]:
     """Read what the campaigns of the first version could hold. The file never changes."""
-    known: dict[str, Any] = json.loads(_FIRST_VERSION.read_bytes())
+    known: dict[str, Any] = json.loads(shipped("harness/campaign/first_version.json").read_bytes())
     return known
 
 

@@ -56,7 +56,6 @@ def _kept(sink: Sink) -> Sink:
 
 
 def _part(campaign: Campaign, *, warmup: int, **changes: object) -> Campaign:
-    """Leave out what belongs to a whole trial: sessions, caps, and the hook that tells of its end."""
     protocol = dataclasses.replace(
         campaign.protocol,
         sessions=1,
@@ -73,9 +72,6 @@ def _part(campaign: Campaign, *, warmup: int, **changes: object) -> Campaign:
     return dataclasses.replace(campaign, **parts)  # type: ignore[arg-type]  # each is its field's
 
 
-_FILE = shipped("harness/campaign/starter.yaml")
-
-
 def starter_text(name: str) -> str:
     """Give the text of a commented campaign to start from."""
     if not NAME.fullmatch(name):
@@ -83,7 +79,7 @@ def starter_text(name: str) -> str:
             f"a campaign cannot be named {quote(name)}",
             fix=f"use {NAME_NEEDS}",
         )
-    text = _FILE.read_text(encoding="utf-8")
+    text = shipped("harness/campaign/starter.yaml").read_text(encoding="utf-8")
     # In quotes, so that a name such as 'null' stays a text.
     return text.replace("name: starter ", f'name: "{name}" ', 1)
 

@@ -58,7 +58,6 @@ def inside(at: Location) -> str:
 
 
 def _label(at: Location) -> str:
-    """Name the value at `at`: its key, with the places in lists."""
     label = ""
     for step in at:
         label = f"{label}[{step}]" if isinstance(step, int) else step
@@ -71,7 +70,6 @@ NameRule = Callable[[str], tuple[str, str] | None]
 # What YAML reads as the text that it is, whatever it stands beside in a list.
 _PLAIN = re.compile(r"(?!(?:null|Null|NULL)$)[A-Za-z_./][A-Za-z0-9_./=+-]*")
 _ANY_TEXT = text()
-_NO_MAPPING = "write it as {key: value}, or as indented lines 'key: value'"
 
 
 @dataclass(frozen=True)
@@ -110,10 +108,6 @@ class Listed(Kind):
         if self.distinct:
             form["uniqueItems"] = True
         return form
-
-    def inner(self, _step: str | int) -> Kind | None:
-        """Give the items' kind."""
-        return self.item
 
 
 @dataclass(frozen=True)
@@ -173,10 +167,6 @@ class Mapped(Kind):
             form["minProperties"] = self.least
         return form
 
-    def inner(self, _step: str | int) -> Kind | None:
-        """Give the values' kind."""
-        return self.item
-
 
 @dataclass(frozen=True)
 class Forms(Kind):
@@ -211,11 +201,6 @@ class Forms(Kind):
         forms = (self.text, self.items, self.mapping)
         return {"oneOf": [form.schema(sections) for form in forms if form is not None]}
 
-    def inner(self, step: str | int) -> Kind | None:
-        """Give what stands in the list, or in the mapping."""
-        form = self.items if isinstance(step, int) else self.mapping
-        return form.inner(step) if form is not None else None
-
     def spelled(self, value: Any) -> Any:  # noqa: ANN401 - as the base
         """Write a single value of a list without the list, where that is allowed."""
         if isinstance(value, list) and len(value) == 1 and self.text is not None:
@@ -226,7 +211,9 @@ class Forms(Kind):
 def no_mapping(value: object, at: Location, faults: Faults) -> Any:  # noqa: ANN401 - `WRONG`
     """Report that a mapping is needed."""
     what = f"must be a mapping of keys, not {described(value)}"
-    return faults.value(at, what, _fix_of(value) or _NO_MAPPING)
+    return faults.value(
+        at, what, _fix_of(value) or "write it as {key: value}, or as indented lines 'key: value'"
+    )
 
 
 def _fix_of(value: object) -> str | None:
@@ -243,7 +230,6 @@ def _fix_of_form(at: Location, value: object) -> str | None:
 
 
 def _words(command: str) -> list[str]:
-    """Split a command as a shell would, where that can be done."""
     try:
         return shlex.split(command)
     except ValueError:
@@ -384,11 +370,6 @@ class Section(Kind):
         form["additionalProperties"] = self.free.schema(sections) if self.free else False
         required = [name for name, key in self.keys.items() if key.required]
         return form | ({"required": required} if required else {})
-
-    def inner(self, step: str | int) -> Kind | None:
-        """Give what may stand at a key."""
-        key = self.keys.get(str(step))
-        return key.kind if key else self.free
 
 
 def _of_model(model: type | None, name: str, key: Key) -> Key:

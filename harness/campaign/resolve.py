@@ -338,7 +338,6 @@ class Resolver:
         return self.document.problem(place, what, fix, key=True)
 
     def _names(self, path: Location) -> set[str]:
-        """Give the placeholders in all templates of the file at or below `path`."""
         value: Any = self.document.value
         for step in path:
             value = value.get(step) if isinstance(value, dict) else None

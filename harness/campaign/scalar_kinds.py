@@ -62,10 +62,6 @@ class Kind:
         """Describe the spellings as JSON Schema; `sections` collects those that are referred to."""
         raise NotImplementedError
 
-    def inner(self, _step: str | int) -> Kind | None:
-        """Give what may stand one step further inside."""
-        return None
-
     def spelled(self, value: Any) -> Any:  # noqa: ANN401 - see above
         """Write a value as a file could hold it, as a JSON type."""
         return value

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
 _RUNS = whole(1, 10**6)
 _CPU = whole(0, 4095)
-MOST_EVENTS = 32
 _CHECKS = Listed(choice(*CHECK_NAMES))
 
 HOOKS = Section(
@@ -267,7 +266,7 @@ RAW_EVENT = Section(
 _EVENT = Forms(
     "the name of an event or {raw: TEXT, name: NAME}", text=choice(*EVENTS), mapping=RAW_EVENT
 )
-_EVENTS = Listed(_EVENT, least=1, most=MOST_EVENTS)
+_EVENTS = Listed(_EVENT, least=1, most=32)
 
 COUNTERS = Section(
     "CountersSection",
@@ -375,7 +374,13 @@ def section_at(path: Location) -> Section:
     """Find the section of the mapping at `path`."""
     kind: Kind | None = CAMPAIGN
     for step in path:
-        kind = kind.inner(step) if kind is not None else None
+        if isinstance(kind, Forms):
+            kind = kind.items if isinstance(step, int) else kind.mapping
+        if isinstance(kind, Section):
+            key = kind.keys.get(str(step))
+            kind = key.kind if key else kind.free
+        else:
+            kind = kind.item if isinstance(kind, Listed | Mapped) else None
     if isinstance(kind, Forms):
         kind = kind.mapping
     assert isinstance(kind, Section), "only a section has keys to tell"

@@ -147,7 +147,6 @@ def _check_bounds(options: Namespace) -> None:
 
 
 def _spelled(seconds: float) -> str:
-    """Write seconds exactly, as a campaign file spells numbers."""
     return repr(float(seconds)).removesuffix(".0")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from analysis.record.printer import clean
 
 from ..campaign.model import Campaign, CheckPolicy
-from ..errors import counted
+from ..errors import counted, wrapped
 from ..host.activity import GapLook
 from ..host.checks import check_before, check_between, fatal_findings
 from ..host.placement import CpuPlan, choose_cpus
@@ -169,14 +168,7 @@ def _finding(finding: Finding, width: int, *, verbose: bool, colour: bool) -> li
 
 
 def _wrapped(text: str, first: str, further: str, width: int) -> list[str]:
-    return textwrap.wrap(
-        clean(text),
-        width=max(width, 60),
-        initial_indent=first,
-        subsequent_indent=further,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    return wrapped(clean(text), first, further, max(width, 60))
 
 
 _LOOK_S = 0.5

@@ -139,7 +139,6 @@ class Preview:
 
 
 def _said_of(counting: Counting) -> str:
-    """Say what is counted, and in which blocks."""
     names = ", ".join(event.name for event in counting.events)
     if not counting.apart:
         return names
@@ -204,7 +203,6 @@ def _known(campaign: Campaign, options: Options, sessions: int, *, energy: bool)
 
 
 def _limit(campaign: Campaign, sessions: int, *, energy: bool) -> float | None:
-    """Give the longest time that timeouts and caps allow."""
     protocol = campaign.protocol
     limits = [cell.timeout_s for cell in campaign.cells]
     known = [limit for limit in limits if limit is not None]

@@ -185,7 +185,6 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
 
 def _sessions(args: argparse.Namespace) -> tuple[int | None, int]:
-    """Give the sessions in all, None for the campaign's, and how many are added to those planned."""
     from analysis.errors import UsageError
 
     if not args.sessions:
@@ -200,7 +199,6 @@ def _sessions(args: argparse.Namespace) -> tuple[int | None, int]:
 
 
 def _say_unfinished(folder: Path, campaign: str, view: View) -> None:
-    """Say that another trial of the campaign could be gone on with."""
     from ..trial.ending import way_on_of
     from ..trial.progress import unfinished_trial
 
@@ -255,7 +253,6 @@ def _place(args: argparse.Namespace, trial: Path | None, more: int) -> Path | No
 
 
 def _check_tries(args: argparse.Namespace) -> None:
-    """Refuse options that cannot stand together with those that only try something."""
     from analysis.errors import UsageError
 
     if args.probe and not args.dry_run:
@@ -276,7 +273,6 @@ def _aside(args: argparse.Namespace, err: TextIO) -> View:
 
 
 def _again(args: argparse.Namespace) -> str:
-    """Give the command that goes on with the trial."""
     import shlex
 
     again = f"fairtrial run {shlex.quote(str(args.campaign))} --resume"

@@ -166,7 +166,6 @@ def _again(args: argparse.Namespace) -> Submission:
 
 
 def _told(submitted: Submission) -> str:
-    """Say what was submitted, and what comes next."""
     import shlex
 
     from ..errors import counted

@@ -139,7 +139,6 @@ def _change(args: argparse.Namespace, argv: list[str], out: TextIO, err: TextIO)
 
 
 def _ended(done: Tuned, args: argparse.Namespace, err: TextIO) -> int:
-    """Say what is left to do; give the exit code."""
     from ..tune.tuner import lines_of
 
     if done.undone is not None and not done.undone.settled:
@@ -175,7 +174,6 @@ def _wish(args: argparse.Namespace, argv: list[str]) -> Wish:
 
 
 def _shown(proposal: Proposal, args: argparse.Namespace, argv: list[str]) -> str:
-    """Write the exact list."""
     from ..errors import counted
     from ..host.tree import format_cpus
 

@@ -21,12 +21,11 @@ _ROOM = 3.0
 _NOTATION = re.compile(
     r"(?:(\d+)-(\d+)(?::(\d+))?(?::(\d+))?|(\d+)(?::(\d+))?(?::(\d+))?)", re.ASCII
 )
-_ENDLESS = {"INFINITE", "UNLIMITED", "NONE", "-1"}
 
 
 def seconds_of_limit(text: str) -> float | None:
     """Read a time in Slurm's notation, such as ``90``, ``90:00`` or ``1-12:00:00``, in seconds."""
-    if text.upper() in _ENDLESS:
+    if text.upper() in {"INFINITE", "UNLIMITED", "NONE", "-1"}:
         return math.inf
     match = _NOTATION.fullmatch(text)
     if match is None:

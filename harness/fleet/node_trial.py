@@ -141,7 +141,6 @@ class Scratch:
 
 
 def _fresh(local: Path) -> Path:
-    """Give the folder that a trial is copied into before it takes its place."""
     return local.with_name(f".{local.name}.new")
 
 
@@ -197,7 +196,6 @@ def _copy_new(source: Path, target: Path) -> None:
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
-    """Give a file's size and time; None of one that is not there."""
     return (path.stat().st_size, path.stat().st_mtime_ns) if path.exists() else None
 
 

@@ -70,7 +70,6 @@ def resubmission_of(
 
 
 def _submitted(folder: Path, fleet: Fleet) -> dict[str, Any]:
-    """Give what the fleet was submitted with."""
     slurm = slurm_of(fleet)
     texts = ("fleet", "user", "cluster", "partition", "time", "campaign")
     lists = ("options", "arguments", "exported")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -106,15 +105,11 @@ def checked_arguments(arguments: Sequence[str]) -> tuple[str, ...]:
     return tuple(arguments)
 
 
-_LIMIT = "name the limit with --time, before the --"
-_PARTITION = "name it with --partition, before the --"
-_HOSTS = "name the hosts with --hosts, before the --"
-_WANTED = "name the wanted hosts with --hosts, before the --"
 _INSTEAD = {
-    **dict.fromkeys(("time", "t"), _LIMIT),
-    **dict.fromkeys(("partition", "p"), _PARTITION),
-    **dict.fromkeys(("nodelist", "w"), _HOSTS),
-    **dict.fromkeys(("exclude", "x"), _WANTED),
+    **dict.fromkeys(("time", "t"), "name the limit with --time, before the --"),
+    **dict.fromkeys(("partition", "p"), "name it with --partition, before the --"),
+    **dict.fromkeys(("nodelist", "w"), "name the hosts with --hosts, before the --"),
+    **dict.fromkeys(("exclude", "x"), "name the wanted hosts with --hosts, before the --"),
     "test-only": "--dry-run, before the --, shows what would be submitted",
 }
 
@@ -122,7 +117,7 @@ _INSTEAD = {
 def _own_option(word: str) -> str | None:
     """Give the option of ours that a word sets, also shortened or among other letters."""
     if word.startswith("--"):
-        name = re.split(r"=", word[2:], maxsplit=1)[0]
+        name = word[2:].partition("=")[0]
         if name in _OWN:
             return f"--{name}"
         if not name:

@@ -298,6 +298,5 @@ def _portions(jobs: Sequence[str]) -> Iterable[Sequence[str]]:
 
 
 def _last(text: str) -> str:
-    """Give the last line of what a command complained."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1].removeprefix("sbatch: error: ") if lines else ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import shlex
-import textwrap
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -16,7 +15,7 @@ from analysis.errors import StoreError
 from analysis.record.fleet import Fleet, is_fleet, read_fleet
 from analysis.record.fleet_progress import HostProgress, HostState, read_hosts
 
-from ..errors import HostError, counted, moment
+from ..errors import HostError, counted, moment, wrapped
 from ..launch.interrupts import Interrupts
 from .hosts import listed
 from .sbatch import CANCELLED
@@ -25,7 +24,6 @@ from .submission import at_home, comment_of, slurm_of, user_name
 
 _WIDTH = 96  # columns
 _BESIDE = 40  # columns that what is said of a host needs to stand beside its runs
-_STATES: tuple[HostState, ...] = ("complete", "running", "partial", "failed", "missing")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +95,11 @@ class FleetStanding:
     def __str__(self) -> str:
         """Write it for a person: a line for each host, and more where what is said of it has no room."""
         counts = Counter(one.state for one in self.hosts)
-        states = ", ".join(f"{counts[state]} {state}" for state in _STATES if counts[state])
+        states = ", ".join(
+            f"{counts[state]} {state}"
+            for state in ("complete", "running", "partial", "failed", "missing")
+            if counts[state]
+        )
         done = sum(one.done for one in self.hosts)
         known = [one.planned for one in self.hosts if one.planned is not None]
         planned = f"{sum(known)}" if len(known) == len(self.hosts) else "an unknown number of"
@@ -223,17 +225,9 @@ def _standing(
 
 
 def _wrapped(head: str, text: str, indent: int) -> list[str]:
-    """Write a text behind its head, in lines that a screen holds."""
     if not text:
         return [head.rstrip()] if head.strip() else []
-    return textwrap.wrap(
-        " ".join(text.split()),
-        _WIDTH,
-        initial_indent=head,
-        subsequent_indent=" " * indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    return wrapped(" ".join(text.split()), head, " " * indent, _WIDTH)
 
 
 _PATIENCE_S = 120.0  # Slurm kills what has not ended KillWait seconds (30 by default) after TERM

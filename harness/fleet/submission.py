@@ -178,7 +178,6 @@ class Submission:
             return now._submitted(interrupts, say)
 
     def _submitted(self, interrupts: Interrupts, say: Callable[[str], object]) -> Submission:
-        """Submit the jobs, while nobody else does for this fleet."""
         submitted: list[str] = []
         fleet = self.fleet
         asked = False

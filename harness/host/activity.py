@@ -35,7 +35,6 @@ KERNEL_LOG = "/dev/kmsg"
 
 # Columns of a cpu line in /proc/stat, in ticks of 1/CLK_TCK s.
 _USER, _NICE, _SYSTEM, _IRQ, _SOFTIRQ, _STEAL = 0, 1, 2, 5, 6, 7
-_BUSY = (_USER, _NICE, _SYSTEM, _IRQ, _SOFTIRQ)
 
 # What the kernel says when a measurement on this host is in doubt.
 _ALARM = re.compile(
@@ -139,7 +138,10 @@ class CounterReader:
         rows = self.ticks(cpus)
         if not rows or any(len(row) <= _SOFTIRQ for row in rows):
             return None
-        return sum(row[column] for row in rows for column in _BUSY) * self._tick_s
+        return (
+            sum(row[column] for row in rows for column in (_USER, _NICE, _SYSTEM, _IRQ, _SOFTIRQ))
+            * self._tick_s
+        )
 
     def temperature_c(self) -> float | None:
         """Give the processor's temperature: the hottest package's."""
@@ -308,7 +310,6 @@ def others_logged_in(root: Path) -> int | None:
 
 @contextmanager
 def _below(root: Path) -> Iterator[None]:
-    """Let psutil read the processes of a recorded host."""
     usual = psutil.PROCFS_PATH
     psutil.PROCFS_PATH = str(root / "proc")
     try:

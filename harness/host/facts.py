@@ -230,7 +230,6 @@ def missing_for(limits: Mapping[str, int], controllers: Collection[str]) -> str 
 
 
 _OWN = re.compile(r"^0::(/.*)$", re.MULTILINE)
-_ESCAPED = re.compile(r"\\([0-7]{3})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,7 +280,7 @@ def own_group(tree: Tree) -> OwnGroup | None:
 
 
 def _plain(name: str) -> str:
-    return _ESCAPED.sub(lambda match: chr(int(match[1], 8)), name)
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), name)
 
 
 def _below(group: str, root: str) -> str | None:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 _HOT_C = 85.0  # without a limit from the sensor: where most processors begin to slow down
 _MARGIN_C = 10.0
 _RISE_C = 10.0
-_PARANOID = "kernel.perf_event_paranoid"
 _TOLERANCE = 0.01  # of a frequency: drivers round
 
 
@@ -257,7 +256,7 @@ def energy(situation: Situation) -> Finding:
     if event is not None:
         what = "perf does not let this user count energy: it will not be recorded"
         where = "/proc/sys/kernel/perf_event_paranoid"
-        return found(lost, what, where, f"sudo sysctl {_PARANOID}=0")
+        return found(lost, what, where, "sudo sysctl kernel.perf_event_paranoid=0")
     where = f"no {POWERCAP}" if situation.state.energy is None else f"no package in {POWERCAP}"
     what = f"{where}: energy will not be recorded"
     fix = "load the driver: sudo modprobe intel_rapl_msr"

@@ -96,7 +96,6 @@ _COMPILERS: Mapping[str, tuple[str, ...]] = {
     "javac": ("-version",),
     "ld": ("--version",),
 }
-_PACKAGES = ("numpy", "scipy", "pyyaml", "psutil", "rich")
 _LIMITS = ("AS", "CORE", "CPU", "DATA", "FSIZE", "MEMLOCK", "NOFILE", "NPROC", "RTPRIO", "STACK")
 _PATIENCE_S = 5.0
 # key of the record -> field of `Cpu`
@@ -220,7 +219,9 @@ def _tools(variables: Mapping[str, str], tool_version: str) -> dict[str, Any]:
         "python": platform.python_version(),
         "python_implementation": platform.python_implementation(),
         "libc": " ".join(part for part in platform.libc_ver() if part) or None,
-        "packages": {name: _package(name) for name in _PACKAGES},
+        "packages": {
+            name: _package(name) for name in ("numpy", "scipy", "pyyaml", "psutil", "rich")
+        },
         "compilers": {
             name: version
             for name, place in places.items()
@@ -264,7 +265,6 @@ def _version(program: str, arguments: tuple[str, ...]) -> str | None:
 
 
 def _limits() -> dict[str, list[int | None]]:
-    """Give soft and hard resource limits; None is "unlimited"."""
     pairs = {name: resource.getrlimit(getattr(resource, f"RLIMIT_{name}")) for name in _LIMITS}
     endless = resource.RLIM_INFINITY
     return {

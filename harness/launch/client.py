@@ -106,8 +106,6 @@ _MOST = 512  # what the launcher keeps counts in its memory, below which no targ
 
 
 class _Sent(NamedTuple):
-    """A request as it was sent. It is kept, so that its id stays its own."""
-
     request: Request
     env: dict[bytes, bytes]
     handle: int

@@ -213,7 +213,6 @@ class SideCommands:
 
 
 def _tail(log: Path) -> str:
-    """Give the last lines of a log, indented below what stands before them."""
     try:
         lines = log.read_text(encoding="utf-8", errors="replace").rstrip().splitlines()
     except OSError:

@@ -154,8 +154,6 @@ def _asleep() -> tuple[int, int]:
     return boot - time.monotonic_ns(), boot - before
 
 
-_LIMITED = (errno.ENOMEM, errno.EAGAIN, errno.EBADF, errno.EMFILE)
-_LINKED = (errno.ELOOP, errno.ENOTDIR)  # of a file, of its folder
 _SPAWN_FIXES = {
     errno.ENOENT: ("not found, or the interpreter in its first line is missing", "check the path"),
     errno.EACCES: ("not executable by you", "chmod +x it, or check the folders' permissions"),
@@ -170,7 +168,11 @@ _SPAWN_FIXES = {
 def not_started(request: Request, stage: str, number: int) -> LaunchError:
     """Say why a launcher did not execute a program: what it was doing then."""
     name, reason = request.argv[0], os.strerror(number)
-    if stage == "spawn" and request.limits and number in _LIMITED:
+    if (
+        stage == "spawn"
+        and request.limits
+        and number in (errno.ENOMEM, errno.EAGAIN, errno.EBADF, errno.EMFILE)
+    ):
         how = "raise the limits: they hold for the first steps of the new process too"
         return LaunchError(f"'{name}' is not started: {reason}", "isolation.limits", how)
     if stage == "spawn":
@@ -184,7 +186,7 @@ def not_started(request: Request, stage: str, number: int) -> LaunchError:
         "limits": "isolation.limits",
         "cgroup": "isolation.containment",
     }
-    if stage in {"stdout", "stderr"} and number in _LINKED:
+    if stage in {"stdout", "stderr"} and number in (errno.ELOOP, errno.ENOTDIR):
         return LaunchError(
             f"the {stage} of '{name}' would be written through a symbolic link",
             str(places[stage]),

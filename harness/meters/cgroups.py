@@ -64,7 +64,6 @@ def remove(group: Path, *, patience_s: float = _PATIENCE_S) -> bool:
 
 
 def _with_groups_below(group: Path) -> list[Path]:
-    """List the group and those below it, the innermost first."""
     return [Path(place) for place, _, _ in os.walk(group, topdown=False)]
 
 

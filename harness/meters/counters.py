@@ -211,8 +211,6 @@ Moved = tuple[int, int, int]  # the value, and for how many ns it was enabled an
 
 @dataclass(slots=True)
 class _Seen:
-    """What was seen of one event in the runs that were counted."""
-
     runs: int = 0
     unread: int = 0  # no answer, never on the processor, or a value that cannot be
     cut: int = 0  # the kernel ended it before the run did

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ..host.state import HostState, PowerEvent
     from .perf_event import PerfCalls
 
-_EVERY_PROCESS = -1
-
 
 @dataclass(slots=True)
 class EnergyCounter:
@@ -55,7 +53,7 @@ def perf_counter(calls: PerfCalls, event: PowerEvent, cpu: int) -> EnergyCounter
     from .perf_event import event_attributes
 
     attributes = event_attributes(event.kind, (event.config, 0, 0, 0))
-    fd = calls.open(attributes, pid=_EVERY_PROCESS, cpu=cpu)
+    fd = calls.open(attributes, pid=-1, cpu=cpu)
 
     def read() -> int | None:
         try:
@@ -152,7 +150,6 @@ class EnergyMeter:
             counter.close()
 
     def _take(self) -> None:
-        """Add what was used since the last read."""
         before, self._read_at = self._read_at, time.monotonic()
         passed = self._read_at - before
         for counter in self._counters:

@@ -136,7 +136,6 @@ class TrialContext:
                     self.note("after", (finding,))
 
     def _log(self, stem: str, number: int) -> Path:
-        """Name a hook's log; a session that is resumed adds logs and overwrites none."""
         folder = self.store.path / OUTPUTS
         repeats = chain([""], (f"-again{n}" for n in count(1)))
         paths = (folder / f"{stem}{again}-{number}.log" for again in repeats)
@@ -262,7 +261,6 @@ class Environments:
 
 
 def _without_key(key: VariableKey) -> Iterator[Finding]:
-    """Make the finding that there is no key, where there is none."""
     if key.problem is not None:
         yield Finding(
             check="variables",

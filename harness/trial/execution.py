@@ -171,7 +171,6 @@ def _broken_off(
 
 
 def _host(prepared: Prepared) -> tuple[str, str]:
-    """Give the host's name and the hash of its machine id."""
     return prepared.state.hostname or "unknown", prepared.host.machine_id() or "unknown"
 
 

@@ -79,7 +79,6 @@ def whose(uid: int) -> str:
 
 
 def _names() -> list[str] | None:
-    """Read the names of all Unix sockets, abstract ones with an @ before them."""
     try:
         text = Path("/proc/net/unix").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -88,7 +87,6 @@ def _names() -> list[str] | None:
 
 
 def _holder(cpu: int) -> str:
-    """Name the process that holds the lock of `cpu`."""
     for _ in range(_LOOKS):
         for name in _names() or ():
             match = _HOLDER.fullmatch(name)
@@ -101,14 +99,10 @@ def _holder(cpu: int) -> str:
 
 
 def _namespace() -> int:
-    """Give the number of our PID namespace, within which process numbers mean something."""
     try:
         return Path("/proc/self/ns/pid").stat().st_ino
     except OSError:
         return 0
-
-
-_PROC_LOCKS = Path("/proc/locks")
 
 
 def is_written_now(trial: Path) -> bool:
@@ -152,7 +146,7 @@ def _writer(trial: Path) -> str:
     """Name the process that the kernel lists as the lock's holder."""
     try:
         file = (trial / MEASUREMENTS).stat()
-        for line in _PROC_LOCKS.read_text(encoding="ascii").splitlines():
+        for line in Path("/proc/locks").read_text(encoding="ascii").splitlines():
             words = line.split()
             # "7: FLOCK ADVISORY WRITE 1234 fe:00:5678 0 EOF"; who waits for it has "->" second
             if words[1] == "FLOCK" and words[3] == "WRITE" and _is_on(file, words[4], words[5]):

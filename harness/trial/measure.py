@@ -237,7 +237,6 @@ class Measurer:
         return counting is not None and counting.counts(run.block)
 
     def _steal_before(self) -> float | None:
-        """Give the steal time now; what was read a moment ago after the last run will do."""
         read_at, steal = self._steal
         if time.monotonic() - read_at < _STEAL_FRESH_S:
             return steal
@@ -413,7 +412,6 @@ def _label(run: PlannedRun) -> str:
 
 
 def _disturbed(execution: Execution) -> bool | None:
-    """Tell whether a run waited for a CPU, as far as the launcher knows."""
     parts = ("run_delay_ns", "launcher_delay_ns", "launcher_on_cpu_ns")
     waited = waited_ns(*(execution.numbers.get(name) for name in parts))
     return is_disturbed(execution.wall_ns, waited)

@@ -170,7 +170,6 @@ def _cannot_hold(limit: str, why: str, or_else: str = "") -> HostError:
     return HostError(what, f"isolation.limits.{limit}", f"{DELEGATED}{or_else}; or drop the limit")
 
 
-_READ = "docs/energy.md says what can be done"
 _LATE = f"the time cap comes before {IDLE_S:.0f} s have passed"
 _REASON = (
     "the packages' energy is the machine's: what it uses without the program is no part of a run"
@@ -270,13 +269,14 @@ class SessionEnergy:
         return idle
 
     def _tell_unknown(self, session: int) -> None:
-        """Say of how many runs the energy is not known."""
         for why, runs in self._unknown.items():
             what = f"the energy of {counted(runs, 'run')} of session {session} is not known: {why}"
             self._tell(session, "after", what)
         self._unknown.clear()
 
-    def _tell(self, session: int, when: When, what: str, fix: str = _READ) -> None:
+    def _tell(
+        self, session: int, when: When, what: str, fix: str = "docs/energy.md says what can be done"
+    ) -> None:
         finding = Finding(
             check="energy", status="warn", what=what, where="energy", fix=fix, reason=_REASON
         )

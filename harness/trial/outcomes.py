@@ -248,7 +248,6 @@ def _ending(
 
 
 def _last_words(stderr: Path | None, conceal: Callable[[str], str]) -> str:
-    """Give the last line of what the program complained, shortened."""
     if stderr is None:
         return ""
     with stderr.open("rb") as file:
@@ -292,7 +291,6 @@ def _mismatch(
 
 @functools.lru_cache(maxsize=256)
 def _reference(path: Path, _mtime_ns: int) -> str:
-    """Hash a reference file, again only when it has changed."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 

@@ -228,8 +228,6 @@ def read_progress(trial: Path) -> TrialProgress:
 
 @dataclass(slots=True)
 class _Tally:
-    """What is counted line by line: a long trial is not held in memory."""
-
     done: Counter[str] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
     gaps: dict[str, tuple[float, int]] = field(default_factory=dict)

@@ -288,8 +288,6 @@ def _builds_of(campaign: Campaign, missing: Sequence[str]) -> Sequence[Build]:
 
 
 class _Copy(NamedTuple):
-    """A program, and its copy in the trial."""
-
     program: Path  # links followed
     place: Path
     digest: str
@@ -297,7 +295,6 @@ class _Copy(NamedTuple):
 
 
 def _copy(trial: Path, path: Path, digest: str) -> _Copy:
-    """Copy a program into the trial, under its hash."""
     program = path.resolve()
     name = f"{TARGETS_BEFORE}/{digest[:16]}-{path.name}"
     with storing(trial / name):
@@ -313,7 +310,6 @@ def _copy(trial: Path, path: Path, digest: str) -> _Copy:
 
 
 def _put_back(copies: Sequence[_Copy]) -> None:
-    """Put back the programs that a build has changed or removed."""
     for copy in copies:
         with storing(copy.program):
             if copy.program.exists() and sha256_file(copy.program) == copy.digest:

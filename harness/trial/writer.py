@@ -163,7 +163,6 @@ def _check_repeat(row: Mapping[str, Any], outcomes: Mapping[int, str], times: in
 
 
 def _check_row(row: Mapping[str, object], manifest: Manifest) -> None:
-    """Hold a row against what the manifest says of the trial."""
     for key, known in (("benchmark", manifest.benchmarks), ("variant", manifest.variants)):
         if row[key] not in known:
             raise ShapeError(f"the trial has no {key} {row[key]!a}")
@@ -323,7 +322,6 @@ class Store:
         self.release()
 
     def _load_done(self) -> Finding | None:
-        """Read which positions are done; cut off a torn last line, and say so."""
         self.rows = found = rows_done(self.path, self.manifest)
         if found.torn is None:
             return None

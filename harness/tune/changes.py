@@ -67,16 +67,14 @@ class Applied:
 
     def __str__(self) -> str:
         """Write it for a person."""
-        head = f"{self.item:<10} {self.path}: "
-        if self.result == "changed":
-            return f"{head}{self.before} -> {self.after}"
-        if self.result == "already":
-            return f"{head}is {self.after} by now"
-        if self.result == "gone":
-            return f"{head}is gone"
-        if self.result == "did not take":
-            return f"{head}did not take {self.after}, shows {self.shows}"
-        return f"{head}refused{f': {self.why}' if self.why else ''}"
+        what = {
+            "changed": f"{self.before} -> {self.after}",
+            "already": f"is {self.after} by now",
+            "gone": "is gone",
+            "did not take": f"did not take {self.after}, shows {self.shows}",
+            "refused": f"refused{f': {self.why}' if self.why else ''}",
+        }
+        return f"{self.item:<10} {self.path}: {what[self.result]}"
 
 
 def apply_change(change: Change, number: int, knobs: Knobs, desk: Desk) -> Applied:
@@ -167,7 +165,6 @@ def move(knobs: Knobs, pid: str, home: str) -> None:
 
 
 Fate = Literal["restored", "as before", "left alone", "gone", "refused", "not believed"]
-_UNSETTLED = {"refused", "not believed"}
 
 
 class Restored(NamedTuple):
@@ -193,7 +190,9 @@ class Undone:
     @property
     def settled(self) -> bool:
         """Whether nothing is left to be put back, so that the journal may go."""
-        return not self.damaged and not any(one.fate in _UNSETTLED for one in self.settings)
+        return not self.damaged and not any(
+            one.fate in {"refused", "not believed"} for one in self.settings
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types."""

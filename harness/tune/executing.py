@@ -20,7 +20,6 @@ from analysis.errors import UsageError
 from ..errors import LaunchError
 
 _OF_SUDO = ("SUDO_UID", "SUDO_GID", "SUDO_USER", "SUDO_COMMAND", "SUDO_PS1", "SUDO_PROMPT")
-_OF_OTHERS = ("PKEXEC_UID", "DOAS_USER")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +35,11 @@ class Caller:
 
     def environment(self, given: Mapping[str, str]) -> dict[str, str]:
         """Give the variables of what is executed: those given, with the caller's own account."""
-        kept = {key: value for key, value in given.items() if key not in (*_OF_SUDO, *_OF_OTHERS)}
+        kept = {
+            key: value
+            for key, value in given.items()
+            if key not in (*_OF_SUDO, *("PKEXEC_UID", "DOAS_USER"))
+        }
         if self.name is not None and self.home is not None:
             kept |= {"USER": self.name, "LOGNAME": self.name, "HOME": self.home}
             kept |= {"SHELL": self.shell or "/bin/sh"}

@@ -117,7 +117,6 @@ class Partition:
     branch: bool
 
 
-_BAD = {"warn", "fail"}
 _OFF = {"0": "1", "1": "0"}  # of no_turbo and of boost alike: the other value
 
 
@@ -192,7 +191,7 @@ class Scene:
     def named(self, check: str) -> bool:
         """Tell whether a check found something to mend."""
         finding = self.findings.get(check)
-        return finding is not None and finding.status in _BAD
+        return finding is not None and finding.status in {"warn", "fail"}
 
 
 def propose(scene: Scene) -> Proposal:
@@ -308,7 +307,6 @@ def _interrupts(scene: Scene, targets: tuple[int, ...], left: list[Left]) -> Ite
 
 
 def _stranded(scene: Scene, offline: tuple[int, ...]) -> Iterator[Change]:
-    """Move the interrupts that only CPUs serve which go offline."""
     away = set(scene.plan.reserved) | set(offline)
     others = tuple(cpu for cpu in scene.state.topology.numbers if cpu not in away)
     for name in sorted(scene.tree.names("/proc/irq") or () if offline and others else ()):

@@ -163,7 +163,6 @@ def refuse_to_spoil(busy: tuple[int, ...] | None) -> None:
 def _applied(
     proposal: Proposal, knobs: Knobs, desk: Desk, signals: Signals, tell: Tell
 ) -> Iterator[Applied]:
-    """Change one setting after the other, until a signal comes."""
     steps = [partial(apply_change, one, k) for k, one in enumerate(proposal.changes)]
     if proposal.partition is not None:
         steps.append(partial(apply_partition, proposal.partition))
@@ -181,7 +180,6 @@ def _spawned_inside(
     knobs: Knobs,
     partition: Partition,
 ) -> subprocess.Popen[bytes]:
-    """Start a command inside the partition."""
     procs, us = f"{PARTITION}/cgroup.procs", str(os.getpid())
     try:
         knobs.write(procs, us)
