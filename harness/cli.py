@@ -170,7 +170,6 @@ def _other_analysis() -> str | None:
 
 
 def _parser(wanted: str) -> argparse.ArgumentParser:
-    """Make the parser of one command, or of the list of all if there is none of that name."""
     from analysis.registry import COMMANDS, function
     from analysis.version import VERSION
 

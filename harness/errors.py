@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -64,6 +65,18 @@ class LauncherDiedError(LaunchError):
     """A launcher was killed or crashed while it was needed."""
 
 
+def wrapped(text: str, first: str, further: str, width: int) -> list[str]:
+    """Set a text in lines behind `first` and `further`; no word is broken."""
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=first,
+        subsequent_indent=further,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
 def duration(seconds: float) -> str:
     """Write a measured time with three significant digits and a fitting unit."""
     for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "µs")):
@@ -88,9 +101,7 @@ def moment(stamp: str) -> str:
         time = datetime.fromisoformat(stamp)
     except ValueError:
         return stamp
-    if time.utcoffset() != timedelta(0):
-        return stamp
-    return f"{time:%Y-%m-%d %H:%M:%S} UTC"
+    return stamp if time.utcoffset() != timedelta(0) else f"{time:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def about(seconds: float) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from analysis.record.run_numbers import Better
 
     from ..errors import Problem
-    from .schema import Shape
+    from .nested_kinds import Faults
 
 MAX_CELLS = 10_000
 
@@ -127,21 +127,17 @@ class _Scope:
 
 
 class CellMaker:
-    """Makes cells; `problems` and `notes` collect what their parts show.
-
-    Where both give something, the variant takes precedence over its benchmark.
-    """
+    """Makes cells; where both give something, the variant takes precedence over its benchmark."""
 
     def __init__(
         self,
         document: Document,
-        shape: Shape,
+        faults: Faults,
         values: Mapping[str, Any],
         defaults: Table,
         filler: Filler,
     ) -> None:
-        self.document = document
-        self.shape = shape
+        self.faults = faults
         self.hooks: Mapping[str, Any] = values["hooks"]
         self.inputs: list[str] = values["inputs"] or []
         self.counts_energy: bool = values["energy"]
@@ -150,9 +146,8 @@ class CellMaker:
         self.filler = filler
         self.source = Path(document.name).absolute()
         self.root = self.source.parent
-        self.problems: list[Problem] = []
         self.notes: list[str] = []
-        self._reported: set[tuple[Location, str]] = set()
+        self._without_command: set[Location] = set()
         self._kinds: dict[str, tuple[str, Better]] = {}
         self._regexes: dict[Location, re.Pattern[str] | None] = {}
 
@@ -170,7 +165,7 @@ class CellMaker:
         if command is None:
             command = []
             self._no_command(benchmark, variant)
-        cwd = self._path(scope, "cwd", self.root) or self.root
+        cwd = self._path(scope, "cwd") or self.root
         plain = self._plain(scope)
         sinks: dict[str, Sink] = {name: plain[name] for name in ("stdout", "stderr")}
         if plain["timeout_s"] is None:
@@ -180,7 +175,7 @@ class CellMaker:
             variant=variant.name,
             command=self.filler.command(command_path, command, values, who),
             cwd=cwd,
-            stdin=self._path(scope, "stdin", self.root),
+            stdin=self._path(scope, "stdin"),
             inputs=self._inputs(scope),
             env=self._environment(scope),
             expect=self._expect(scope, sinks["stdout"]),
@@ -223,24 +218,23 @@ class CellMaker:
     def _no_command(self, benchmark: Entry, variant: Entry) -> None:
         for entry in (benchmark, variant):
             misspelt = any(nearest(key, ("command",)) for key in entry.values)
-            if misspelt or self.shape.touches(entry.path):
+            if misspelt or self.faults.touch(entry.path):
                 return  # that is, or may be, the same mistake
+        if benchmark.path in self._without_command:
+            return
+        self._without_command.add(benchmark.path)
         name = quote(str(benchmark.path[1]))
         what = f"benchmark {name} has no command for variant {quote(variant.name)}"
         fix = "give 'command' in the benchmark, or in every variant"
-        if (benchmark.path, "command") not in self._reported:
-            self._reported.add((benchmark.path, "command"))
-            self.problems.append(self.document.problem(benchmark.path, what, fix, key=True))
+        self.filler.report(benchmark.path, what, fix, key=True)
 
-    def _path(self, scope: _Scope, key: str, root: Path) -> Path | None:
+    def _path(self, scope: _Scope, key: str) -> Path | None:
         text, place = scope.pick(key)
-        if text is None:
-            return None
-        return root / self._file(place, text, scope)
+        return None if text is None else self.root / self._file(place, text, scope)
 
     def _file(self, place: Location, text: str, scope: _Scope) -> str:
         if not text:
-            self._report(place, "a path must not be empty", "name a file or folder")
+            self.filler.report(place, "a path must not be empty", "name a file or folder")
         return self.filler.text(place, text, scope.values, scope.who)
 
     def _inputs(self, scope: _Scope) -> tuple[Path, ...]:
@@ -285,15 +279,19 @@ class CellMaker:
         kind = (rule["unit"], rule["better"])
         if self.counts_energy and name in ENERGY_METRICS:
             what = f"the metric '{name}' is measured, by 'energy: on'"
-            self._report(path, what, "choose another name", key=True)
+            self.filler.report(path, what, "choose another name", key=True)
         first = self._kinds.setdefault(name, kind)
         if first != kind:
             what = f"the metric {quote(name)} is in {first[0]}, {first[1]} is better, elsewhere"
-            self._report(path, what, "give one unit and one direction to a name", key=True)
+            self.filler.report(path, what, "give one unit and one direction to a name", key=True)
         if rule["regex"] is not None:
             self._metric_regex((*path, "regex"), rule["regex"])
         if rule["json"] is not None:
-            self._json_path((*path, "json"), rule["json"])
+            try:
+                parse_path(rule["json"])
+            except JsonPathError as error:
+                what = f"the JSON path is wrong: {error}"
+                self.filler.report((*path, "json"), what, "write it as in results[*].time")
         source = rule["from"]
         if source in sinks:
             if sinks[source] == "discard":
@@ -309,7 +307,7 @@ class CellMaker:
             fix = (
                 "put (...) around the number, (?:...) around other parts, or name it (?P<value>...)"
             )
-            self._report(path, what, fix)
+            self.filler.report(path, what, fix)
 
     def _regex(self, path: Location, text: str) -> re.Pattern[str] | None:
         if path not in self._regexes:
@@ -320,25 +318,13 @@ class CellMaker:
             except (re.error, OverflowError, RecursionError) as error:
                 self._regexes[path] = None
                 fix = "Python's 're' reads it; put the text in single quotes, which keep '\\'"
-                self._report(path, f"the regex is wrong: {error}", fix)
+                self.filler.report(path, f"the regex is wrong: {error}", fix)
         return self._regexes[path]
 
-    def _json_path(self, path: Location, text: str) -> None:
-        try:
-            parse_path(text)
-        except JsonPathError as error:
-            self._report(path, f"the JSON path is wrong: {error}", "write it as in results[*].time")
-
     def _discarded(self, path: Location, what: str, stream: str, *, key: bool = False) -> None:
-        self._report(
+        self.filler.report(
             path,
             f"{what} looks at {stream}, which is discarded",
             f"set '{stream}: file' there, or delete this",
             key=key,
         )
-
-    def _report(self, path: Location, what: str, fix: str, *, key: bool = False) -> None:
-        """Report once, however many cells share the place."""
-        if (path, what) not in self._reported:
-            self._reported.add((path, what))
-            self.problems.append(self.document.problem(path, what, fix, key=key))

@@ -1,11 +1,7 @@
-"""What holds for a key that a campaign file leaves out: our defaults, and a person's own.
+"""What holds for a key that a campaign leaves out: our defaults, and a person's own, stored with each trial.
 
-A table maps every optional key, named as in the documentation (`protocol.sessions`), to its value as
-a JSON type: durations in seconds, sizes in bytes, None for what is not set. Today's table comes from
-the model. A trial goes on under the table that it began with, whatever has changed since.
-
-They hold for keys that a campaign leaves out, count as if they stood there, and are stored with
-every trial, which goes on with them whatever the file says later.
+A table maps each optional key by its name in the documentation (`protocol.sessions`) to its value as a
+JSON type: seconds, bytes, None for what is not set. A trial goes on under the table that it began with.
 """
 
 from __future__ import annotations
@@ -95,7 +91,6 @@ def is_default(name: str, value: object) -> bool:
 
 
 def _same(one: object, other: object) -> bool:
-    """Compare two values as JSON does: true is no 1, in lists neither."""
     if type(one) is not type(other) or one != other:
         return False
     return not isinstance(one, list | dict) or json.dumps(one) == json.dumps(other)

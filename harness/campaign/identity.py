@@ -1,14 +1,8 @@
 """Whether two campaigns ask for the same experiment, and what a trial keeps of its campaign to tell that.
 
-Not the bytes count but the parsed content. Of that the identity leaves out whatever equals its
-default, so that a key is the same left out or written out, and so that a version with one more key
-gives every earlier campaign the identity that it had.
-
-A trial says in its manifest by which rule its identity was made. Rule 1, the first version's, hashed
-the defaults too; it stays computable, with the keys and the defaults which that version had.
-
-The file alone does not say what a trial is: that depends on the defaults of the version that began
-it. With them stored, a later version goes on as the trial began.
+The parsed content counts, without what equals its default: so a version with one more key gives every
+earlier campaign the identity that it had. The defaults of the version that began a trial are stored with
+it. Rule 1, the first version's, hashed the defaults too, with the keys that there were.
 """
 
 from __future__ import annotations
@@ -29,21 +23,24 @@ from .nested_kinds import Section, default_of
 
 RULE = 2  # by which the identity of a new trial is made
 _NONE = object()  # stands for the default of a field that has none
-_FIRST_VERSION = shipped("harness/campaign/first_version.json")
 
 
 def identity_of(campaign: Campaign, rule: int = RULE) -> str:
     """Give a campaign's identity by a rule."""
     always: Mapping[str, list[str]] = _first_version()["fields"] if rule == 1 else {}
-    defaults = _Defaults({**todays_defaults(), **campaign.defaults})
+    defaults = _of_the_parts({**todays_defaults(), **campaign.defaults})
 
     def leaves_out(part: object, name: str, inside: object) -> bool:
         if name in NO_IDENTITY.get(type(part), ()):
             return True
         if name in always.get(type(part).__name__, ()):
             return False
-        emptied = inside == {} and dataclasses.is_dataclass(getattr(part, name))
-        return emptied or defaults.has(type(part), name, inside)
+        if inside == {} and dataclasses.is_dataclass(getattr(part, name)):
+            return True
+        known = defaults.get(type(part))
+        if known is None:
+            known = defaults[type(part)] = _of_the_class(type(part))
+        return name in known and bool(known[name] == inside)
 
     found = content(campaign, campaign.source.parent, leaves_out)
     text = json.dumps(found, sort_keys=True, separators=(",", ":"))
@@ -59,25 +56,18 @@ def first_defaults() -> Table:
 @functools.cache
 def _first_version() -> dict[str, Any]:
     """Read what the campaigns of the first version could hold. The file never changes."""
-    known: dict[str, Any] = json.loads(_FIRST_VERSION.read_bytes())
+    known: dict[str, Any] = json.loads(shipped("harness/campaign/first_version.json").read_bytes())
     return known
 
 
-class _Defaults:
-    """The defaults of each part of a campaign, as its content has them."""
-
-    def __init__(self, table: Table) -> None:
-        self._parts: dict[type, dict[str, Any]] = {}
-        for prefix, section in SECTIONS.items():
-            if section.model is not None:
-                part = self._parts.setdefault(section.model, _of_the_class(section.model))
-                part |= _of_the_keys(prefix, section, table)
-
-    def has(self, part: type, name: str, inside: object) -> bool:
-        """Tell whether that is the default of the part's field."""
-        if part not in self._parts:
-            self._parts[part] = _of_the_class(part)
-        return name in self._parts[part] and bool(self._parts[part][name] == inside)
+def _of_the_parts(table: Table) -> dict[type, dict[str, Any]]:
+    """Give the defaults of the parts of a campaign that have a section, as its content has them."""
+    parts: dict[type, dict[str, Any]] = {}
+    for prefix, section in SECTIONS.items():
+        if section.model is not None:
+            part = parts.setdefault(section.model, _of_the_class(section.model))
+            part |= _of_the_keys(prefix, section, table)
+    return parts
 
 
 def _of_the_keys(prefix: str, section: Section, table: Table) -> dict[str, Any]:

@@ -56,7 +56,6 @@ def _kept(sink: Sink) -> Sink:
 
 
 def _part(campaign: Campaign, *, warmup: int, **changes: object) -> Campaign:
-    """Leave out what belongs to a whole trial: sessions, caps, and the hook that tells of its end."""
     protocol = dataclasses.replace(
         campaign.protocol,
         sessions=1,
@@ -73,9 +72,6 @@ def _part(campaign: Campaign, *, warmup: int, **changes: object) -> Campaign:
     return dataclasses.replace(campaign, **parts)  # type: ignore[arg-type]  # each is its field's
 
 
-_FILE = shipped("harness/campaign/starter.yaml")
-
-
 def starter_text(name: str) -> str:
     """Give the text of a commented campaign to start from."""
     if not NAME.fullmatch(name):
@@ -83,7 +79,7 @@ def starter_text(name: str) -> str:
             f"a campaign cannot be named {quote(name)}",
             fix=f"use {NAME_NEEDS}",
         )
-    text = _FILE.read_text(encoding="utf-8")
+    text = shipped("harness/campaign/starter.yaml").read_text(encoding="utf-8")
     # In quotes, so that a name such as 'null' stays a text.
     return text.replace("name: starter ", f'name: "{name}" ', 1)
 
@@ -103,14 +99,14 @@ def load_campaign(
         raise UsageError(f"the seed must be from 0 to {MAX_SEED}, not {seed}")
     data = read_bytes(path)
     document = read_document(decoded(data, path), str(path))
-    shape = check_shape(document)
-    problems = [*document.problems, *shape.problems]
+    given, faults = check_shape(document)
+    problems = [*document.problems, *faults.problems]
     campaign = None
-    if shape.given is not None:
+    if given is not None:
         mine = own or OwnDefaults()
         table = {**todays_defaults(), **(defaults or {})}
-        resolver = Resolver(document, shape, table, mine.values)
-        resolver.notes += mine.notes(shape.given)
+        resolver = Resolver(document, given, faults, table, mine.values)
+        resolver.notes += mine.notes(given)
         campaign = resolver.resolve(seed, data)
         problems += resolver.problems
     if problems or campaign is None:
@@ -124,7 +120,7 @@ def campaign_name(path: Path) -> str:
     given = document.value.get("name") if isinstance(document.value, dict) else None
     if isinstance(given, str) and NAME.fullmatch(given):
         return normal(str(given))
-    raise CampaignError([*document.problems, *check_shape(document).problems])
+    raise CampaignError([*document.problems, *check_shape(document)[1].problems])
 
 
 def _place(problem: Problem) -> tuple[int, int]:

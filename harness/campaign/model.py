@@ -1,8 +1,4 @@
-"""A campaign, fully resolved: what `campaign_file.load_campaign` makes of a YAML file.
-
-Nothing here is a template any more: every cell (benchmark x variant) carries its own argument
-list, environment, limits and checks. Paths are absolute.
-"""
+"""A campaign, fully resolved: every cell (benchmark x variant) carries its own commands, paths are absolute."""
 
 from __future__ import annotations
 

@@ -7,21 +7,17 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from .scalar_kinds import EMPTY, JsonSchema, Kind, Scalar, described, known_here, nearest
+from .scalar_kinds import EMPTY, JsonSchema, Kind, Scalar, described, known_here, nearest, text
 from .yaml_reader import Document, Location, quote
 
 if TYPE_CHECKING:
     from ..errors import Problem
 
 
-class Wrong:
-    """Stands where a value would, had the document a good one there."""
-
-
-WRONG: Final = Wrong()
+WRONG: Final = object()  # stands where a value would, had the document a good one there
 
 
 class Faults:
@@ -36,7 +32,11 @@ class Faults:
         self.problems: list[Problem] = []
         self.places: list[Location] = []
 
-    def value(self, at: Location, what: str, fix: str | None) -> Wrong:
+    def touch(self, path: Location) -> bool:
+        """Tell whether something at or below `path` was left out."""
+        return any(place[: len(path)] == path for place in self.places)
+
+    def value(self, at: Location, what: str, fix: str | None) -> Any:  # noqa: ANN401 - `WRONG`
         """Report a wrong value; `what` continues the sentence that its name begins."""
         self.problems.append(self.document.problem(at, f"{_label(at)} {what}", fix))
         return WRONG
@@ -50,10 +50,6 @@ class Faults:
         what = f"{quote(name)} is missing{inside(at)}"
         self.problems.append(self.document.problem(at, what, "add it", key=bool(at)))
 
-    def leave_out(self, place: Location) -> None:
-        """Remember what is left out."""
-        self.places.append(place)
-
 
 def inside(at: Location) -> str:
     """Say which mapping a key stands in; of the whole file nothing is said."""
@@ -62,7 +58,6 @@ def inside(at: Location) -> str:
 
 
 def _label(at: Location) -> str:
-    """Name the value at `at`: its key, with the places in lists."""
     label = ""
     for step in at:
         label = f"{label}[{step}]" if isinstance(step, int) else step
@@ -74,7 +69,7 @@ NameRule = Callable[[str], tuple[str, str] | None]
 
 # What YAML reads as the text that it is, whatever it stands beside in a list.
 _PLAIN = re.compile(r"(?!(?:null|Null|NULL)$)[A-Za-z_./][A-Za-z0-9_./=+-]*")
-_NO_MAPPING = "write it as {key: value}, or as indented lines 'key: value'"
+_ANY_TEXT = text()
 
 
 @dataclass(frozen=True)
@@ -86,7 +81,7 @@ class Listed(Kind):
     most: int | None = None
     distinct: bool = False
 
-    def read(self, value: object, at: Location, faults: Faults) -> list[Any] | Wrong:
+    def read(self, value: object, at: Location, faults: Faults) -> Any:  # noqa: ANN401 - as the base
         """Give the list."""
         if not isinstance(value, list):
             fix = f"write [{_flow([value])}]" if isinstance(value, str) else _fix_of(value)
@@ -114,10 +109,6 @@ class Listed(Kind):
             form["uniqueItems"] = True
         return form
 
-    def inner(self, _step: str | int) -> Kind | None:
-        """Give the items' kind."""
-        return self.item
-
 
 @dataclass(frozen=True)
 class Mapped(Kind):
@@ -129,12 +120,12 @@ class Mapped(Kind):
 
     item: Kind
     names: JsonSchema
-    key: Scalar | None = None
+    key: Scalar = _ANY_TEXT
     refuses: NameRule = lambda _: None
     least: int = 0
     may_be_empty: bool = False
 
-    def read(self, value: object, at: Location, faults: Faults) -> dict[str, Any] | Wrong:
+    def read(self, value: object, at: Location, faults: Faults) -> Any:  # noqa: ANN401 - as the base
         """Give the mapping without the entries that are wrong."""
         if not isinstance(value, dict):
             return no_mapping(value, at, faults)
@@ -145,7 +136,7 @@ class Mapped(Kind):
             place = (*at, name)
             entry = self._entry(name, item, place, faults)
             if entry is WRONG:
-                faults.leave_out(place)
+                faults.places.append(place)
             else:
                 kept[name] = entry
         return kept if len(kept) >= self.least else WRONG
@@ -155,20 +146,15 @@ class Mapped(Kind):
         if refused:
             faults.key(place, *refused)
             return WRONG
-        named = self._is_named(name, place, faults)
-        empty = item is None and self.may_be_empty
-        entry = None if empty else self.item.read(item, place, faults)
-        return entry if named else WRONG
-
-    def _is_named(self, name: str, place: Location, faults: Faults) -> bool:
-        if self.key is None:
-            return True
+        before = len(faults.problems)
         try:
             self.key.parse(name)
         except ValueError:
             faults.key(place, f"{quote(name)} must be {self.key.needs}", "choose another name")
-            return False
-        return True
+        named = len(faults.problems) == before
+        empty = item is None and self.may_be_empty
+        entry = None if empty else self.item.read(item, place, faults)
+        return entry if named else WRONG
 
     def schema(self, sections: dict[str, JsonSchema]) -> JsonSchema:
         """Describe the mapping."""
@@ -180,10 +166,6 @@ class Mapped(Kind):
         if self.least:
             form["minProperties"] = self.least
         return form
-
-    def inner(self, _step: str | int) -> Kind | None:
-        """Give the values' kind."""
-        return self.item
 
 
 @dataclass(frozen=True)
@@ -219,11 +201,6 @@ class Forms(Kind):
         forms = (self.text, self.items, self.mapping)
         return {"oneOf": [form.schema(sections) for form in forms if form is not None]}
 
-    def inner(self, step: str | int) -> Kind | None:
-        """Give what stands in the list, or in the mapping."""
-        form = self.items if isinstance(step, int) else self.mapping
-        return form.inner(step) if form is not None else None
-
     def spelled(self, value: Any) -> Any:  # noqa: ANN401 - as the base
         """Write a single value of a list without the list, where that is allowed."""
         if isinstance(value, list) and len(value) == 1 and self.text is not None:
@@ -231,10 +208,12 @@ class Forms(Kind):
         return value
 
 
-def no_mapping(value: object, at: Location, faults: Faults) -> Wrong:
+def no_mapping(value: object, at: Location, faults: Faults) -> Any:  # noqa: ANN401 - `WRONG`
     """Report that a mapping is needed."""
     what = f"must be a mapping of keys, not {described(value)}"
-    return faults.value(at, what, _fix_of(value) or _NO_MAPPING)
+    return faults.value(
+        at, what, _fix_of(value) or "write it as {key: value}, or as indented lines 'key: value'"
+    )
 
 
 def _fix_of(value: object) -> str | None:
@@ -251,7 +230,6 @@ def _fix_of_form(at: Location, value: object) -> str | None:
 
 
 def _words(command: str) -> list[str]:
-    """Split a command as a shell would, where that can be done."""
     try:
         return shlex.split(command)
     except ValueError:
@@ -290,38 +268,29 @@ class Key:
     default: Any = None
 
 
+@dataclass(eq=False)
 class Section(Kind):
-    """A mapping whose keys are known."""
+    """A mapping whose keys are known; other names than those that are `never_free` may be `free`."""
 
-    def __init__(
-        self,
-        name: str,
-        meaning: str,
-        keys: Mapping[str, Key],
-        *,
-        model: type | None = None,
-        rules: Iterable[Rule] = (),
-        more: JsonSchema | None = None,
-        free: Kind | None = None,
-        refuses: NameRule = lambda _: None,
-        never_free: Collection[str] = (),
-    ) -> None:
-        self.name = name
-        self.meaning = meaning
-        self.model = model
-        self.keys = {name: _of_model(model, name, key) for name, key in keys.items()}
-        self.rules = tuple(rules)
-        self.more = more or {}
-        self.free = free
-        self.refuses = refuses
-        self.never_free = frozenset(never_free)
+    name: str
+    meaning: str
+    keys: Mapping[str, Key]
+    model: type | None = None
+    rules: Iterable[Rule] = ()
+    more: JsonSchema = field(default_factory=dict)
+    free: Kind | None = None
+    refuses: NameRule = lambda _: None
+    never_free: Collection[str] = ()
+
+    def __post_init__(self) -> None:
+        self.keys = {name: _of_model(self.model, name, key) for name, key in self.keys.items()}
 
     @property
     def is_optional(self) -> bool:
         """Whether leaving it out is something else than leaving it empty."""
         return any(key.required for key in self.keys.values())
 
-    def read(self, value: object, at: Location, faults: Faults) -> dict[str, Any] | Wrong:
+    def read(self, value: object, at: Location, faults: Faults) -> Any:  # noqa: ANN401 - as the base
         """Give the keys that are there and right."""
         if not isinstance(value, dict):
             return no_mapping(value, at, faults)
@@ -337,7 +306,7 @@ class Section(Kind):
                     faults.value(place, what, fix or None)
                 if not name:
                     return WRONG
-                faults.leave_out(place)
+                faults.places.append(place)
                 del given[name]
         return given
 
@@ -355,7 +324,7 @@ class Section(Kind):
             else:
                 given[name] = self.free.read(item, place, faults)
                 continue
-            faults.leave_out(place)
+            faults.places.append(place)
         return self._known(value, at, faults) | given
 
     def _known(self, value: Mapping[str, Any], at: Location, faults: Faults) -> dict[str, Any]:
@@ -366,7 +335,7 @@ class Section(Kind):
             if name in value:
                 found = key.kind.read(value[name], (*at, name), faults)
                 if found is WRONG:
-                    faults.leave_out((*at, name))
+                    faults.places.append((*at, name))
                 else:
                     given[name] = found
             elif key.required and name not in misspelt:  # else the unknown key is reported
@@ -401,11 +370,6 @@ class Section(Kind):
         form["additionalProperties"] = self.free.schema(sections) if self.free else False
         required = [name for name, key in self.keys.items() if key.required]
         return form | ({"required": required} if required else {})
-
-    def inner(self, step: str | int) -> Kind | None:
-        """Give what may stand at a key."""
-        key = self.keys.get(str(step))
-        return key.kind if key else self.free
 
 
 def _of_model(model: type | None, name: str, key: Key) -> Key:

@@ -25,51 +25,20 @@ from .model import (
     Protocol,
 )
 from .scalar_kinds import FIX, cpu_numbers, known_here, nearest, said_of_range, wrong_range
-from .schema import CHECKS, COUNTERS, HOOKS, ISOLATION, PROTOCOL, Shape, known_keys, unknown_key
+from .schema import CHECKS, COUNTERS, HOOKS, ISOLATION, PROTOCOL, known_keys, section_at
 from .templates import Filler, TemplateError, parse_template
 from .yaml_reader import Document, Location, quote
 
 if TYPE_CHECKING:
     from ..errors import Problem
+    from .nested_kinds import Faults
 
-_JUDGE_KEY = "judge"
 _NAMED = 3  # benchmarks that a message names
 
 
 def judged_metrics(given: str | Sequence[str] | None) -> tuple[str, ...]:
     """Give the metrics that the key names, the first one first; none without it."""
     return (given,) if isinstance(given, str) else tuple(given or ())
-
-
-def unmeasured(
-    document: Document,
-    shape: Shape,
-    given: str | Sequence[str] | None,
-    cells: Sequence[Cell],
-    counting: Counting | None,
-    *,
-    energy: bool,
-) -> Iterator[Problem]:
-    """Report the metrics that some benchmark will not have, and name it."""
-    if any(map(shape.touches, (("variants",), ("benchmarks",), ("counters",)))):
-        return
-    everywhere = [*METRIC_NUMBERS, *(ENERGY_METRICS if energy else ())]
-    everywhere += [] if counting is None else [event.name for event in counting.events]
-    for index, metric in enumerate(judged_metrics(given)):
-        if metric in everywhere:
-            continue
-        without = [cell for cell in cells if all(rule.name != metric for rule in cell.metrics)]
-        if not without:
-            continue
-        declared = dict.fromkeys(rule.name for cell in cells for rule in cell.metrics)
-        known = list(dict.fromkeys((*declared, *everywhere)))
-        fix = known_here(metric, known)
-        if metric in declared:
-            fix = "declare it there under 'metrics', or judge one that all benchmarks have: "
-            fix += ", ".join(name for name in known if name != metric)
-        place: Location = (_JUDGE_KEY,) if isinstance(given, str) else (_JUDGE_KEY, index)
-        what = f"{_said(without, cells)} no metric {quote(metric)}, which is to be judged"
-        yield document.problem(place, what, fix)
 
 
 def _said(without: Sequence[Cell], cells: Sequence[Cell]) -> str:
@@ -89,106 +58,27 @@ def _said(without: Sequence[Cell], cells: Sequence[Cell]) -> str:
     return f"benchmark {told} with variant{plural} {variants}{more} has"
 
 
-_COUNTERS_KEY = "counters"
-
-
-class CountingMaker:
-    """Makes the counting of a campaign; `problems` collects what is wrong with it."""
-
-    def __init__(self, document: Document, defaults: Table, entries: Iterable[Entry]) -> None:
-        self.document = document
-        self.defaults = defaults
-        self.entries = tuple(entries)
-        self.problems: list[Problem] = []
-
-    def counting(self, given: Any, protocol: Protocol) -> Counting | None:  # noqa: ANN401 - a list or a mapping
-        """Make the counting of what the campaign holds; None without it."""
-        if given is None:
-            return None
-        at: Location = (_COUNTERS_KEY,) if isinstance(given, list) else (_COUNTERS_KEY, "events")
-        values = {"events": given} if isinstance(given, list) else given
-        fields = fields_of(COUNTERS, completed(f"{_COUNTERS_KEY}.", values, self.defaults))
-        known = {name: value for name, value in fields.items() if value is not None}
-        events = tuple(self._events(known.pop("events"), at))
-        counting = Counting(events=events, **known)
-        self._metrics({event.name for event in events})
-        self._blocks(counting, protocol)
-        return counting
-
-    def _events(self, given: Iterable[Any], at: Location) -> Iterator[CounterEvent]:
-        names: set[str] = set()
-        for index, one in enumerate(given):
-            place: Location = (*at, index)
-            event = CounterEvent(name=one) if isinstance(one, str) else CounterEvent(**one)
-            if event.raw is not None:
-                try:
-                    parse_raw(event.raw or "")
-                except RawEventError as error:
-                    what = f"the event {quote(event.raw or '')} {error.what}"
-                    self._problem((*place, "raw"), what, error.fix)
-                if event.name in EVENTS:
-                    what = f"{quote(event.name)} is an event that is known by this name"
-                    fix = f"write '- {event.name}' in place of the mapping, or choose another name"
-                    self._problem((*place, "name"), what, fix)
-                elif event.name in METRIC_NUMBERS:
-                    what = f"{quote(event.name)} is a metric that is always measured"
-                    self._problem((*place, "name"), what, "choose another name")
-                elif event.name in ENERGY_METRICS:
-                    what = f"{quote(event.name)} is what 'energy: on' measures"
-                    self._problem((*place, "name"), what, "choose another name")
-                place = (*place, "name")
-            if event.name in names:
-                self._problem(
-                    place, f"the event {quote(event.name)} stands here twice", "delete one"
-                )
-            names.add(event.name)
-            yield event
-
-    def _metrics(self, names: set[str]) -> None:
-        """Refuse metrics that are parsed from output and called like an event that is counted."""
-        told: set[Location] = set()
-        for entry in self.entries:
-            for name in entry.given.get("metrics", ()):
-                place: Location = (*entry.path, "metrics", name)
-                if name in names and place not in told:
-                    told.add(place)
-                    what = f"the metric {quote(name)} is counted in this campaign (key 'counters')"
-                    fix = "choose another name, or leave the event out there"
-                    self._problem(place, what, fix, key=True)
-
-    def _blocks(self, counting: Counting, protocol: Protocol) -> None:
-        """Refuse what would count nothing, or leave a stopping rule too little to look at."""
-        place: Location = (_COUNTERS_KEY, "every")
-        rule = protocol.stop
-        if counting.every > protocol.runs:
-            what = f"a session has {protocol.runs} blocks: with every: {counting.every} none is counted"
-            self._problem(place, what, "lower it, or give more runs")
-        elif rule is not None and counting.uncounted(rule.max_runs) < rule.min_runs:
-            left = counting.uncounted(rule.max_runs)
-            what = (
-                f"of {rule.max_runs} blocks at most, {left} are not counted, and 'stop' looks at"
-                f" {rule.min_runs} of those at least"
-            )
-            self._problem(place, what, "raise 'every' or stop.max_runs")
-
-    def _problem(self, path: Location, what: str, fix: str, *, key: bool = False) -> None:
-        self.problems.append(self.document.problem(path, what, fix, key=key))
-
-
 class Resolver:
     """Resolves one campaign; `problems` collects everything that is wrong."""
 
-    def __init__(self, document: Document, shape: Shape, defaults: Table, own: Table) -> None:
-        assert shape.given is not None
+    def __init__(
+        self,
+        document: Document,
+        given: Mapping[str, Any],
+        faults: Faults,
+        defaults: Table,
+        own: Table,
+    ) -> None:
         self.document = document
-        self.shape = shape
+        self.faults = faults
         self.defaults = defaults
         self.own = own
-        self.values = completed("", shape.given, {**defaults, **own})
+        self.values = completed("", given, {**defaults, **own})
         self.filler = Filler(document)
         self.variants, problems = entries(document, "variants", self.values["variants"])
         self.benchmarks, more = entries(document, "benchmarks", self.values["benchmarks"])
-        self.problems: list[Problem] = problems + more
+        self.problems = self.filler.problems
+        self.problems += problems + more
         self.notes: list[str] = []
 
     def resolve(self, seed: int | None, text: bytes) -> Campaign | None:
@@ -201,15 +91,14 @@ class Resolver:
             self._problem(("benchmarks",), what, "measure fewer at a time", key=True)
             return None
         values = self.values
-        maker = CellMaker(self.document, self.shape, values, self.defaults, self.filler)
+        maker = CellMaker(self.document, self.faults, values, self.defaults, self.filler)
         cells = tuple(
             maker.cell(benchmark, variant)
             for benchmark in self.benchmarks
             for variant in self.variants
         )
         protocol = self._protocol(values["protocol"])
-        counts = CountingMaker(self.document, self.defaults, (*self.variants, *self.benchmarks))
-        counting = counts.counting(values["counters"], protocol)
+        counting = self._counting(values["counters"], protocol)
         campaign = Campaign(
             name=values["name"],
             description=values["description"],
@@ -233,12 +122,10 @@ class Resolver:
             defaults=self.defaults,
             own_defaults=self.own,
         )
-        self.problems += unmeasured(
-            self.document, self.shape, values["judge"], cells, counting, energy=values["energy"]
-        )
+        self._unmeasured(cells, counting)
         self._unused_values()
-        self.filler.finish(self._broken_values())
-        self.problems += maker.problems + counts.problems + self.filler.problems
+        # the values that are there, but wrong themselves
+        self.filler.finish({str(place[-1]) for place in self.faults.places if place})
         self.notes += maker.notes + self.filler.notes
         self.notes += _alike_notes("variants", self.variants)
         self.notes += _alike_notes("benchmarks", self.benchmarks)
@@ -251,12 +138,12 @@ class Resolver:
             first = names[0] if names else ""
             if len(names) == 1:
                 self.notes.append("there is one variant: it is measured, not compared")
-            elif not self.shape.touches(("baseline",)):
+            elif not self.faults.touch(("baseline",)):
                 self.notes.append(f"no baseline is named: the first variant, '{first}', is it")
             return first
         broken = any(
             place[:1] == ("variants",) and (len(place) <= 2 or place[2] == "matrix")
-            for place in self.shape.broken
+            for place in self.faults.places
         )
         if given not in names and not broken:
             fix = known_here(given, names, names[:20])
@@ -302,6 +189,96 @@ class Resolver:
             self._problem(("protocol", "stop", name), what, "raise max_runs, or lower min_runs")
         return dataclasses.replace(protocol, runs=rule.max_runs)
 
+    def _counting(self, given: Any, protocol: Protocol) -> Counting | None:  # noqa: ANN401 - a list or a mapping
+        if given is None:
+            return None
+        at: Location = ("counters",) if isinstance(given, list) else ("counters", "events")
+        values = {"events": given} if isinstance(given, list) else given
+        fields = fields_of(COUNTERS, completed("counters.", values, self.defaults))
+        known = {name: value for name, value in fields.items() if value is not None}
+        events = tuple(self._events(known.pop("events"), at))
+        counting = Counting(events=events, **known)
+        self._uncounted_metrics({event.name for event in events})
+        self._blocks(counting, protocol)
+        return counting
+
+    def _events(self, given: Iterable[Any], at: Location) -> Iterator[CounterEvent]:
+        names: set[str] = set()
+        for index, one in enumerate(given):
+            place: Location = (*at, index)
+            event = CounterEvent(name=one) if isinstance(one, str) else CounterEvent(**one)
+            if event.raw is not None:
+                try:
+                    parse_raw(event.raw or "")
+                except RawEventError as error:
+                    what = f"the event {quote(event.raw or '')} {error.what}"
+                    self._problem((*place, "raw"), what, error.fix)
+                if event.name in EVENTS:
+                    what = f"{quote(event.name)} is an event that is known by this name"
+                    fix = f"write '- {event.name}' in place of the mapping, or choose another name"
+                    self._problem((*place, "name"), what, fix)
+                elif event.name in METRIC_NUMBERS:
+                    what = f"{quote(event.name)} is a metric that is always measured"
+                    self._problem((*place, "name"), what, "choose another name")
+                elif event.name in ENERGY_METRICS:
+                    what = f"{quote(event.name)} is what 'energy: on' measures"
+                    self._problem((*place, "name"), what, "choose another name")
+                place = (*place, "name")
+            if event.name in names:
+                self._problem(
+                    place, f"the event {quote(event.name)} stands here twice", "delete one"
+                )
+            names.add(event.name)
+            yield event
+
+    def _uncounted_metrics(self, names: set[str]) -> None:
+        """Refuse metrics that are parsed from output and called like an event that is counted."""
+        told: set[Location] = set()
+        for entry in (*self.variants, *self.benchmarks):
+            for name in entry.given.get("metrics", ()):
+                place: Location = (*entry.path, "metrics", name)
+                if name in names and place not in told:
+                    told.add(place)
+                    what = f"the metric {quote(name)} is counted in this campaign (key 'counters')"
+                    fix = "choose another name, or leave the event out there"
+                    self._problem(place, what, fix, key=True)
+
+    def _blocks(self, counting: Counting, protocol: Protocol) -> None:
+        """Refuse what would count nothing, or leave a stopping rule too little to look at."""
+        place: Location = ("counters", "every")
+        rule = protocol.stop
+        if counting.every > protocol.runs:
+            what = f"a session has {protocol.runs} blocks: with every: {counting.every} none is counted"
+            self._problem(place, what, "lower it, or give more runs")
+        elif rule is not None and counting.uncounted(rule.max_runs) < rule.min_runs:
+            left = counting.uncounted(rule.max_runs)
+            what = (
+                f"of {rule.max_runs} blocks at most, {left} are not counted, and 'stop' looks at"
+                f" {rule.min_runs} of those at least"
+            )
+            self._problem(place, what, "raise 'every' or stop.max_runs")
+
+    def _unmeasured(self, cells: Sequence[Cell], counting: Counting | None) -> None:
+        """Report the metrics to judge that some benchmark will not have, and name it."""
+        if any(map(self.faults.touch, (("variants",), ("benchmarks",), ("counters",)))):
+            return
+        given = self.values["judge"]
+        everywhere = [*METRIC_NUMBERS, *(ENERGY_METRICS if self.values["energy"] else ())]
+        everywhere += [] if counting is None else [event.name for event in counting.events]
+        for index, metric in enumerate(judged_metrics(given)):
+            without = [cell for cell in cells if all(rule.name != metric for rule in cell.metrics)]
+            if metric in everywhere or not without:
+                continue
+            declared = dict.fromkeys(rule.name for cell in cells for rule in cell.metrics)
+            known = list(dict.fromkeys((*declared, *everywhere)))
+            fix = known_here(metric, known)
+            if metric in declared:
+                fix = "declare it there under 'metrics', or judge one that all benchmarks have: "
+                fix += ", ".join(name for name in known if name != metric)
+            place: Location = ("judge",) if isinstance(given, str) else ("judge", index)
+            what = f"{_said(without, cells)} no metric {quote(metric)}, which is to be judged"
+            self._problem(place, what, fix)
+
     def _isolation(self, values: Mapping[str, Any]) -> Isolation:
         given = values["padding"]
         made = {"cpus": self._cpus(values["cpus"]), "padding": (0 if given == "off" else given)}
@@ -339,7 +316,7 @@ class Resolver:
             for part in ("variants", "benchmarks")
         }
         plain = {("protocol",), ("isolation",), ("counters",), ("judge",)}
-        if any(place[:1] not in plain for place in self.shape.broken):
+        if any(place[:1] not in plain for place in self.faults.places):
             # What was left out may hold the template that uses a value: look at all texts.
             shared |= _names(_texts(self.document.value, whole=True))
         done: set[Location] = set()
@@ -354,24 +331,19 @@ class Resolver:
     def _unused(self, entry: Entry, name: str, place: Location, used: set[str]) -> Problem:
         missing = sorted(used - entry.values.keys() - {"variant", "benchmark"})
         if len(place) == 3 and not nearest(name, missing) and nearest(name, known_keys(entry.path)):
-            return unknown_key(self.document, place)
+            return section_at(place[:-1]).unknown(self.document, place)
         near = nearest(name, missing)
         fix = f"did you mean '{near}'?" if near else f"use it as {{{name}}}, or delete it"
         what = f"no template uses the value {quote(name)} of {entry.path[0]}.{entry.path[1]}"
         return self.document.problem(place, what, fix, key=True)
 
     def _names(self, path: Location) -> set[str]:
-        """Give the placeholders in all templates of the file at or below `path`."""
         value: Any = self.document.value
         for step in path:
             value = value.get(step) if isinstance(value, dict) else None
         if path[0] in {"build", "hooks", "inputs"}:
             return _names(_texts(value, whole=True))
         return _names(_texts(value, whole=False, known=known_keys(path)))
-
-    def _broken_values(self) -> set[str]:
-        """Give the names of the values that are there, but wrong themselves."""
-        return {str(place[-1]) for place in self.shape.broken if place}
 
     def _problem(
         self,

@@ -1,19 +1,13 @@
-"""How names, numbers, durations, sizes and CPUs are spelled in a campaign file.
+"""How names, numbers, durations, sizes and CPUs are spelled in a campaign file, also as JSON Schema.
 
-The table of signs (`name_signs.txt`) is that of Unicode 14.0 (categories L, Nd, Mn and Mc), whatever
-Python executes this, so that the loader and an editor's schema agree for ever. Left out: what has no
-glyph of its own, and what another sign is the normal form of (NFC), so that a name never grows when
-it is normalised.
-
-A kind reads what the file holds and describes the same spellings as JSON Schema, so that the loader
-and the editor agree. Numbers and switches are written without quotes and as in JSON: no
-underscores, no leading zeros, no other bases, nothing that is not finite.
+The table of signs (`name_signs.txt`) is that of Unicode 14.0 (categories L, Nd, Mn and Mc) whatever Python
+executes this, without signs that have no glyph of their own or another normal form (NFC). Numbers and
+switches are written without quotes and as in JSON.
 """
 
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -54,27 +48,19 @@ EMPTY = "give a value, or delete the key"
 
 
 class Refusal(ValueError):  # noqa: N818 - becomes a problem, not an error
-    """A value that is refused in words of its own; `what` continues the sentence of its key."""
-
-    def __init__(self, what: str) -> None:
-        super().__init__(what)
-        self.what = what
+    """A value that is refused in words of its own, which continue the sentence of its key."""
 
 
-class Kind(ABC):
+class Kind:
     """What may stand at a key."""
 
-    @abstractmethod
     def read(self, value: object, at: Location, faults: Faults) -> Any:  # noqa: ANN401 - each kind has its own type
         """Give the value of what the file holds at `at`, or `WRONG` once the faults are told."""
+        raise NotImplementedError
 
-    @abstractmethod
     def schema(self, sections: dict[str, JsonSchema]) -> JsonSchema:
         """Describe the spellings as JSON Schema; `sections` collects those that are referred to."""
-
-    def inner(self, _step: str | int) -> Kind | None:
-        """Give what may stand one step further inside."""
-        return None
+        raise NotImplementedError
 
     def spelled(self, value: Any) -> Any:  # noqa: ANN401 - see above
         """Write a value as a file could hold it, as a JSON type."""
@@ -107,7 +93,7 @@ class Scalar(Kind):
                 raise ValueError  # noqa: TRY004 - one way out for every wrong value
             return self.parse(value)
         except Refusal as refusal:
-            return faults.value(at, f"{refusal.what}, not {described(value)}", None)
+            return faults.value(at, f"{refusal}, not {described(value)}", None)
         except ValueError:
             what = f"must be {self.needs}, not {described(value)}"
             return faults.value(at, what, self.fix(value))

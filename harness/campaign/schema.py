@@ -1,15 +1,12 @@
-"""The shape of a campaign file: every key, its kind and what it is for; held against a document, and written for editors.
+"""The shape of a campaign file: every key, its kind and what it is for.
 
-The loader reads files by it; the schema for editors and the table of all keys in the documentation
-are made from it. Defaults are those of the model. What a schema cannot say, such as "this template
-uses a value that exists", is checked in `harness.campaign.resolve.campaign`.
+The loader reads files by it; the editors' schema and the documentation's table of keys are made from it.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, get_args
 
 from analysis.record.trial_files import StopRule
@@ -46,12 +43,10 @@ from .scalar_kinds import (
 from .target_schema import BENCHMARK, ENVIRONMENT, INPUTS, STEPS, TEXT, TIMEOUT, VARIANT
 
 if TYPE_CHECKING:
-    from ..errors import Problem
     from .yaml_reader import Document, Location
 
 _RUNS = whole(1, 10**6)
 _CPU = whole(0, 4095)
-MOST_EVENTS = 32
 _CHECKS = Listed(choice(*CHECK_NAMES))
 
 HOOKS = Section(
@@ -271,7 +266,7 @@ RAW_EVENT = Section(
 _EVENT = Forms(
     "the name of an event or {raw: TEXT, name: NAME}", text=choice(*EVENTS), mapping=RAW_EVENT
 )
-_EVENTS = Listed(_EVENT, least=1, most=MOST_EVENTS)
+_EVENTS = Listed(_EVENT, least=1, most=32)
 
 COUNTERS = Section(
     "CountersSection",
@@ -352,62 +347,40 @@ CAMPAIGN = Section(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
-    """What became of a document.
+def check_shape(document: Document) -> tuple[dict[str, Any] | None, Faults]:
+    """Hold the document against the shape of a campaign; give the keys that are there and right.
 
-    `given` holds all keys that are there and right; it is ``None`` when too few of them are.
-    `broken` are the paths of the values that were left out of it because they are wrong.
+    None when too few of them are.
     """
-
-    given: dict[str, Any] | None
-    problems: tuple[Problem, ...]
-    broken: tuple[Location, ...]
-    _touched: frozenset[Location] = field(init=False)
-
-    def __post_init__(self) -> None:
-        touched = {place[:end] for place in self.broken for end in range(len(place) + 1)}
-        object.__setattr__(self, "_touched", frozenset(touched))
-
-    def touches(self, path: Location) -> bool:
-        """Tell whether something at or below `path` was left out."""
-        return path in self._touched
-
-
-def check_shape(document: Document) -> Shape:
-    """Hold the document against the shape of a campaign."""
+    faults = Faults(document)
     if not isinstance(document.value, dict):
         what = f"a campaign is a mapping of keys, not {described(document.value)}"
-        problem = document.problem((), what, "begin with 'name: ...'; 'fairtrial init' writes one")
-        return Shape(given=None, problems=(problem,), broken=((),))
-    faults = Faults(document)
+        fix = "begin with 'name: ...'; 'fairtrial init' writes one"
+        faults.problems.append(document.problem((), what, fix))
+        return None, faults
     given = CAMPAIGN.right_keys(document.value, (), faults)
     if "name" not in given:  # the rest is looked at all the same
-        faults.leave_out(())
+        faults.places.append(())
         given["name"] = "campaign"
-    enough = {"variants", "benchmarks"} <= given.keys()
-    return Shape(
-        given=given if enough else None,
-        problems=tuple(faults.problems),
-        broken=tuple(faults.places),
-    )
-
-
-def unknown_key(document: Document, path: Location) -> Problem:
-    """Make the problem of a key that nothing knows, with those that may stand there."""
-    return _section(path[:-1]).unknown(document, path)
+    return given if {"variants", "benchmarks"} <= given.keys() else None, faults
 
 
 def known_keys(path: Location) -> tuple[str, ...]:
     """Give the keys that may stand in the mapping at `path`."""
-    return tuple(_section(path).keys)
+    return tuple(section_at(path).keys)
 
 
-def _section(path: Location) -> Section:
+def section_at(path: Location) -> Section:
     """Find the section of the mapping at `path`."""
     kind: Kind | None = CAMPAIGN
     for step in path:
-        kind = kind.inner(step) if kind is not None else None
+        if isinstance(kind, Forms):
+            kind = kind.items if isinstance(step, int) else kind.mapping
+        if isinstance(kind, Section):
+            key = kind.keys.get(str(step))
+            kind = key.kind if key else kind.free
+        else:
+            kind = kind.item if isinstance(kind, Listed | Mapped) else None
     if isinstance(kind, Forms):
         kind = kind.mapping
     assert isinstance(kind, Section), "only a section has keys to tell"

@@ -49,7 +49,6 @@ _EXIT_CODE = whole(0, 255)
 
 
 def _value_name(given: str) -> tuple[str, str] | None:
-    """Refuse what cannot be the name of a value for templates."""
     if given in PREDEFINED:
         what = f"'{given}' cannot be a value: it is the name of the {given}"
         return what, "choose another name"

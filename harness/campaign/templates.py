@@ -1,7 +1,6 @@
 """What the texts of a campaign may hold: placeholders and what fills them in, and paths into JSON documents.
 
-A path is keys with dots between them, ``[3]`` for an item of a list, ``[*]`` for all of them, and
-``["any key"]`` for a key with a dot or a bracket in it.
+A path is keys with dots, ``[3]`` for an item of a list, ``[*]`` for all, ``["any key"]`` for a key with a dot.
 """
 
 from __future__ import annotations
@@ -29,9 +28,7 @@ class TemplateError(ValueError):
 
     def __init__(self, what: str, part: str, fix: str) -> None:
         super().__init__(what)
-        self.what = what
-        self.part = part
-        self.fix = fix
+        self.what, self.part, self.fix = what, part, fix
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +119,7 @@ class Filler:
             argv = ["/bin/sh", "-c", self.text((*path, "shell"), given["shell"], values, who)]
         if argv and not argv[0]:
             place = (*path, 0) if isinstance(given, list) else path
-            self._report(place, "the command begins with an empty text", "name a program")
+            self.report(place, "the command begins with an empty text", "name a program")
         return Command(argv=tuple(argv), mark=self.document.where(path))
 
     def steps(
@@ -156,7 +153,7 @@ class Filler:
             if len(missing) < len(self._seen[path]):
                 more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
                 what = f"'{{{name}}}' has no value {next(iter(missing))}{more}"
-            self._report(path, what, fix, part=f"{{{name}}}")
+            self.report(path, what, fix, part=f"{{{name}}}")
 
     def _fill(self, path: Location, template: Template, values: Mapping[str, str], who: str) -> str:
         self._seen.setdefault(path, {})[who] = None
@@ -173,10 +170,10 @@ class Filler:
         try:
             words = shlex.split(text)
         except ValueError as error:
-            self._report(path, f"the command cannot be split: {error}".lower(), "close the quotes")
+            self.report(path, f"the command cannot be split: {error}".lower(), "close the quotes")
             words = ["-"]
         if not words:
-            self._report(path, "the command is empty", "name a program")
+            self.report(path, "the command is empty", "name a program")
             words = ["-"]
         signs = [word for word in words if word in _SHELL_SIGNS]
         if signs:
@@ -193,15 +190,18 @@ class Filler:
                 try:
                     templates.append(parse_template(text))
                 except TemplateError as error:
-                    self._report(path, error.what, error.fix, part=error.part)
+                    self.report(path, error.what, error.fix, part=error.part)
                     templates.append(Template(texts=("-",), names=()))
             self._parsed[path] = templates
         return self._parsed[path]
 
-    def _report(self, path: Location, what: str, fix: str, part: str | None = None) -> None:
+    def report(
+        self, path: Location, what: str, fix: str, *, key: bool = False, part: str | None = None
+    ) -> None:
+        """Report once, however many cells share the place."""
         if (path, what) not in self._reported:
             self._reported.add((path, what))
-            self.problems.append(self.document.problem(path, what, fix, part=part))
+            self.problems.append(self.document.problem(path, what, fix, key=key, part=part))
 
 
 _STEP = re.compile(
@@ -214,14 +214,12 @@ class JsonPathError(ValueError):
     """A path is wrong, or a document has nothing there."""
 
 
-@dataclass(frozen=True, slots=True)
-class _All:
-    """Every item of a list."""
+_Step = str | int | None  # a key, an index, or every item of a list
 
 
-def parse_path(path: str) -> tuple[str | int | _All, ...]:
-    """Parse a path into keys, indexes and "all items"."""
-    steps: list[str | int | _All] = []
+def parse_path(path: str) -> tuple[_Step, ...]:
+    """Parse a path into keys, indexes and None for all items."""
+    steps: list[_Step] = []
     at = 0
     while at < len(path):
         match = _STEP.match(path, at)
@@ -234,9 +232,9 @@ def parse_path(path: str) -> tuple[str | int | _All, ...]:
     return tuple(steps)
 
 
-def _step(match: re.Match[str], at: int) -> str | int | _All:
+def _step(match: re.Match[str], at: int) -> _Step:
     if match["all"]:
-        return _All()
+        return None
     if match["index"]:
         return int(match["index"])
     if match["quoted"]:
@@ -255,7 +253,7 @@ def find(data: Any, path: str) -> list[Any]:  # noqa: ANN401 - any JSON document
     return [value for _, value in found]
 
 
-def _descend(where: str, value: Any, step: str | int | _All) -> list[tuple[str, Any]]:  # noqa: ANN401 - JSON
+def _descend(where: str, value: Any, step: _Step) -> list[tuple[str, Any]]:  # noqa: ANN401 - JSON
     here = where or "the document"
     if isinstance(step, str):
         if not isinstance(value, dict) or step not in value:
@@ -263,7 +261,7 @@ def _descend(where: str, value: Any, step: str | int | _All) -> list[tuple[str, 
         return [(f"{where}.{step}" if where else step, value[step])]
     if not isinstance(value, list):
         raise JsonPathError(f"{here} is not a list")
-    if isinstance(step, _All):
+    if step is None:
         return [(f"{where}[{index}]", item) for index, item in enumerate(value)]
     if step >= len(value):
         raise JsonPathError(f"{here} has no item {step}")

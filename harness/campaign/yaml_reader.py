@@ -1,9 +1,7 @@
 """Read YAML strictly, with the place of every value; a mistake is shown in its line.
 
-Every scalar stays the text that was written; what it means is decided by the field that it
-fills. What makes a file hard to read, or hides what it says, is refused with its line: keys given
-twice, anchors and aliases, merge keys, tags and further documents. Nothing is ever expanded, so a
-hostile file costs no more memory than its own length.
+Every scalar stays a text, whose field decides what it means. Keys given twice, anchors, aliases, merge
+keys, tags and further documents are refused. Nothing is expanded: a file costs no more than its length.
 """
 
 from __future__ import annotations
@@ -85,7 +83,6 @@ MAX_DEPTH = 20
 _BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NAMED = frozenset({("variants",), ("benchmarks",)})
-_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _FIXES = (
     ("'\\t'", "indent with spaces, not with tabs"),
     ("mapping values are not allowed", "put a text that contains ': ' in quotes"),
@@ -212,8 +209,6 @@ def read_document(text: str, name: str) -> Document:
 
 
 class _Walk:
-    """Turns the parser's events into values and marks."""
-
     def __init__(self, document: Document) -> None:
         self.document = document
         self.events: Iterator[Any] = yaml.parse(document.text, Loader=yaml.BaseLoader)
@@ -258,7 +253,7 @@ class _Walk:
                         "no argument, path or environment variable can hold it",
                     )
                 return text
-            return None if text in _NULLS else Plain(text)
+            return None if text in frozenset({"", "~", "null", "Null", "NULL"}) else Plain(text)
         if len(path) >= MAX_DEPTH:
             self._stop(event, f"nested deeper than {MAX_DEPTH} levels", "no campaign needs that")
         if isinstance(event, yaml.SequenceStartEvent):
@@ -344,7 +339,6 @@ def _named(key: str, path: Location) -> str:
 
 
 def _syntax(document: Document, error: yaml.MarkedYAMLError) -> Problem:
-    """Make the problem of a syntax error."""
     at, begin = error.problem_mark or error.context_mark, error.context_mark
     what = f"not valid YAML: {error.problem or error.context}"
     if at is not None and begin is not None and at.index >= len(document.text.rstrip()):

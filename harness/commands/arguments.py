@@ -62,7 +62,6 @@ def add_wait(parser: argparse.ArgumentParser) -> None:
 
 
 def _patience(text: str) -> float:
-    """Read a number of seconds; argparse reports what is none."""
     try:
         seconds = float(text)
     except ValueError:

@@ -78,26 +78,12 @@ def _compare(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     from analysis.errors import FairtrialError
 
     from ..trial.execution import Options, start
-    from .compare_campaign import CompareOptions, campaign_of
+    from .compare_campaign import campaign_of
     from .live_view import View, scale
 
-    compared = CompareOptions(
-        commands=tuple(args.commands),
-        names=tuple(args.name),
-        sessions=args.sessions,
-        runs=args.runs,
-        warmup=args.warmup,
-        timeout_s=args.timeout,
-        shell=args.shell,
-        stdin=args.stdin,
-        prepare=args.prepare,
-        exit_codes=tuple(args.exit or [0]),
-        cpus=args.cpus,
-        seed=args.seed,
-    )
     view = View(err, quiet=args.quiet, verbose=args.verbose)
     with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
-        campaign = campaign_of(compared, Path.cwd(), Path(place))
+        campaign = campaign_of(args, Path.cwd(), Path(place))
         view.say(scale(campaign, campaign.protocol.sessions, None))
         options = Options(
             folder=args.dir, passing=True, share=args.share, wait_s=args.wait_for_lock

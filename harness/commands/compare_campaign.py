@@ -12,14 +12,14 @@ import os
 import re
 import shlex
 import tempfile
+from argparse import Namespace
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.errors import UsageError
 
 from ..campaign.defaults import own_defaults
-from ..campaign.load import load_campaign
+from ..campaign.load import MAX_SEED, load_campaign
 from ..campaign.model import Campaign, Isolation
 from ..campaign.scalar_kinds import MAX_SECONDS
 from ..errors import CampaignError, LaunchError
@@ -32,7 +32,6 @@ _PROBES = 3
 _PROBE_S = 1.0
 _LEAST_S = 0.001  # the launcher counts a timeout in milliseconds
 _MOST_CODE = 255
-_MOST_SEED = 2**63 - 1
 _BUDGET_S = 5.0  # of measuring, for each command
 _LEAST_RUNS, _MOST_RUNS = 10, 150  # of a command, in all sessions
 _LONG_S = 0.5  # from then on one warm-up in each session would cost more than it tells
@@ -44,29 +43,12 @@ _ASSIGNMENT = re.compile(r"\s*[A-Za-z_][A-Za-z0-9_]*=\S*")
 _CPUS = re.compile(r"auto|none|[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompareOptions:
-    """What `fairtrial compare` may be told. `runs` counts per command and session.
+def campaign_of(options: Namespace, folder: Path, place: Path) -> Campaign:
+    """Make a campaign of one benchmark whose variants are the commands; the first is the baseline.
 
-    Without a number of warm-ups it is one in each session, or in the first for what takes long.
+    `options` are those of the command line. Without a number of warm-ups it is one in each session, or
+    in the first for what takes long.
     """
-
-    commands: tuple[str, ...]
-    names: tuple[str, ...] = ()
-    sessions: int = 6
-    runs: int | None = None
-    warmup: int | None = None
-    timeout_s: float | None = None
-    shell: bool = False
-    stdin: Path | None = None
-    prepare: str | None = None
-    exit_codes: tuple[int, ...] = (0,)
-    cpus: str | None = None
-    seed: int = 1
-
-
-def campaign_of(options: CompareOptions, folder: Path, place: Path) -> Campaign:
-    """Make a campaign of one benchmark whose variants are the commands; the first is the baseline."""
     _check_texts(options, folder)
     names = _names(options)
     _check_bounds(options)
@@ -76,8 +58,13 @@ def campaign_of(options: CompareOptions, folder: Path, place: Path) -> Campaign:
         raise UsageError(
             f"'{options.cpus}' names no CPUs", "--cpus", "write auto, none, or a list such as 2,3"
         )
-    for command in options.commands:
-        _look_up(options, command, folder)
+    environment = base_environment(Isolation(), os.environ)
+    for command in options.commands:  # refused by the words that were typed
+        try:
+            resolve(_argv(options, command)[0], folder, environment)
+        except LaunchError as error:
+            sign = None if options.shell else shell_sign(command)
+            raise LaunchError(error.what, command, sign or error.fix) from None
     runs, long = options.runs, False
     if runs is None:
         seconds = max(_seconds(options, command, folder) for command in options.commands)
@@ -115,19 +102,9 @@ def shell_sign(command: str) -> str | None:
     return None if sign is None else f"no shell reads '{sign[1]}': add --shell to have one"
 
 
-def _look_up(options: CompareOptions, command: str, folder: Path) -> None:
-    """Refuse a command whose program is not there, by the words that were typed."""
-    argv = _argv(options, command)
-    try:
-        resolve(argv[0], folder, base_environment(Isolation(), os.environ))
-    except LaunchError as error:
-        sign = None if options.shell else shell_sign(command)
-        raise LaunchError(error.what, command, sign or error.fix) from None
-
-
-def _check_texts(options: CompareOptions, folder: Path) -> None:
+def _check_texts(options: Namespace, folder: Path) -> None:
     """Refuse what cannot be written to the campaign, which is a UTF-8 text."""
-    texts = [("the argument", text) for text in (*options.commands, *options.names)]
+    texts = [("the argument", text) for text in (*options.commands, *options.name)]
     texts += [("--prepare", text) for text in (options.prepare,) if text is not None]
     texts += [("--stdin", str(path.resolve())) for path in (options.stdin,) if path is not None]
     texts += [("the folder", str(folder))]
@@ -146,19 +123,23 @@ def _check_texts(options: CompareOptions, folder: Path) -> None:
             ) from None
 
 
-def _check_bounds(options: CompareOptions) -> None:
-    seconds = options.timeout_s
+def _exit_codes(options: Namespace) -> list[int]:
+    return options.exit or [0]
+
+
+def _check_bounds(options: Namespace) -> None:
+    seconds = options.timeout
     if seconds is not None and not (math.isfinite(seconds) and _LEAST_S <= seconds <= MAX_SECONDS):
         raise UsageError(
             f"a timeout must be from {_LEAST_S:g} s to {MAX_SECONDS:,} s, not {_spelled(seconds)}",
             "--timeout",
             "give seconds such as 60 or 0.5",
         )
-    if not 0 <= options.seed <= _MOST_SEED:
+    if not 0 <= options.seed <= MAX_SEED:
         raise UsageError(
-            f"a seed is a whole number from 0 to {_MOST_SEED}, not {options.seed}", "--seed"
+            f"a seed is a whole number from 0 to {MAX_SEED}, not {options.seed}", "--seed"
         )
-    for code in options.exit_codes:
+    for code in _exit_codes(options):
         if not 0 <= code <= _MOST_CODE:
             raise UsageError(
                 f"an exit code is a whole number from 0 to {_MOST_CODE}, not {code}", "--exit"
@@ -166,18 +147,14 @@ def _check_bounds(options: CompareOptions) -> None:
 
 
 def _spelled(seconds: float) -> str:
-    """Write seconds exactly, as a campaign file spells numbers."""
     return repr(float(seconds)).removesuffix(".0")
 
 
-def _names(options: CompareOptions) -> tuple[str, ...]:
-    if options.names and len(options.names) != len(options.commands):
-        raise UsageError(
-            f"{len(options.names)} names for {len(options.commands)} commands",
-            "--name",
-            "give one --name for each command, in their order",
-        )
-    names = list(options.names)
+def _names(options: Namespace) -> tuple[str, ...]:
+    if options.name and len(options.name) != len(options.commands):
+        what = f"{len(options.name)} names for {len(options.commands)} commands"
+        raise UsageError(what, "--name", "give one --name for each command, in their order")
+    names = list(options.name)
     for command in options.commands if not names else ():
         base = re.sub(r"[^A-Za-z0-9._+]+", "-", command).strip("-._+")[:40].strip("-._+")
         name, number = base or "command", 2
@@ -187,7 +164,7 @@ def _names(options: CompareOptions) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _argv(options: CompareOptions, command: str) -> list[str]:
+def _argv(options: Namespace, command: str) -> list[str]:
     if options.shell:
         return ["/bin/sh", "-c", command]
     try:
@@ -201,7 +178,7 @@ def _argv(options: CompareOptions, command: str) -> list[str]:
     return parts
 
 
-def _seconds(options: CompareOptions, command: str, folder: Path) -> float:
+def _seconds(options: Namespace, command: str, folder: Path) -> float:
     """Execute a command a few times, unrecorded, to see that it works and how long it takes."""
     argv = _argv(options, command)
     plain = Isolation()
@@ -215,16 +192,16 @@ def _seconds(options: CompareOptions, command: str, folder: Path) -> float:
             cwd=folder,
             stdin=options.stdin,
             stderr=output,
-            timeout_s=options.timeout_s,
+            timeout_s=options.timeout,
         )
         launcher = LauncherClient(plain, None, interrupts)
         try:
             spent: list[float] = []
             while len(spent) < _PROBES and sum(spent) < _PROBE_S:
                 execution = launcher.execute(request)
-                if execution.killed or execution.exit_code not in options.exit_codes:
+                if execution.killed or execution.exit_code not in _exit_codes(options):
                     sign = None if options.shell else shell_sign(command)
-                    raise _failed(command, execution, options.timeout_s, output, sign)
+                    raise _failed(command, execution, options.timeout, output, sign)
                 spent.append(execution.wall_ns / 1e9)
         finally:
             launcher.close()
@@ -235,23 +212,16 @@ def _failed(
     command: str, execution: Execution, timeout_s: float | None, output: Path, sign: str | None
 ) -> LaunchError:
     if execution.killed and timeout_s is not None:
-        return LaunchError(
-            f"the command was ended after {_spelled(timeout_s)} s",
-            command,
-            "give it more with --timeout",
-        )
+        what = f"the command was ended after {_spelled(timeout_s)} s"
+        return LaunchError(what, command, "give it more with --timeout")
     code, signal = execution.exit_code, execution.signal
     ending = f"exit code {code}" if signal is None else f"signal {signal}"
     said = output.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-3:]
     text = "".join(f"\n    {line}" for line in said)
-    fix = "correct it"
+    fix = f"{sign}; or correct it" if sign else "correct it"
     if code is not None:
         fix += f", or say that this is as it should be: --exit {code}"
-    return LaunchError(
-        f"the command ends with {ending}{text}",
-        command,
-        f"{sign}; or {fix}" if sign else fix,
-    )
+    return LaunchError(f"the command ends with {ending}{text}", command, fix)
 
 
 def runs_for(seconds: float, sessions: int) -> int:
@@ -260,23 +230,17 @@ def runs_for(seconds: float, sessions: int) -> int:
     return max(-(-_LEAST_RUNS // sessions), min(fit, _MOST_RUNS // sessions))
 
 
-def _yaml(
-    options: CompareOptions, names: Sequence[str], runs: int, folder: Path, *, long: bool
-) -> str:
+def _yaml(options: Namespace, names: Sequence[str], runs: int, folder: Path, *, long: bool) -> str:
     """Write the campaign; JSON strings are YAML strings."""
 
     def quoted(text: str) -> str:
         return json.dumps(text.replace("{", "{{").replace("}", "}}"), ensure_ascii=False)
 
-    lines = [
-        "name: compare",
-        f"seed: {options.seed}",
-        "variants:",
-    ]
+    lines = ["name: compare", f"seed: {options.seed}", "variants:"]
     for name, command in zip(names, options.commands, strict=True):
         argv = ", ".join(quoted(part) for part in _argv(options, command))
         lines.append(f"  {json.dumps(name)}: {{command: [{argv}]}}")
-    codes = ", ".join(map(str, options.exit_codes))
+    codes = ", ".join(map(str, _exit_codes(options)))
     lines += [
         f"baseline: {json.dumps(names[0])}",
         "benchmarks:",
@@ -290,8 +254,8 @@ def _yaml(
     ]
     if long and options.warmup is None:
         lines.append("  warmup_sessions: first")
-    if options.timeout_s is not None:
-        lines.append(f"  timeout: {_spelled(options.timeout_s)}")
+    if options.timeout is not None:
+        lines.append(f"  timeout: {_spelled(options.timeout)}")
     if options.prepare is not None:
         prepare = f"cd {shlex.quote(str(folder))} || exit\n{options.prepare}"
         lines += ["hooks:", f"  before: [{{shell: {quoted(prepare)}}}]"]

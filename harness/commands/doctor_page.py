@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from analysis.record.printer import clean
 
 from ..campaign.model import Campaign, CheckPolicy
-from ..errors import counted
+from ..errors import counted, wrapped
 from ..host.activity import GapLook
 from ..host.checks import check_before, check_between, fatal_findings
 from ..host.placement import CpuPlan, choose_cpus
@@ -34,56 +33,88 @@ _STATUS, _NAME, _LABEL = 9, 13, 6
 _COPIED = ("/", "sudo ", " | ")  # what only paths and commands hold
 
 
-def checkup_text(
-    state: HostState,
-    findings: tuple[Finding, ...],
-    *,
-    plan: CpuPlan | None = None,
-    fatal: tuple[Finding, ...] | None = None,
-    width: int = 96,
-    strict: bool = False,
-    verbose: bool = False,
-    colour: bool = False,
-    quiet: bool = False,
-) -> str:
-    """Write the doctor's screen."""
-    if quiet:
-        findings = tuple(finding for finding in findings if finding.status != "ok")
-    shown = [
-        line
-        for status in _ORDER
-        for finding in findings
-        if finding.status == status
-        for line in _finding(finding, width, verbose=verbose, colour=colour)
-    ]
-    if quiet:
-        return "\n".join(shown) + "\n" * bool(shown)
-    lines = _wrapped(headline(state), "", "  ", width)
-    if plan is not None:
-        lines += _wrapped(plan.text, "  cpus     ", "           ", width)
-        for caution in plan.cautions:
-            lines += _wrapped(caution, "           ", "           ", width)
-    lines += ["", *shown, "", *_wrapped(_last(findings, fatal, strict=strict), "", "", width)]
-    return "\n".join(lines) + "\n"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkup:
+    """A host, what was found, and which of it is fatal under the rules that were asked for.
 
+    `for_campaign` tells rules of a campaign from the general ones.
+    """
 
-def checkup_dict(
-    state: HostState, findings: tuple[Finding, ...], *, plan: CpuPlan | None = None
-) -> dict[str, Any]:
-    """Give the doctor's screen as JSON types: host, cpus, findings and how many there are of each."""
-    return {
-        "host": state.to_dict(),
-        "cpus": None
-        if plan is None
-        else {
-            "targets": None if plan.targets is None else list(plan.targets),
-            "reserved": list(plan.reserved),
-            "housekeeping": list(plan.housekeeping),
-            "cautions": list(plan.cautions),
-        },
-        "findings": [finding.to_dict() for finding in findings],
-        "counts": {status: _count(findings, status) for status in _ORDER},
-    }
+    state: HostState
+    plan: CpuPlan | None
+    findings: tuple[Finding, ...]
+    fatal: tuple[Finding, ...]
+    strict: bool
+    for_campaign: bool
+
+    def text(
+        self,
+        *,
+        width: int = 96,
+        verbose: bool = False,
+        colour: bool = False,
+        quiet: bool = False,
+    ) -> str:
+        """Write the doctor's screen; `quiet` leaves only what is not in order."""
+        shown = [
+            line
+            for status in _ORDER[quiet:]
+            for finding in self.findings
+            if finding.status == status
+            for line in _finding(finding, width, verbose=verbose, colour=colour)
+        ]
+        if quiet:
+            return "\n".join(shown) + "\n" * bool(shown)
+        lines = _wrapped(headline(self.state), "", "  ", width)
+        if self.plan is not None:
+            lines += _wrapped(self.plan.text, "  cpus     ", "           ", width)
+            for caution in self.plan.cautions:
+                lines += _wrapped(caution, "           ", "           ", width)
+        lines += ["", *shown, "", *_wrapped(self._last(), "", "", width)]
+        return "\n".join(lines) + "\n"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types: host, cpus, findings and how many there are of each."""
+        plan = self.plan
+        return {
+            "host": self.state.to_dict(),
+            "cpus": None
+            if plan is None
+            else {
+                "targets": None if plan.targets is None else list(plan.targets),
+                "reserved": list(plan.reserved),
+                "housekeeping": list(plan.housekeeping),
+                "cautions": list(plan.cautions),
+            },
+            "findings": [finding.to_dict() for finding in self.findings],
+            "counts": {status: self._count(status) for status in _ORDER},
+        }
+
+    def _last(self) -> str:
+        mend, unknown = self._count("warn") + self._count("fail"), self._count("unknown")
+        text = f"{mend} to mend before an overnight campaign"
+        fatal = f"--strict makes {'it' if mend == 1 else 'them'} fatal"
+        if not mend:
+            text = "nothing to mend before an overnight campaign"
+        elif not self.for_campaign and self.strict:
+            text = f"{mend} to mend, and {fatal}"
+        elif not self.for_campaign:
+            warned = self._count("warn")
+            if warned == mend:
+                text += f"; {fatal}"
+            elif warned:  # a failure is fatal without it
+                text += f"; --strict makes {'the warning' if warned == 1 else 'warnings'} fatal too"
+        if self.for_campaign and self.fatal:
+            text += f"; this one stops at {', '.join(dict.fromkeys(f.check for f in self.fatal))}"
+        elif self.for_campaign and mend:
+            text += "; this one requires none of it, and goes on"
+        if unknown:
+            cannot = "1 thing" if unknown == 1 else f"{unknown} things"
+            text += f"; {cannot} cannot be known here"
+        return text
+
+    def _count(self, status: CheckStatus) -> int:
+        return sum(finding.status == status for finding in self.findings)
 
 
 def headline(state: HostState) -> str:
@@ -136,81 +167,11 @@ def _finding(finding: Finding, width: int, *, verbose: bool, colour: bool) -> li
     return lines
 
 
-def _last(findings: tuple[Finding, ...], fatal: tuple[Finding, ...] | None, *, strict: bool) -> str:
-    mend = _count(findings, "warn") + _count(findings, "fail")
-    unknown = _count(findings, "unknown")
-    if not mend:
-        text = "nothing to mend before an overnight campaign"
-    elif fatal is not None:
-        text = f"{mend} to mend before an overnight campaign"
-    elif strict:
-        text = f"{mend} to mend, and --strict makes {'it' if mend == 1 else 'them'} fatal"
-    else:
-        text = f"{mend} to mend before an overnight campaign"
-        warned = _count(findings, "warn")
-        if warned == mend:
-            text += f"; --strict makes {'it' if mend == 1 else 'them'} fatal"
-        elif warned:  # a failure is fatal without it
-            text += f"; --strict makes {'the warning' if warned == 1 else 'warnings'} fatal too"
-    if fatal:
-        names = ", ".join(dict.fromkeys(finding.check for finding in fatal))
-        text += f"; this one stops at {names}"
-    elif fatal is not None and mend:
-        text += "; this one requires none of it, and goes on"
-    if unknown:
-        cannot = "1 thing" if unknown == 1 else f"{unknown} things"
-        text += f"; {cannot} cannot be known here"
-    return text
-
-
-def _count(findings: tuple[Finding, ...], status: CheckStatus) -> int:
-    return sum(1 for finding in findings if finding.status == status)
-
-
 def _wrapped(text: str, first: str, further: str, width: int) -> list[str]:
-    return textwrap.wrap(
-        clean(text),
-        width=max(width, 60),
-        initial_indent=first,
-        subsequent_indent=further,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    return wrapped(clean(text), first, further, max(width, 60))
 
 
 _LOOK_S = 0.5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checkup:
-    """A host, what was found, and which of it is fatal under the rules that were asked for.
-
-    `for_campaign` tells rules of a campaign from the general ones.
-    """
-
-    state: HostState
-    plan: CpuPlan
-    findings: tuple[Finding, ...]
-    fatal: tuple[Finding, ...]
-    strict: bool
-    for_campaign: bool
-
-    def text(self, *, colour: bool, verbose: bool, quiet: bool = False) -> str:
-        """Write the doctor's screen; `quiet` leaves only what is not in order."""
-        return checkup_text(
-            self.state,
-            self.findings,
-            plan=self.plan,
-            fatal=self.fatal if self.for_campaign else None,
-            strict=self.strict,
-            verbose=verbose,
-            colour=colour,
-            quiet=quiet,
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the checkup as JSON types."""
-        return checkup_dict(self.state, self.findings, plan=self.plan)
 
 
 def check_up(
@@ -252,7 +213,11 @@ def check_up(
         if finding.check != "counters" or events is not None  # a campaign may count nothing
     )
     moving = {f.check: f for f in check_between(before, situation.counters, _LOOK_S, cpus=measured)}
-    findings = tuple(_worse(finding, moving.get(finding.check)) for finding in findings)
+    # what was seen happening is preferred, if it is worse than what stands still
+    findings = tuple(
+        max(finding, moving.get(finding.check, finding), key=lambda one: _ORDER.index(one.status))
+        for finding in findings
+    )
     tuned = finding_of_tuning()
     findings += () if tuned is None else (tuned,)
     required = campaign.checks.require if campaign else None
@@ -271,11 +236,3 @@ def check_up(
         strict=strict,
         for_campaign=campaign is not None,
     )
-
-
-def _worse(still: Finding, moving: Finding | None) -> Finding:
-    """Prefer what was seen happening, if it is worse than what stands still."""
-    bad = ("ok", "unknown", "warn", "fail")
-    if moving is None or bad.index(moving.status) <= bad.index(still.status):
-        return still
-    return moving

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from analysis.errors import FairtrialError, StoreError
 from analysis.record.trial_files import MEASUREMENTS, OUTPUTS, Finding, Manifest, PlannedRun
@@ -139,19 +139,10 @@ class Preview:
 
 
 def _said_of(counting: Counting) -> str:
-    """Say what is counted, and in which blocks."""
     names = ", ".join(event.name for event in counting.events)
     if not counting.apart:
         return names
     return f"{names}, in one of {counting.every} blocks; times are those of the others"
-
-
-class Probed(Protocol):
-    """One block that was executed to know its time."""
-
-    @property
-    def seconds(self) -> Mapping[str, float]:
-        """Seconds of a run, for each cell by its name "benchmark/variant"."""
 
 
 def preview(
@@ -159,7 +150,7 @@ def preview(
     options: Options,
     trial: Path | None = None,
     *,
-    probed: Probed | None = None,
+    probed: ProbedBlock | None = None,
 ) -> Preview:
     """Look at what a campaign would do on this host; nothing is executed or written."""
     sessions = options.sessions or campaign.protocol.sessions
@@ -212,7 +203,6 @@ def _known(campaign: Campaign, options: Options, sessions: int, *, energy: bool)
 
 
 def _limit(campaign: Campaign, sessions: int, *, energy: bool) -> float | None:
-    """Give the longest time that timeouts and caps allow."""
     protocol = campaign.protocol
     limits = [cell.timeout_s for cell in campaign.cells]
     known = [limit for limit in limits if limit is not None]
@@ -245,7 +235,7 @@ _ROWS_SHOWN = 4000  # characters of each output
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbedBlock:
-    """What one block came to: its runs, those that failed, and seconds a run of each cell."""
+    """What one block came to: its runs, those that failed, and seconds a run of "benchmark/variant"."""
 
     runs: int
     failed: int

@@ -5,7 +5,6 @@ from __future__ import annotations
 import bisect
 import contextlib
 import re
-import textwrap
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -15,7 +14,7 @@ from analysis.record.printer import printer_on
 from analysis.record.trial_files import Finding, PlannedRun, SessionEnd
 from analysis.record.words import shorten
 
-from ..errors import about, clock, duration, size
+from ..errors import about, clock, duration, size, wrapped
 from ..host.checks import CHECK_NAMES
 
 if TYPE_CHECKING:
@@ -71,15 +70,7 @@ class View:
                 self._said.add(key)
                 head = f"  {finding.status} {finding.check}: "
                 for paragraph in (head + finding.what).split("\n"):
-                    self.say(
-                        textwrap.fill(
-                            paragraph,
-                            _WIDTH,
-                            subsequent_indent=" " * 7,
-                            break_long_words=False,
-                            break_on_hyphens=False,
-                        )
-                    )
+                    self.say("\n".join(wrapped(paragraph, "", " " * 7, _WIDTH)))
                 if finding.fix:
                     self.say(f"       fix: {finding.fix}")  # a command is never broken
 
@@ -195,7 +186,8 @@ class View:
                     self._bar.refresh()
         elif self._total and now - self._drawn >= _PLAIN_S:
             self._drawn = now
-            self.say(f"session {self._session} of {self._sessions}: {self._progress()}")
+            so_far = f"{self._done}/{self._total} runs, {self._times()}, {self._cell()}"
+            self.say(f"session {self._session} of {self._sessions}: {so_far}")
 
     def end(self) -> None:
         """Take the progress line away."""
@@ -220,9 +212,6 @@ class View:
         room -= bar + 3
         cell = f"   {shorten(self._cell(), room)}" if room >= _LEAST_CELL else ""
         return session, bar, text + cell
-
-    def _progress(self) -> str:
-        return f"{self._done}/{self._total} runs, {self._times()}, {self._cell()}"
 
     def _times(self) -> str:
         elapsed = time.monotonic() - self._started
@@ -273,7 +262,6 @@ def heading(campaign: Campaign, prepared: Prepared) -> list[str]:
 
 
 def _which(measurement: Measurement) -> str:
-    """Name a run by its position in the plan."""
     again = measurement.repeats
     return str(measurement.position) if again is None else f"{again} again"
 

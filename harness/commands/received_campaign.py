@@ -21,8 +21,6 @@ from ..trial.preparation import planned_runs
 from ..trial.resume import defaults_of
 from .rerun_preview import Intent, Kind, Step, below, is_outside, leads_out, programs_of
 
-_KERNEL = ("/proc", "/sys")  # live files: metrics read from there are not removed
-
 
 def received_campaign(file: Path, trial: Path, root: Path, *, redacted: bool) -> Campaign:
     """Read the campaign of a trial that somebody else measured, to execute it as it was."""
@@ -38,11 +36,9 @@ def received_campaign(file: Path, trial: Path, root: Path, *, redacted: bool) ->
     _hold_against(campaign, manifest, trial, redacted=redacted)
     outside = list(stays_inside(campaign, root))
     if outside:
-        raise StoreError(
-            f"the campaign would work outside of its folder: {'; '.join(outside[:5])}",
-            str(file),
-            "nothing was executed; read the campaign, and execute it by hand if you trust it",
-        )
+        what = f"the campaign would work outside of its folder: {'; '.join(outside[:5])}"
+        fix = "nothing was executed; read the campaign, and execute it by hand if you trust it"
+        raise StoreError(what, str(file), fix)
     return campaign
 
 
@@ -80,11 +76,8 @@ def _hold_against(campaign: Campaign, manifest: Manifest, trial: Path, *, redact
     free = NO_IDENTITY[Campaign]
     other = [key for key, value in theirs.items() if ours.get(key) != value and key not in free]
     if other:
-        raise StoreError(
-            f"the campaign says another thing than the one {told}: {', '.join(other[:8])}",
-            str(campaign.source),
-            fix,
-        )
+        what = f"the campaign says another thing than the one {told}: {', '.join(other[:8])}"
+        raise StoreError(what, str(campaign.source), fix)
 
 
 def stays_inside(campaign: Campaign, root: Path) -> Iterator[str]:
@@ -103,7 +96,7 @@ def stays_inside(campaign: Campaign, root: Path) -> Iterator[str]:
 
 
 def _live(path: Path) -> bool:
-    return any(Path(os.path.normpath(path)).is_relative_to(place) for place in _KERNEL)
+    return any(Path(os.path.normpath(path)).is_relative_to(place) for place in ("/proc", "/sys"))
 
 
 def intent_of(campaign: Campaign, trial: Path, root: Path, *, sessions: int | None) -> Intent:
@@ -141,7 +134,6 @@ def _seconds(manifest: Manifest, sessions: int) -> float | None:
 
 
 def _steps(campaign: Campaign, root: Path) -> Iterator[Step]:
-    """Give every command, one for each cell that executes it."""
     home = below(campaign.source.parent, root)  # where hooks are executed
 
     def hooks(kind: Kind, commands: Iterable[Command], *of: str) -> Iterator[Step]:

@@ -146,7 +146,6 @@ def _option(name: str) -> str:
 
 
 def _size(text: str) -> int:
-    """Read a number of bytes as ``bundle`` does; argparse reports what is none."""
     from analysis.commands.bundle import size_in_bytes
 
     return size_in_bytes(text)

@@ -40,11 +40,9 @@ class Step:
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types."""
-        return {
-            "kind": self.kind,
+        return {name: getattr(self, name) for name in self.__slots__} | {
             "of": list(self.of),
             "argv": list(self.argv),
-            "cwd": self.cwd,
             "stdin": self.stdin or None,
             "variables": dict(self.variables),
         }

@@ -109,22 +109,25 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
     from ..campaign.defaults import own_defaults
     from ..campaign.load import load_campaign
-    from ..fleet.node_trial import membership_of
-    from ..trial.execution import Options, resume, start
-    from ..trial.resume import trial_begun
+    from ..trial.execution import Options, start
     from .dry_run import preview
     from .live_view import View, scale
 
     if (args.trial or args.accept_drift) and not args.resume:
         raise UsageError("--trial and --accept-drift go with --resume")
     _check_tries(args)
-    begun = None
+    begun = member = None
     count, more = _sessions(args)
-    member = None if args.trial is None else membership_of(args.trial)
+    if args.trial is not None:
+        from ..fleet.node_trial import membership_of
+
+        member = membership_of(args.trial)
     scratch = _scratch(args)
     trial = args.trial if scratch is None else scratch.local
     place = _place(args, trial, more) if args.resume else None
     if args.resume and place is None:
+        from ..trial.resume import resume, trial_begun
+
         begun = trial_begun(
             args.campaign,
             args.dir,
@@ -182,7 +185,6 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
 
 def _sessions(args: argparse.Namespace) -> tuple[int | None, int]:
-    """Give the sessions in all, None for the campaign's, and how many are added to those planned."""
     from analysis.errors import UsageError
 
     if not args.sessions:
@@ -197,9 +199,8 @@ def _sessions(args: argparse.Namespace) -> tuple[int | None, int]:
 
 
 def _say_unfinished(folder: Path, campaign: str, view: View) -> None:
-    """Say that another trial of the campaign could be gone on with."""
     from ..trial.ending import way_on_of
-    from ..trial.resume import unfinished_trial
+    from ..trial.progress import unfinished_trial
 
     unfinished = unfinished_trial(folder, campaign)
     if unfinished is not None:
@@ -212,13 +213,13 @@ def _scratch(args: argparse.Namespace) -> Scratch | None:
     """Give the trial's place on a local disk, with what is measured already brought there."""
     from analysis.errors import UsageError
 
-    from ..fleet.node_trial import Scratch
-
     if args.scratch is None:
         return None
     if args.trial is None or args.dry_run or args.only is not None:
         what = "--scratch is for a trial that is measured, in a folder of its own"
         raise UsageError(what, None, "write --resume --trial FOLDER --scratch DIR")
+    from ..fleet.node_trial import Scratch
+
     scratch = Scratch(args.scratch, args.trial)
     scratch.fetch()
     return scratch
@@ -252,7 +253,6 @@ def _place(args: argparse.Namespace, trial: Path | None, more: int) -> Path | No
 
 
 def _check_tries(args: argparse.Namespace) -> None:
-    """Refuse options that cannot stand together with those that only try something."""
     from analysis.errors import UsageError
 
     if args.probe and not args.dry_run:
@@ -273,7 +273,6 @@ def _aside(args: argparse.Namespace, err: TextIO) -> View:
 
 
 def _again(args: argparse.Namespace) -> str:
-    """Give the command that goes on with the trial."""
     import shlex
 
     again = f"fairtrial run {shlex.quote(str(args.campaign))} --resume"

@@ -159,16 +159,13 @@ def _again(args: argparse.Namespace) -> Submission:
     }
     wrong = [option for option, there in given.items() if there]
     if wrong:
-        raise UsageError(
-            f"{wrong[0]} does not go with --resume: a fleet is gone on with as it was submitted",
-            None,
-            "only --time may change; for other hosts or options submit a new fleet",
-        )
+        what = f"{wrong[0]} does not go with --resume: a fleet is gone on with as it was submitted"
+        fix = "only --time may change; for other hosts or options submit a new fleet"
+        raise UsageError(what, None, fix)
     return resubmission_of(args.campaign, args.time)
 
 
 def _told(submitted: Submission) -> str:
-    """Say what was submitted, and what comes next."""
     import shlex
 
     from ..errors import counted

@@ -139,7 +139,6 @@ def _change(args: argparse.Namespace, argv: list[str], out: TextIO, err: TextIO)
 
 
 def _ended(done: Tuned, args: argparse.Namespace, err: TextIO) -> int:
-    """Say what is left to do; give the exit code."""
     from ..tune.tuner import lines_of
 
     if done.undone is not None and not done.undone.settled:
@@ -175,7 +174,6 @@ def _wish(args: argparse.Namespace, argv: list[str]) -> Wish:
 
 
 def _shown(proposal: Proposal, args: argparse.Namespace, argv: list[str]) -> str:
-    """Write the exact list."""
     from ..errors import counted
     from ..host.tree import format_cpus
 
@@ -219,11 +217,8 @@ def _must_be_asked() -> None:
     from analysis.errors import UsageError
 
     if sys.stdin is None or not sys.stdin.isatty():
-        raise UsageError(
-            "nobody can be asked here whether to change that: there is no terminal",
-            None,
-            "add --yes, or --dry-run to see the list only",
-        )
+        what = "nobody can be asked here whether to change that: there is no terminal"
+        raise UsageError(what, None, "add --yes, or --dry-run to see the list only")
 
 
 def _agreed(err: TextIO) -> bool:

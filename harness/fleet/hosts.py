@@ -21,12 +21,11 @@ _ROOM = 3.0
 _NOTATION = re.compile(
     r"(?:(\d+)-(\d+)(?::(\d+))?(?::(\d+))?|(\d+)(?::(\d+))?(?::(\d+))?)", re.ASCII
 )
-_ENDLESS = {"INFINITE", "UNLIMITED", "NONE", "-1"}
 
 
 def seconds_of_limit(text: str) -> float | None:
     """Read a time in Slurm's notation, such as ``90``, ``90:00`` or ``1-12:00:00``, in seconds."""
-    if text.upper() in _ENDLESS:
+    if text.upper() in {"INFINITE", "UNLIMITED", "NONE", "-1"}:
         return math.inf
     match = _NOTATION.fullmatch(text)
     if match is None:
@@ -62,11 +61,8 @@ def limit_of(wanted: str | None, expected_s: float | None, longest_run_s: float 
     """Choose the time limit of a host's job, in Slurm's notation."""
     if wanted is not None:
         if not seconds_of_limit(wanted):
-            raise UsageError(
-                f"this is no time in Slurm's notation: {wanted!r}",
-                "--time",
-                "write minutes (90), hours:minutes:seconds (1:30:00) or days-hours (1-12)",
-            )
+            fix = "write minutes (90), hours:minutes:seconds (1:30:00) or days-hours (1-12)"
+            raise UsageError(f"this is no time in Slurm's notation: {wanted!r}", "--time", fix)
         return wanted
     if expected_s is None:
         raise UsageError(

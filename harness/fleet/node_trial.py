@@ -1,11 +1,8 @@
 """One host's trial of a fleet: what it is held against, and measured on the node's own disk.
 
-Rows are written one by one, which a network file system answers late and in its own time. So a trial
-may be written below a folder of the node (``--scratch``); it is copied at the end of each session, and
-when it ends in whatever way. Both copies only grow: the longer one of the two is gone on with.
-
-The disk may be everybody's. So the place there has a name that nobody can guess and make first, and
-only this user may enter it; a job that comes back finds it by its owner and by what it holds.
+A network file system answers late, so rows may be written below a folder of the node (``--scratch``) and
+copied at the end of each session and of the trial. Both copies only grow: the longer one is gone on with.
+The disk may be everybody's: the place there has a name that nobody can guess, for this user alone.
 """
 
 from __future__ import annotations
@@ -51,11 +48,9 @@ class Membership(NamedTuple):
             )
         here = environment.get("SLURMD_NODENAME")
         if here is not None and here != self.node:
-            raise HostError(
-                f"this is node {here}, and the trial is that of {self.node}",
-                str(self.folder / self.node),
-                "submit a job for the node: fairtrial submit FLEET --resume",
-            )
+            what = f"this is node {here}, and the trial is that of {self.node}"
+            fix = "submit a job for the node: fairtrial submit FLEET --resume"
+            raise HostError(what, str(self.folder / self.node), fix)
         return self.node
 
 
@@ -75,11 +70,8 @@ def membership_of(trial: Path) -> Membership | None:
     for host in fleet.hosts:
         if trial_place(folder, host).resolve() == trial.resolve():
             return Membership(folder=folder, fleet=fleet, node=host.host)
-    raise UsageError(
-        f"the fleet has no host whose trial is '{trial.name}'",
-        str(folder),
-        f"its hosts are: {', '.join(fleet.names)}",
-    )
+    what = f"the fleet has no host whose trial is '{trial.name}'"
+    raise UsageError(what, str(folder), f"its hosts are: {', '.join(fleet.names)}")
 
 
 _PIECE = 1 << 20
@@ -103,11 +95,9 @@ class Scratch:
         shutil.rmtree(fresh, ignore_errors=True)
         here, there = self.local / MEASUREMENTS, self.shared / MEASUREMENTS
         if not _begins_alike(here, there):
-            raise StoreError(
-                f"the node has other rows of this trial than {self.shared}",
-                str(self.local),
-                "look which of the two is right, and move the other one away",
-            )
+            what = f"the node has other rows of this trial than {self.shared}"
+            fix = "look which of the two is right, and move the other one away"
+            raise StoreError(what, str(self.local), fix)
         begun = (self.shared / MANIFEST).exists() or there.exists()
         if not begun or (here.exists() and _size(here) >= _size(there)):
             return  # a node that died had no time to copy: it has more
@@ -151,7 +141,6 @@ class Scratch:
 
 
 def _fresh(local: Path) -> Path:
-    """Give the folder that a trial is copied into before it takes its place."""
     return local.with_name(f".{local.name}.new")
 
 
@@ -207,7 +196,6 @@ def _copy_new(source: Path, target: Path) -> None:
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
-    """Give a file's size and time; None of one that is not there."""
     return (path.stat().st_size, path.stat().st_mtime_ns) if path.exists() else None
 
 

@@ -13,7 +13,7 @@ from ..trial.writer import new_trial_name
 from .hosts import limit_of, require_place
 from .sbatch import script_of
 from .slurm import Job, Scheduler
-from .status import FleetStanding, HostStanding, agrees, read_standing
+from .status import HostStanding, agrees, read_standing
 from .submission import Submission, at_home, slurm_of, user_name, with_slurm
 
 
@@ -38,7 +38,11 @@ def resubmission_of(
     jobs = scheduler.jobs(user_name())
     fleet, held = _taken_in(folder, fleet, jobs)
     standing = read_standing(folder, scheduler, fleet=fleet, jobs=jobs)
-    hosts = _needing(standing)
+    hosts = tuple(
+        one.host
+        for one in standing.hosts
+        if one.state != "complete" and not one.in_queue and not _measured(one)
+    )
     notes = []
     for one in standing.hosts:
         if one.in_queue:
@@ -66,38 +70,29 @@ def resubmission_of(
 
 
 def _submitted(folder: Path, fleet: Fleet) -> dict[str, Any]:
-    """Give what the fleet was submitted with."""
     slurm = slurm_of(fleet)
     texts = ("fleet", "user", "cluster", "partition", "time", "campaign")
     lists = ("options", "arguments", "exported")
-    whole = all(isinstance(slurm.get(key), str) for key in texts) and all(
-        isinstance(slurm.get(key), list) and all(isinstance(item, str) for item in slurm[key])
-        for key in lists
-    )
-    if not whole:
-        raise UsageError(
-            "this fleet was not submitted by fairtrial: its trials were put together by hand",
-            str(folder),
-            "submit the campaign: fairtrial submit CAMPAIGN --hosts ...",
-        )
+    known = [slurm.get(key) for key in texts]
+    for values in (slurm.get(key) for key in lists):
+        known += values if isinstance(values, list) else [None]
+    if not all(isinstance(text, str) for text in known):
+        what = "this fleet was not submitted by fairtrial: its trials were put together by hand"
+        fix = "submit the campaign: fairtrial submit CAMPAIGN --hosts ..."
+        raise UsageError(what, str(folder), fix)
     return slurm
 
 
 def _require_ours(folder: Path, slurm: dict[str, Any], scheduler: Scheduler) -> None:
     here = scheduler.cluster()
     if slurm["cluster"] != here:
-        raise UsageError(
-            f"the fleet was submitted on cluster '{slurm['cluster']}', and this is '{here}'",
-            str(folder),
-            f"go on with it on '{slurm['cluster']}'",
-        )
+        what = f"the fleet was submitted on cluster '{slurm['cluster']}', and this is '{here}'"
+        raise UsageError(what, str(folder), f"go on with it on '{slurm['cluster']}'")
     if slurm["user"] != user_name():
         campaign = shlex.quote(slurm["campaign"])
-        raise UsageError(
-            f"the fleet was submitted by {slurm['user']}, and you are {user_name()}",
-            str(folder),
-            f"submit one of your own: fairtrial submit {campaign} --hosts ...",
-        )
+        what = f"the fleet was submitted by {slurm['user']}, and you are {user_name()}"
+        fix = f"submit one of your own: fairtrial submit {campaign} --hosts ..."
+        raise UsageError(what, str(folder), fix)
 
 
 def _taken_in(folder: Path, fleet: Fleet, jobs: dict[str, Job]) -> tuple[Fleet, tuple[str, ...]]:
@@ -116,14 +111,6 @@ def _taken_in(folder: Path, fleet: Fleet, jobs: dict[str, Job]) -> tuple[Fleet, 
         if job in jobs and jobs[job].held and agrees(jobs[job], folder, fleet)
     ]
     return fleet, tuple(dict.fromkeys([*found, *waiting]))
-
-
-def _needing(standing: FleetStanding) -> tuple[str, ...]:
-    return tuple(
-        one.host
-        for one in standing.hosts
-        if one.state != "complete" and not one.in_queue and not _measured(one)
-    )
 
 
 def _measured(host: HostStanding) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -88,20 +87,16 @@ def checked_arguments(arguments: Sequence[str]) -> tuple[str, ...]:
     for word in arguments:
         if not word.startswith("-") or word == "-":
             if not value_may_follow:
-                raise UsageError(
-                    f"sbatch would take {word!r} for the batch script",
-                    "after --",
-                    "only options of sbatch stand there, such as: -- --account=PROJECT",
-                )
+                what = f"sbatch would take {word!r} for the batch script"
+                fix = "only options of sbatch stand there, such as: -- --account=PROJECT"
+                raise UsageError(what, "after --", fix)
             value_may_follow = False
             continue
         own = _own_option(word)
         if own is not None:
-            raise UsageError(
-                f"{own} is set by fairtrial, for every job of a fleet alike",
-                f"after --: {word}",
-                _INSTEAD.get(own.lstrip("-"), "leave it out"),
-            )
+            what = f"{own} is set by fairtrial, for every job of a fleet alike"
+            fix = _INSTEAD.get(own.lstrip("-"), "leave it out")
+            raise UsageError(what, f"after --: {word}", fix)
         if word.startswith("--"):  # the next word is no value where this one holds it, or has none
             name = word[2:]
             value_may_follow = "=" not in name and not any(f.startswith(name) for f in _FLAGS)
@@ -110,15 +105,11 @@ def checked_arguments(arguments: Sequence[str]) -> tuple[str, ...]:
     return tuple(arguments)
 
 
-_LIMIT = "name the limit with --time, before the --"
-_PARTITION = "name it with --partition, before the --"
-_HOSTS = "name the hosts with --hosts, before the --"
-_WANTED = "name the wanted hosts with --hosts, before the --"
 _INSTEAD = {
-    **dict.fromkeys(("time", "t"), _LIMIT),
-    **dict.fromkeys(("partition", "p"), _PARTITION),
-    **dict.fromkeys(("nodelist", "w"), _HOSTS),
-    **dict.fromkeys(("exclude", "x"), _WANTED),
+    **dict.fromkeys(("time", "t"), "name the limit with --time, before the --"),
+    **dict.fromkeys(("partition", "p"), "name it with --partition, before the --"),
+    **dict.fromkeys(("nodelist", "w"), "name the hosts with --hosts, before the --"),
+    **dict.fromkeys(("exclude", "x"), "name the wanted hosts with --hosts, before the --"),
     "test-only": "--dry-run, before the --, shows what would be submitted",
 }
 
@@ -126,7 +117,7 @@ _INSTEAD = {
 def _own_option(word: str) -> str | None:
     """Give the option of ours that a word sets, also shortened or among other letters."""
     if word.startswith("--"):
-        name = re.split(r"=", word[2:], maxsplit=1)[0]
+        name = word[2:].partition("=")[0]
         if name in _OWN:
             return f"--{name}"
         if not name:

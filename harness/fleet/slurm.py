@@ -1,11 +1,7 @@
-"""Slurm as its own commands show it: what is asked of them, and what they answer.
+"""Slurm as its own commands show it, without accounting (``sacct``), which a site may not have.
 
-Slurm 22.05 writes a state as a text; since 23.02 it is a list, of the state and its flags, and
-numbers may be objects (``{"set": ..., "infinite": ..., "number": ...}``). The text forms ``%T`` and
-``%r`` are the same in all versions.
-
-Nothing here needs accounting (``sacct``), which a site may not have. Every answer that is read by a
-program is asked for in a form that does not depend on the width of a column.
+Slurm 22.05 writes a state as a text; since 23.02 it is a list, of the state and its flags, and numbers may
+be objects (``{"set": ..., "infinite": ..., "number": ...}``). ``%T`` and ``%r`` are the same in all versions.
 """
 
 from __future__ import annotations
@@ -15,7 +11,7 @@ import os
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +28,7 @@ _ENDED = frozenset(
 _FLAGS = ("COMPLETING", "REQUEUE_HOLD", "SPECIAL_EXIT", "REQUEUED", "CONFIGURING", "STAGE_OUT")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Job:
     """A job that the controller still knows. What it does not say is None.
 
@@ -69,7 +65,9 @@ def jobs_of_json(text: str) -> tuple[Job, ...] | None:
         return None
     if data.get("errors") and not data["jobs"]:
         return None
-    cluster = _said_cluster(data)
+    meta = data.get("meta")
+    slurm = meta.get("slurm") if isinstance(meta, dict) else None
+    cluster = _text(slurm.get("cluster")) if isinstance(slurm, dict) else None  # of newer versions
     return tuple(job for entry in data["jobs"] if (job := _job_of(entry, cluster)) is not None)
 
 
@@ -81,26 +79,10 @@ def jobs_of_lines(text: str, cluster: str) -> tuple[Job, ...]:
         if len(parts) < 7:
             continue
         job, state, nodes, wanted, user = parts[:5]
-        found.append(
-            Job(
-                id=job,
-                state=state,
-                reason=_text(parts[-1]),
-                nodes=_text(nodes),
-                wanted=_text(wanted),
-                user=_text(user),
-                comment=_text("|".join(parts[5:-1])),
-                cluster=cluster,
-            )
-        )
+        texts = (parts[-1], nodes, wanted, user, "|".join(parts[5:-1]))
+        reason, where, asked, owner, comment = map(_text, texts)
+        found.append(Job(job, state, reason, where, asked, owner, comment, cluster))
     return tuple(found)
-
-
-def _said_cluster(data: Mapping[str, Any]) -> str | None:
-    """Give the cluster of the whole answer, which newer versions name."""
-    meta = data.get("meta")
-    slurm = meta.get("slurm") if isinstance(meta, dict) else None
-    return _text(slurm.get("cluster")) if isinstance(slurm, dict) else None
 
 
 def _job_of(entry: Any, cluster: str | None) -> Job | None:  # noqa: ANN401 - JSON types
@@ -155,6 +137,7 @@ _UNSET = (
     *("SBATCH_ARRAY_INX", "SBATCH_WAIT", "SBATCH_IMMEDIATE", "SBATCH_OVERCOMMIT"),
 )
 _MANY = 200  # ids in one command line
+_ASK = "try 'scontrol ping'; your administrator knows whether the controller is down"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,11 +172,9 @@ class Scheduler:
         """Give the absolute path of one of its commands."""
         found = shutil.which(program)
         if found is None:
-            raise HostError(
-                f"Slurm's command '{program}' is not on this host",
-                f"PATH={os.environ.get('PATH', '')}",
-                "work on a login node of the cluster, or load its module (module load slurm)",
-            )
+            what = f"Slurm's command '{program}' is not on this host"
+            fix = "work on a login node of the cluster, or load its module (module load slurm)"
+            raise HostError(what, f"PATH={os.environ.get('PATH', '')}", fix)
         return os.path.abspath(found)  # noqa: PTH100 - a link is kept: it may choose the version
 
     def names(self, expression: str) -> tuple[str, ...]:
@@ -201,11 +182,8 @@ class Scheduler:
         done = self._execute("scontrol", "show", "hostnames", expression)
         names = tuple(dict.fromkeys(done.stdout.split()))
         if done.returncode or not names or any(set(name) & set("[]/,") for name in names):
-            raise UsageError(
-                f"this is no list of hosts: {expression}",
-                "--hosts",
-                "write it as Slurm does: 'lab1,lab2' or 'lab[1-8]', in quotes",
-            )
+            fix = "write it as Slurm does: 'lab1,lab2' or 'lab[1-8]', in quotes"
+            raise UsageError(f"this is no list of hosts: {expression}", "--hosts", fix)
         return names
 
     def nodes(self, partition: str | None = None) -> dict[str, Node]:
@@ -275,9 +253,8 @@ class Scheduler:
             done = self._execute("scontrol", "release", ",".join(some))
             if done.returncode:
                 what = f"the jobs {', '.join(some)} could not be released: {_last(done.stderr)}"
-                raise LaunchError(
-                    what, "scontrol release", "fairtrial cancel FLEET, then try again"
-                )
+                fix = "fairtrial cancel FLEET, then try again"
+                raise LaunchError(what, "scontrol release", fix)
 
     def end(self, jobs: Sequence[str]) -> None:
         """Cancel jobs; those that have ended already are none of its business."""
@@ -287,11 +264,8 @@ class Scheduler:
     def _answer(self, *words: str) -> str:
         done = self._execute(*words)
         if done.returncode:
-            raise HostError(
-                f"Slurm does not answer: {_last(done.stderr) or done.returncode}",
-                shlex.join(words),
-                "try 'scontrol ping'; your administrator knows whether the controller is down",
-            )
+            what = f"Slurm does not answer: {_last(done.stderr) or done.returncode}"
+            raise HostError(what, shlex.join(words), _ASK)
         return done.stdout
 
     def _execute(self, *words: str) -> subprocess.CompletedProcess[str]:
@@ -310,19 +284,13 @@ class Scheduler:
                 env=env,
             )
         except subprocess.TimeoutExpired:
-            raise HostError(
-                f"Slurm has not answered for {_PATIENCE_S:g} s",
-                shlex.join(words),
-                "try 'scontrol ping'; your administrator knows whether the controller is down",
-            ) from None
-        except OSError as error:
-            raise HostError(
-                f"Slurm's command cannot be executed: {error.strerror}", command[0]
-            ) from error
-        except ValueError as error:  # a zero byte, or half a character, of an edited fleet.json
-            raise HostError(
-                f"Slurm's command cannot be executed: {error}", ascii(shlex.join(words))
-            ) from error
+            what = f"Slurm has not answered for {_PATIENCE_S:g} s"
+            raise HostError(what, shlex.join(words), _ASK) from None
+        except (OSError, ValueError) as error:  # a zero byte, say, of an edited fleet.json
+            why, where = str(error), ascii(shlex.join(words))
+            if isinstance(error, OSError):
+                why, where = f"{error.strerror}", command[0]
+            raise HostError(f"Slurm's command cannot be executed: {why}", where) from error
 
 
 def _portions(jobs: Sequence[str]) -> Iterable[Sequence[str]]:
@@ -330,6 +298,5 @@ def _portions(jobs: Sequence[str]) -> Iterable[Sequence[str]]:
 
 
 def _last(text: str) -> str:
-    """Give the last line of what a command complained."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1].removeprefix("sbatch: error: ") if lines else ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import shlex
-import textwrap
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -16,7 +15,7 @@ from analysis.errors import StoreError
 from analysis.record.fleet import Fleet, is_fleet, read_fleet
 from analysis.record.fleet_progress import HostProgress, HostState, read_hosts
 
-from ..errors import HostError, counted, moment
+from ..errors import HostError, counted, moment, wrapped
 from ..launch.interrupts import Interrupts
 from .hosts import listed
 from .sbatch import CANCELLED
@@ -25,7 +24,6 @@ from .submission import at_home, comment_of, slurm_of, user_name
 
 _WIDTH = 96  # columns
 _BESIDE = 40  # columns that what is said of a host needs to stand beside its runs
-_STATES: tuple[HostState, ...] = ("complete", "running", "partial", "failed", "missing")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +95,11 @@ class FleetStanding:
     def __str__(self) -> str:
         """Write it for a person: a line for each host, and more where what is said of it has no room."""
         counts = Counter(one.state for one in self.hosts)
-        states = ", ".join(f"{counts[state]} {state}" for state in _STATES if counts[state])
+        states = ", ".join(
+            f"{counts[state]} {state}"
+            for state in ("complete", "running", "partial", "failed", "missing")
+            if counts[state]
+        )
         done = sum(one.done for one in self.hosts)
         known = [one.planned for one in self.hosts if one.planned is not None]
         planned = f"{sum(known)}" if len(known) == len(self.hosts) else "an unknown number of"
@@ -145,11 +147,9 @@ def read_standing(
     for progress in read_hosts(folder, fleet):
         ids = next(one.jobs for one in fleet.hosts if one.host == progress.host)
         job = newest(progress.host, folder, fleet, jobs or {})
-        if progress.planned is None:  # as long as no trial says it: what was submitted
-            planned = slurm_of(fleet).get("planned")
-            known = replace(progress, planned=planned if type(planned) is int else None)
-        else:
-            known = progress
+        submitted = slurm_of(fleet).get("planned")  # what holds as long as no trial says it
+        planned = submitted if type(submitted) is int else None
+        known = progress if progress.planned is not None else replace(progress, planned=planned)
         node = nodes.get(progress.host)
         found.append(_standing(known, ids, job, node, asked=jobs is not None))
     return FleetStanding(path=folder, fleet=fleet, hosts=tuple(found), problem=problem)
@@ -183,9 +183,7 @@ def newest(host: str, folder: Path, fleet: Fleet, jobs: Mapping[str, Job]) -> Jo
         and agrees(job, folder, fleet)
         and (job.wanted == host or each not in ids.get(job.wanted or "", ()))
     ]
-    live = [job for job in known if job.live]
-    best = live or known
-    return best[-1] if best else None
+    return next(reversed([job for job in known if job.live] or known), None)
 
 
 def agrees(job: Job, folder: Path, fleet: Fleet) -> bool:
@@ -227,17 +225,9 @@ def _standing(
 
 
 def _wrapped(head: str, text: str, indent: int) -> list[str]:
-    """Write a text behind its head, in lines that a screen holds."""
     if not text:
         return [head.rstrip()] if head.strip() else []
-    return textwrap.wrap(
-        " ".join(text.split()),
-        _WIDTH,
-        initial_indent=head,
-        subsequent_indent=" " * indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    return wrapped(" ".join(text.split()), head, " " * indent, _WIDTH)
 
 
 _PATIENCE_S = 120.0  # Slurm kills what has not ended KillWait seconds (30 by default) after TERM
@@ -254,20 +244,15 @@ class Cancelled:
     """
 
     path: Path
-    cancelled: tuple[str, ...]
-    ending: tuple[str, ...]
-    others: tuple[str, ...]
+    cancelled: tuple[str, ...] = ()
+    ending: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
     whose: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types."""
-        return {
-            "fleet": self.path.name,
-            "path": str(self.path),
-            "cancelled": list(self.cancelled),
-            "ending": list(self.ending),
-            "others": list(self.others),
-        }
+        jobs = {name: list(getattr(self, name)) for name in ("cancelled", "ending", "others")}
+        return {"fleet": self.path.name, "path": str(self.path), **jobs}
 
     def __str__(self) -> str:
         """Say it in a few lines."""
@@ -303,7 +288,7 @@ def cancel(
     """Cancel the jobs of a fleet that wait or run, and wait until they have ended."""
     fleet = read_fleet(folder)
     if comment_of(fleet) is None:  # put together by hand: it never had a job
-        return Cancelled(path=folder, cancelled=(), ending=(), others=())
+        return Cancelled(path=folder)
     scheduler = scheduler or Scheduler()
     jobs = scheduler.jobs(user_name())
     ids = dict.fromkeys(job for host in fleet.hosts for job in host.jobs)
@@ -334,7 +319,6 @@ def cancel(
 
 
 def _in_queue(folder: Path, fleet: Fleet, jobs: dict[str, Job]) -> list[str]:
-    """List the jobs of a fleet that are in the queue, also those that its file does not know yet."""
     return [job.id for job in jobs.values() if job.live and agrees(job, folder, fleet)]
 
 

@@ -1,8 +1,6 @@
 """A campaign on its way to many hosts: built once, one batch script, one job a host; taken back if that fails.
 
-The jobs are submitted held, ``fleet.json`` is written with their ids, and only then they are
-released: no job can start before the fleet is whole. Whatever goes wrong before that takes all of
-it back.
+The jobs are submitted held, and released once ``fleet.json`` is written with their ids.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from analysis.errors import StoreError
 from analysis.record.fleet import (
@@ -67,15 +65,11 @@ def build_once(
     resolve_all(campaign, environment)
 
 
-class Estimate(NamedTuple):
-    """Seconds of the whole plan and of its longest run; None where they are unknown."""
+def estimate_of(campaign: Campaign, runs: Path) -> tuple[float | None, float | None]:
+    """Give the seconds of the whole plan and of its longest run; None where they are unknown.
 
-    total_s: float | None = None
-    longest_s: float | None = None
-
-
-def estimate_of(campaign: Campaign, runs: Path) -> Estimate:
-    """Look at the earlier trials of a campaign, those of fleets among them, the newest first."""
+    The earlier trials of the campaign tell, those of fleets among them, the newest first.
+    """
     longest = [cell.timeout_s for cell in campaign.cells]
     most = max((each for each in longest if each is not None), default=None)
     for trial in _earlier(campaign.name, runs):
@@ -83,8 +77,8 @@ def estimate_of(campaign: Campaign, runs: Path) -> Estimate:
             known = read_progress(trial).seconds
             total = expected_seconds(campaign, campaign.protocol.sessions, known)
             if total is not None:
-                return Estimate(total_s=total, longest_s=max(known.values()))
-    return Estimate(longest_s=None if None in longest else most)
+                return total, max(known.values())
+    return None, None if None in longest else most
 
 
 def _earlier(campaign: str, runs: Path) -> Iterator[Path]:
@@ -184,7 +178,6 @@ class Submission:
             return now._submitted(interrupts, say)
 
     def _submitted(self, interrupts: Interrupts, say: Callable[[str], object]) -> Submission:
-        """Submit the jobs, while nobody else does for this fleet."""
         submitted: list[str] = []
         fleet = self.fleet
         asked = False
@@ -244,8 +237,7 @@ class Submission:
         left: tuple[str, ...] | None
         try:
             scheduler.end(submitted)
-            left = in_queue()
-            if left:
+            if left := in_queue():
                 scheduler.end(left)
                 left = in_queue()
         except HostError:
@@ -262,11 +254,8 @@ class Submission:
     def _take_back(self) -> None:
         """Remove what was written of a fleet that did not come about."""
         with contextlib.suppress(OSError):
-            for path in (
-                *self.folder.glob("build-*.log"),
-                self.folder / SCRIPT,
-                self.folder / FLEET,
-            ):
+            written = (self.folder / SCRIPT, self.folder / FLEET)
+            for path in (*self.folder.glob("build-*.log"), *written):
                 path.unlink(missing_ok=True)
             self.folder.rmdir()
 
@@ -302,8 +291,8 @@ def submission_of(
     """Plan the fleet of a campaign; nothing is written or submitted."""
     scheduler = scheduler or Scheduler()
     places = places_for(wishes, scheduler)
-    known = estimate_of(campaign, runs)
-    limit = limit_of(wishes.time, known.total_s, known.longest_s)
+    total_s, longest_s = estimate_of(campaign, runs)
+    limit = limit_of(wishes.time, total_s, longest_s)
     require_time(limit, places.partition)
     name = new_trial_name(campaign.name)
     folder = runs.absolute() / name
@@ -328,7 +317,7 @@ def submission_of(
     script = script_of(
         folder, campaign.source.absolute(), campaign.name, wishes.job_options, scheduler
     )
-    notes = [*campaign.notes, *places.notes, *_doubts(campaign, wishes, limit, known.longest_s)]
+    notes = [*campaign.notes, *places.notes, *_doubts(campaign, wishes, limit, longest_s)]
     return Submission(
         folder=folder,
         fleet=fleet,

@@ -1,10 +1,7 @@
 """Reads what moves on a host: processor time, interrupts, other programs, and how much of a CPU they take.
 
-Read before a session and by the doctor, never by the process that measures.
-
-Between two reads that follow each other lies a twentieth of a microsecond. Where more than 2 us lie
-between them the CPU did something else: another program, an interrupt, the hypervisor, the firmware.
-So one number tells of all of them, in every virtual machine, without any right.
+Reading the clock takes a twentieth of a microsecond: where more than 2 us lie between two reads the CPU did
+something else, for a program, an interrupt, the hypervisor or the firmware.
 """
 
 from __future__ import annotations
@@ -17,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,7 +35,6 @@ KERNEL_LOG = "/dev/kmsg"
 
 # Columns of a cpu line in /proc/stat, in ticks of 1/CLK_TCK s.
 _USER, _NICE, _SYSTEM, _IRQ, _SOFTIRQ, _STEAL = 0, 1, 2, 5, 6, 7
-_BUSY = (_USER, _NICE, _SYSTEM, _IRQ, _SOFTIRQ)
 
 # What the kernel says when a measurement on this host is in doubt.
 _ALARM = re.compile(
@@ -55,19 +51,13 @@ class KernelLog:
     """Collects the alarming lines of the kernel log; the log stays open, so each is read once."""
 
     def __init__(self, tree: Tree) -> None:
-        self._path = tree.path(KERNEL_LOG)
         self._descriptor: int | None = None
-        self._tried = False
         self._alarms: list[str] = []
+        with suppress(OSError):
+            self._descriptor = os.open(tree.path(KERNEL_LOG), os.O_RDONLY | os.O_NONBLOCK)
 
     def alarms(self) -> tuple[str, ...] | None:
         """Give the alarming lines since boot, oldest first, or None when the log is unreadable."""
-        if not self._tried:
-            self._tried = True
-            try:
-                self._descriptor = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK)
-            except OSError:
-                self._descriptor = None
         if self._descriptor is None:
             return None
         while (block := self._block(self._descriptor)) is not None:
@@ -109,11 +99,12 @@ class CounterReader:
         self._tick_s = tick_s
         self._stat_bytes: int | None = None
         self._sensors: tuple[str, ...] | None = None
-        self._log = KernelLog(tree)
+        self._log: KernelLog | None = None
 
     def close(self) -> None:
         """Close what is kept open."""
-        self._log.close()
+        if self._log is not None:
+            self._log.close()
 
     def ticks(self, cpus: tuple[int, ...]) -> list[list[int]] | None:
         """Give the tick columns of each CPU of `cpus`; of the whole host when it is empty."""
@@ -147,7 +138,10 @@ class CounterReader:
         rows = self.ticks(cpus)
         if not rows or any(len(row) <= _SOFTIRQ for row in rows):
             return None
-        return sum(row[column] for row in rows for column in _BUSY) * self._tick_s
+        return (
+            sum(row[column] for row in rows for column in (_USER, _NICE, _SYSTEM, _IRQ, _SOFTIRQ))
+            * self._tick_s
+        )
 
     def temperature_c(self) -> float | None:
         """Give the processor's temperature: the hottest package's."""
@@ -165,6 +159,7 @@ class CounterReader:
 
     def read(self, cpus: tuple[int, ...], turbo: KernelSwitch) -> Counters:
         """Read every counter for `cpus`."""
+        self._log = self._log or KernelLog(self._tree)
         load = (self._tree.text(LOADAVG) or "").split()
         running = re.search(r"^procs_running (\d+)", self._tree.text(STAT) or "", re.MULTILINE)
         available = re.search(
@@ -227,14 +222,15 @@ class CounterReader:
         return counts
 
     def _throttled(self, cpus: tuple[int, ...]) -> int | None:
-        cores: list[int] = []
-        packages: list[int] = []
-        for cpu in cpus or topology(self._tree).numbers:
-            base = f"{CPU}/cpu{cpu}/thermal_throttle"
-            core = self._tree.number(f"{base}/core_throttle_count")
-            package = self._tree.number(f"{base}/package_throttle_count")
-            cores += [] if core is None else [core]
-            packages += [] if package is None else [package]
+        cores, packages = (
+            [
+                count
+                for cpu in cpus or topology(self._tree).numbers
+                if (count := self._tree.number(f"{CPU}/cpu{cpu}/thermal_throttle/{name}"))
+                is not None
+            ]
+            for name in ("core_throttle_count", "package_throttle_count")
+        )
         # Each CPU repeats its package's count: adding those up would count an event many times.
         return sum(cores) + max(packages, default=0) if cores or packages else None
 
@@ -314,7 +310,6 @@ def others_logged_in(root: Path) -> int | None:
 
 @contextmanager
 def _below(root: Path) -> Iterator[None]:
-    """Let psutil read the processes of a recorded host."""
     usual = psutil.PROCFS_PATH
     psutil.PROCFS_PATH = str(root / "proc")
     try:
@@ -385,9 +380,7 @@ def look_for_gaps(
     refused = [row for row in rows if "refused" in row]
     if refused:
         first = refused[0]
-        return GapLook(
-            problem=f"nothing may be pinned to cpu{first['cpu']}: {first['refused']}",
-        )
+        return GapLook(problem=f"nothing may be pinned to cpu{first['cpu']}: {first['refused']}")
     return GapLook(
         gaps=tuple(
             Gaps(

@@ -1,8 +1,7 @@
 """The host checks: each a pure function of what `harness.host.reader.Host` read -> `Finding`.
 
-A check stands with its reason in the table at the end of `power`, `cpu`, `kernel` or `counters`. Here are the
-three questions that a session asks of all of them: what is found before, what happened in between,
-and what of that must stop the trial. fairtrial changes no host setting: a finding names the command.
+A check stands with its reason in a table at the end of its file. Here are the questions that a session asks:
+what is found before, what happened in between, and what of that must stop the trial.
 """
 
 from __future__ import annotations
@@ -103,11 +102,9 @@ def fatal_findings(
     When `required` is None (``doctor`` without a campaign) every check counts as required for
     "fail" and "warn", and "unknown" never stops.
     """
-    stopping = {"fail"}
-    if strict:
-        stopping.add("warn")
-        if required is not None:
-            stopping.add("unknown")
+    stopping = {"fail", "warn"} if strict else {"fail"}
+    if strict and required is not None:
+        stopping.add("unknown")
     names = CHECK_NAMES if required is None else required
     return tuple(
         f

@@ -245,7 +245,6 @@ def _find(
 
 @functools.cache
 def _loader_cache() -> dict[str, tuple[str, ...]]:
-    """Ask ``ldconfig`` what the loader's cache holds; empty where there is none (musl)."""
     path = f"{os.environ.get('PATH', os.defpath)}:/sbin:/usr/sbin"
     command = shutil.which("ldconfig", path=path)
     if command is None:

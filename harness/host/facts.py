@@ -150,11 +150,8 @@ def sensors(tree: Tree) -> tuple[tuple[str, float | None], ...]:
 
 
 def _hwmon(tree: Tree, base: str, wanted: tuple[str, ...]) -> list[tuple[str, float | None]]:
-    numbers = [
-        name[4:-6]
-        for name in tree.names(base) or ()
-        if name.startswith("temp") and name.endswith("_input")
-    ]
+    found = (re.fullmatch(r"temp(.*)_input", name) for name in tree.names(base) or ())
+    numbers = [match[1] for match in found if match]
     labels = {number: (tree.text(f"{base}/temp{number}_label") or "").lower() for number in numbers}
     for label in wanted:
         chosen = [number for number in numbers if labels[number].startswith(label)]
@@ -233,7 +230,6 @@ def missing_for(limits: Mapping[str, int], controllers: Collection[str]) -> str 
 
 
 _OWN = re.compile(r"^0::(/.*)$", re.MULTILINE)
-_ESCAPED = re.compile(r"\\([0-7]{3})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,7 +280,7 @@ def own_group(tree: Tree) -> OwnGroup | None:
 
 
 def _plain(name: str) -> str:
-    return _ESCAPED.sub(lambda match: chr(int(match[1], 8)), name)
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), name)
 
 
 def _below(group: str, root: str) -> str | None:

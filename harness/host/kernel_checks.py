@@ -155,12 +155,8 @@ def kernel_log_between(interval: Interval) -> Finding:
 
 
 def _log_unreadable() -> Finding:
-    return found(
-        "unknown",
-        "the kernel log cannot be read",
-        KERNEL_LOG,
-        "sudo sysctl kernel.dmesg_restrict=0",
-    )
+    what = "the kernel log cannot be read"
+    return found("unknown", what, KERNEL_LOG, "sudo sysctl kernel.dmesg_restrict=0")
 
 
 def _short(text: str) -> str:

@@ -40,11 +40,9 @@ def choose_cpus(
     """Choose the CPUs of a trial."""
     allowed = tuple(number for number in topology.numbers if number in set(usable))
     if not allowed:
-        raise HostError(
-            "the kernel shows no CPU that this process may use",
-            "/sys/devices/system/cpu/online",
-            "mount /sys and /proc where fairtrial runs",
-        )
+        what = "the kernel shows no CPU that this process may use"
+        fix = "mount /sys and /proc where fairtrial runs"
+        raise HostError(what, "/sys/devices/system/cpu/online", fix)
     quiet = tuple(number for number in allowed if number in set(isolated or ()))
     if setting == "none":
         caution = "targets are not pinned: the scheduler may move them between CPUs in mid-run"

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 _HOT_C = 85.0  # without a limit from the sensor: where most processors begin to slow down
 _MARGIN_C = 10.0
 _RISE_C = 10.0
-_PARANOID = "kernel.perf_event_paranoid"
 _TOLERANCE = 0.01  # of a frequency: drivers round
 
 
@@ -38,12 +37,9 @@ def governor(situation: Situation) -> Finding:
         ]
         first_name, numbers = next(iter(wrong.items()))
         every = tuple(number for group in wrong.values() for number in group)
-        return found(
-            "warn",
-            " and ".join(parts) + driver,
-            read(cpufreq(numbers[0], "scaling_governor"), first_name),
-            f"sudo cpupower -c {format_cpus(every)} frequency-set -g performance",
-        )
+        what = " and ".join(parts) + driver
+        fix = f"sudo cpupower -c {format_cpus(every)} frequency-set -g performance"
+        return found("warn", what, read(cpufreq(numbers[0], "scaling_governor"), first_name), fix)
     if silent or not groups:
         what = "the kernel shows no frequency governor"
         if situation.state.virtual not in {None, "none"}:
@@ -79,11 +75,8 @@ def turbo(situation: Situation) -> Finding:
     """Check that turbo (boost) is off: it depends on heat and on what other cores do."""
     switch = situation.state.turbo
     if switch.on is None or switch.path is None:
-        return found(
-            "unknown",
-            "the kernel shows no switch for turbo or boost",
-            "no intel_pstate/no_turbo and no cpufreq/boost in /sys/devices/system/cpu",
-        )
+        where = "no intel_pstate/no_turbo and no cpufreq/boost in /sys/devices/system/cpu"
+        return found("unknown", "the kernel shows no switch for turbo or boost", where)
     where = read(switch.path, switch.value)
     if not switch.on:
         return found("ok", "turbo is off", where)
@@ -144,12 +137,9 @@ def throttle(situation: Situation) -> Finding:
     """Check that the processor was not slowed down for heat, nor the group for its quota."""
     counters = situation.counters
     if counters.cooling:
-        return found(
-            "fail",
-            "a cooling device is slowing the processor down right now",
-            counters.cooling[0],
-            "let the machine cool down; clean or improve its cooling",
-        )
+        what = "a cooling device is slowing the processor down right now"
+        where = counters.cooling[0]
+        return found("fail", what, where, "let the machine cool down; clean or improve its cooling")
     path = situation.state.throttle_path
     if counters.throttled:
         return found(
@@ -160,12 +150,9 @@ def throttle(situation: Situation) -> Finding:
             "improve the cooling, or lower the frequency: sudo cpupower frequency-set -u 2GHz",
         )
     if counters.quota_throttled:
-        return found(
-            "warn",
-            f"the CPU quota stopped this cgroup {counted(counters.quota_throttled, 'time')}",
-            situation.state.quota_path or "cpu.stat",
-            "lift the quota: give whole CPUs (docker run --cpuset-cpus) instead of --cpus",
-        )
+        what = f"the CPU quota stopped this cgroup {counted(counters.quota_throttled, 'time')}"
+        fix = "lift the quota: give whole CPUs (docker run --cpuset-cpus) instead of --cpus"
+        return found("warn", what, situation.state.quota_path or "cpu.stat", fix)
     if counters.throttled is None and counters.cooling is None:
         what = "the kernel does not count how often heat slowed the processor down"
         return found("unknown", what, f"no {CPU}/cpu*/thermal_throttle")
@@ -231,12 +218,9 @@ def battery(situation: Situation) -> Finding:
     """Check that the machine is on mains, with no power-saving profile."""
     state = situation.state
     if state.platform_profile in {"low-power", "quiet", "cool"}:
-        return found(
-            "warn",
-            f"the power profile is '{state.platform_profile}'",
-            read(path_of("platform_profile"), state.platform_profile),
-            f"echo performance | sudo tee {path_of('platform_profile')}",
-        )
+        what = f"the power profile is '{state.platform_profile}'"
+        fix = f"echo performance | sudo tee {path_of('platform_profile')}"
+        return found("warn", what, read(path_of("platform_profile"), state.platform_profile), fix)
     if state.supplies is None:
         return found("unknown", "the kernel shows no power supplies", f"no {SUPPLIES}")
     mains = [s for s in state.supplies if s.kind in {"Mains", "USB"} and s.online is not None]
@@ -272,7 +256,7 @@ def energy(situation: Situation) -> Finding:
     if event is not None:
         what = "perf does not let this user count energy: it will not be recorded"
         where = "/proc/sys/kernel/perf_event_paranoid"
-        return found(lost, what, where, f"sudo sysctl {_PARANOID}=0")
+        return found(lost, what, where, "sudo sysctl kernel.perf_event_paranoid=0")
     where = f"no {POWERCAP}" if situation.state.energy is None else f"no package in {POWERCAP}"
     what = f"{where}: energy will not be recorded"
     fix = "load the driver: sudo modprobe intel_rapl_msr"

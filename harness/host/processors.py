@@ -1,7 +1,5 @@
-"""Reads processors from a tree: topology, frequency limits, model, hypervisor, counters of energy.
+"""Reads processors from a tree: topology, frequency limits, model, hypervisor, counters of energy (RAPL).
 
-Both show the same counters of the processor (RAPL). What a zone means is told by its name: packages
-stand beside each other, ``core`` and ``uncore`` are parts of theirs, ``psys`` holds them all.
 Sources: Documentation/power/powercap/powercap.rst, Documentation/ABI/testing/sysfs-bus-event_source-devices-events,
 Documentation/admin-guide/perf-security.rst of Linux.
 """
@@ -96,10 +94,8 @@ def _scale(text: str | None) -> float | None:
 
 
 CPU = "/sys/devices/system/cpu"
-ONLINE = f"{CPU}/online"
 ISOLATED = f"{CPU}/isolated"
 PARTITIONS = "/sys/fs/cgroup/cpuset.cpus.isolated"
-SMT_ACTIVE = f"{CPU}/smt/active"
 CPUINFO = "/proc/cpuinfo"
 CLOCKSOURCES = "/sys/devices/system/clocksource/clocksource0/available_clocksource"
 
@@ -131,7 +127,7 @@ def cpufreq(number: int, name: str) -> str:
 
 def online(tree: Tree) -> tuple[int, ...]:
     """Give the online CPUs: from /sys, else /proc/stat, else /proc/cpuinfo; empty when none says."""
-    listed = tree.cpus(ONLINE)
+    listed = tree.cpus(f"{CPU}/online")
     if listed:
         return listed
     found = re.findall(r"^cpu(\d+) ", tree.text("/proc/stat") or "", re.MULTILINE)
@@ -223,7 +219,7 @@ def turbo(tree: Tree, cpus: tuple[int, ...]) -> KernelSwitch:
 
 def smt_active(tree: Tree, cpus: Topology) -> bool | None:
     """Tell whether a core runs several threads: as the kernel says, else as the topology shows."""
-    value = tree.number(SMT_ACTIVE)
+    value = tree.number(f"{CPU}/smt/active")
     if value in {0, 1}:
         return value == 1
     groups = [cpu.siblings for cpu in cpus.cpus if cpu.siblings is not None]
@@ -255,9 +251,7 @@ def cpu_model(tree: Tree, fields: dict[str, str]) -> str | None:
         parts = ", ".join(dict.fromkeys(found))
         part = f"implementer {fields['CPU implementer']} part {parts}"
     board = tree.text("/proc/device-tree/model") or fields.get("Model") or fields.get("Hardware")
-    if board and part:
-        return f"{board} ({part})"
-    return board or part
+    return f"{board} ({part})" if board and part else board or part
 
 
 def flags_sha256(fields: dict[str, str]) -> str | None:

@@ -1,8 +1,6 @@
-"""The one reader of /proc and /sys, through ``Host(root)``.
+"""The one reader of /proc and /sys, through ``Host(root)``; nothing here changes the host.
 
-A value that the kernel does not show, or that this process may not read, is ``None``: never a
-guess. Nothing here changes the host. The parts stand in ``tree`` (small files), ``processors``,
-``facts`` and ``counters``; the values in ``state``.
+A value that the kernel does not show, or that this process may not read, is ``None``: never a guess.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from . import facts, processors
+from . import activity, facts, processors
 from .activity import CounterReader, GapLook, look_for_gaps
 from .facts import OwnGroup, own_group
 from .processors import energy_zones, power_event
@@ -52,19 +50,22 @@ class Host:
         topology = processors.topology(tree)
         usable = processors.usable(tree, topology.numbers)
         measured = cpus or usable
+        # kernels before 6.1 do not show it as a file; on another root there is nobody to ask
+        machine = os.uname().machine if self.root == Path("/") else None
         fields = processors.cpuinfo(tree)
         virtual, virtual_path = processors.virtual(tree, fields)
         container, container_path = facts.container(tree)
         quota, quota_known, quota_path = facts.quota(tree)
         sensors = facts.sensors(tree)
         limits = [limit for _, limit in sensors if limit is not None]
+        base = processors.CPU
+        throttled = (f"{base}/cpu{n}/thermal_throttle/core_throttle_count" for n in measured)
         return HostState(
             cpus=measured,
-            architecture=tree.text("/proc/sys/kernel/arch") or self._machine(),
+            architecture=tree.text("/proc/sys/kernel/arch") or machine,
             distribution=facts.distribution(tree),
             cpu_model=processors.cpu_model(tree, fields),
-            microcode=tree.text(f"{processors.CPU}/cpu0/microcode/version")
-            or fields.get("microcode"),
+            microcode=tree.text(f"{base}/cpu0/microcode/version") or fields.get("microcode"),
             flags_sha256=processors.flags_sha256(fields),
             topology=topology,
             usable=usable,
@@ -84,7 +85,7 @@ class Host:
             swap_total_bytes=facts.meminfo(tree, "SwapTotal"),
             temperature_path=sensors[0][0] if sensors else None,
             temperature_limit_c=min(limits, default=None),
-            throttle_path=self._throttle_path(measured),
+            throttle_path=next(filter(tree.exists, throttled), None),
             supplies=facts.supplies(tree),
             energy=energy_zones(tree),
             power_event=power_event(tree),
@@ -106,20 +107,14 @@ class Host:
             return GapLook(problem="a recorded host has no CPUs to look at")
         if not cpus:
             return look_for_gaps(cpus, seconds)  # says why nothing is looked at
-        from . import (
-            activity as processes,  # psutil takes longer to load than all the rest of the reader
-        )
-
-        began, before = time.monotonic(), processes.processor_times(self.root)
+        began, before = time.monotonic(), activity.processor_times(self.root)
         look = look_for_gaps(cpus, seconds, priority=priority, nice=nice)
-        after, elapsed = processes.processor_times(self.root), time.monotonic() - began
-        return replace(look, busiest=processes.busiest(before, after, elapsed))
+        after, elapsed = activity.processor_times(self.root), time.monotonic() - began
+        return replace(look, busiest=activity.busiest(before, after, elapsed))
 
     def others_logged_in(self) -> int | None:
         """Count the users that are logged in besides the caller; None where nobody can tell."""
-        from .activity import others_logged_in
-
-        return others_logged_in(self.root)
+        return activity.others_logged_in(self.root)
 
     def own_group(self) -> OwnGroup | None:
         """Give the cgroup of version 2 in which this process is now."""
@@ -146,9 +141,7 @@ class Host:
 
     def thread_count(self, pid: int) -> int | None:
         """Give how many threads the process has, or None when it is gone."""
-        match = re.search(
-            r"^Threads:\s*(\d+)", self._tree.text(f"/proc/{pid}/status") or "", re.MULTILINE
-        )
+        match = re.search(r"^Threads:\s*(\d+)", self._tree.text(f"/proc/{pid}/status") or "", re.M)
         return None if match is None else int(match.group(1))
 
     def machine_id(self) -> str | None:
@@ -167,11 +160,3 @@ class Host:
         """Give this process's umask in octal; asking the kernel to set it would race."""
         match = re.search(r"^Umask:\s*([0-7]+)", self._tree.text("/proc/self/status") or "", re.M)
         return None if match is None else match.group(1)
-
-    def _throttle_path(self, cpus: tuple[int, ...]) -> str | None:
-        paths = (f"{processors.CPU}/cpu{cpu}/thermal_throttle/core_throttle_count" for cpu in cpus)
-        return next((path for path in paths if self._tree.exists(path)), None)
-
-    def _machine(self) -> str | None:
-        # Kernels before 6.1 do not show it as a file; on another root there is nobody to ask.
-        return os.uname().machine if self.root == Path("/") else None

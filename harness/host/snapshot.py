@@ -1,8 +1,6 @@
-"""What a reader needs to repeat a trial: `capture` describes host, tools and targets; and what differs between two.
+"""What a reader needs to repeat a trial: host, tools and targets (``docs/environment.md`` explains each key).
 
-Every key is explained in ``docs/environment.md``. Values come from `harness.host.Host`, so that a
-recorded tree can be captured too; ``None`` is unknown. What moves by itself stands under "moment"
-and is no difference between two sessions. `analysis.record.diff` compares two captures.
+What moves by itself stands under "moment" and is no difference between two sessions.
 """
 
 from __future__ import annotations
@@ -98,7 +96,6 @@ _COMPILERS: Mapping[str, tuple[str, ...]] = {
     "javac": ("-version",),
     "ld": ("--version",),
 }
-_PACKAGES = ("numpy", "scipy", "pyyaml", "psutil", "rich")
 _LIMITS = ("AS", "CORE", "CPU", "DATA", "FSIZE", "MEMLOCK", "NOFILE", "NPROC", "RTPRIO", "STACK")
 _PATIENCE_S = 5.0
 # key of the record -> field of `Cpu`
@@ -141,14 +138,14 @@ def capture(
             "build": state.kernel_build,
             "architecture": state.architecture,
             "distribution": state.distribution,
-            "boot_arguments": _redacted(state.boot_arguments, home),
+            "boot_arguments": _without_home(state.boot_arguments, home),
             **_fields(state, "aslr", "clocksource", "perf_rate", "rt_runtime_us"),
             "mitigations": dict(state.vulnerabilities),
         },
         "tools": _tools(variables, tool_version),
         "targets": packed_targets(targets, programs),
         "process": {
-            "cwd": _redacted(_folder(), home),
+            "cwd": _without_home(_folder(), home),
             "umask": host.umask(),
             "affinity": format_cpus(state.usable),
             "nice": os.getpriority(os.PRIO_PROCESS, 0),
@@ -222,7 +219,9 @@ def _tools(variables: Mapping[str, str], tool_version: str) -> dict[str, Any]:
         "python": platform.python_version(),
         "python_implementation": platform.python_implementation(),
         "libc": " ".join(part for part in platform.libc_ver() if part) or None,
-        "packages": {name: _package(name) for name in _PACKAGES},
+        "packages": {
+            name: _package(name) for name in ("numpy", "scipy", "pyyaml", "psutil", "rich")
+        },
         "compilers": {
             name: version
             for name, place in places.items()
@@ -266,14 +265,12 @@ def _version(program: str, arguments: tuple[str, ...]) -> str | None:
 
 
 def _limits() -> dict[str, list[int | None]]:
-    """Give soft and hard resource limits; None is "unlimited"."""
-    limits: dict[str, list[int | None]] = {}
-    for name in _LIMITS:
-        pair = resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))
-        limits[name.lower()] = [
-            None if value == resource.RLIM_INFINITY else value for value in pair
-        ]
-    return limits
+    pairs = {name: resource.getrlimit(getattr(resource, f"RLIMIT_{name}")) for name in _LIMITS}
+    endless = resource.RLIM_INFINITY
+    return {
+        name.lower(): [None if value == endless else value for value in pair]
+        for name, pair in pairs.items()
+    }
 
 
 def _home() -> str | None:
@@ -286,10 +283,6 @@ def _folder() -> str | None:
         return str(Path.cwd())
     except OSError:
         return None  # it was removed
-
-
-def _redacted(text: str | None, home: str | None) -> str | None:
-    return None if text is None else redact_text(text, home)
 
 
 def _without_home(value: Any, home: str | None) -> Any:  # noqa: ANN401 - JSON types

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from analysis.record.trial_files import CheckStatus, Finding
 
@@ -19,25 +19,22 @@ _CLOCK = "/sys/devices/system/clocksource/clocksource0"
 _HUGE_PAGES = "/sys/kernel/mm/transparent_hugepage"
 
 PARANOID = "/proc/sys/kernel/perf_event_paranoid"
-WhyMissing = Literal["absent", "permission", "full"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class CountedEvent:
     """An event that is counted; with `user_only` without what kernel and hypervisor do for it."""
 
     name: str
     unit: str
     user_only: bool
-    may_be_still: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class MissingEvent:
     """An event that is not counted, and why: it is not there, not permitted, or has no place."""
 
     name: str
-    why: WhyMissing
     what: str
     where: str | None = None
     fix: str | None = None

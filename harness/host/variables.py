@@ -1,11 +1,8 @@
 """What is stored of environment variables and texts about them: no secrets, hashes by a key of the user's own.
 
-A plain hash of a short secret can be searched; with a key that never leaves the user's state folder
-it cannot, and the same value still has the same hash in the next session.
-
-Which variable holds a secret cannot be told from its name or value; which ones explain a timing is
-known. So values are stored by a list of what is allowed; of any other variable its name, and a
-keyed hash by which a later session sees that it changed.
+Which variable holds a secret cannot be told; which ones explain a timing is known. So values are stored by
+a list of what is allowed; of any other variable its name, and a hash by which a later session sees that it
+changed. The key never leaves the user's state folder: a plain hash of a short secret could be searched.
 """
 
 from __future__ import annotations

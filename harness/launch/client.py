@@ -1,10 +1,7 @@
 """The orchestrator's side of the launcher: where it runs, requests go out, replies come back, nothing survives.
 
+If the launcher process dies, what it left is killed here; if this one dies, the launcher kills its program.
 Sources: sched_setaffinity(2), setpriority(2), sched_setscheduler(2).
-
-A `LauncherClient` owns one launcher process (``launcher.py``). It applies the campaign's isolation when
-it starts and then executes one program at a time. If the launcher process dies, what it left is
-killed here; if this process dies, the launcher kills what it executes.
 """
 
 from __future__ import annotations
@@ -109,8 +106,6 @@ _MOST = 512  # what the launcher keeps counts in its memory, below which no targ
 
 
 class _Sent(NamedTuple):
-    """A request as it was sent. It is kept, so that its id stays its own."""
-
     request: Request
     env: dict[bytes, bytes]
     handle: int

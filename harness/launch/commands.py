@@ -1,8 +1,7 @@
-"""Commands: which file each really executes, and those around the measured runs, which are logged and never measured.
+"""Commands: which file each really executes, and those around the measured runs, which are logged.
 
-They have a launcher of their own on fairtrial's CPUs, so that they neither warm nor disturb the
-measured ones, and so that they too die with fairtrial. It runs without a namespace: what a hook
-mounts is seen by the targets, and a server started by ``setup`` stays until the session's end.
+Hooks and builds have a launcher of their own on fairtrial's CPUs, without a namespace: what a hook mounts is
+seen by the targets, and a server that ``setup`` starts stays until the session's end.
 """
 
 from __future__ import annotations
@@ -59,11 +58,8 @@ def resolve(argv0: str, cwd: Path, environment: Mapping[str, str]) -> Path:
     places = (cwd.absolute() / entry / argv0 for entry in entries)
     found = next((place for place in places if shutil.which(place)), None)
     if found is None:
-        raise LaunchError(
-            f"command '{argv0}' not found",
-            f"PATH={search}",
-            "install it, correct its name, or write a path such as './NAME'",
-        )
+        fix = "install it, correct its name, or write a path such as './NAME'"
+        raise LaunchError(f"command '{argv0}' not found", f"PATH={search}", fix)
     return found
 
 
@@ -73,11 +69,8 @@ def check_stdin(path: Path) -> None:
         raise LaunchError("the stdin file cannot be read", str(path), "create it")
     mode = path.stat().st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISCHR(mode)):
-        raise LaunchError(
-            "stdin is neither a regular file nor a character device",
-            str(path),
-            "write what it gives to a file and name that one",
-        )
+        what = "stdin is neither a regular file nor a character device"
+        raise LaunchError(what, str(path), "write what it gives to a file and name that one")
 
 
 def resolve_all(campaign: Campaign, environment: Mapping[str, str]) -> dict[tuple[str, str], Path]:
@@ -183,11 +176,8 @@ class SideCommands:
                 f"{name} cannot be executed: {error.what}", command.mark, error.fix
             ) from error
         if execution.killed == "timeout":
-            raise CommandFailedError(
-                f"{name} was ended after {timeout_s:g} s",
-                command.mark,
-                f"read {log}; if it needs more time, raise {setting}",
-            )
+            fix = f"read {log}; if it needs more time, raise {setting}"
+            raise CommandFailedError(f"{name} was ended after {timeout_s:g} s", command.mark, fix)
         if execution.signal is not None or execution.exit_code != 0:
             self._interrupts.settle_after(execution.signal, execution.exit_code)
             number, code = execution.signal, execution.exit_code
@@ -223,7 +213,6 @@ class SideCommands:
 
 
 def _tail(log: Path) -> str:
-    """Give the last lines of a log, indented below what stands before them."""
     try:
         lines = log.read_text(encoding="utf-8", errors="replace").rstrip().splitlines()
     except OSError:

@@ -1,8 +1,7 @@
 """What goes to a launcher and what comes back: a measurement, what the kernel refused, whether anything stood still.
 
-What stands still is told by SIGCONT, which the launcher sees; by a wait that returned far too late; by a
-clock that went on while the machine was suspended; and by the state of the launcher, at each look. How long
-the program took plays no part: what is chosen by its value is biased.
+That is told by SIGCONT, which the launcher sees, by a wait that returned far too late, by a clock that went
+on while the machine was suspended, and by the launcher's state; never by how long the program took.
 """
 
 from __future__ import annotations
@@ -155,8 +154,6 @@ def _asleep() -> tuple[int, int]:
     return boot - time.monotonic_ns(), boot - before
 
 
-_LIMITED = (errno.ENOMEM, errno.EAGAIN, errno.EBADF, errno.EMFILE)
-_LINKED = (errno.ELOOP, errno.ENOTDIR)  # of a file, of its folder
 _SPAWN_FIXES = {
     errno.ENOENT: ("not found, or the interpreter in its first line is missing", "check the path"),
     errno.EACCES: ("not executable by you", "chmod +x it, or check the folders' permissions"),
@@ -171,12 +168,13 @@ _SPAWN_FIXES = {
 def not_started(request: Request, stage: str, number: int) -> LaunchError:
     """Say why a launcher did not execute a program: what it was doing then."""
     name, reason = request.argv[0], os.strerror(number)
-    if stage == "spawn" and request.limits and number in _LIMITED:
-        return LaunchError(
-            f"'{name}' is not started: {reason}",
-            "isolation.limits",
-            "raise the limits: they hold for the first steps of the new process too",
-        )
+    if (
+        stage == "spawn"
+        and request.limits
+        and number in (errno.ENOMEM, errno.EAGAIN, errno.EBADF, errno.EMFILE)
+    ):
+        how = "raise the limits: they hold for the first steps of the new process too"
+        return LaunchError(f"'{name}' is not started: {reason}", "isolation.limits", how)
     if stage == "spawn":
         what, fix = _SPAWN_FIXES.get(number, (f"not started: {reason}", None))
         return LaunchError(f"'{name}' is {what}", request.path, fix)
@@ -188,7 +186,7 @@ def not_started(request: Request, stage: str, number: int) -> LaunchError:
         "limits": "isolation.limits",
         "cgroup": "isolation.containment",
     }
-    if stage in {"stdout", "stderr"} and number in _LINKED:
+    if stage in {"stdout", "stderr"} and number in (errno.ELOOP, errno.ENOTDIR):
         return LaunchError(
             f"the {stage} of '{name}' would be written through a symbolic link",
             str(places[stage]),
@@ -320,11 +318,9 @@ def execution_of(reply: Mapping[str, Any], standstill: Standstill | None = None)
     numbers = reply["numbers"]
     if numbers.keys() != LAUNCHER_NUMBERS:
         odd = ", ".join(sorted(numbers.keys() ^ LAUNCHER_NUMBERS))
-        raise LaunchError(
-            f"the launcher and the table of a run's numbers do not agree on {odd}",
-            "harness/launch, run_numbers.py",
-            "install fairtrial anew: its files are of different versions",
-        )
+        what = f"the launcher and the table of a run's numbers do not agree on {odd}"
+        fix = "install fairtrial anew: its files are of different versions"
+        raise LaunchError(what, "harness/launch, run_numbers.py", fix)
     status, counted = reply["status"], reply.get("counters")
     signaled = os.WIFSIGNALED(status)
     return Execution(

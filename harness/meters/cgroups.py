@@ -1,8 +1,7 @@
 """The cgroups of a trial's runs: one folder for all of them, its end, and fairtrial in a leaf beside them.
 
-A group that hands controllers down may hold no processes, so fairtrial goes into ``self`` of its own
-folder first, and with it all that it starts. The folder is locked while it lives: one that nobody holds
-was left by a fairtrial that was killed, and the next one removes it.
+A group that hands controllers down may hold no processes, so fairtrial goes into ``self`` of its own folder.
+The folder is locked while it lives: one that nobody holds was left by a fairtrial that was killed.
 Source: Documentation/admin-guide/cgroup-v2.rst of Linux ("No Internal Process Constraint").
 """
 
@@ -65,7 +64,6 @@ def remove(group: Path, *, patience_s: float = _PATIENCE_S) -> bool:
 
 
 def _with_groups_below(group: Path) -> list[Path]:
-    """List the group and those below it, the innermost first."""
     return [Path(place) for place, _, _ in os.walk(group, topdown=False)]
 
 

@@ -14,15 +14,15 @@ from analysis.record.trial_files import Finding
 
 from ..host.state import PARANOID, CountedEvent, CounterLook, MissingEvent
 from .counter_events import EVENTS, SOFTWARE
-from .perf_event import MACHINES, EventAttributes
-from .pmus import DEVICES, Pmus, Refused, Resolved, resolve_event
+from .perf_event import MACHINES, event_attributes
+from .pmus import DEVICES, Pmus, Resolved, resolve_event
 
 if TYPE_CHECKING:
     from ..host.tree import Tree
 
 WATCHDOG = "/proc/sys/kernel/nmi_watchdog"
 # Counts nothing, and stays with the launcher; anybody who may count at all may open it.
-_OURS = EventAttributes(kind=SOFTWARE, config=9, disabled=True, user_only=True)
+_OURS = event_attributes(SOFTWARE, (9, 0, 0, 0), disabled=True, user_only=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class CounterPlan:
     With `share` events may take turns on too few counters. `machine` is what uname calls it.
     """
 
-    events: tuple[Resolved | Refused, ...]
+    events: tuple[Resolved | MissingEvent, ...]
     share: bool = False
     paranoid: int | None = None
     watchdog: bool = False
@@ -62,7 +62,7 @@ class CounterPlan:
             "call": machine.call,
             "enable": machine.enable,
             "share": self.share,
-            "ours": _OURS.packed(),
+            "ours": _OURS,
             "events": [
                 {"on_processor": one.on_processor, "ways": _ways(one)} for one in self.resolved
             ],
@@ -92,17 +92,15 @@ def plan_of(
 
 
 def _ways(event: Resolved) -> list[dict[str, bytes]]:
-    with_kernel = _way(event, user_only=False)
-    return [with_kernel] if event.needs_kernel else [with_kernel, _way(event, user_only=True)]
-
-
-def _way(event: Resolved, *, user_only: bool) -> dict[str, bytes]:
     """Give the attributes with which the launcher counts an event, and tries whether it fits."""
-    return {
-        "count": event.attributes(counting=True, user_only=user_only).packed(),
-        "first": event.attributes(counting=False, user_only=user_only, pinned=True).packed(),
-        "other": event.attributes(counting=False, user_only=user_only).packed(),
-    }
+    return [
+        {
+            "count": event.attributes(counting=True, user_only=user_only),
+            "first": event.attributes(counting=False, user_only=user_only, pinned=True),
+            "other": event.attributes(counting=False, user_only=user_only),
+        }
+        for user_only in ((False,) if event.needs_kernel else (False, True))
+    ]
 
 
 _USER_LEVEL, _KERNEL_LEVEL = 2, 1  # the highest level that lets anybody count so much
@@ -125,36 +123,22 @@ def look_of(
     answered = iter(answers or ())
     placed: list[str] = []
     for one in plan.events:
-        if isinstance(one, Refused):
-            missing.append(_absent(one, one.what, one.where, one.fix))
+        if isinstance(one, MissingEvent):
+            missing.append(one)
             continue
         answer = next(answered, None)
         if answer is None:
-            what = (
-                f"how events are opened on a machine of the kind '{plan.machine}' is not known here"
-            )
-            missing.append(_absent(one, what))
+            kind = f"a machine of the kind '{plan.machine}'"
+            what = f"how events are opened on {kind} is not known here"
+            missing.append(MissingEvent(one.name, what))
         elif answer.number or not answer.fits:
             missing.append(_missing(one, answer, plan, placed))
         else:
             placed += [one.name] if one.on_processor else []
-            counted.append(
-                CountedEvent(
-                    name=one.name,
-                    unit=one.unit,
-                    user_only=answer.way > 0,
-                    may_be_still=one.may_be_still,
-                )
-            )
+            counted.append(CountedEvent(one.name, one.unit, user_only=answer.way > 0))
     return CounterLook(
         counted=tuple(counted), missing=tuple(missing), asked=asked, paranoid=plan.paranoid
     )
-
-
-def _absent(
-    event: Resolved | Refused, what: str, where: str | None = None, fix: str | None = None
-) -> MissingEvent:
-    return MissingEvent(name=event.name, why="absent", what=what, where=where, fix=fix)
 
 
 def _missing(event: Resolved, answer: Answer, plan: CounterPlan, before: list[str]) -> MissingEvent:
@@ -164,26 +148,26 @@ def _missing(event: Resolved, answer: Answer, plan: CounterPlan, before: list[st
         return _not_allowed(event, plan)
     if answer.number == errno.ENOSYS:
         what = "the kernel counts no events (it was built without CONFIG_PERF_EVENTS)"
-        return _absent(event, what)
+        return MissingEvent(event.name, what)
     if answer.number in (errno.ENOENT, errno.ENODEV, errno.EOPNOTSUPP, errno.EINVAL):
         return _not_there(event, answer, plan)
     what = f"the kernel does not open it: {os.strerror(answer.number)}"
     fix = "raise the limit on open files: ulimit -n 1024" if answer.number == errno.EMFILE else None
-    return _absent(event, what, fix=fix)
+    return MissingEvent(event.name, what, fix=fix)
 
 
 def _not_there(event: Resolved, answer: Answer, plan: CounterPlan) -> MissingEvent:
     where = f"perf_event_open: {errno.errorcode[answer.number]}"
     if not event.on_processor:
-        return _absent(event, "the kernel does not count it for a program", where)
+        return MissingEvent(event.name, "the kernel does not count it for a program", where)
     if plan.has_processor:
         fix = "'perf list' shows what it counts; others can be written as {raw: cpu/event=.../, name: ...}"
-        return _absent(event, "this processor does not count it", where, fix)
+        return MissingEvent(event.name, "this processor does not count it", where, fix)
     inside = plan.virtual not in {None, "none"}
     what = "this machine shows no hardware counters"
     what += f": it is a virtual machine ({plan.virtual})" if inside else " (a virtual machine?)"
     fix = "measure on the machine itself, or have the hypervisor pass its counters on (a vPMU)"
-    return _absent(event, what, f"{where}; no processor in {DEVICES}", fix)
+    return MissingEvent(event.name, what, f"{where}; no processor in {DEVICES}", fix)
 
 
 def _not_allowed(event: Resolved, plan: CounterPlan) -> MissingEvent:
@@ -194,13 +178,11 @@ def _not_allowed(event: Resolved, plan: CounterPlan) -> MissingEvent:
     fix = f"sudo sysctl kernel.perf_event_paranoid={enough}, or: {capability}"
     what = "counting is not permitted to you"
     if level is not None and level <= enough:
-        what = (
-            "counting is not permitted, although the kernel would permit it: a container's rules?"
-        )
+        what += ", although the kernel would permit it: a container's rules?"
         fix = "docker run --cap-add PERFMON, with a seccomp profile that allows perf_event_open"
     elif event.needs_kernel:
         what = "it needs the right to count in the kernel; without that it would falsely read 0"
-    return MissingEvent(name=event.name, why="permission", what=what, where=where, fix=fix)
+    return MissingEvent(event.name, what, where, fix)
 
 
 def _no_place(event: Resolved, plan: CounterPlan, before: list[str]) -> MissingEvent:
@@ -209,13 +191,9 @@ def _no_place(event: Resolved, plan: CounterPlan, before: list[str]) -> MissingE
     fix = "count fewer events at a time, or let them take turns with 'multiplex: allow'"
     if plan.watchdog:
         fix += "; sudo sysctl kernel.nmi_watchdog=0 frees one"
-    return MissingEvent(
-        name=event.name,
-        why="full",
-        what=f"the processor has no counter left for it{beside}{taken}",
-        where=f"{WATCHDOG} = 1" if plan.watchdog else "counters.multiplex = refuse",
-        fix=fix,
-    )
+    what = f"the processor has no counter left for it{beside}{taken}"
+    where = f"{WATCHDOG} = 1" if plan.watchdog else "counters.multiplex = refuse"
+    return MissingEvent(event.name, what, where, fix)
 
 
 _REASON = "a counter that is not what it says would be judged as a property of the program"
@@ -233,8 +211,6 @@ Moved = tuple[int, int, int]  # the value, and for how many ns it was enabled an
 
 @dataclass(slots=True)
 class _Seen:
-    """What was seen of one event in the runs that were counted."""
-
     runs: int = 0
     unread: int = 0  # no answer, never on the processor, or a value that cannot be
     cut: int = 0  # the kernel ended it before the run did

@@ -1,7 +1,6 @@
 """The energy of the processor's packages, by powercap or by perf, while runs last and while none does.
 
-A counter begins again at 0 behind its range: one such wrap between two reads is undone, two cannot be
-seen. So it is read at least every 30 s. What cannot be told is None with the reason, never 0.
+A counter begins again at 0 behind its range: it is read every 30 s, and what cannot be told is None.
 """
 
 from __future__ import annotations
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from ..host.state import HostState, PowerEvent
     from .perf_event import PerfCalls
 
-_EVERY_PROCESS = -1
-
 
 @dataclass(slots=True)
 class EnergyCounter:
@@ -38,14 +35,25 @@ class EnergyCounter:
     range: int | None
     read: Callable[[], int | None]
     close: Callable[[], None] = lambda: None
+    count: int | None = None
+    since: float = 0.0  # when the count was seen first
+    total: int = 0  # of a span
+    moved: bool = False
+
+    def note(self, at: float) -> int | None:
+        """Read the count, and keep since when it has been that."""
+        count = self.read()
+        if count != self.count:
+            self.count, self.since = count, at
+        return count
 
 
 def perf_counter(calls: PerfCalls, event: PowerEvent, cpu: int) -> EnergyCounter:
     """Open the event of the power PMU on one CPU; the kernel extends its count to 64 bits."""
-    from .perf_event import EventAttributes
+    from .perf_event import event_attributes
 
-    attributes = EventAttributes(kind=event.kind, config=event.config).packed()
-    fd = calls.open(attributes, pid=_EVERY_PROCESS, cpu=cpu)
+    attributes = event_attributes(event.kind, (event.config, 0, 0, 0))
+    fd = calls.open(attributes, pid=-1, cpu=cpu)
 
     def read() -> int | None:
         try:
@@ -85,10 +93,6 @@ class EnergyMeter:
         self._counters = tuple(counters)
         self.source = source
         self.problem = problem
-        self._counts: list[int | None] = [None] * len(self._counters)
-        self._totals = [0] * len(self._counters)
-        self._moved = [False] * len(self._counters)
-        self._since = [0.0] * len(self._counters)  # when each count was seen first
         self._begun = self._read_at = 0.0
         self._why: str | None = None
 
@@ -109,12 +113,12 @@ class EnergyMeter:
 
     def begin(self) -> None:
         """Begin a span."""
-        self._totals = [0] * len(self._counters)
         self._why = None
         # the clock first, as at the end: what a read takes is then in neither of the two
         self._begun = self._read_at = time.monotonic()
-        for place, counter in enumerate(self._counters):
-            if self._note(place, counter.read()) is None:
+        for counter in self._counters:
+            counter.total = 0
+            if counter.note(self._read_at) is None:
                 self._unknown(f"the energy of {counter.name} cannot be read any more")
 
     def tick(self) -> None:
@@ -126,21 +130,18 @@ class EnergyMeter:
         """End the span."""
         self._take()
         seconds = self._read_at - self._begun
-        for place, counter in enumerate(self._counters):
-            self._moved[place] |= self._totals[place] > 0
+        for counter in self._counters:
+            counter.moved |= counter.total > 0
             # of a short span 0 is what a counter says that moves once a millisecond: if it ever does,
             # and has not stood through the spans before it too
-            still = self._read_at - self._since[place] >= RESOLUTION_S
-            if self._totals[place] == 0 and (still or not self._moved[place]):
+            still = self._read_at - counter.since >= RESOLUTION_S
+            if counter.total == 0 and (still or not counter.moved):
                 self._unknown(
                     f"the energy counter of {counter.name} stands still: a virtual machine, most likely"
                 )
         joules = None
         if self._why is None:
-            joules = sum(
-                total * counter.joules
-                for counter, total in zip(self._counters, self._totals, strict=True)
-            )
+            joules = sum(counter.total * counter.joules for counter in self._counters)
         return Spent(joules=joules, seconds=seconds, why=self._why)
 
     def close(self) -> None:
@@ -149,11 +150,10 @@ class EnergyMeter:
             counter.close()
 
     def _take(self) -> None:
-        """Add what was used since the last read."""
         before, self._read_at = self._read_at, time.monotonic()
         passed = self._read_at - before
-        for place, counter in enumerate(self._counters):
-            old, new = self._counts[place], self._note(place, counter.read())
+        for counter in self._counters:
+            old, new = counter.count, counter.note(self._read_at)
             if old is None or new is None:
                 self._unknown(f"the energy of {counter.name} cannot be read any more")
                 continue
@@ -169,13 +169,7 @@ class EnergyMeter:
             elif not 0 <= used <= most:
                 self._unknown(f"the energy counter of {counter.name} was set back")
             else:
-                self._totals[place] += used
-
-    def _note(self, place: int, count: int | None) -> int | None:
-        """Keep a count that was read just now, and since when it has been that."""
-        if count != self._counts[place]:
-            self._counts[place], self._since[place] = count, self._read_at
-        return count
+                counter.total += used
 
     def _unknown(self, why: str) -> None:
         self._why = self._why or why

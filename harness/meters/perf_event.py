@@ -7,7 +7,6 @@ import errno
 import os
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 _SIZE = 136  # PERF_ATTR_SIZE_VER8; an older kernel takes more bytes as long as they are 0
@@ -20,42 +19,35 @@ _DISABLED, _INHERIT, _PINNED = 1 << 0, 1 << 1, 1 << 2
 _EXCLUDE_KERNEL, _EXCLUDE_HYPERVISOR, _ENABLE_ON_EXEC = 1 << 5, 1 << 6, 1 << 12
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventAttributes:
-    """What is counted (`kind`: the PMU's type, `config`: the event) and when.
+def event_attributes(
+    kind: int,
+    words: tuple[int, int, int, int],
+    *,
+    disabled: bool = False,
+    inherit: bool = False,
+    on_exec: bool = False,
+    pinned: bool = False,
+    user_only: bool = False,
+) -> bytes:
+    """Give ``struct perf_event_attr`` of an event (`kind`: the PMU's type, `words`: config to config3).
 
     `inherit` counts the processes and threads that the counted one starts too, `on_exec` from the
     exec of each on; `user_only` leaves out what kernel and hypervisor do; `pinned` takes a place on
     the processor all the time or none. A read gives three numbers of 8 bytes: the value, and for how
     many ns the event was enabled and counted.
     """
-
-    kind: int
-    config: int
-    config1: int = 0
-    config2: int = 0
-    config3: int = 0
-    disabled: bool = False
-    inherit: bool = False
-    on_exec: bool = False
-    pinned: bool = False
-    user_only: bool = False
-
-    def packed(self) -> bytes:
-        """Give the bytes of ``struct perf_event_attr`` on a little-endian machine."""
-        flags = (
-            self.disabled * _DISABLED
-            | self.inherit * _INHERIT
-            | self.pinned * _PINNED
-            | self.user_only * (_EXCLUDE_KERNEL | _EXCLUDE_HYPERVISOR)
-            | self.on_exec * _ENABLE_ON_EXEC
-        )
-        # kind, size, config, period, sample type, read format, flags, wake-up, breakpoint, config1, 2
-        numbers = (self.kind, _SIZE, self.config, 0, 0, _TIMES, flags, 0, 0)
-        laid = bytearray(_SIZE)
-        _HEAD.pack_into(laid, 0, *numbers, self.config1, self.config2)
-        struct.pack_into("<Q", laid, _CONFIG3_AT, self.config3)
-        return bytes(laid)
+    flags = (
+        disabled * _DISABLED
+        | inherit * _INHERIT
+        | pinned * _PINNED
+        | user_only * (_EXCLUDE_KERNEL | _EXCLUDE_HYPERVISOR)
+        | on_exec * _ENABLE_ON_EXEC
+    )
+    # kind, size, config, period, sample type, read format, flags, wake-up, breakpoint, config1, 2
+    laid = bytearray(_SIZE)
+    _HEAD.pack_into(laid, 0, kind, _SIZE, words[0], 0, 0, _TIMES, flags, 0, 0, *words[1:3])
+    struct.pack_into("<Q", laid, _CONFIG3_AT, words[3])
+    return bytes(laid)
 
 
 _CLOEXEC = 8

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
+from ..host.state import MissingEvent
 from ..host.tree import Tree, format_cpus
 from .counter_events import EVENTS, SOFTWARE, RawEvent, RawEventError, parse_raw, parse_terms
-from .perf_event import EventAttributes
+from .perf_event import event_attributes
 
 DEVICES: Final = "/sys/bus/event_source/devices"
 
@@ -24,14 +25,6 @@ class PmuError(ValueError):
     def __init__(self, what: str, where: str, fix: str | None = None) -> None:
         super().__init__(what)
         self.what, self.where, self.fix = what, where, fix
-
-
-class Encoded(NamedTuple):
-    """An event as the kernel takes it: the PMU's type, and what its terms set."""
-
-    kind: int
-    words: tuple[int, int, int, int]
-    on_processor: bool
 
 
 class Pmus:
@@ -70,8 +63,8 @@ class Pmus:
             "name CPUs of one kind in isolation.cpus",
         )
 
-    def encoded(self, event: RawEvent) -> Encoded:
-        """Give what the kernel takes for an event."""
+    def resolved(self, name: str, event: RawEvent) -> Resolved:
+        """Give what the kernel takes for an event, whose metric has that name."""
         place = f"{DEVICES}/{event.pmu}"
         if event.pmu not in self.names:
             known = ", ".join(self.names) or "none"
@@ -87,9 +80,11 @@ class Pmus:
             fix = "name CPUs of that kind in isolation.cpus"
             raise PmuError(f"{what} be executed elsewhere", f"{place}/cpus", fix)
         words = dict.fromkeys(_WORDS, 0)
-        for name, value in self._without_names(place, event):
-            self._put(words, place, name, value)
-        return Encoded(
+        for term, value in self._without_names(place, event):
+            self._put(words, place, term, value)
+        return Resolved(
+            name=name,
+            unit="1",
             kind=self._type(event.pmu),
             words=(words["config"], words["config1"], words["config2"], words["config3"]),
             on_processor=event.pmu in self.cores,
@@ -174,17 +169,11 @@ class Resolved:
     needs_kernel: bool = False
     may_be_still: bool = False
 
-    def attributes(
-        self, *, counting: bool, user_only: bool, pinned: bool = False
-    ) -> EventAttributes:
+    def attributes(self, *, counting: bool, user_only: bool, pinned: bool = False) -> bytes:
         """Give what the event is opened with: for counting runs, or to see whether it can be had."""
-        config, config1, config2, config3 = self.words
-        return EventAttributes(
-            kind=self.kind,
-            config=config,
-            config1=config1,
-            config2=config2,
-            config3=config3,
+        return event_attributes(
+            self.kind,
+            self.words,
             disabled=counting or pinned,
             inherit=counting,
             on_exec=counting,
@@ -193,24 +182,12 @@ class Resolved:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
-    """One event that this host does not have, known before the kernel is asked."""
-
-    name: str
-    what: str
-    where: str | None = None
-    fix: str | None = None
-
-
-def resolve_event(name: str, raw: str | None, pmus: Pmus) -> Resolved | Refused:
-    """Find one event on a host."""
+def resolve_event(name: str, raw: str | None, pmus: Pmus) -> Resolved | MissingEvent:
+    """Find one event on a host; it may be known to be missing before the kernel is asked."""
     try:
-        if raw is None:
-            return _listed(name, pmus)
-        return Resolved(name=name, unit="1", **pmus.encoded(parse_raw(raw))._asdict())
+        return _listed(name, pmus) if raw is None else pmus.resolved(name, parse_raw(raw))
     except PmuError as error:
-        return Refused(name=name, what=error.what, where=error.where, fix=error.fix)
+        return MissingEvent(name, error.what, error.where, error.fix)
 
 
 def _listed(name: str, pmus: Pmus) -> Resolved:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count
 from pathlib import Path
@@ -136,7 +136,6 @@ class TrialContext:
                     self.note("after", (finding,))
 
     def _log(self, stem: str, number: int) -> Path:
-        """Name a hook's log; a session that is resumed adds logs and overwrites none."""
         folder = self.store.path / OUTPUTS
         repeats = chain([""], (f"-again{n}" for n in count(1)))
         paths = (folder / f"{stem}{again}-{number}.log" for again in repeats)
@@ -234,7 +233,7 @@ class Environments:
         self._context = context
         self.arguments = ArgumentFiles(context.campaign, context.store.manifest.arguments)
         self._key = variable_key(os.environ)
-        self._unsaid = _without_key(self._key)
+        self._unsaid = tuple(_without_key(self._key))
         earlier = context.store.environments()
         self._last = earlier[-1] if earlier else None
         self._segments: dict[int, int] = {
@@ -261,12 +260,9 @@ class Environments:
         context.note("before", found, session)
 
 
-def _without_key(key: VariableKey) -> tuple[Finding, ...]:
-    """Make the finding that there is no key, where there is none."""
-    if key.problem is None:
-        return ()
-    return (
-        Finding(
+def _without_key(key: VariableKey) -> Iterator[Finding]:
+    if key.problem is not None:
+        yield Finding(
             check="variables",
             status="warn",
             what="a change in variables whose values are not stored will not be noticed: the key of "
@@ -274,5 +270,4 @@ def _without_key(key: VariableKey) -> tuple[Finding, ...]:
             where=key.where,
             fix=key.fix,
             reason="a variable may change how fast a program is",
-        ),
-    )
+        )

@@ -13,12 +13,7 @@ from typing import TYPE_CHECKING, Any
 from analysis.record.trial_files import CAMPAIGN, GivenUp, Manifest, SessionEnd, TrialStatus
 
 from ..errors import counted
-from .wording import (
-    said_of_disturbances,
-    said_of_given_up,
-    said_of_sessions,
-    said_of_suspended,
-)
+from .wording import said_of_trial
 
 if TYPE_CHECKING:
     from analysis.record.disturbance import Disturbances
@@ -116,13 +111,11 @@ class Ending:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the ending as JSON types."""
-        ends = [end.to_dict() for end in self.session_ends]
-        given_up = [one.to_dict() for one in self.given_up]
         return {
             **dataclasses.asdict(dataclasses.replace(self, failed_cells=dict(self.failed_cells))),
             "trial": str(self.trial),
-            "session_ends": ends,
-            "given_up": given_up,
+            "session_ends": [end.to_dict() for end in self.session_ends],
+            "given_up": [one.to_dict() for one in self.given_up],
         }
 
     @property
@@ -153,9 +146,7 @@ class Ending:
             if self.unmeasured:
                 verb = "has" if self.unmeasured == 1 else "have"
                 head += f"; {counted(self.unmeasured, 'cell')} {verb} no run that counts"
-        lines = [head, *said_of_sessions(self.session_ends), *said_of_given_up(self.given_up)]
-        lines += said_of_disturbances(self.disturbances, repeating=self.repeating)
-        lines += said_of_suspended(self.suspended)
+        lines = [head, *said_of_trial(self)]
         lines += [] if self.failures is None else [self.failures]
         if self.status != "complete":
             again = accepting(again, self.must_raise)

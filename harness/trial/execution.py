@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,10 +14,8 @@ from analysis.record.manifest import read_manifest, utc_now
 from analysis.record.trial_files import (
     CAMPAIGN,
     MANIFEST,
-    OUTPUTS,
     PLAIN_SCHEMA,
     REPEATING_SCHEMA,
-    Appended,
     Manifest,
     asked_since,
 )
@@ -31,25 +28,12 @@ from ..launch.commands import SideCommands, base_environment, hashes
 from ..launch.interrupts import Interrupted, Interrupts
 from .context import TrialContext
 from .ending import Ending
-from .folder import clear_unused, holds_only_a_start, storing
+from .folder import clear_unused, holds_only_a_start
 from .plan import reserve
 from .preparation import Prepared, Watcher, on_housekeeping_cpus, planned_runs, prepare
-from .resume import (
-    Begun,
-    campaign_drift,
-    check_plan,
-    environment_drift,
-    host_drift,
-    programs_again,
-    record,
-    refuse,
-    refuse_another_rule,
-    refuse_other_units,
-    settle,
-)
-from .run_files import files_to_set_aside, kept_bytes, remove_discarded
+from .run_files import files_to_set_aside
 from .session import TrialRun
-from .writer import Store, new_trial_name, rows_done
+from .writer import Store, new_trial_name
 
 if TYPE_CHECKING:
     from ..campaign.model import Campaign
@@ -129,102 +113,9 @@ def start(campaign: Campaign, options: Options, watcher: Watcher) -> Ending:
 
 
 def _execute(context: TrialContext, options: Options) -> Ending:
-    """Execute what is left of an open trial."""
     trial, store = TrialRun(context, options.after_session), context.store
     context.watcher.begin(store.manifest.needed, store.rows.counted, store.manifest.sessions)
     return trial.execute()
-
-
-def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
-    """Go on with an unfinished trial, or append sessions to a finished one."""
-    path, manifest, campaign = begun.path, begun.manifest, begun.campaign
-    sessions = begun.sessions
-    if manifest.status == "complete" and sessions == manifest.sessions:
-        refuse(path, campaign_drift(path, manifest, campaign), complete=True)
-        reason = "it was complete already"
-        asked = asked_since(manifest.judge, campaign.judge, utc_now())
-        if asked != manifest.judge:
-            Store.note(path, judge=asked)
-            named = ", ".join(campaign.judge)
-            reason += (
-                f", and judges {named} from now on" if named else ", and names no metric any more"
-            )
-        rows, done = rows_done(path, manifest), manifest.needed
-        return Ending.of(path, manifest, rows, status="complete", reason=reason, done=done)
-    options = dataclasses.replace(options, folder=path.parent)
-    with _ready(campaign, options, sessions, watcher, kept_bytes(path / OUTPUTS)) as context:
-        with context.interrupts.at_once():  # a long trial is read for a while
-            store = context.store = Store.reopen(path)
-        try:
-            _accept(context, manifest, accept=options.accept_drift)
-            programs_again(context, builds=not options.built, accept=options.accept_drift)
-            earlier = store.environments()
-            if earlier:
-                now = context.prepared.describe(context.executables, context.environment)
-                drifts = environment_drift(earlier[-1], now | {"inputs": None})  # held before
-                settle(store, drifts, accept=options.accept_drift)
-            context.set_aside_files()
-            with storing(path / OUTPUTS):
-                remove_discarded(path / OUTPUTS, store.rows.outcomes)
-        except Interrupted as stop:
-            return _broken_off(store, stop, manifest)
-        except BaseException:
-            store.put_back(manifest)
-            raise
-        store.update(
-            status="running",
-            reason=None,
-            must_raise=None,
-            finished=None,
-            files={},
-            sessions=sessions,
-            planned=planned_runs(campaign, sessions),
-            appended=_appended(store, manifest, sessions),
-        )
-        watcher.opened(store.path, campaign, context.prepared)
-        return _execute(context, options)
-
-
-def _appended(store: Store, manifest: Manifest, sessions: int) -> tuple[Appended, ...]:
-    """Note sessions that are put behind those of a complete trial: its answer may have been seen.
-
-    One that is killed before it is given them, or before its end was recorded, has all its runs too.
-    """
-    whole = manifest.status == "complete" or store.rows.counted >= manifest.needed
-    if not whole or sessions == manifest.sessions:
-        return manifest.appended
-    new = Appended(at=utc_now(), first=manifest.sessions + 1, last=sessions)
-    return (*manifest.appended, new)
-
-
-def _accept(context: TrialContext, manifest: Manifest, *, accept: bool) -> None:
-    """Hold campaign, host, inputs and plan against the trial; record what differs, if accepted."""
-    campaign, prepared, store = context.campaign, context.prepared, context.store
-    host, host_id = _host(prepared)
-    refuse_another_rule(store.path, manifest, campaign)
-    metrics = _metrics(campaign, prepared)
-    refuse_other_units(store.path, manifest.metrics, metrics)
-    drifts = campaign_drift(store.path, manifest, campaign)
-    drifts += host_drift(manifest, host, host_id, prepared.state.cpu_model)
-    earlier = store.environments()
-    if earlier:
-        then = {"inputs": earlier[-1].get("inputs")}
-        drifts += environment_drift(then, {"inputs": prepared.inputs()})
-    if not accept:
-        refuse(store.path, drifts)
-    with context.interrupts.at_once():
-        check_plan(store, campaign)
-    record(store, drifts)
-    # What was accepted is what later resumptions are held against.
-    store.update(
-        campaign_sha256=identity_of(campaign, manifest.campaign_identity),
-        host=host,
-        host_id=host_id,
-        cpu_model=prepared.state.cpu_model,
-        stop=campaign.protocol.stop,
-        metrics=metrics | dict(manifest.metrics),
-        judge=asked_since(manifest.judge, campaign.judge, utc_now()),
-    )
 
 
 @contextlib.contextmanager
@@ -246,7 +137,7 @@ def _ready(
             )
             energy = contextlib.closing(prepared.energy)
             away = on_housekeeping_cpus(prepared)
-            with prepared.host, prepared.grouping, energy, away:
+            with prepared.host, contextlib.closing(prepared.grouping), energy, away:
                 commands = SideCommands(prepared.cpus.housekeeping, interrupts)
                 try:
                     yield TrialContext(
@@ -280,7 +171,6 @@ def _broken_off(
 
 
 def _host(prepared: Prepared) -> tuple[str, str]:
-    """Give the host's name and the hash of its machine id."""
     return prepared.state.hostname or "unknown", prepared.host.machine_id() or "unknown"
 
 

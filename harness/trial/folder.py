@@ -1,8 +1,7 @@
 """A trial's folder: what is written whole and synced there, and what a start without any run left in it.
 
-The folder itself may be reached through a link, which is its user's. Below it every component is
-opened without following any: a link there was put by somebody else, such as the program that is
-measured, and would let a write destroy a file elsewhere.
+The folder may be reached through a link, which is its user's. Below it no link is followed: one was put there
+by somebody else, such as the program that is measured, and a write would destroy a file elsewhere.
 """
 
 from __future__ import annotations
@@ -196,11 +195,8 @@ def clear_unused(folder: Path) -> None:
         lock_trial(fd, folder)
         try:
             if not holds_only_a_start(folder):
-                raise StoreError(
-                    "it holds more than the start of a trial without any run",
-                    str(folder),
-                    "name a folder that is not there",
-                )
+                what = "it holds more than the start of a trial without any run"
+                raise StoreError(what, str(folder), "name a folder that is not there")
             with contextlib.suppress(FileNotFoundError):
                 shutil.rmtree(folder / OUTPUTS)
             for name in FILES - {MEASUREMENTS}:

@@ -1,9 +1,7 @@
 """Locks that death releases: on CPUs, so that one trial at a time measures there, and on a trial's directory.
 
-A lock is an abstract Unix socket: the name is unique in the network namespace, needs no file and no
-permission, works between users, and the kernel frees it when its holder dies, however it dies.
-Containers with a network of their own do not see each other's. A second name beside each lock says
-who holds it, so that whoever is refused can read that, however many were refused before.
+The lock of a CPU is an abstract Unix socket: its name is unique in the network namespace, needs no file and no
+permission, and works between users. A second name beside it says who holds it.
 """
 
 from __future__ import annotations
@@ -38,11 +36,9 @@ class CpuLock:
                 self._bind(f"{_PREFIX}{cpu}")
             except OSError as error:
                 self.release()
-                raise HostError(
-                    f"another trial measures on CPU {cpu} ({_holder(cpu)})",
-                    "isolation.cpus",
-                    "wait for it (--wait-for-lock), or name other CPUs under isolation.cpus",
-                ) from error
+                what = f"another trial measures on CPU {cpu} ({_holder(cpu)})"
+                fix = "wait for it (--wait-for-lock), or name other CPUs under isolation.cpus"
+                raise HostError(what, "isolation.cpus", fix) from error
             with contextlib.suppress(OSError):  # the lock is held with or without a word about us
                 self._bind(f"fairtrial-holder-{cpu}-{os.getpid()}-{os.getuid()}-{_namespace()}")
 
@@ -83,7 +79,6 @@ def whose(uid: int) -> str:
 
 
 def _names() -> list[str] | None:
-    """Read the names of all Unix sockets, abstract ones with an @ before them."""
     try:
         text = Path("/proc/net/unix").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -92,7 +87,6 @@ def _names() -> list[str] | None:
 
 
 def _holder(cpu: int) -> str:
-    """Name the process that holds the lock of `cpu`."""
     for _ in range(_LOOKS):
         for name in _names() or ():
             match = _HOLDER.fullmatch(name)
@@ -105,14 +99,10 @@ def _holder(cpu: int) -> str:
 
 
 def _namespace() -> int:
-    """Give the number of our PID namespace, within which process numbers mean something."""
     try:
         return Path("/proc/self/ns/pid").stat().st_ino
     except OSError:
         return 0
-
-
-_PROC_LOCKS = Path("/proc/locks")
 
 
 def is_written_now(trial: Path) -> bool:
@@ -148,18 +138,15 @@ def lock_trial(fd: int, trial: Path) -> None:
 
 def written_by_another(trial: Path) -> StoreError:
     """Give the error for a trial that another process has locked; it names the process."""
-    return StoreError(
-        f"another process is writing this trial ({_writer(trial)})",
-        str(trial),
-        "wait until it is done ('fairtrial status' shows how far it is), or start a new trial",
-    )
+    fix = "wait until it is done ('fairtrial status' shows how far it is), or start a new trial"
+    return StoreError(f"another process is writing this trial ({_writer(trial)})", str(trial), fix)
 
 
 def _writer(trial: Path) -> str:
     """Name the process that the kernel lists as the lock's holder."""
     try:
         file = (trial / MEASUREMENTS).stat()
-        for line in _PROC_LOCKS.read_text(encoding="ascii").splitlines():
+        for line in Path("/proc/locks").read_text(encoding="ascii").splitlines():
             words = line.split()
             # "7: FLOCK ADVISORY WRITE 1234 fe:00:5678 0 EOF"; who waits for it has "->" second
             if words[1] == "FLOCK" and words[3] == "WRITE" and _is_on(file, words[4], words[5]):

@@ -1,8 +1,4 @@
-"""One planned run -> one `Measurement`: hooks, launcher, output, clocks, and what the host shows.
-
-Durations come from the monotonic clock and do not suffer; `started_at` does, and a host that slept
-wakes up cold.
-"""
+"""One planned run -> one `Measurement`: hooks, launcher, output, clocks, and what the host shows."""
 
 from __future__ import annotations
 
@@ -14,6 +10,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Mapping
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,12 +22,12 @@ from analysis.record.trial_files import OUTPUTS, Finding, PlannedRun
 from ..errors import LauncherDiedError, LaunchError, counted
 from ..host.variables import Concealed
 from ..launch.commands import CommandFailedError
-from ..launch.exchange import Execution, Request, limit_numbers
+from ..launch.exchange import Execution, Request, Standstill, limit_numbers
 from . import run_files as metric_files
 from .metering import SessionEnergy, counters_of
 from .outcomes import Examined, Matching, examine
 from .plan import padding
-from .repeating import RunDied, RunStoodStill, finding_of_standstill, repeats_of
+from .repeating import finding_of_standstill, repeats_of
 from .run_files import Spools
 
 if TYPE_CHECKING:
@@ -60,29 +57,25 @@ class ClockWatch:
         """Give what happened to the clocks since the last call."""
         before, self._offsets = self._offsets, self._read()
         step, slept = (new - old for new, old in zip(self._offsets, before, strict=True))
-        found = []
-        if abs(step) > _STEP_NS:
-            found.append(
-                (
-                    f"the wall clock was set by {step / 1e9:+.1f} s during the session",
-                    "CLOCK_REALTIME against CLOCK_BOOTTIME",
-                    "let NTP slew the clock instead of stepping it",
-                    "started_at jumps; durations are monotonic and stay right",
-                )
-            )
-        if slept > _STEP_NS:
-            found.append(
-                (
-                    f"the host slept for {slept / 1e9:.1f} s during the session",
-                    "CLOCK_BOOTTIME against CLOCK_MONOTONIC",
-                    "forbid it: systemd-inhibit --what=sleep fairtrial run ...",
-                    "a host that wakes up is cold: caches, frequencies and temperatures",
-                )
-            )
-        return tuple(
-            Finding(check="clock", status="warn", what=what, where=where, fix=fix, reason=reason)
-            for what, where, fix, reason in found
+        found = (
+            Finding(
+                check="clock",
+                status="warn",
+                what=f"the wall clock was set by {step / 1e9:+.1f} s during the session",
+                where="CLOCK_REALTIME against CLOCK_BOOTTIME",
+                fix="let NTP slew the clock instead of stepping it",
+                reason="started_at jumps; durations are monotonic and stay right",
+            ),
+            Finding(
+                check="clock",
+                status="warn",
+                what=f"the host slept for {slept / 1e9:.1f} s during the session",
+                where="CLOCK_BOOTTIME against CLOCK_MONOTONIC",
+                fix="forbid it: systemd-inhibit --what=sleep fairtrial run ...",
+                reason="a host that wakes up is cold: caches, frequencies and temperatures",
+            ),
         )
+        return tuple(compress(found, (abs(step) > _STEP_NS, slept > _STEP_NS)))
 
 
 def written(ns: int) -> str:
@@ -151,15 +144,16 @@ class Measurer:
         try:
             while deaths < _DEATHS and suspended <= MOST_REPEATS:
                 try:
-                    return self._measured(run, cell, suspended)
-                except RunDied as died:
-                    deaths += 1
-                    self._launcher.renew(f"{run.benchmark} / {run.variant}: {died}")
-                except RunStoodStill as stood:
+                    found = self._measured(run, cell, suspended)
+                    if isinstance(found, Measurement):
+                        return found
                     suspended += 1
                     self._launcher.tell(
-                        finding_of_standstill(run, stood, again=suspended <= MOST_REPEATS)
+                        finding_of_standstill(run, found, again=suspended <= MOST_REPEATS)
                     )
+                except LauncherDiedError as died:  # that of hooks is a CommandFailedError
+                    deaths += 1
+                    self._launcher.renew(f"{run.benchmark} / {run.variant}: {died.what}")
                 with contextlib.suppress(CommandFailedError):  # nothing is kept of this run
                     self._hooks("after", cell.after, run)
             # who kills its launcher twice does it, and not the machine
@@ -178,7 +172,8 @@ class Measurer:
         seed, setting = self._context.store.manifest.seed, self._campaign.isolation.padding
         return padding(seed, run.session, place, setting)
 
-    def _measured(self, run: PlannedRun, cell: Cell, suspended: int) -> Measurement:
+    def _measured(self, run: PlannedRun, cell: Cell, suspended: int) -> Measurement | Standstill:
+        """Execute a run once; give what stood still meanwhile where nothing of it is kept."""
         began = time.time_ns()
         try:
             before_s = self._hooks("before", cell.before, run)
@@ -189,16 +184,14 @@ class Measurer:
         kept = metric_files.clear(cell)
         steal = self._steal_before()
         self._energy.begin()
-        try:
-            execution = self._launcher.client.execute(
-                self._request(cell),
-                self._watch(cell, warmup=run.warmup),
-                _FIRST_LOOK_S if run.warmup else _WATCH_S,
-                padding=pad,
-                count=self._counts(run),
-            )
-        except LauncherDiedError as error:  # that of hooks is another one
-            raise RunDied(error.what) from error
+        request = self._request(cell)
+        execution = self._launcher.client.execute(
+            request,
+            self._watch(cell, request, warmup=run.warmup),
+            _FIRST_LOOK_S if run.warmup else _WATCH_S,
+            padding=pad,
+            count=self._counts(run),
+        )
         spent = self._energy.end()
         steal_after = self._host.steal_s(self._cpus or ())
         self._steal = (time.monotonic(), steal_after)
@@ -216,11 +209,11 @@ class Measurer:
         stood = execution.standstill
         # SIGCONT in every try, and nothing that was ever seen to stand: the program sends it itself
         if stood is not None and (stood.seconds or suspended < MOST_REPEATS):
-            raise RunStoodStill(stood)
+            return stood
         if execution.killed is None and execution.exit_code not in cell.expect.exit_codes:
             # a run that was told to end together with us is discarded, and leaves no output
             self._context.interrupts.settle_after(execution.signal, execution.exit_code)
-        examined = self._examine(cell, run, execution, kept)
+        examined = self._examine(cell, run, execution, request, kept)
         after_s = None
         try:
             after_s = self._hooks("after", cell.after, run)
@@ -244,7 +237,6 @@ class Measurer:
         return counting is not None and counting.counts(run.block)
 
     def _steal_before(self) -> float | None:
-        """Give the steal time now; what was read a moment ago after the last run will do."""
         read_at, steal = self._steal
         if time.monotonic() - read_at < _STEAL_FRESH_S:
             return steal
@@ -296,18 +288,11 @@ class Measurer:
             self._requests[key] = request
         return request
 
-    def _watch(self, cell: Cell, *, warmup: bool) -> Callable[[], str | None]:
+    def _watch(self, cell: Cell, request: Request, *, warmup: bool) -> Callable[[], str | None]:
         """Look after a run from fairtrial's CPU: output that floods, threads, the screen."""
         context, host = self._context, self._host
         limit = self._campaign.isolation.output_limit_bytes
-        spools = [
-            path
-            for path, sink in (
-                (self._spools.stdout, cell.stdout),
-                (self._spools.stderr, cell.stderr),
-            )
-            if sink != "discard"
-        ]
+        spools = [path for path in (request.stdout, request.stderr) if path is not None]
         single = warmup and self._cpus is not None and len(self._cpus) == 1
 
         def look() -> str | None:
@@ -329,10 +314,14 @@ class Measurer:
         return look
 
     def _examine(
-        self, cell: Cell, run: PlannedRun, execution: Execution, kept: frozenset[Path]
+        self,
+        cell: Cell,
+        run: PlannedRun,
+        execution: Execution,
+        request: Request,
+        kept: frozenset[Path],
     ) -> Examined:
-        out = None if cell.stdout == "discard" else self._spools.stdout
-        err = None if cell.stderr == "discard" else self._spools.stderr
+        out, err = request.stdout, request.stderr
         limit = self._campaign.isolation.output_limit_bytes
         for path in (out, err):
             if path is not None:
@@ -340,9 +329,7 @@ class Measurer:
         examined = examine(
             cell,
             execution,
-            out,
-            err,
-            limit,
+            *(out, err, limit),
             kept=kept,
             conceal=self._conceal,
             matching=Matching(self._context.interrupts),
@@ -358,11 +345,9 @@ class Measurer:
     def _refuse_full_disk(self) -> None:
         space = os.statvfs(self._outputs)
         if space.f_bavail * space.f_frsize < _LOW_DISK_BYTES:
-            raise StoreError(
-                "the disk is full: the run under way failed and is not counted",
-                str(self._outputs),
-                "free some space, then continue with --resume",
-            )
+            what = "the disk is full: the run under way failed and is not counted"
+            fix = "free some space, then continue with --resume"
+            raise StoreError(what, str(self._outputs), fix)
 
     def _row(
         self,
@@ -427,7 +412,6 @@ def _label(run: PlannedRun) -> str:
 
 
 def _disturbed(execution: Execution) -> bool | None:
-    """Tell whether a run waited for a CPU, as far as the launcher knows."""
     parts = ("run_delay_ns", "launcher_delay_ns", "launcher_on_cpu_ns")
     waited = waited_ns(*(execution.numbers.get(name) for name in parts))
     return is_disturbed(execution.wall_ns, waited)

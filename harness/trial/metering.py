@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -98,7 +97,10 @@ _WITH_VERSION_1 = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
-    """Whether each run has a cgroup of its own; `problem` says why it has none, or no controller."""
+    """Whether each run has a cgroup of its own; `problem` says why it has none, or no controller.
+
+    A run is `spawned` in its group, or else comes into it with the launcher.
+    """
 
     groups: RunGroups | None = None
     spawned: bool = False
@@ -109,16 +111,10 @@ class Grouping:
         """Those that the runs' groups have; None without groups."""
         return None if self.groups is None else self.groups.controllers
 
-    def entered(self, *, spawned: bool) -> Grouping:
-        """Add how a run comes into its group: `spawned` there, or else with the launcher."""
-        return dataclasses.replace(self, spawned=spawned)
-
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> Iterator[Finding]:
         """Say what was tried and could not be had."""
-        if self.problem is None:
-            return ()
-        return (
-            Finding(
+        if self.problem is not None:
+            yield Finding(
                 check="containment",
                 status="unknown",
                 what=f"{self.problem}; what all processes of a run use together is not known",
@@ -126,8 +122,7 @@ class Grouping:
                 fix=DELEGATED,
                 reason="memory and processor time are told of the program and the children that it "
                 "waited for alone",
-            ),
-        )
+            )
 
     def to_dict(self) -> dict[str, Any] | None:
         """Give what the environment record says of it; None without groups."""
@@ -142,12 +137,6 @@ class Grouping:
         """Remove the groups."""
         if self.groups is not None:
             self.groups.close()
-
-    def __enter__(self) -> Grouping:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self.close()
 
 
 def group_runs(host: Host, isolation: Isolation) -> Grouping:
@@ -177,14 +166,10 @@ def group_runs(host: Host, isolation: Isolation) -> Grouping:
 
 
 def _cannot_hold(limit: str, why: str, or_else: str = "") -> HostError:
-    return HostError(
-        f"the limit '{limit}' cannot be held: {why}",
-        f"isolation.limits.{limit}",
-        f"{DELEGATED}{or_else}; or drop the limit",
-    )
+    what = f"the limit '{limit}' cannot be held: {why}"
+    return HostError(what, f"isolation.limits.{limit}", f"{DELEGATED}{or_else}; or drop the limit")
 
 
-_READ = "docs/energy.md says what can be done"
 _LATE = f"the time cap comes before {IDLE_S:.0f} s have passed"
 _REASON = (
     "the packages' energy is the machine's: what it uses without the program is no part of a run"
@@ -284,13 +269,14 @@ class SessionEnergy:
         return idle
 
     def _tell_unknown(self, session: int) -> None:
-        """Say of how many runs the energy is not known."""
         for why, runs in self._unknown.items():
             what = f"the energy of {counted(runs, 'run')} of session {session} is not known: {why}"
             self._tell(session, "after", what)
         self._unknown.clear()
 
-    def _tell(self, session: int, when: When, what: str, fix: str = _READ) -> None:
+    def _tell(
+        self, session: int, when: When, what: str, fix: str = "docs/energy.md says what can be done"
+    ) -> None:
         finding = Finding(
             check="energy", status="warn", what=what, where="energy", fix=fix, reason=_REASON
         )

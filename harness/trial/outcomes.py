@@ -1,10 +1,7 @@
 """What a run wrote, held against what the campaign expects of it: outcome and parsed metrics.
 
-Python's `re` may need longer than anybody lives, and it looks for signals only once in some
-thousands of steps: a handler that raises ends it there. One step may scan the rest of the text, so
-a long text is matched by a child, for which we wait.
-The deadline is one of processor time, or of waits that cannot be longer than they ought to be: a trial that
-is stopped and continued makes no pattern slow.
+Python's `re` may find no end, and looks for signals only once in some thousands of steps: a handler that
+raises ends it there, and a long text is matched by a child. The deadline is one of processor time.
 """
 
 from __future__ import annotations
@@ -251,7 +248,6 @@ def _ending(
 
 
 def _last_words(stderr: Path | None, conceal: Callable[[str], str]) -> str:
-    """Give the last line of what the program complained, shortened."""
     if stderr is None:
         return ""
     with stderr.open("rb") as file:
@@ -295,7 +291,6 @@ def _mismatch(
 
 @functools.lru_cache(maxsize=256)
 def _reference(path: Path, _mtime_ns: int) -> str:
-    """Hash a reference file, again only when it has changed."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 

@@ -1,7 +1,6 @@
 """A campaign on this host: the order of its runs, its CPUs, and the room that it needs on the disk.
 
-The order of session k depends only on (seed, k), and on the node of a fleet: sessions can be appended to a finished trial, and
-a resumed trial finds the plan that it was interrupted in.
+The order of session k depends only on (seed, k), and on the node of a fleet.
 """
 
 from __future__ import annotations
@@ -112,11 +111,9 @@ def free_space(folder: Path) -> int:
     """Make the folder of trials, if it is missing; give the free bytes there."""
     os.umask(mask := os.umask(0o077))  # there is no other way to ask for it
     if mask & stat.S_IRWXU:
-        raise StoreError(
-            f"the umask {mask:03o} takes the rights of new files from their owner too",
-            str(folder),
-            "set another one, such as 'umask 077'; the measured programs inherit it",
-        )
+        what = f"the umask {mask:03o} takes the rights of new files from their owner too"
+        fix = "set another one, such as 'umask 077'; the measured programs inherit it"
+        raise StoreError(what, str(folder), fix)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / f".write-test-{time.monotonic_ns()}"
@@ -124,11 +121,9 @@ def free_space(folder: Path) -> int:
         probe.unlink()
         return shutil.disk_usage(folder).free
     except OSError as error:
-        raise StoreError(
-            f"trials cannot be written there: {error.strerror}",
-            str(folder),
-            "choose a folder that you may write with --dir DIR",
-        ) from error
+        what = f"trials cannot be written there: {error.strerror}"
+        fix = "choose a folder that you may write with --dir DIR"
+        raise StoreError(what, str(folder), fix) from error
 
 
 def room_needed(campaign: Campaign, sessions: int, *, kept_bytes: int = 0) -> int:

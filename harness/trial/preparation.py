@@ -110,8 +110,8 @@ class Prepared:
         unsaid = {"gaps"} if gaps is None else set()
         unsaid |= {"counters"} if self.events is None else set()  # nobody asks for any
         checked = tuple(one for one in check_before(situation) if one.check not in unsaid)
-        found = _own_findings(self.cpus, self.containment, self.campaign, self.energy.problem)
-        return checked + found + self.grouping.findings()
+        own = _own_findings(self.cpus, self.containment, self.campaign, self.energy.problem)
+        return (*checked, *own, *self.grouping.findings())
 
     def describe(
         self,
@@ -144,11 +144,8 @@ class Prepared:
         if fatal:
             first = fatal[0]
             others = f" (and {len(fatal) - 1} more)" if len(fatal) > 1 else ""
-            raise HostError(
-                f"required check '{first.check}': {first.what}{others}",
-                first.where,
-                first.fix,
-            )
+            what = f"required check '{first.check}': {first.what}{others}"
+            raise HostError(what, first.where, first.fix)
 
 
 @contextlib.contextmanager
@@ -211,7 +208,7 @@ def prepare(
             cpus=cpus,
             free_bytes=free,
             containment=launcher.containment,
-            grouping=grouping.entered(spawned=launcher.spawns_into_groups),
+            grouping=dataclasses.replace(grouping, spawned=launcher.spawns_into_groups),
             counters=plan,
             events=events,
             energy=energy,
@@ -234,58 +231,45 @@ def prepare(
 
 def _own_findings(
     cpus: CpuPlan, containment: str, campaign: Campaign, energy: str | None
-) -> tuple[Finding, ...]:
-    """Say what the kernel does not know: other trials, containment, how the CPUs were chosen."""
-    found = [
-        Finding(
+) -> Iterator[Finding]:
+    """Say what the kernel does not know: containment, how the CPUs were chosen, other trials."""
+    for caution in cpus.cautions:
+        yield Finding(
             check="cpus",
             status="warn",
             what=caution,
             where=f"isolation.cpus = {campaign.isolation.cpus}",
             reason="where a target runs decides what disturbs it",
         )
-        for caution in cpus.cautions
-    ]
     if cpus.targets is not None and len(cpus.targets) == 1 and not campaign.protocol.warmup:
-        found.append(
-            Finding(
-                check="threads",
-                status="unknown",
-                what="without warm-up runs nobody looks whether a target has threads",
-                where=f"protocol.warmup = {campaign.protocol.warmup}",
-                reason="threads that share one CPU wait for each other",
-            )
+        yield Finding(
+            check="threads",
+            status="unknown",
+            what="without warm-up runs nobody looks whether a target has threads",
+            where=f"protocol.warmup = {campaign.protocol.warmup}",
+            reason="threads that share one CPU wait for each other",
         )
     if containment == "none":
-        found.append(
-            Finding(
-                check="containment",
-                status="warn",
-                what="no PID namespace: if fairtrial and its launcher are both killed with -9 at "
-                "the same instant, a target may live on",
-                where=f"isolation.containment = {campaign.isolation.containment}",
-                fix="execute as root, or allow user namespaces (sysctl user.max_user_namespaces)"
-                if campaign.isolation.containment == "auto"
-                else "write 'containment: auto'",
-                reason="a target that lives on would disturb every later measurement",
-            )
+        yield Finding(
+            check="containment",
+            status="warn",
+            what="no PID namespace: if fairtrial and its launcher are both killed with -9 at "
+            "the same instant, a target may live on",
+            where=f"isolation.containment = {campaign.isolation.containment}",
+            fix="execute as root, or allow user namespaces (sysctl user.max_user_namespaces)"
+            if campaign.isolation.containment == "auto"
+            else "write 'containment: auto'",
+            reason="a target that lives on would disturb every later measurement",
         )
     if energy is not None:
-        found.append(
-            Finding(
-                check="energy",
-                status="fail",
-                what=f"{energy}: energy will not be recorded",
-                where=POWER_EVENTS,
-                fix="measure outside of a container, or leave 'energy' off in the campaign",
-                reason="the check of the host found nothing in its way",
-            )
+        yield Finding(
+            check="energy",
+            status="fail",
+            what=f"{energy}: energy will not be recorded",
+            where=POWER_EVENTS,
+            fix="measure outside of a container, or leave 'energy' off in the campaign",
+            reason="the check of the host found nothing in its way",
         )
-    return (*found, *_other_trials(cpus))
-
-
-def _other_trials(cpus: CpuPlan) -> Iterator[Finding]:
-    """Say which CPUs other trials measure on, or that nobody knows."""
     held = cpus_in_use()  # by us too, once the trial has begun; who else holds ours stops it anyway
     others = None if held is None else tuple(cpu for cpu in held if cpu not in cpus.reserved)
     if others is None or others:

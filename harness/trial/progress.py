@@ -34,12 +34,7 @@ from analysis.record.words import shorten
 from ..errors import clock, counted, duration, moment
 from .ending import command_to_continue, way_on_of
 from .locks import is_written_now
-from .wording import (
-    said_of_disturbances,
-    said_of_given_up,
-    said_of_sessions,
-    said_of_suspended,
-)
+from .wording import said_of_trial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +64,14 @@ def trials_in(folder: Path, campaign: str | None = None) -> Trials:
     return Trials(found=tuple(newest), unreadable=tuple(unreadable))
 
 
+def unfinished_trial(folder: Path, campaign: str) -> tuple[Path, Manifest] | None:
+    """Give the newest trial of a campaign that is unfinished, and that nobody is writing."""
+    for path, manifest in trials_in(folder, campaign).found:
+        if manifest.status != "complete" and not is_written_now(path):
+            return path, manifest
+    return None
+
+
 def _folders(folder: Path) -> list[Path]:
     try:
         with os.scandir(folder) as entries:
@@ -76,11 +79,8 @@ def _folders(folder: Path) -> list[Path]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise StoreError(
-            f"the folder of trials cannot be read: {error.strerror}",
-            str(folder),
-            "name one that you may read with --dir DIR",
-        ) from None
+        what = f"the folder of trials cannot be read: {error.strerror}"
+        raise StoreError(what, str(folder), "name one that you may read with --dir DIR") from None
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -172,10 +172,7 @@ class TrialProgress:
             f"{self.trial} · {self.state}" + (f": {what}" if what else ""),
             f"  {told}",
             *(["  put together from " + ", ".join(self.merged_from)] if self.merged_from else []),
-            *said_of_sessions(self.session_ends),
-            *said_of_given_up(self.given_up),
-            *said_of_disturbances(self.disturbances, repeating=self.repeating),
-            *said_of_suspended(self.suspended),
+            *said_of_trial(self),
         ]
         if self.state == "running" and self.left_s is not None:
             lines.append(f"  {most or 'about '}{clock(self.left_s)} left; last: {self.last}")
@@ -231,8 +228,6 @@ def read_progress(trial: Path) -> TrialProgress:
 
 @dataclass(slots=True)
 class _Tally:
-    """What is counted line by line: a long trial is not held in memory."""
-
     done: Counter[str] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
     gaps: dict[str, tuple[float, int]] = field(default_factory=dict)

@@ -1,7 +1,6 @@
 """Runs that are executed again: disturbed ones by the campaign's rule, and tries of which nothing is kept.
 
-What is repeated follows from the plan and the stored rows, so that a session that was broken off in
-the middle of a block's repeats goes on as it would have gone on.
+What is repeated follows from the plan and the stored rows alone, so that a resumed session goes on alike.
 """
 
 from __future__ import annotations
@@ -23,18 +22,7 @@ if TYPE_CHECKING:
     from ..launch.exchange import Standstill
 
 
-class RunDied(Exception):  # noqa: N818 - not an error yet: it may be the machine's
-    """The launcher died while a run was under way."""
-
-
-class RunStoodStill(Exception):  # noqa: N818 - likewise
-    """What a run's times are made of stood still while it was under way."""
-
-    def __init__(self, stood: Standstill) -> None:
-        super().__init__(str(stood))
-
-
-def finding_of_standstill(run: PlannedRun, stood: RunStoodStill, *, again: bool) -> Finding:
+def finding_of_standstill(run: PlannedRun, stood: Standstill, *, again: bool) -> Finding:
     """Say what stood still while a run was under way, and whether it is executed again."""
     what = "discarded and executed again" if again else "given up: so it was in each earlier try"
     return Finding(

@@ -1,11 +1,11 @@
 """Which trial to go on with, whether it is still the same experiment, and with the same programs.
 
-In this order, so that a program which is still there is never overwritten by a build that nobody
-wanted. What a build may overwrite is copied into the trial first.
+What a build may overwrite is copied into the trial first.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import hashlib
 import os
@@ -18,9 +18,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analysis.errors import StoreError, UsageError
 from analysis.record.environment_changes import diff
-from analysis.record.manifest import read_manifest
+from analysis.record.manifest import read_manifest, utc_now
 from analysis.record.shapes import opened
-from analysis.record.trial_files import CAMPAIGN, MANIFEST, OUTPUTS, RESOLVED, Finding, Manifest
+from analysis.record.trial_files import (
+    CAMPAIGN,
+    MANIFEST,
+    OUTPUTS,
+    RESOLVED,
+    Appended,
+    Finding,
+    Manifest,
+    asked_since,
+)
 
 from ..campaign.defaults import OwnDefaults, Table
 from ..campaign.identity import (
@@ -33,24 +42,20 @@ from ..campaign.identity import (
 from ..campaign.load import campaign_name, load_campaign
 from ..host.executables import sha256_file
 from ..launch.commands import hashes
+from ..launch.interrupts import Interrupted
+from .ending import Ending
+from .execution import Options, _broken_off, _execute, _host, _metrics, _ready
 from .folder import open_inside, storing
 from .locks import is_written_now, written_by_another
 from .plan import plan_session
-from .preparation import planned_runs
+from .preparation import Watcher, planned_runs
 from .progress import Trials, trials_in
-from .writer import Store
+from .run_files import kept_bytes, remove_discarded
+from .writer import Store, rows_done
 
 if TYPE_CHECKING:
     from ..campaign.model import Build, Campaign
     from .context import TrialContext
-
-
-def unfinished_trial(folder: Path, campaign: str) -> tuple[Path, Manifest] | None:
-    """Give the newest trial of a campaign that is unfinished, and that nobody is writing."""
-    for path, manifest in trials_in(folder, campaign).found:
-        if manifest.status != "complete" and not is_written_now(path):
-            return path, manifest
-    return None
 
 
 def trial_to_resume(folder: Path, campaign: str, named: Path | None) -> tuple[Path, Manifest]:
@@ -75,11 +80,9 @@ def trial_to_resume(folder: Path, campaign: str, named: Path | None) -> tuple[Pa
     found = [item for item in trials.found if item[1].origin == "measured"]
     if not found:
         damaged = "".join(f"\n  {error.where}: {error.what}" for error in trials.unreadable)
-        raise UsageError(
-            f"there is no trial of campaign '{campaign}' to resume{damaged}",
-            str(folder),
-            "leave out --resume to start one, or name its folder with --dir or --trial",
-        )
+        what = f"there is no trial of campaign '{campaign}' to resume{damaged}"
+        fix = "leave out --resume to start one, or name its folder with --dir or --trial"
+        raise UsageError(what, str(folder), fix)
     unfinished = [item for item in found if item[1].status != "complete"]
     path, manifest = (unfinished or found)[0]
     if is_written_now(path):
@@ -90,23 +93,23 @@ def trial_to_resume(folder: Path, campaign: str, named: Path | None) -> tuple[Pa
 def refuse_imported(path: Path, manifest: Manifest) -> None:
     """Refuse to go on with a trial that was made of another tool's files."""
     if manifest.origin == "imported":
-        raise StoreError(
-            "this trial was imported from files of another tool: it cannot be resumed",
-            str(path),
-            "leave out --resume and name a campaign, to measure a trial of it",
-        )
+        what = "this trial was imported from files of another tool: it cannot be resumed"
+        fix = "leave out --resume and name a campaign, to measure a trial of it"
+        raise StoreError(what, str(path), fix)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drift:
-    """One difference between the trial as it began and now. `accepted` ones may be recorded."""
+def drift(what: str, old: object, new: object) -> Finding:
+    """Make the finding of one difference between the trial as it began and now."""
+    return Finding(
+        check="drift",
+        status="warn",
+        what=what,
+        where=f"{old} -> {new}",
+        reason="runs before and after a change are not samples of the same thing",
+    )
 
-    what: str
-    old: str
-    new: str
 
-
-def campaign_drift(path: Path, manifest: Manifest, campaign: Campaign) -> list[Drift]:
+def campaign_drift(path: Path, manifest: Manifest, campaign: Campaign) -> list[Finding]:
     """Compare the campaign's identity; the difference is that of the two texts."""
     now = identity_of(campaign, manifest.campaign_identity)
     if now == manifest.campaign_sha256:
@@ -116,13 +119,8 @@ def campaign_drift(path: Path, manifest: Manifest, campaign: Campaign) -> list[D
     new = campaign.text.decode("utf-8", errors="replace").splitlines()
     lines = difflib.unified_diff(old, new, "as the trial began", "now", lineterm="", n=1)
     text = "\n".join(f"    {line}" for line in lines)
-    return [
-        Drift(
-            what=f"the campaign has changed:\n{text}" if text else "the campaign has changed",
-            old=manifest.campaign_sha256,
-            new=now,
-        )
-    ]
+    what = f"the campaign has changed:\n{text}" if text else "the campaign has changed"
+    return [drift(what, manifest.campaign_sha256, now)]
 
 
 def refuse_another_rule(path: Path, manifest: Manifest, campaign: Campaign) -> None:
@@ -156,51 +154,51 @@ def refuse_other_units(
             )
 
 
-def target_drift(old: Mapping[str, str], new: Mapping[str, str]) -> list[Drift]:
+def target_drift(old: Mapping[str, str], new: Mapping[str, str]) -> list[Finding]:
     """Compare the executables' hashes."""
     drifts = []
     for path in sorted(old.keys() | new.keys()):
         before, now = old.get(path, "not used"), new.get(path, "not used")
         if before != now:
             what = f"the program {path} has changed: sha256 {before[:12]}… is now {now[:12]}…"
-            drifts.append(Drift(what=what, old=before, new=now))
+            drifts.append(drift(what, before, now))
     return drifts
 
 
-def host_drift(manifest: Manifest, host: str, host_id: str, cpu_model: str | None) -> list[Drift]:
+def host_drift(manifest: Manifest, host: str, host_id: str, cpu_model: str | None) -> list[Finding]:
     """Compare what makes a host: its machine id and its processor."""
     drifts = []
     if host_id != manifest.host_id:
         what = f"the host has changed: it was {manifest.host}, now it is {host}"
         if host == manifest.host:
             what = f"the host has changed: it is another one of the name {host}, with another machine id"
-        drifts.append(Drift(what=what, old=manifest.host_id, new=host_id))
+        drifts.append(drift(what, manifest.host_id, host_id))
     if cpu_model != manifest.cpu_model:
         what = f"the processor has changed: it was {manifest.cpu_model}, now it is {cpu_model}"
-        drifts.append(Drift(what=what, old=str(manifest.cpu_model), new=str(cpu_model)))
+        drifts.append(drift(what, manifest.cpu_model, cpu_model))
     return drifts
 
 
-def environment_drift(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Drift]:
+def environment_drift(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Finding]:
     """Compare two environment records; only what may not change under a trial counts.
 
     That is another machine, processor or program (with its libraries), and another kernel.
     """
     return [
-        Drift(what=change.what, old=str(change.old), new=str(change.new))
+        drift(change.what, change.old, change.new)
         for change in diff(dict(old), dict(new))
         if change.identity or change.key == "kernel.release"
     ]
 
 
-def settle(store: Store, drifts: list[Drift], *, accept: bool) -> None:
+def settle(store: Store, drifts: list[Finding], *, accept: bool) -> None:
     """Refuse a trial that has drifted, or record the drift when it is accepted."""
     if not accept:
         refuse(store.path, drifts)
-    record(store, drifts)
+    store.append_findings("resume", drifts)
 
 
-def refuse(path: Path, drifts: list[Drift], *, complete: bool = False) -> None:
+def refuse(path: Path, drifts: list[Finding], *, complete: bool = False) -> None:
     """Stop if anything has drifted; the way out is another one of a trial that is `complete`."""
     if not drifts:
         return
@@ -209,22 +207,7 @@ def refuse(path: Path, drifts: list[Drift], *, complete: bool = False) -> None:
         fix = "the trial is complete: start a new one, or add sessions to it under the changed campaign"
         fix += " with --sessions +1"
     fix += " --accept-drift (the change is then recorded in the trial)"
-    raise StoreError("\n".join(drift.what for drift in drifts), str(path), fix)
-
-
-def record(store: Store, drifts: list[Drift]) -> None:
-    """Write what has drifted, and was accepted, into the trial."""
-    findings = [
-        Finding(
-            check="drift",
-            status="warn",
-            what=drift.what,
-            where=f"{drift.old} -> {drift.new}",
-            reason="runs before and after a change are not samples of the same thing",
-        )
-        for drift in drifts
-    ]
-    store.append_findings("resume", findings)
+    raise StoreError("\n".join(one.what for one in drifts), str(path), fix)
 
 
 def check_plan(store: Store, campaign: Campaign) -> None:
@@ -305,8 +288,6 @@ def _builds_of(campaign: Campaign, missing: Sequence[str]) -> Sequence[Build]:
 
 
 class _Copy(NamedTuple):
-    """A program, and its copy in the trial."""
-
     program: Path  # links followed
     place: Path
     digest: str
@@ -314,7 +295,6 @@ class _Copy(NamedTuple):
 
 
 def _copy(trial: Path, path: Path, digest: str) -> _Copy:
-    """Copy a program into the trial, under its hash."""
     program = path.resolve()
     name = f"{TARGETS_BEFORE}/{digest[:16]}-{path.name}"
     with storing(trial / name):
@@ -330,7 +310,6 @@ def _copy(trial: Path, path: Path, digest: str) -> _Copy:
 
 
 def _put_back(copies: Sequence[_Copy]) -> None:
-    """Put back the programs that a build has changed or removed."""
     for copy in copies:
         with storing(copy.program):
             if copy.program.exists() and sha256_file(copy.program) == copy.digest:
@@ -405,8 +384,98 @@ def defaults_of(path: Path, manifest: Manifest) -> tuple[Table, OwnDefaults]:
         return stored_defaults(text), OwnDefaults(values=stored_own_defaults(text))
     except (OSError, ValueError, StoreError) as error:
         reason = getattr(error, "what", None) or getattr(error, "strerror", None) or str(error)
-        raise StoreError(
-            f"the defaults with which the trial began cannot be read: {reason}",
-            str(path / RESOLVED),
-            "restore the file from a copy, or start a new trial",
-        ) from error
+        what = f"the defaults with which the trial began cannot be read: {reason}"
+        fix = "restore the file from a copy, or start a new trial"
+        raise StoreError(what, str(path / RESOLVED), fix) from error
+
+
+def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
+    """Go on with an unfinished trial, or append sessions to a finished one."""
+    path, manifest, campaign = begun.path, begun.manifest, begun.campaign
+    sessions = begun.sessions
+    if manifest.status == "complete" and sessions == manifest.sessions:
+        refuse(path, campaign_drift(path, manifest, campaign), complete=True)
+        reason = "it was complete already"
+        asked = asked_since(manifest.judge, campaign.judge, utc_now())
+        if asked != manifest.judge:
+            Store.note(path, judge=asked)
+            named = ", ".join(campaign.judge)
+            reason += (
+                f", and judges {named} from now on" if named else ", and names no metric any more"
+            )
+        rows, done = rows_done(path, manifest), manifest.needed
+        return Ending.of(path, manifest, rows, status="complete", reason=reason, done=done)
+    options = dataclasses.replace(options, folder=path.parent)
+    with _ready(campaign, options, sessions, watcher, kept_bytes(path / OUTPUTS)) as context:
+        with context.interrupts.at_once():  # a long trial is read for a while
+            store = context.store = Store.reopen(path)
+        try:
+            _accept(context, manifest, accept=options.accept_drift)
+            programs_again(context, builds=not options.built, accept=options.accept_drift)
+            earlier = store.environments()
+            if earlier:
+                now = context.prepared.describe(context.executables, context.environment)
+                drifts = environment_drift(earlier[-1], now | {"inputs": None})  # held before
+                settle(store, drifts, accept=options.accept_drift)
+            context.set_aside_files()
+            with storing(path / OUTPUTS):
+                remove_discarded(path / OUTPUTS, store.rows.outcomes)
+        except Interrupted as stop:
+            return _broken_off(store, stop, manifest)
+        except BaseException:
+            store.put_back(manifest)
+            raise
+        store.update(
+            status="running",
+            reason=None,
+            must_raise=None,
+            finished=None,
+            files={},
+            sessions=sessions,
+            planned=planned_runs(campaign, sessions),
+            appended=_appended(store, manifest, sessions),
+        )
+        watcher.opened(store.path, campaign, context.prepared)
+        return _execute(context, options)
+
+
+def _appended(store: Store, manifest: Manifest, sessions: int) -> tuple[Appended, ...]:
+    """Note sessions that are put behind those of a complete trial: its answer may have been seen.
+
+    One that is killed before it is given them, or before its end was recorded, has all its runs too.
+    """
+    whole = manifest.status == "complete" or store.rows.counted >= manifest.needed
+    if not whole or sessions == manifest.sessions:
+        return manifest.appended
+    new = Appended(at=utc_now(), first=manifest.sessions + 1, last=sessions)
+    return (*manifest.appended, new)
+
+
+def _accept(context: TrialContext, manifest: Manifest, *, accept: bool) -> None:
+    """Hold campaign, host, inputs and plan against the trial; record what differs, if accepted."""
+    campaign, prepared, store = context.campaign, context.prepared, context.store
+    host, host_id = _host(prepared)
+    refuse_another_rule(store.path, manifest, campaign)
+    metrics = _metrics(campaign, prepared)
+    refuse_other_units(store.path, manifest.metrics, metrics)
+    drifts = campaign_drift(store.path, manifest, campaign)
+    drifts += host_drift(manifest, host, host_id, prepared.state.cpu_model)
+    earlier = store.environments()
+    if earlier:
+        then = {"inputs": earlier[-1].get("inputs")}
+        drifts += environment_drift(then, {"inputs": prepared.inputs()})
+    if not accept:
+        refuse(store.path, drifts)
+    with context.interrupts.at_once():
+        check_plan(store, campaign)
+    store.append_findings("resume", drifts)
+    # What was accepted is what later resumptions are held against.
+    store.update(
+        campaign_sha256=identity_of(campaign, manifest.campaign_identity),
+        host=host,
+        host_id=host_id,
+        cpu_model=prepared.state.cpu_model,
+        stop=campaign.protocol.stop,
+        metrics=metrics | dict(manifest.metrics),
+        judge=asked_since(manifest.judge, campaign.judge, utc_now()),
+    )

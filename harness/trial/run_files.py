@@ -1,9 +1,7 @@
 """Files that runs read and write: inputs, metric files, caught outputs, and whether outputs agree.
 
-What a run wrote there is the trial's: it is removed before the next run, which must not be told by
-an earlier one's numbers, and once it was read. What lay there before the trial's first run is
-somebody's: an input of the campaign is refused, anything else gets another name. Files of the kernel
-(below /proc and /sys) are live and stay.
+What a metric is read from is removed before each run, and once it was read. What lay there before the trial
+is somebody's: an input is refused, anything else gets another name. Files of the kernel are live and stay.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,15 +43,16 @@ def declared_inputs(cell: Cell) -> Iterator[tuple[str, Path]]:
         yield "an input", path
 
 
-def argument_files(cell: Cell) -> Iterator[Path]:
-    """Give the files among the arguments of a cell's command, `--name=FILE` too.
+def argument_files(argv: Sequence[str], cwd: Path) -> Iterator[Path]:
+    """Give the files among the arguments of a command, `--name=FILE` too.
 
     What stands in a text for the shell is not looked into.
     """
-    for argument in cell.command.argv[1:]:
+    for argument in argv[1:]:
         for text in dict.fromkeys((argument, argument.partition("=")[2])):
-            if text and _is_file(cell.cwd / text):
-                yield cell.cwd / text
+            with contextlib.suppress(OSError):  # too long for a name, or in a folder closed to us
+                if text and (cwd / text).is_file():
+                    yield cwd / text
 
 
 def every_input(campaign: Campaign, programs: Programs) -> Iterator[tuple[str, Path]]:
@@ -69,15 +68,8 @@ def every_input(campaign: Campaign, programs: Programs) -> Iterator[tuple[str, P
             program = cell.cwd / name
         if program is not None:
             yield f"the program {of}", program
-        for path in argument_files(cell):
+        for path in argument_files(cell.command.argv, cell.cwd):
             yield f"an argument {of}", path
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # too long for a name, or in a folder that is closed to us
-        return False
 
 
 class ArgumentFiles:
@@ -142,7 +134,7 @@ class ArgumentFiles:
             seen.update(path for _, path in declared_inputs(cell))
             seen.update(rule.source for rule in cell.metrics if isinstance(rule.source, Path))
         for cell in self._campaign.cells:
-            for path in argument_files(cell):
+            for path in argument_files(cell.command.argv, cell.cwd):
                 if path not in seen:
                     seen.add(path)
                     yield path
@@ -260,11 +252,8 @@ def _refuse_odd(path: Path, place: Path) -> None:
 
 
 def _cannot(path: Path, what: str) -> StoreError:
-    return StoreError(
-        f"a metric is read from there, and what lies there {what}",
-        str(path),
-        "move it away, or name another file under 'from'",
-    )
+    what = f"a metric is read from there, and what lies there {what}"
+    return StoreError(what, str(path), "move it away, or name another file under 'from'")
 
 
 def _has_begun(trial: Path) -> bool:
@@ -302,11 +291,8 @@ class Spools:
         """
         there, ours = self.outputs.stat(follow_symlinks=False), os.fstat(self._at)
         if (there.st_dev, there.st_ino) != (ours.st_dev, ours.st_ino):
-            raise StoreError(
-                "the folder was replaced while a run lasted",
-                str(self.outputs),
-                "put back what was there, find out who moved it, then continue with --resume",
-            )
+            fix = "put back what was there, find out who moved it, then continue with --resume"
+            raise StoreError("the folder was replaced while a run lasted", str(self.outputs), fix)
         with contextlib.suppress(FileNotFoundError):
             mode = os.stat(path.name, dir_fd=self._at, follow_symlinks=False).st_mode
             if stat.S_ISREG(mode):

@@ -112,7 +112,6 @@ class TrialRun:
         return cap.key == "protocol.max_runs" or self._store.executed == self._executed_before
 
     def _unmeasured(self) -> int:
-        """Count the cells of all planned sessions that have no run that counts."""
         done = self._store.rows.outcomes
         counted = {
             (run.session, run.benchmark, run.variant)
@@ -175,7 +174,6 @@ class TrialRun:
         watcher.total_changed(store.manifest.needed)
 
     def _session_ended(self, end: SessionEnd) -> None:
-        """Record why a session needs no more runs, and say so."""
         store = self._store
         store.sync()
         store.append_findings("after", [finding_of(end)], end.session)

@@ -1,7 +1,6 @@
 """What decides which runs of a session are executed: failures in a row, the stopping rule, repeats.
 
-The arithmetic is the judge's and needs numpy: it is imported here when a session under a rule
-begins, before its first run, and never without a rule.
+The rule's arithmetic is the judge's and needs numpy: it is imported before a session's first run.
 """
 
 from __future__ import annotations

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from analysis.record.disturbance import Disturbances
     from analysis.record.trial_files import GivenUp, SessionEnd, StopRule
 
+    from .ending import Ending
+    from .progress import TrialProgress
+
 _ENDS_SHOWN = 8
 
 
@@ -19,12 +22,8 @@ def said_of_sessions(ends: Sequence[SessionEnd]) -> list[str]:
     ordered = sorted(ends, key=lambda end: end.session)
     shown = ordered[-_ENDS_SHOWN:]
     hidden = len(ordered) - len(shown)
-    lines = (
-        [f"  {counted(hidden, 'earlier session')}: see session_ends in manifest.json"]
-        if hidden
-        else []
-    )
-    return lines + [f"  session {end.session}: {end.text}" for end in shown]
+    earlier = f"  {counted(hidden, 'earlier session')}: see session_ends in manifest.json"
+    return [earlier] * bool(hidden) + [f"  session {end.session}: {end.text}" for end in shown]
 
 
 def said_of_given_up(cells: Sequence[GivenUp]) -> list[str]:
@@ -38,8 +37,20 @@ def said_of_given_up(cells: Sequence[GivenUp]) -> list[str]:
     ]
 
 
-def said_of_disturbances(found: Disturbances | None, *, repeating: bool) -> list[str]:
-    """Say how many runs waited for a CPU, and what became of them; nothing where none is known to have."""
+def said_of_trial(trial: Ending | TrialProgress) -> list[str]:
+    """Say how its sessions ended, and what of its runs was given up, disturbed or suspended."""
+    lines = said_of_sessions(trial.session_ends) + said_of_given_up(trial.given_up)
+    lines += _said_of_disturbances(trial.disturbances, repeating=trial.repeating)
+    if trial.suspended:
+        verb = "was" if trial.suspended == 1 else "were"
+        lines.append(
+            f"  suspended: {counted(trial.suspended, 'execution')} {verb} discarded, because the launcher, "
+            "fairtrial or the machine stood still: see findings.jsonl"
+        )
+    return lines
+
+
+def _said_of_disturbances(found: Disturbances | None, *, repeating: bool) -> list[str]:
     if found is None or not found.disturbed:
         return []
     said = f"  disturbed: {found.disturbed} of {counted(found.known, 'run')} waited for a CPU"
@@ -49,17 +60,6 @@ def said_of_disturbances(found: Disturbances | None, *, repeating: bool) -> list
     replaced = f"{counted(found.repeats, 'repeat')} replaced {found.mended or 'none'} of them"
     rest = f", {kept} {'is' if kept == 1 else 'are'} judged as disturbed" if kept else ""
     return [f"{said}; {replaced}{rest}"]
-
-
-def said_of_suspended(executions: int) -> list[str]:
-    """Say how many executions were discarded because something stood still; nothing where none was."""
-    if not executions:
-        return []
-    verb = "was" if executions == 1 else "were"
-    return [
-        f"  suspended: {counted(executions, 'execution')} {verb} discarded, because the launcher, fairtrial or "
-        "the machine stood still: see findings.jsonl"
-    ]
 
 
 def said_of_rule(rule: StopRule) -> str:

@@ -1,8 +1,7 @@
 """The only writer of a trial directory; what stands there already is read back first.
 
-A measurement is written with one system call before the next run starts, so it survives any kill;
-the session syncs to the disk at block ends and at rests. The measurements file is locked while a
-trial is written: status "running" without that lock means that its writer was killed.
+A row is written with one system call before the next run starts; the measurements file is locked meanwhile:
+status "running" without that lock means that its writer was killed.
 """
 
 from __future__ import annotations
@@ -164,7 +163,6 @@ def _check_repeat(row: Mapping[str, Any], outcomes: Mapping[int, str], times: in
 
 
 def _check_row(row: Mapping[str, object], manifest: Manifest) -> None:
-    """Hold a row against what the manifest says of the trial."""
     for key, known in (("benchmark", manifest.benchmarks), ("variant", manifest.variants)):
         if row[key] not in known:
             raise ShapeError(f"the trial has no {key} {row[key]!a}")
@@ -324,7 +322,6 @@ class Store:
         self.release()
 
     def _load_done(self) -> Finding | None:
-        """Read which positions are done; cut off a torn last line, and say so."""
         self.rows = found = rows_done(self.path, self.manifest)
         if found.torn is None:
             return None

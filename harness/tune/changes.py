@@ -67,16 +67,14 @@ class Applied:
 
     def __str__(self) -> str:
         """Write it for a person."""
-        head = f"{self.item:<10} {self.path}: "
-        if self.result == "changed":
-            return f"{head}{self.before} -> {self.after}"
-        if self.result == "already":
-            return f"{head}is {self.after} by now"
-        if self.result == "gone":
-            return f"{head}is gone"
-        if self.result == "did not take":
-            return f"{head}did not take {self.after}, shows {self.shows}"
-        return f"{head}refused{f': {self.why}' if self.why else ''}"
+        what = {
+            "changed": f"{self.before} -> {self.after}",
+            "already": f"is {self.after} by now",
+            "gone": "is gone",
+            "did not take": f"did not take {self.after}, shows {self.shows}",
+            "refused": f"refused{f': {self.why}' if self.why else ''}",
+        }
+        return f"{self.item:<10} {self.path}: {what[self.result]}"
 
 
 def apply_change(change: Change, number: int, knobs: Knobs, desk: Desk) -> Applied:
@@ -139,7 +137,7 @@ def remove_partition(knobs: Knobs, home: str, *, branch: bool) -> str | None:
         with contextlib.suppress(OSError):
             knobs.write(f"{PARTITION}/cpuset.cpus.partition", "member")
         for pid in (knobs.tree.text(f"{PARTITION}/cgroup.procs") or "").split():
-            _move(knobs, pid, home)
+            move(knobs, pid, home)
         remove_left(knobs.tree.path(PARTITION))  # of a fairtrial that was killed inside
         try:
             knobs.remove_folder(PARTITION)
@@ -154,17 +152,7 @@ def remove_partition(knobs: Knobs, home: str, *, branch: bool) -> str | None:
     return problem
 
 
-def enter_partition(knobs: Knobs) -> None:
-    """Move this process into the partition, and so whatever it starts."""
-    knobs.write(f"{PARTITION}/cgroup.procs", str(os.getpid()))
-
-
-def leave_partition(knobs: Knobs, home: str) -> None:
-    """Move this process back."""
-    _move(knobs, str(os.getpid()), home)
-
-
-def _move(knobs: Knobs, pid: str, home: str) -> None:
+def move(knobs: Knobs, pid: str, home: str) -> None:
     """Move a process back home or, where that is gone, to the root."""
     steps = home.split("/")
     places = ["/sys/fs/cgroup/cgroup.procs"]
@@ -177,7 +165,6 @@ def _move(knobs: Knobs, pid: str, home: str) -> None:
 
 
 Fate = Literal["restored", "as before", "left alone", "gone", "refused", "not believed"]
-_UNSETTLED = {"refused", "not believed"}
 
 
 class Restored(NamedTuple):
@@ -203,7 +190,9 @@ class Undone:
     @property
     def settled(self) -> bool:
         """Whether nothing is left to be put back, so that the journal may go."""
-        return not self.damaged and not any(one.fate in _UNSETTLED for one in self.settings)
+        return not self.damaged and not any(
+            one.fate in {"refused", "not believed"} for one in self.settings
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types."""

@@ -1,7 +1,6 @@
 """Executes a command for the one who called, not for root; a guardian puts the settings back if tuning dies.
 
-It is forked before the first change, in a session of its own, so that neither a Ctrl-C nor a closed
-terminal reaches it, and holds the descriptor of its parent (pidfd): a death is seen however it comes.
+It is forked before the first change, in a session of its own, and holds its parent's pidfd.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from analysis.errors import UsageError
 from ..errors import LaunchError
 
 _OF_SUDO = ("SUDO_UID", "SUDO_GID", "SUDO_USER", "SUDO_COMMAND", "SUDO_PS1", "SUDO_PROMPT")
-_OF_OTHERS = ("PKEXEC_UID", "DOAS_USER")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +35,11 @@ class Caller:
 
     def environment(self, given: Mapping[str, str]) -> dict[str, str]:
         """Give the variables of what is executed: those given, with the caller's own account."""
-        kept = {key: value for key, value in given.items() if key not in (*_OF_SUDO, *_OF_OTHERS)}
+        kept = {
+            key: value
+            for key, value in given.items()
+            if key not in (*_OF_SUDO, *("PKEXEC_UID", "DOAS_USER"))
+        }
         if self.name is not None and self.home is not None:
             kept |= {"USER": self.name, "LOGNAME": self.name, "HOME": self.home}
             kept |= {"SHELL": self.shell or "/bin/sh"}
@@ -103,11 +105,8 @@ def _group(account: pwd.struct_passwd | None, name: str) -> int:
 
 
 def _nobody(name: str, environment: Mapping[str, str]) -> UsageError:
-    return UsageError(
-        f"{name} names nobody: {environment[name]!r}; nothing is executed as root in their place",
-        name,
-        "execute it with sudo, or as root without that variable",
-    )
+    what = f"{name} names nobody: {environment[name]!r}; nothing is executed as root in their place"
+    return UsageError(what, name, "execute it with sudo, or as root without that variable")
 
 
 _HEARD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
@@ -172,7 +171,7 @@ def spawn(
         raise LaunchError(f"it cannot be executed: {why}", argv[0], fix) from error
 
 
-_DEAF = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP)
+_DEAF = (*_HEARD, signal.SIGTSTP)
 
 
 class Guardian:
@@ -212,8 +211,8 @@ def _watch(parent: int, word: int, deaf: int, after_death: Callable[[], None]) -
     os.write(deaf, b"x")
     os.close(deaf)
     waiting = select.poll()
-    waiting.register(parent, select.POLLIN)
-    waiting.register(word, select.POLLIN)
+    for fd in (parent, word):
+        waiting.register(fd, select.POLLIN)
     ready = {fd for fd, _ in waiting.poll()}
     if word in ready and os.read(word, 1):
         return  # all is well

@@ -1,9 +1,8 @@
 """What tuning is about to change, on disk before it changes it; and what the doctor says of a host that is tuned.
 
-``/run/fairtrial`` belongs to root alone, and a restart of the host empties ``/run``, as it resets the
-settings. Whoever holds the folder's lock tunes or undoes; the kernel frees it at the holder's death. A
-guardian inherits it. The journal is JSON lines with checksums: a head, then for each change a line
-before it and one after it with what the kernel showed, at last a line that all was done.
+A restart of the host empties ``/run``, as it resets the settings. Whoever holds the folder's lock, which a
+guardian inherits, tunes or undoes. The journal is JSON lines with checksums: a head, a line before and one
+after each change, at last a line that all was done.
 """
 
 from __future__ import annotations
@@ -82,11 +81,8 @@ class Desk:
             self._fd = self._opened(make=make)
             if not _locked(self._fd):
                 os.close(self._fd)
-                raise TuneAtWorkError(
-                    "another 'fairtrial tune' is at work on this host",
-                    str(self._path),
-                    "wait for its end",
-                )
+                what = "another 'fairtrial tune' is at work on this host"
+                raise TuneAtWorkError(what, str(self._path), "wait for its end")
             with contextlib.suppress(OSError):
                 now = self._path.lstat()
                 if os.path.samestat(now, os.fstat(self._fd)):
@@ -120,11 +116,8 @@ class Desk:
     def read(self) -> Story | None:
         """Read the journal; None when there is none."""
         try:
-            fd = os.open(
-                NAME,
-                os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC,
-                dir_fd=self._fd,
-            )
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            fd = os.open(NAME, flags, dir_fd=self._fd)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -140,11 +133,8 @@ class Desk:
         return story_of(data)
 
     def _strange(self, why: str) -> HostError:
-        return HostError(
-            f"the journal is not believed: {why}",
-            str(self._path / NAME),
-            "look at it, set back by hand what it names, and remove it",
-        )
+        fix = "look at it, set back by hand what it names, and remove it"
+        return HostError(f"the journal is not believed: {why}", str(self._path / NAME), fix)
 
     def begin(self, head: Mapping[str, Any]) -> None:
         """Make the journal, with its head."""
@@ -152,11 +142,8 @@ class Desk:
         try:
             self._file = os.open(NAME, flags, 0o600, dir_fd=self._fd)
         except FileExistsError as error:
-            raise HostError(
-                "the settings of this host are tuned already, or a tune died",
-                str(self._path / NAME),
-                f"{_UNDO}, then tune again",
-            ) from error
+            what = "the settings of this host are tuned already, or a tune died"
+            raise HostError(what, str(self._path / NAME), f"{_UNDO}, then tune again") from error
         os.fsync(self._fd)
         self.add({"journal": VERSION, **head})
 

@@ -1,7 +1,6 @@
 """What tuning would change: of a closed list of settings, by what the host showed and the checks named.
 
-What a journal says is held against this list before a byte is written: a journal that somebody else
-wrote can change nothing that tuning could not have changed itself.
+A journal that somebody else wrote can change nothing beyond that list.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
     from ..host.state import Cpu, HostState
 
-CPU_FOLDER = "/sys/devices/system/cpu"
 THP = "/sys/kernel/mm/transparent_hugepage/enabled"
 PERF_RATE = "/proc/sys/kernel/perf_event_max_sample_rate"
 CGROUPS = "/sys/fs/cgroup"
@@ -30,8 +28,7 @@ CONTROLLERS = f"{CGROUPS}/cgroup.controllers"
 BRANCHES = f"{CGROUPS}/cgroup.subtree_control"
 PARTITION = f"{CGROUPS}/fairtrial-tune"
 
-_POLICY = rf"{CPU_FOLDER}/(?:cpu[0-9]{{1,5}}/cpufreq|cpufreq/policy[0-9]{{1,5}})"
-_HUGE_PAGES = ("always", "madvise", "never")
+_POLICY = rf"{CPU}/(?:cpu[0-9]{{1,5}}/cpufreq|cpufreq/policy[0-9]{{1,5}})"
 _LONGEST = 4096  # characters of a value: a list of CPUs may be long
 
 
@@ -50,7 +47,7 @@ def _cpus(text: str) -> str | None:
 def _huge_pages(text: str) -> str | None:
     bracketed = re.search(r"\[(\w+)\]", text)
     word = bracketed.group(1) if bracketed else text
-    return word if word in _HUGE_PAGES else None
+    return word if word in {"always", "madvise", "never"} else None
 
 
 class Setting(NamedTuple):
@@ -71,14 +68,14 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("governor", rf"{_POLICY}/scaling_governor", _WORD),
     Setting(
         "turbo",
-        rf"{CPU_FOLDER}/(?:intel_pstate/no_turbo|cpufreq/boost|amd_pstate/cpb_boost)"
+        rf"{CPU}/(?:intel_pstate/no_turbo|cpufreq/boost|amd_pstate/cpb_boost)"
         rf"|{_POLICY}/(?:boost|cpb)",
         _matching("0|1|enabled|disabled"),
     ),
     Setting("thp", re.escape(THP), _huge_pages),
     Setting("perf_rate", re.escape(PERF_RATE), _matching(r"[1-9][0-9]{0,8}")),
     Setting("irq", r"/proc/irq/[0-9]{1,6}/smp_affinity_list", _cpus),
-    Setting("sibling", rf"{CPU_FOLDER}/cpu[1-9][0-9]{{0,4}}/online", _matching("[01]")),
+    Setting("sibling", rf"{CPU}/cpu[1-9][0-9]{{0,4}}/online", _matching("[01]")),
 )
 ITEMS: tuple[str, ...] = (*(setting.item for setting in SETTINGS), "partition")
 
@@ -120,7 +117,6 @@ class Partition:
     branch: bool
 
 
-_BAD = {"warn", "fail"}
 _OFF = {"0": "1", "1": "0"}  # of no_turbo and of boost alike: the other value
 
 
@@ -195,7 +191,7 @@ class Scene:
     def named(self, check: str) -> bool:
         """Tell whether a check found something to mend."""
         finding = self.findings.get(check)
-        return finding is not None and finding.status in _BAD
+        return finding is not None and finding.status in {"warn", "fail"}
 
 
 def propose(scene: Scene) -> Proposal:
@@ -311,7 +307,6 @@ def _interrupts(scene: Scene, targets: tuple[int, ...], left: list[Left]) -> Ite
 
 
 def _stranded(scene: Scene, offline: tuple[int, ...]) -> Iterator[Change]:
-    """Move the interrupts that only CPUs serve which go offline."""
     away = set(scene.plan.reserved) | set(offline)
     others = tuple(cpu for cpu in scene.state.topology.numbers if cpu not in away)
     for name in sorted(scene.tree.names("/proc/irq") or () if offline and others else ()):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +26,12 @@ from .changes import (
     Undone,
     apply_change,
     apply_partition,
-    enter_partition,
-    leave_partition,
+    move,
     undo,
 )
 from .executing import Caller, Guardian, Signals, spawn
 from .journal import FOLDER, Desk
-from .proposal import Proposal, Scene, Wish, propose
+from .proposal import PARTITION, Partition, Proposal, Scene, Wish, propose
 
 LOOK_S = 0.5
 Tell = Callable[[str], None]
@@ -126,20 +127,26 @@ def tune(
             desk.clear()
             what = f"there can be no guardian, so nothing is changed: {error.strerror}"
             raise HostError(what) from error
-        course = _Course(proposal, knobs, desk, signals)
         code = None
         keeps = False
         try:
-            course.apply(say)
+            applied = tuple(_applied(proposal, knobs, desk, signals, say))
             if signals.number is None:
-                desk.add({"finished": len(course.applied)})
-                code = course.execute(argv, given, caller) if argv else None
+                desk.add({"finished": len(applied)})
+                if argv:
+                    made = [one.item for one in applied if one.result == "changed"]
+                    inside = proposal.partition if "partition" in made else None
+                    code = signals.wait(
+                        spawn(argv, given, caller)
+                        if inside is None
+                        else _spawned_inside(argv, given, caller, knobs, inside)
+                    )
             keeps = not argv and signals.number is None
         finally:
             undone = None if keeps else _put_back(desk, knobs, say)
             guardian.dismiss()
     stopped = signals.number if code is None else None
-    return Tuned(applied=tuple(course.applied), undone=undone, code=code, stopped=stopped)
+    return Tuned(applied=applied, undone=undone, code=code, stopped=stopped)
 
 
 def refuse_to_spoil(busy: tuple[int, ...] | None) -> None:
@@ -153,47 +160,36 @@ def refuse_to_spoil(busy: tuple[int, ...] | None) -> None:
         )
 
 
-class _Course:
-    """Changes one setting after the other, until a signal comes, and executes in their midst."""
+def _applied(
+    proposal: Proposal, knobs: Knobs, desk: Desk, signals: Signals, tell: Tell
+) -> Iterator[Applied]:
+    steps = [partial(apply_change, one, k) for k, one in enumerate(proposal.changes)]
+    if proposal.partition is not None:
+        steps.append(partial(apply_partition, proposal.partition))
+    for step in steps:
+        if signals.number is None:
+            one = step(knobs, desk)
+            tell(str(one))
+            yield one
 
-    def __init__(self, proposal: Proposal, knobs: Knobs, desk: Desk, signals: Signals) -> None:
-        self._proposal = proposal
-        self._knobs, self._desk, self._signals = knobs, desk, signals
-        self.applied: list[Applied] = []
-        self._inside = False
 
-    def apply(self, tell: Tell) -> None:
-        """Change what was proposed."""
-        for number, change in enumerate(self._proposal.changes):
-            if self._signals.number is not None:
-                return
-            self.applied.append(apply_change(change, number, self._knobs, self._desk))
-            tell(str(self.applied[-1]))
-        partition = self._proposal.partition
-        if partition is not None and self._signals.number is None:
-            self.applied.append(apply_partition(partition, self._knobs, self._desk))
-            self._inside = self.applied[-1].result == "changed"
-            tell(str(self.applied[-1]))
-
-    def execute(
-        self, argv: Sequence[str], environment: Mapping[str, str], caller: Caller | None
-    ) -> int:
-        """Execute the command, inside the partition where there is one."""
-        partition = self._proposal.partition
-        if partition is None or not self._inside:
-            return self._signals.wait(spawn(argv, environment, caller))
-        try:
-            enter_partition(self._knobs)
-        except OSError as error:
-            raise HostError(
-                f"nothing may be moved into the isolated partition: {error.strerror}",
-                "/sys/fs/cgroup/fairtrial-tune/cgroup.procs",
-            ) from error
-        try:
-            child = spawn(argv, environment, caller)
-        finally:
-            leave_partition(self._knobs, partition.home)
-        return self._signals.wait(child)
+def _spawned_inside(
+    argv: Sequence[str],
+    environment: Mapping[str, str],
+    caller: Caller | None,
+    knobs: Knobs,
+    partition: Partition,
+) -> subprocess.Popen[bytes]:
+    procs, us = f"{PARTITION}/cgroup.procs", str(os.getpid())
+    try:
+        knobs.write(procs, us)
+    except OSError as error:
+        what = f"nothing may be moved into the isolated partition: {error.strerror}"
+        raise HostError(what, procs) from error
+    try:
+        return spawn(argv, environment, caller)
+    finally:
+        move(knobs, us, partition.home)
 
 
 def _put_back(desk: Desk, knobs: Knobs, tell: Tell) -> Undone | None:

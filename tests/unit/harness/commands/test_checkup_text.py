@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from analysis.record.trial_files import Finding
-from harness.commands.doctor_page import checkup_dict, checkup_text, headline
+from harness.commands.doctor_page import Checkup, headline
 from harness.errors import HostError
 from harness.host.checks import CHECK_NAMES, check_before
 from harness.host.placement import choose_cpus
@@ -29,6 +29,21 @@ def examine(folder, name):
         cpus = (plan.targets if plan else None) or (0,)
         situation = Situation(state=host.read(cpus), counters=host.counters(cpus), cpus=cpus)
     return situation.state, check_before(situation), plan
+
+
+def checkup(state, findings, *, plan=None, fatal=None, strict=False):
+    return Checkup(
+        state=state,
+        plan=plan,
+        findings=findings,
+        fatal=fatal or (),
+        strict=strict,
+        for_campaign=fatal is not None,
+    )
+
+
+def checkup_text(state, findings, *, plan=None, fatal=None, strict=False, **shown):
+    return checkup(state, findings, plan=plan, fatal=fatal, strict=strict).text(**shown)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +148,7 @@ def test_verbose_says_where_good_values_were_read(tmp_path):
 @pytest.mark.parametrize("name", sorted(hosts.TREES))
 def test_the_screen_as_json_says_the_same(tmp_path, name):
     state, findings, plan = examine(tmp_path, name)
-    data = checkup_dict(state, findings, plan=plan)
+    data = checkup(state, findings, plan=plan).to_dict()
     assert json.loads(json.dumps(data, allow_nan=False)) == data
     assert sum(data["counts"].values()) == len(CHECK_NAMES) == len(data["findings"])
     assert (data["cpus"] is None) == (name == "bare")

@@ -6,17 +6,17 @@ import pytest
 
 from analysis.errors import UsageError
 from harness.campaign.identity import identity_of
-from harness.commands.compare_campaign import CompareOptions, campaign_of, runs_for
+from harness.commands.compare_campaign import campaign_of, runs_for
 from harness.errors import CampaignError, LaunchError
 
 
 @pytest.fixture
-def make(tmp_path):
+def make(tmp_path, compare_options):
     def make_one(*commands, **options):
         given = {"runs": 2, "cpus": "none", **options}
         place = tmp_path / "place"
         place.mkdir(exist_ok=True)
-        return campaign_of(CompareOptions(commands=commands, **given), tmp_path, place)
+        return campaign_of(compare_options(*commands, **given), tmp_path, place)
 
     return make_one
 
@@ -66,19 +66,19 @@ def test_names_are_made_from_commands_and_unique(make, monkeypatch):
 
 
 def test_names_can_be_given(make):
-    assert make("true", "false", names=("old", "new")).variants == ("old", "new")
+    assert make("true", "false", name=("old", "new")).variants == ("old", "new")
     with pytest.raises(UsageError, match="1 names for 2 commands"):
-        make("true", "false", names=("old",))
+        make("true", "false", name=("old",))
 
 
 def test_name_that_does_not_fit_is_refused(make):
     with pytest.raises((UsageError, CampaignError)):
-        make("true", "false", names=("a b", "c"))
+        make("true", "false", name=("a b", "c"))
 
 
 def test_name_given_twice_is_refused(make):
     with pytest.raises((UsageError, CampaignError)):
-        make("true", "false", names=("same", "same"))
+        make("true", "false", name=("same", "same"))
 
 
 @pytest.mark.parametrize(("command", "says"), [("", "empty"), ("  ", "empty"), ("a 'b", "split")])
@@ -94,10 +94,10 @@ def test_options_reach_the_campaign(make, tmp_path):
         "false",
         sessions=5,
         warmup=0,
-        timeout_s=2.5,
+        timeout=2.5,
         stdin=tmp_path / "input",
         prepare="rm -f {x}",
-        exit_codes=(0, 1),
+        exit=(0, 1),
         seed=99,
         cpus="0",
     )
@@ -170,7 +170,7 @@ def test_command_that_fails_when_tried_is_refused_with_what_it_said(make):
 
 
 def test_failure_that_is_expected_is_none(make):
-    assert make("false", runs=None, exit_codes=(1,)).protocol.runs == 25
+    assert make("false", runs=None, exit=(1,)).protocol.runs == 25
 
 
 def test_missing_command_is_refused_when_tried(make):
@@ -180,7 +180,7 @@ def test_missing_command_is_refused_when_tried(make):
 
 def test_command_that_outlasts_its_timeout_is_refused(make):
     with pytest.raises(LaunchError, match=r"ended after 0.1 s"):
-        make("sleep 1000", runs=None, timeout_s=0.1)
+        make("sleep 1000", runs=None, timeout=0.1)
 
 
 @pytest.mark.parametrize("runs", [2, None])
@@ -193,24 +193,24 @@ def test_argument_that_is_not_utf8_is_refused_by_name(make, runs):
         make("true", prepare="rm caf\udce9", runs=runs)
 
 
-def test_folder_that_is_not_utf8_is_refused_by_name(tmp_path):
+def test_folder_that_is_not_utf8_is_refused_by_name(compare_options, tmp_path):
     folder = tmp_path / "caf\udce9"
     with pytest.raises(UsageError, match="folder is not UTF-8") as caught:
-        campaign_of(CompareOptions(commands=("true",), runs=2, cpus="none"), folder, tmp_path)
+        campaign_of(compare_options("true", runs=2, cpus="none"), folder, tmp_path)
     assert caught.value.where.endswith("caf\\xe9")
 
 
 @pytest.mark.parametrize(
     ("option", "value", "where"),
     [
-        ("timeout_s", 1e-5, "--timeout"),
-        ("timeout_s", 0.0, "--timeout"),
-        ("timeout_s", -1.0, "--timeout"),
-        ("timeout_s", float("nan"), "--timeout"),
-        ("timeout_s", float("inf"), "--timeout"),
-        ("timeout_s", 1_000_000.5, "--timeout"),
-        ("exit_codes", (0, 300), "--exit"),
-        ("exit_codes", (-1,), "--exit"),
+        ("timeout", 1e-5, "--timeout"),
+        ("timeout", 0.0, "--timeout"),
+        ("timeout", -1.0, "--timeout"),
+        ("timeout", float("nan"), "--timeout"),
+        ("timeout", float("inf"), "--timeout"),
+        ("timeout", 1_000_000.5, "--timeout"),
+        ("exit", (0, 300), "--exit"),
+        ("exit", (-1,), "--exit"),
         ("seed", -1, "--seed"),
         ("seed", 2**63, "--seed"),
     ],
@@ -223,7 +223,7 @@ def test_option_out_of_bounds_is_refused_by_its_own_name(make, option, value, wh
 
 @pytest.mark.parametrize("seconds", [0.001, 0.1, 60.0, 86_400.25, 1_000_000.0, 1_234.567])
 def test_timeout_is_not_rounded(make, seconds):
-    assert make("true", timeout_s=seconds).cells[0].timeout_s == seconds
+    assert make("true", timeout=seconds).cells[0].timeout_s == seconds
 
 
 def test_stdin_that_would_block_is_refused(make, tmp_path):

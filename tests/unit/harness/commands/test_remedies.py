@@ -15,7 +15,7 @@ import pytest
 from analysis.errors import FairtrialError, UsageError
 from harness.campaign.load import load_campaign
 from harness.cli import main
-from harness.commands.compare_campaign import CompareOptions, campaign_of, shell_sign
+from harness.commands.compare_campaign import campaign_of, shell_sign
 from harness.errors import CampaignError, LaunchError
 
 # --- remedies that are YAML --------------------------------------------------------------------
@@ -92,7 +92,7 @@ def test_proposed_arguments_are_those_that_were_written(tmp_path):
 
 
 @pytest.fixture
-def compare(tmp_path, monkeypatch):
+def compare(tmp_path, monkeypatch, compare_options):
     """Make the campaign of commands in a folder with a small file, as 'compare' does at first."""
     (tmp_path / "f").write_text("b\na\n")
     (tmp_path / "place").mkdir()
@@ -100,7 +100,7 @@ def compare(tmp_path, monkeypatch):
 
     def make(*commands, **options):
         place = tmp_path / "place"
-        return campaign_of(CompareOptions(commands=commands, **options), tmp_path, place)
+        return campaign_of(compare_options(*commands, **options), tmp_path, place)
 
     return make
 
@@ -136,7 +136,7 @@ def test_a_command_that_fails_names_what_helps_and_it_helps(compare, command, na
         compare(*shlex.split(proposal))
     else:
         code = re.search(r"--exit (\d+)", error.fix)[1]
-        compare(command, exit_codes=(int(code),))
+        compare(command, exit=(int(code),))
 
 
 @pytest.mark.parametrize(
@@ -159,10 +159,10 @@ def test_what_no_shell_reads_is_noted_where_nothing_fails(compare):
 
 
 @pytest.mark.parametrize(
-    "options", [{"names": ("a/b",)}, {"names": ("a", "a")}, {"sessions": 10**9}, {"cpus": "3-2"}]
+    "options", [{"name": ("a/b",)}, {"name": ("a", "a")}, {"sessions": 10**9}, {"cpus": "3-2"}]
 )
 def test_no_message_names_a_file_that_nobody_wrote(compare, tmp_path, options):
-    commands = ("true", "false")[: len(options.get("names", ("a",)))]
+    commands = ("true", "false")[: len(options.get("name", ("a",)))]
     with pytest.raises(UsageError) as caught:
         compare(*commands, runs=1, **options)
     assert str(tmp_path / "place") not in str(caught.value)

@@ -15,15 +15,9 @@ from harness.host.state import (
 
 CYCLES = CountedEvent(name="cycles", unit="1", user_only=False)
 FAULTS = CountedEvent(name="page-faults", unit="1", user_only=True)
-GONE = MissingEvent(
-    name="slots", why="absent", what="not here", where="/sys/x", fix="measure elsewhere"
-)
-ALSO = MissingEvent(
-    name="loads", why="absent", what="not here", where="/sys/x", fix="measure elsewhere"
-)
-FORBIDDEN = MissingEvent(
-    name="misses", why="permission", what="not you", where="/proc/y", fix="sysctl"
-)
+GONE = MissingEvent(name="slots", what="not here", where="/sys/x", fix="measure elsewhere")
+ALSO = MissingEvent(name="loads", what="not here", where="/sys/x", fix="measure elsewhere")
+FORBIDDEN = MissingEvent(name="misses", what="not you", where="/proc/y", fix="sysctl")
 
 
 def finding(events):

@@ -19,8 +19,8 @@ from harness.campaign.model import Command, Isolation
 from harness.host.reader import Host
 from harness.launch.exchange import Execution, Request
 from harness.launch.interrupts import Interrupted, Interrupts
-from harness.trial.execution import Options, resume, start
-from harness.trial.resume import Begun, trial_to_resume
+from harness.trial.execution import Options, start
+from harness.trial.resume import Begun, resume, trial_to_resume
 
 TARGET = 4242  # the process that a launcher says it executes
 

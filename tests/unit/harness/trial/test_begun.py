@@ -178,7 +178,7 @@ def test_a_changed_campaign_of_the_first_version_is_told(unfinished):
         begun = trial_begun(file, unfinished.parent)
         (drift,) = campaign_drift(unfinished, begun.manifest, begun.campaign)
         assert old in drift.what
-        assert drift.new == identity_of(begun.campaign, 1)
+        assert drift.where.endswith(f" -> {identity_of(begun.campaign, 1)}")
 
 
 def test_the_first_versions_defaults_are_not_stored_with_its_trials(unfinished):

@@ -15,9 +15,9 @@ from harness.trial.plan import plan_session
 from harness.trial.progress import trials_in
 from harness.trial.repeating import still_to_do
 from harness.trial.resume import (
-    Drift,
     campaign_drift,
     check_plan,
+    drift,
     host_drift,
     settle,
     target_drift,
@@ -174,23 +174,26 @@ def test_comment_does_not_change_the_campaign(make_campaign):
 def test_changed_campaign_shows_the_lines(tmp_path, make_campaign, make_manifest):
     (tmp_path / "campaign.yaml").write_text("name: c\nruns: 3\nseed: 1\n")
     campaign = make_campaign(text=b"name: c\nruns: 4\nseed: 1\n", runs=4)
-    (drift,) = campaign_drift(tmp_path, make_manifest(), campaign)
-    assert "-runs: 3" in drift.what
-    assert "+runs: 4" in drift.what
-    assert "as the trial began" in drift.what
+    (found,) = campaign_drift(tmp_path, make_manifest(), campaign)
+    assert "-runs: 3" in found.what
+    assert "+runs: 4" in found.what
+    assert "as the trial began" in found.what
 
 
 def test_changed_target_names_the_file():
-    (drift,) = target_drift(
+    (found,) = target_drift(
         {"/bin/a": "1" * 64, "/bin/b": "2"}, {"/bin/a": "3" * 64, "/bin/b": "2"}
     )
-    assert "/bin/a has changed" in drift.what
-    assert "111111111111" in drift.what
-    assert "333333333333" in drift.what
+    assert "/bin/a has changed" in found.what
+    assert "111111111111" in found.what
+    assert "333333333333" in found.what
 
 
 def test_target_that_came_or_went_is_a_drift():
-    assert [drift.new for drift in target_drift({"/a": "1"}, {"/b": "1"})] == ["not used", "1"]
+    assert [one.where for one in target_drift({"/a": "1"}, {"/b": "1"})] == [
+        "1 -> not used",
+        "not used -> 1",
+    ]
 
 
 def test_host_is_its_machine_id_and_its_processor(make_manifest):
@@ -212,7 +215,7 @@ def store(tmp_path, make_manifest):
 
 
 def test_drift_is_refused_with_all_of_it(store):
-    drifts = [Drift(what="one changed", old="1", new="2"), Drift(what="two", old="3", new="4")]
+    drifts = [drift("one changed", "1", "2"), drift("two", "3", "4")]
     with pytest.raises(StoreError, match=r"one changed\ntwo") as caught:
         settle(store, drifts, accept=False)
     assert "--accept-drift" in str(caught.value)
@@ -220,7 +223,7 @@ def test_drift_is_refused_with_all_of_it(store):
 
 
 def test_accepted_drift_is_recorded(store):
-    settle(store, [Drift(what="one changed", old="1", new="2")], accept=True)
+    settle(store, [drift("one changed", "1", "2")], accept=True)
     (finding,) = map(json.loads, (store.path / "findings.jsonl").read_text().splitlines())
     assert (finding["check"], finding["when"], finding["what"]) == (
         "drift",
@@ -233,9 +236,9 @@ def test_accepted_drift_is_recorded(store):
 def test_another_host_of_the_same_name_is_told_apart(make_manifest):
     # the attacks on 0.1.0, B16: "it was vm, now it is vm"
     manifest = make_manifest(host="vm", host_id="abc", cpu_model="m")
-    (drift,) = host_drift(manifest, "vm", "def", "m")
+    (found,) = host_drift(manifest, "vm", "def", "m")
     assert (
-        drift.what
+        found.what
         == "the host has changed: it is another one of the name vm, with another machine id"
     )
 

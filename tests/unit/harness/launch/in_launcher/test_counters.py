@@ -11,7 +11,7 @@ import pytest
 
 from harness.launch.in_launcher.counters import Counters
 from harness.meters.counters import Answer, CounterPlan
-from harness.meters.perf_event import EventAttributes
+from harness.meters.perf_event import event_attributes
 from harness.meters.pmus import Resolved
 
 PLAN = {"machine": "x86_64"}
@@ -177,11 +177,8 @@ def test_every_event_that_counts_is_inherited_and_one_of_ours_is_not():
     inherited = [bool(flags(one) & 1 << 1) for one in kernel.open_now.values()]
     assert inherited == [False, True]
     ours, cycles = kernel.open_now.values()
-    assert ours == EventAttributes(kind=SOFTWARE, config=9, disabled=True, user_only=True).packed()
-    assert (
-        cycles
-        == EventAttributes(kind=0, config=0, disabled=True, inherit=True, on_exec=True).packed()
-    )
+    assert ours == event_attributes(SOFTWARE, (9, 0, 0, 0), disabled=True, user_only=True)
+    assert cycles == event_attributes(0, (0, 0, 0, 0), disabled=True, inherit=True, on_exec=True)
 
 
 def test_a_kernel_that_became_stricter_leaves_the_value_out():

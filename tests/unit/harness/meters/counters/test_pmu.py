@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
+from harness.host.state import MissingEvent
 from harness.host.tree import Tree
 from harness.meters.counter_events import EVENTS, parse_raw
 from harness.meters.counters import plan_of
-from harness.meters.pmus import Pmus, Refused, Resolved, resolve_event
+from harness.meters.pmus import Pmus, Resolved, resolve_event
 
 plant = runpy.run_path(str(Path(__file__).parents[4] / "hosts" / "trees.py"))["plant"]
 DEVICES = "sys/bus/event_source/devices"
@@ -83,7 +84,7 @@ def test_terms_lie_where_the_format_says(tmp_path, raw, kind, words):
 )
 def test_what_no_pmu_counts_is_told_with_the_file(tmp_path, raw, what):
     found = resolve_event("x", raw, pmus(tmp_path))
-    assert isinstance(found, Refused), found
+    assert isinstance(found, MissingEvent), found
     assert what in found.what
     assert found.where.startswith(f"/{DEVICES}")
 
@@ -114,7 +115,7 @@ def test_on_cores_of_two_kinds_the_kind_of_the_targets_is_named(tmp_path):
 @pytest.mark.parametrize("cpus", [None, (15, 16), (30,)])
 def test_targets_that_may_change_between_kinds_are_not_counted(tmp_path, cpus):
     found = resolve_event("cycles", None, pmus(tmp_path, HYBRID, cpus))
-    assert isinstance(found, Refused)
+    assert isinstance(found, MissingEvent)
     assert "cores of several kinds" in found.what
     assert "cpu_core: CPUs 0-15, cpu_atom: CPUs 16-23" in found.where or "cpu_atom" in found.where
     assert "isolation.cpus" in found.fix
@@ -133,7 +134,7 @@ def test_garbage_in_the_files_is_never_a_wrong_event(tmp_path):
     ):
         tree = PLAIN | {f"{DEVICES}/cpu/format/event": word}
         found = resolve_event("x", "cpu/event=0x3c/", pmus(tmp_path / str(number), tree))
-        assert isinstance(found, Refused), word
+        assert isinstance(found, MissingEvent), word
 
 
 @given(st.integers(0, 2**12 - 1))
@@ -151,7 +152,7 @@ def test_the_bits_of_a_split_term_come_back(value):
         def text(self, path):
             return "config:0-7,32-35" if path.endswith("format/split") else None
 
-    found = Pmus(Planted(), (0,)).encoded(parse_raw(f"cpu/split={value}/")).words[0]
+    found = Pmus(Planted(), (0,)).resolved("x", parse_raw(f"cpu/split={value}/")).words[0]
     assert (found & 0xFF) | (found >> 32) << 8 == value
 
 

@@ -17,7 +17,14 @@ from hypothesis import given, strategies as st
 
 from harness.host.reader import Host
 from harness.host.state import PowerEvent
-from harness.meters.energy import IDLE_S, EnergyMeter, measure_idle, open_energy, perf_counter
+from harness.meters.energy import (
+    IDLE_S,
+    EnergyCounter,
+    EnergyMeter,
+    measure_idle,
+    open_energy,
+    perf_counter,
+)
 from harness.meters.perf_event import PerfCalls
 
 hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[4] / "hosts" / "trees.py")))
@@ -245,16 +252,9 @@ def test_of_no_package_alone_is_the_energy_told(machine):
 )
 def test_whatever_the_range_the_energy_is_the_sum_of_what_was_used(range_uj, used, every):
     # the counter of microjoules is a sum modulo its range; no read may miss a whole round of it
-    class Counting:
-        name, joules, range = "package-0", 1e-6, range_uj
-        total = 12_345
-
-        def read(self):
-            return self.total % range_uj
-
-        def close(self): ...
-
-    counter, clock = Counting(), Machine.__new__(Machine)
+    shown = [12_345]
+    counter = EnergyCounter("package-0", 1e-6, range_uj, lambda: sum(shown) % range_uj)
+    clock = Machine.__new__(Machine)
     clock.now = 0.0
     meter = EnergyMeter([counter], "powercap")
     with pytest.MonkeyPatch.context() as patch:
@@ -262,10 +262,10 @@ def test_whatever_the_range_the_energy_is_the_sum_of_what_was_used(range_uj, use
         meter.begin()
         for step in used:
             clock.now += every
-            counter.total += step
+            shown.append(step)
             meter._take()
         clock.now += 0.2
-        counter.total += 7
+        shown.append(7)
         spent = meter.end()
     ambiguous = 1000 * (max(every, 0.2) + 0.01) * 1e6 >= range_uj
     assert (spent.joules is None) is ambiguous

@@ -11,7 +11,7 @@ import os
 
 import pytest
 
-from harness.meters.perf_event import MACHINES, EventAttributes, PerfCalls
+from harness.meters.perf_event import MACHINES, PerfCalls, event_attributes
 
 _SOFTWARE, _PAGE_FAULTS, _TASK_CLOCK = 1, 2, 1
 
@@ -50,11 +50,9 @@ class _Header(ctypes.Structure):
 
 
 def test_the_attributes_lie_where_the_kernel_reads_them():
-    given = EventAttributes(
-        kind=4, config=5, config1=6, config2=7, config3=8, disabled=True, on_exec=True
-    )
-    laid = _Header.from_buffer_copy(given.packed())
-    assert ctypes.sizeof(_Header) == laid.size == len(given.packed()) == 136
+    given = event_attributes(4, (5, 6, 7, 8), disabled=True, on_exec=True)
+    laid = _Header.from_buffer_copy(given)
+    assert ctypes.sizeof(_Header) == laid.size == len(given) == 136
     assert (laid.type, laid.config, laid.config1, laid.config2, laid.config3) == (4, 5, 6, 7, 8)
     assert (laid.disabled, laid.inherit, laid.pinned, laid.enable_on_exec) == (1, 0, 0, 1)
     assert (laid.exclude_user, laid.exclude_kernel, laid.exclude_hv) == (0, 0, 0)
@@ -71,7 +69,7 @@ def test_the_attributes_lie_where_the_kernel_reads_them():
     ],
 )
 def test_each_option_is_its_bit_and_no_other(option, bits):
-    laid = _Header.from_buffer_copy(EventAttributes(kind=1, config=1, **{option: True}).packed())
+    laid = _Header.from_buffer_copy(event_attributes(1, (1, 0, 0, 0), **{option: True}))
     flags = [name for name, *rest in _Header._fields_ if len(rest) == 2]
     assert {name for name in flags if getattr(laid, name)} == set(bits)
 
@@ -82,7 +80,7 @@ def calls():
     try:
         made.close(
             made.open(
-                EventAttributes(kind=_SOFTWARE, config=_TASK_CLOCK, user_only=True).packed(),
+                event_attributes(_SOFTWARE, (_TASK_CLOCK, 0, 0, 0), user_only=True),
                 pid=0,
                 cpu=-1,
             )
@@ -95,8 +93,8 @@ def calls():
 
 
 def test_an_event_counts_from_when_it_is_opened(calls):
-    attributes = EventAttributes(kind=_SOFTWARE, config=_PAGE_FAULTS, user_only=True)
-    fd = calls.open(attributes.packed(), pid=0, cpu=-1)
+    attributes = event_attributes(_SOFTWARE, (_PAGE_FAULTS, 0, 0, 0), user_only=True)
+    fd = calls.open(attributes, pid=0, cpu=-1)
     try:
         assert fcntl.fcntl(fd, fcntl.F_GETFD) & fcntl.FD_CLOEXEC
         before = calls.read(fd)[0]
@@ -112,14 +110,14 @@ def test_an_event_counts_from_when_it_is_opened(calls):
 
 def test_what_is_not_there_is_told_by_its_number(calls):
     with pytest.raises(OSError, match=os.strerror(errno.ENOENT)) as caught:
-        calls.open(EventAttributes(kind=0x7FFFFFF0, config=1).packed(), pid=0, cpu=-1)
+        calls.open(event_attributes(0x7FFFFFF0, (1, 0, 0, 0)), pid=0, cpu=-1)
     assert caught.value.errno == errno.ENOENT
 
 
 def test_an_unknown_machine_is_told_and_never_called(monkeypatch):
     monkeypatch.setattr(os, "uname", lambda: os.uname_result(("Linux", "n", "6", "v", "pdp11")))
     with pytest.raises(OSError, match=os.strerror(errno.ENOSYS)):
-        PerfCalls().open(EventAttributes(kind=1, config=1).packed(), pid=0, cpu=-1)
+        PerfCalls().open(event_attributes(1, (1, 0, 0, 0)), pid=0, cpu=-1)
 
 
 def test_the_numbers_are_those_of_the_kernels_tables():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -56,11 +58,11 @@ def grouped(**isolation):
 
 def test_groups_are_taken_where_they_are(found):
     found(Groups())
-    had = grouped().entered(spawned=False)
+    had = grouped()
     assert had.to_dict() == {"controllers": "memory pids", "entry": "moved"}
-    assert had.entered(spawned=True).to_dict()["entry"] == "spawned"
-    assert had.findings() == ()
-    with had:
+    assert dataclasses.replace(had, spawned=True).to_dict()["entry"] == "spawned"
+    assert tuple(had.findings()) == ()
+    with contextlib.closing(had):
         pass
     assert had.groups.closed
 
@@ -68,7 +70,7 @@ def test_groups_are_taken_where_they_are(found):
 def test_whoever_wants_no_containment_has_none(found):
     asked = found(Groups())
     had = grouped(containment="none")
-    assert (asked, had.groups, had.to_dict(), had.findings()) == ([], None, None, ())
+    assert (asked, had.groups, had.to_dict(), [*had.findings()]) == ([], None, None, [])
 
 
 @pytest.mark.parametrize("containment", ["auto", "none"])
@@ -116,14 +118,14 @@ def test_an_attempt_that_failed_is_told_and_what_can_be_seen_beforehand_is_not(f
     assert (finding.check, finding.status) == ("containment", "unknown")
     assert "no group can be made in /g" in finding.what
     found(NoGroupsError("no cgroup of version 2 is mounted here"), own=None)
-    assert grouped().findings() == ()  # the check `cgroup` says so
+    assert tuple(grouped().findings()) == ()  # the check `cgroup` says so
 
 
 def test_controllers_that_are_withheld_are_told_and_the_rest_is_taken(found):
     found(Groups((), withheld="/g does not hand down its controller 'memory'"))
     had = grouped()
     assert had.to_dict()["controllers"] == "none"
-    assert "does not hand down" in had.findings()[0].what
+    assert "does not hand down" in next(had.findings()).what
 
 
 def test_an_environment_without_groups_says_so():
