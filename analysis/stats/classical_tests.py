@@ -310,7 +310,14 @@ def ks_centred(x: ArrayLike, y: ArrayLike) -> PairTests:
     path = np.cumsum(np.where(order < n, m, -n), axis=1)
     crossed = np.where(ends, np.abs(path), 0).max(axis=1)
     if n * m < _KS_EXACT_BELOW:
-        pvalue = _smirnov(crossed, ends, n, m)
+        keys = np.concatenate([crossed[:, None].view(np.uint8), np.packbits(ends, axis=1)], axis=1)
+        _, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        each = max(1, _CHUNK // (min(n, m) + 1))
+        laws = [
+            _paths(crossed[part], ends[part], min(n, m), max(n, m))
+            for part in np.split(first, range(each, first.size, each))
+        ]
+        pvalue = np.where(crossed > 0, np.concatenate(laws)[which.ravel()], 1.0)
     else:
         pvalue = _kolmogorov(math.sqrt(n * m / (n + m)) * crossed / (n * m))
     return PairTests(
@@ -318,21 +325,6 @@ def ks_centred(x: ArrayLike, y: ArrayLike) -> PairTests:
         pvalue=pvalue,
         exact=np.full(len(both), n * m < _KS_EXACT_BELOW),
     )
-
-
-def _smirnov(crossed: Whole, ends: Flags, n: int, m: int) -> Array:
-    """Give P(D n m >= crossed) given the ties: `ends` marks the last value of each tied group.
-
-    The law depends on the two alone, so equal rows are computed once.
-    """
-    keys = np.concatenate([crossed[:, None].view(np.uint8), np.packbits(ends, axis=1)], axis=1)
-    _, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    each = max(1, _CHUNK // (min(n, m) + 1))
-    laws = [
-        _paths(crossed[part], ends[part], min(n, m), max(n, m))
-        for part in np.split(first, range(each, first.size, each))
-    ]
-    return np.where(crossed > 0, np.concatenate(laws)[which.ravel()], 1.0)
 
 
 def _paths(crossed: Whole, ends: Flags, a: int, b: int) -> Array:

@@ -331,7 +331,8 @@ def _friedman(ranks: np.ndarray, n: int, untied: float | None) -> Friedman:
     k = ranks.size
     plain = 12 * n / (k * (k + 1)) * float(np.sum((ranks - (k + 1) / 2) ** 2))
     tied = plain / untied if untied else None  # every benchmark ties all systems: nothing to say
-    f = _davenport(plain, n, k)
+    left = n * (k - 1) - plain
+    f = (n - 1) * plain / left if left > 1e-12 * n * k else None
     return Friedman(
         ranks=tuple(ranks.tolist()),
         benchmarks=n,
@@ -342,11 +343,6 @@ def _friedman(ranks: np.ndarray, n: int, untied: float | None) -> Friedman:
         f=f,
         f_pvalue=None if f is None else float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))),
     )
-
-
-def _davenport(plain: float, n: int, k: int) -> float | None:
-    left = n * (k - 1) - plain
-    return (n - 1) * plain / left if left > 1e-12 * n * k else None
 
 
 @door

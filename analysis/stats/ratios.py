@@ -107,7 +107,8 @@ class Ratios:
         high = self.most
         at_low, at_high = self._first(low), self._first(high)
         while int((at_low - at_high).sum()) > few:
-            middle = _middle(low, high)
+            ends = np.array([low, high]).view(np.int64)
+            middle = float((ends[:1] + (ends[1:] - ends[:1]) // 2).view(np.float64)[0])
             if middle == low:
                 break
             at_middle = self._first(middle)
@@ -156,9 +157,3 @@ class Ratios:
             if not step.any():
                 return first
             first += step
-
-
-def _middle(low: float, high: float) -> float:
-    """Halve the floating-point numbers from one positive number to another."""
-    ends = np.array([low, high]).view(np.int64)
-    return float((ends[:1] + (ends[1:] - ends[:1]) // 2).view(np.float64)[0])

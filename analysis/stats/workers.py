@@ -322,7 +322,10 @@ class _Task(Generic[Item, Found]):
         hold_to(self.edition)
         if self.parent is not None:
             _end_with(self.parent)
-            _stand_somewhere()
+            try:
+                Path.cwd()
+            except FileNotFoundError:
+                os.chdir("/")
         return pickle.dumps(self(item), protocol=5)
 
 
@@ -336,17 +339,6 @@ def _end_with(parent: int) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True, name="fairtrial-parent").start()
-
-
-def _stand_somewhere() -> None:
-    """Leave a folder that was removed since this process started: some libraries ask where they are.
-
-    joblib keeps its processes for the next call, which may come from another folder.
-    """
-    try:
-        Path.cwd()
-    except FileNotFoundError:
-        os.chdir("/")
 
 
 @contextmanager

@@ -124,7 +124,14 @@ def draw_density(
         alpha = 0.75 if x.size < 200 else 0.2
         axes.vlines(x, -0.055 * top, -0.012 * top, color=INK, linewidth=0.7, alpha=alpha)
         axes.axhline(0, color=PALE, linewidth=0.6)
-    _mark_cut_peaks(axes, grid, curve, top)
+    inner = np.concatenate(([-np.inf], curve, [-np.inf]))
+    peaks = np.flatnonzero((curve > top) & (curve >= inner[:-2]) & (curve > inner[2:]))
+    if peaks.size:
+        most = "up to " if peaks.size > 1 else ""
+        axes.plot(
+            grid[peaks], np.full(peaks.size, top), linestyle="", marker="^", color=INK,
+            markersize=5, clip_on=False, label=f"goes on to {most}{curve.max() / top:.2g}x the height",
+        )  # fmt: skip
     density_axis(axes, Scale(*window), unit, top)
 
 
@@ -185,18 +192,6 @@ def _places_in_picture(mixture: Mixture, window: tuple[float, float]) -> Array:
     inside = near[(near >= even[0]) & (near <= even[-1])]
     places = np.unique(np.concatenate((even, inside)))
     return places[places > 0] if mixture.scale == "log" else places
-
-
-def _mark_cut_peaks(axes: Axes, grid: Array, curve: Array, top: float) -> None:
-    """Mark where the density leaves the picture, and say in the legend how far it goes."""
-    inner = np.concatenate(([-np.inf], curve, [-np.inf]))
-    peaks = np.flatnonzero((curve > top) & (curve >= inner[:-2]) & (curve > inner[2:]))
-    if peaks.size:
-        most = "up to " if peaks.size > 1 else ""
-        axes.plot(
-            grid[peaks], np.full(peaks.size, top), linestyle="", marker="^", color=INK,
-            markersize=5, clip_on=False, label=f"goes on to {most}{curve.max() / top:.2g}x the height",
-        )  # fmt: skip
 
 
 _CONTEST_NAME, _SHORT_NAME = 24, 14  # columns for names

@@ -88,7 +88,13 @@ def prepared(
 ) -> Sample:
     """Check a sample and put it on the scale of the fit, as `fit_mixture` does first."""
     _check_options(variance_floor, resolution, scale)
-    x = _sorted_values(values)
+    x = numbers(values, "the values to be fitted")
+    if x.size < 2:
+        said = f"a mixture needs at least 2 values, and there are {x.size}"
+        raise InsufficientDataError(said, n=x.size, needed=2)
+    if not np.isfinite(x).all():
+        raise AnalysisError("a value to be fitted is not finite", fix="leave out failed runs")
+    x.sort()
     floor = variance_floor
     if scale == "log" and x[0] <= 0:
         raise AnalysisError(
@@ -119,17 +125,6 @@ def _check_options(variance_floor: float, resolution: float | None, scale: str) 
         raise UsageError(f"resolution must be a positive number, not {resolution!r}")
     if resolution is not None and variance_floor:
         raise UsageError("variance_floor and resolution both set the floor", fix="give one of them")
-
-
-def _sorted_values(values: ArrayLike) -> Array:
-    x = numbers(values, "the values to be fitted")
-    if x.size < 2:
-        said = f"a mixture needs at least 2 values, and there are {x.size}"
-        raise InsufficientDataError(said, n=x.size, needed=2)
-    if not np.isfinite(x).all():
-        raise AnalysisError("a value to be fitted is not finite", fix="leave out failed runs")
-    x.sort()
-    return x
 
 
 REFERENCES = (

@@ -101,7 +101,13 @@ def session_cautions(
     yield from _two_speeds(layout, zeroed, lines, (ours + theirs).tolist())
     yield from _few(layout, lines, these, least)
     if dependence is not None and dependence.warned:
-        yield _depending(dependence)
+        whose = "" if dependence.side is None else f" of the {dependence.side}"
+        yield Caution(
+            "sessions-depend",
+            f"sessions{whose} resemble the ones before them (lag 1 = {dependence.lag1:.2f}, p "
+            f"{figures.pvalue(dependence.pvalue)}): intervals are too narrow, by a factor of about "
+            f"{figures.significant(dependence.factor, 2)}, and words come too easily. Spread the sessions over days",
+        )
 
 
 def _two_speeds(
@@ -165,16 +171,6 @@ def _few(
             f"{_ENOUGH} or more",
             names if max(judged) > _FEW_SESSIONS else (),  # of all benchmarks none is named
         )
-
-
-def _depending(found: Dependence) -> Caution:
-    whose = "" if found.side is None else f" of the {found.side}"
-    return Caution(
-        "sessions-depend",
-        f"sessions{whose} resemble the ones before them (lag 1 = {found.lag1:.2f}, p "
-        f"{figures.pvalue(found.pvalue)}): intervals are too narrow, by a factor of about "
-        f"{figures.significant(found.factor, 2)}, and words come too easily. Spread the sessions over days",
-    )
 
 
 _FEW_BENCHMARKS = 5  # benchmarks below which a law of others like them is little known

@@ -129,19 +129,6 @@ class _QuotesError(Exception):
     """A record's quotes do not match: the line on which it begins, and why."""
 
 
-def _begins_like_entries(text: str) -> bool:
-    try:
-        _, first = next(_records(text))
-    except (StopIteration, _QuotesError):
-        return False
-    names, numbers = first[:3], first[3:]
-    return _is_heading(first) or (
-        len(first) == len(_HEADING)
-        and all(cell and not NUMBER.fullmatch(cell) for cell in names)
-        and all(cell in _MISSING or NUMBER.fullmatch(cell) for cell in numbers)
-    )
-
-
 def read_entries(path: Path) -> list[ConfigEntry]:
     """Read the benchmarks of a configuration."""
     try:
@@ -342,7 +329,16 @@ def looks_like_speedup_config(path: Path) -> bool:
         return True
     try:
         with path.open(encoding="utf-8-sig", errors="replace") as file:
-            return _begins_like_entries(file.read(65536))
+            try:
+                _, first = next(_records(file.read(65536)))
+            except (StopIteration, _QuotesError):
+                return False
+            names, numbers = first[:3], first[3:]
+            return _is_heading(first) or (
+                len(first) == len(_HEADING)
+                and all(cell and not NUMBER.fullmatch(cell) for cell in names)
+                and all(cell in _MISSING or NUMBER.fullmatch(cell) for cell in numbers)
+            )
     except OSError:
         return False
 

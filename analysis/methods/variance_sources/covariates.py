@@ -201,7 +201,10 @@ def _drawn(trial: Trial) -> Iterator[Covariate]:
 
 def _order(trial: Trial) -> Iterator[Covariate]:
     """Give the place of each run in its block, and which program was executed before it."""
-    place = _places(trial)
+    place = np.full(len(trial), np.nan)
+    planned = np.flatnonzero(~trial.warmup & (trial.position >= 0))
+    for rows in _blocks(trial, planned, trial.position):
+        place[rows] = np.arange(rows.size)
     shuffled: Kind = "randomized" if _is_shuffled(trial, place) else "observed"
     yield Covariate(name="position", kind=shuffled, values=read_only(place), known_before=True)
     first = np.ones(len(trial), dtype=np.bool_)  # of a session, or after it was resumed
@@ -237,15 +240,6 @@ def _blocks(trial: Trial, rows: Integers, place: NDArray[Any]) -> list[Integers]
     order = rows[np.lexsort((place[rows], trial.block[rows], trial.session[rows]))]
     new = (np.diff(trial.session[order]) != 0) | (np.diff(trial.block[order]) != 0)
     return np.split(order, np.flatnonzero(new) + 1)
-
-
-def _places(trial: Trial) -> Floats:
-    """Count the runs of each block in their planned order; nan of warm-ups."""
-    place = np.full(len(trial), np.nan)
-    planned = np.flatnonzero(~trial.warmup & (trial.position >= 0))
-    for rows in _blocks(trial, planned, trial.position):
-        place[rows] = np.arange(rows.size)
-    return place
 
 
 def _is_shuffled(trial: Trial, place: Floats) -> bool:

@@ -186,10 +186,6 @@ def columns_of(covariate: Covariate, rows: Integers) -> Columns | None:
     if two and covariate.count is None:
         codes = np.where(known, np.searchsorted(distinct, values), np.nan)
         return _levels(codes, known, tuple(f"{one:.0f}" for one in distinct.tolist()))
-    return _number(values, known)
-
-
-def _number(values: Floats, known: NDArray[np.bool_]) -> Columns:
     centre = float(values[known].mean())
     scale = float(np.abs(values[known] - centre).max()) or 1.0
     column = np.where(known, (values - centre) / scale, 0.0)[:, None]
