@@ -17,9 +17,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, Union, get_args, get_origin
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..errors import AnalysisError, FairtrialError, UsageError
+from .samples import Array
 
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
@@ -151,7 +152,7 @@ def numbers(
     *,
     dimensions: int | None = 1,
     wrong: type[FairtrialError] = UsageError,
-) -> NDArray[np.float64]:
+) -> Array:
     """Give values as a new array of doubles; whether they are finite is not looked at.
 
     Parameters

@@ -52,16 +52,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import chdtri, gammaln, ndtr, ndtri, stdtrit
 
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from .ranks import rank_sum_table
+from .samples import Array, Flags, Indices, Integers
 
 _FEW = 10
 
 
-def normal_positions(n: int) -> NDArray[np.float64]:
+def normal_positions(n: int) -> Array:
     """Give the standard normal quantiles of n ordered values, ascending, shape (n,).
 
     Their shares are (k - a) / (n + 1 - 2a) with a = 3/8 ([1]_), and with a = 1/2 above 10 values, as
@@ -72,7 +73,6 @@ def normal_positions(n: int) -> NDArray[np.float64]:
     return np.asarray(ndtri(shares))
 
 
-Array = NDArray[np.float64]
 LEAST, MOST = 3, 5000  # the sizes that Royston's approximation serves
 
 # Royston's polynomials, lowest power first: the two outer weights in n^-1/2 ...
@@ -171,9 +171,6 @@ def _pvalue(rest: Array, n: int) -> Array:
 def _polynomial(coefficients: tuple[float, ...], x: float) -> float:
     return float(sum(c * x**k for k, c in enumerate(coefficients)))
 
-
-Whole = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 # R: the sizes up to which ks.test and wilcox.test are exact.
 _KS_EXACT_BELOW = 10_000  # n m
@@ -327,7 +324,7 @@ def ks_centred(x: ArrayLike, y: ArrayLike) -> PairTests:
     )
 
 
-def _paths(crossed: Whole, ends: Flags, a: int, b: int) -> Array:
+def _paths(crossed: Integers, ends: Flags, a: int, b: int) -> Array:
     """Follow the chances of all orders of a + b values, and collect those that go as far.
 
     The state is how many of the a smaller sample's values have come so far; each next value is one of
@@ -404,7 +401,7 @@ def rank_sum(x: ArrayLike, y: ArrayLike) -> PairTests:
     return PairTests(statistic=w, pvalue=pvalue, exact=exact)
 
 
-def _sorted(rows: Array) -> tuple[NDArray[np.intp], Array]:
+def _sorted(rows: Array) -> tuple[Indices, Array]:
     """Give the order of each row, and the row in it."""
     order = np.argsort(rows, axis=1, kind="stable")
     return order, np.take_along_axis(rows, order, axis=1)
@@ -439,15 +436,13 @@ def _pairs(x: ArrayLike, y: ArrayLike, *, least: int) -> tuple[Array, Array]:
     return np.ldexp(a, exponent), np.ldexp(b, exponent)
 
 
-Floats = NDArray[np.float64]
-
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
 _FAR = 9.0  # standard deviations of a normal beyond which less than 1e-18 of it lies
 _TAIL = 1e-18  # of chi that is left out at either end
 _STEPS = 48  # halvings of a bracket: 1e-13 of it
 
 
-def least_shift(power: float, freedom: ArrayLike, alpha: float) -> Floats:
+def least_shift(power: float, freedom: ArrayLike, alpha: float) -> Array:
     """Give the smallest shift, in standard errors, that a two-sided t test tells with this power.
 
     Parameters
@@ -482,7 +477,7 @@ def least_shift(power: float, freedom: ArrayLike, alpha: float) -> Floats:
     degrees = np.asarray(freedom, dtype=np.float64)
     if not ((degrees >= 1).all() and np.isfinite(degrees).all()):
         raise UsageError("degrees of freedom must be finite and at least 1")
-    quantile: Floats = np.asarray(stdtrit(degrees, 1 - alpha / 2))
+    quantile: Array = np.asarray(stdtrit(degrees, 1 - alpha / 2))
     low = np.zeros_like(degrees)
     high = np.full_like(degrees, _FAR) + quantile * np.sqrt(chdtri(degrees, 1 - power) / degrees)
     for _ in range(_STEPS):
@@ -493,7 +488,7 @@ def least_shift(power: float, freedom: ArrayLike, alpha: float) -> Floats:
     return (low + high) / 2
 
 
-def _beyond(shift: Floats, freedom: Floats, quantile: Floats) -> Floats:
+def _beyond(shift: Array, freedom: Array, quantile: Array) -> Array:
     """Integrate P(Z + shift > quantile * u) over the density of u = chi / sqrt(freedom)."""
     ends = (np.sqrt(chdtri(freedom, tail) / freedom) for tail in (1 - 1e-16, _TAIL))
     least, most = (np.asarray(end) for end in ends)
@@ -510,5 +505,5 @@ def _beyond(shift: Floats, freedom: Floats, quantile: Floats) -> Floats:
     constant = math.log(2) + freedom / 2 * np.log(freedom / 2) - gammaln(freedom / 2)
     density = np.exp(logs + constant[shape])
     inside = ndtr(shift[shape] - quantile[shape] * u) * density
-    total: Floats = (inside * half * _WEIGHTS).sum(axis=(-2, -1))
+    total: Array = (inside * half * _WEIGHTS).sum(axis=(-2, -1))
     return np.clip(total, 0.0, 1.0)

@@ -13,13 +13,13 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..errors import UsageError
+from .samples import Array
 
 Correction = Literal["holm", "bh", "none"]
 CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
-Floats = NDArray[np.float64]
 
 
 def check_correction(correction: str) -> None:
@@ -37,7 +37,7 @@ def check_correction(correction: str) -> None:
         )
 
 
-def adjusted(pvalues: ArrayLike, correction: Correction = "holm") -> Floats:
+def adjusted(pvalues: ArrayLike, correction: Correction = "holm") -> Array:
     """Adjust p-values, so that each can be held against the level of the whole family.
 
     Parameters
@@ -69,7 +69,7 @@ def adjusted(pvalues: ArrayLike, correction: Correction = "holm") -> Floats:
     return given
 
 
-def holm_steps(pvalues: ArrayLike, correction: Correction = "holm") -> Floats:
+def holm_steps(pvalues: ArrayLike, correction: Correction = "holm") -> Array:
     """Give the factor by which the level is divided at each p-value's own step.
 
     Parameters

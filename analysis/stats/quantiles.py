@@ -25,16 +25,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betainc, stdtrit
 
 from ..errors import InsufficientDataError, UsageError
-from .samples import read_only
-
-Floats = NDArray[np.float64]
+from .samples import Array, read_only
 
 
-def harrell_davis(values: Floats, shares: tuple[float, ...]) -> Floats:
+def harrell_davis(values: Array, shares: tuple[float, ...]) -> Array:
     """Estimate quantiles ([1]_, section 2): smoother than single order statistics of few runs.
 
     Parameters
@@ -67,7 +64,7 @@ def harrell_davis(values: Floats, shares: tuple[float, ...]) -> Floats:
 
 
 @functools.lru_cache(maxsize=256)
-def _weights(n: int, shares: tuple[float, ...]) -> Floats:
+def _weights(n: int, shares: tuple[float, ...]) -> Array:
     """Give the weight of each order statistic, shape (k, n): a beta law's steps."""
     p = np.array(shares)[:, None]
     steps = betainc((n + 1) * p, (n + 1) * (1 - p), np.arange(n + 1) / n)
@@ -99,14 +96,14 @@ class Shift:
     """
 
     shares: tuple[float, ...]
-    logs: Floats
-    half: Floats
+    logs: Array
+    half: Array
     sessions: int
     left_out: int
 
 
 def shift_of(
-    ours: Sequence[Floats], theirs: Sequence[Floats], *, paired: bool, confidence: float
+    ours: Sequence[Array], theirs: Sequence[Array], *, paired: bool, confidence: float
 ) -> Shift | None:
     """Give the shift function: Harrell-Davis quantiles per session and side, t over the sessions.
 
@@ -155,7 +152,7 @@ def shift_of(
     return Shift(shares=shares, logs=logs, half=half, sessions=count, left_out=left_out)
 
 
-def mean_shift(table: Floats, confidence: float) -> tuple[Floats, Floats]:
+def mean_shift(table: Array, confidence: float) -> tuple[Array, Array]:
     """Give the mean over sessions of each column, and half its t interval (nan of one session).
 
     Parameters
@@ -173,7 +170,7 @@ def mean_shift(table: Floats, confidence: float) -> tuple[Floats, Floats]:
     return centre, _half(error, np.full(centre.shape, n - 1.0), confidence)
 
 
-def _welch(ours: Floats, theirs: Floats, confidence: float) -> tuple[Floats, Floats]:
+def _welch(ours: Array, theirs: Array, confidence: float) -> tuple[Array, Array]:
     centre = ours.mean(axis=0) - theirs.mean(axis=0)
     sizes = np.array([ours.shape[0], theirs.shape[0]], dtype=np.float64)
     if sizes.min() < 2:
@@ -185,10 +182,10 @@ def _welch(ours: Floats, theirs: Floats, confidence: float) -> tuple[Floats, Flo
     return centre, _half(np.sqrt(total), freedom, confidence)
 
 
-def _half(error: Floats, freedom: Floats, confidence: float) -> Floats:
+def _half(error: Array, freedom: Array, confidence: float) -> Array:
     error = np.where(error < _ROUNDING, 0.0, error)
     return np.asarray(stdtrit(freedom, (1 + confidence) / 2) * error)
 
 
-def _least(runs: Sequence[Floats]) -> int:
+def _least(runs: Sequence[Array]) -> int:
     return min(one.size for one in runs)

@@ -30,16 +30,16 @@ from functools import lru_cache
 from itertools import accumulate
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..errors import InsufficientDataError, UsageError
 from .arguments import counted, door, numbers
+from .samples import Array
 
 TIE_TOLERANCE = 1e-10
 # Half-integers are exact in floating point; this only forgives a caller's own summation.
 _STEP = 1e-6
 _LARGEST_SIGNED_RANK = 1000  # 2 ** -n must not underflow
-Array = NDArray[np.float64]
 
 
 def midranks(values: ArrayLike, *, tolerance: float = TIE_TOLERANCE) -> Array:

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Places = NDArray[np.int64]
+from .samples import Array, Integers
+
 MADE = 1 << 18  # up to so many ratios making and sorting them is quicker than searching
 _FEW = 1 << 14  # so many ratios are sorted rather than halved
 
@@ -30,7 +29,7 @@ class Window:
     """
 
     values: Array
-    counts: Places
+    counts: Integers
     before: int
     under: float
     over: float
@@ -52,8 +51,8 @@ class Ratios:
 
     upper: Array
     lower: Array
-    often: Places
-    rest: Places
+    often: Integers
+    rest: Integers
 
     @classmethod
     def of(cls, upper: Array, lower: Array) -> Self:
@@ -142,10 +141,10 @@ class Ratios:
             over=float(over.min(initial=np.inf)),
         )
 
-    def _count(self, first: Places) -> int:
+    def _count(self, first: Integers) -> int:
         return int((self.often * self.rest[first]).sum())
 
-    def _first(self, g: float) -> Places:
+    def _first(self, g: float) -> Integers:
         """Give, for each upper value, the first lower value with a ratio of at most g."""
         with np.errstate(over="ignore", under="ignore"):
             first = np.searchsorted(self.lower, self.upper / g).astype(np.int64)

@@ -31,12 +31,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import brentq
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
+from .samples import Array, Integers
+
 _LIKELIHOOD_ROUNDING = 1e-13
 
 
@@ -51,7 +50,7 @@ class Likelihood:
         The level of each value in each effect, from 0 on.
     """
 
-    def __init__(self, values: Floats, effects: Mapping[str, Codes]) -> None:
+    def __init__(self, values: Array, effects: Mapping[str, Integers]) -> None:
         y = values - values.mean()
         rows = list(effects.values())
         sizes = [int(codes.max()) + 1 for codes in rows]
@@ -70,7 +69,7 @@ class Likelihood:
             [*sizes, y.size], dtype=np.float64
         )  # of each effect, and of the rest
 
-    def deviance(self, variances: Floats) -> float:
+    def deviance(self, variances: Array) -> float:
         """Give minus twice the restricted log likelihood, constants included.
 
         It is infinite where the variances lie too far apart to compute it.
@@ -82,7 +81,7 @@ class Likelihood:
         """
         return _Whitened(self, variances).deviance
 
-    def slopes(self, variances: Floats) -> tuple[float, Floats, Floats]:
+    def slopes(self, variances: Array) -> tuple[float, Array, Array]:
         """Give the deviance, its gradient, and the average information as its second derivative.
 
         With P the projection of the likelihood and V the derivative of the covariance in a variance,
@@ -101,7 +100,7 @@ class Likelihood:
         gradient = np.append(traces - squares, trace - square)
         return at.deviance, gradient, self._information(at, pulled, squares, square)
 
-    def _information(self, at: _Whitened, pulled: Floats, squares: Floats, square: float) -> Floats:
+    def _information(self, at: _Whitened, pulled: Array, squares: Array, square: float) -> Array:
         """Multiply the vectors V P y of all variances by P and each other."""
         count = len(self._parts)
         spread = np.zeros((pulled.size, count))  # Z' P y, each effect in its own column
@@ -115,9 +114,7 @@ class Likelihood:
         products[count, count] = square
         halves = at.half(at.scale[:, None] * levels)
         means = totals - at.ones @ halves
-        found: Floats = (
-            products - halves.T @ halves - np.outer(means, means) / at.weight
-        ) / at.rest
+        found: Array = (products - halves.T @ halves - np.outer(means, means) / at.weight) / at.rest
         return found
 
 
@@ -128,7 +125,7 @@ class _Whitened:
     vectors of observations, u' H^-1 v = u'v - half(scale * W'u)' half(scale * W'v) [2]_.
     """
 
-    def __init__(self, model: Likelihood, variances: Floats) -> None:
+    def __init__(self, model: Likelihood, variances: Array) -> None:
         self.rest = float(variances[-1])
         sizes = [part.stop - part.start for part in model._parts]
         self.scale = np.sqrt(np.repeat(np.asarray(variances[:-1]) / self.rest, sizes))
@@ -164,7 +161,7 @@ class _Whitened:
             + (model._n - 1) * math.log(2 * math.pi)
         )
 
-    def half(self, right: Floats) -> Floats:
+    def half(self, right: Array) -> Array:
         """Solve for the core's triangle: the product of two such is that by the core's inverse."""
         top = (right[self._large].T / self._diagonal).T
         left = right[self._small] - self._across @ top
@@ -193,7 +190,7 @@ class RandomEffects:
     steps: int
 
 
-def random_effects(values: Floats, effects: Mapping[str, Codes]) -> RandomEffects | None:
+def random_effects(values: Array, effects: Mapping[str, Integers]) -> RandomEffects | None:
     """Fit the model; None where it cannot be told, or nothing is left over.
 
     Parameters
@@ -221,7 +218,7 @@ def random_effects(values: Floats, effects: Mapping[str, Codes]) -> RandomEffect
     )
 
 
-def _start(values: Floats, effects: Mapping[str, Codes]) -> Floats:
+def _start(values: Array, effects: Mapping[str, Integers]) -> Array:
     """Share the variance out by the means of each effect's levels, as a place to begin."""
     left = values - values.mean()
     start = []
@@ -236,7 +233,7 @@ def _start(values: Floats, effects: Mapping[str, Codes]) -> Floats:
     return np.array([*shares, rest])
 
 
-def _climbed(likelihood: Likelihood, start: Floats, least: float) -> tuple[Floats, int] | None:
+def _climbed(likelihood: Likelihood, start: Array, least: float) -> tuple[Array, int] | None:
     """Go down the deviance to where it is least; None where that does not settle.
 
     Steps are those of the average information; a variance that would fall below 0 stays there
@@ -290,7 +287,7 @@ class OneWay:
     values: int
 
 
-def one_way(values: Floats, groups: NDArray[np.int64]) -> OneWay:
+def one_way(values: Array, groups: Integers) -> OneWay:
     """Estimate the components of value = mean + session + rest.
 
     Parameters
@@ -347,7 +344,7 @@ def one_way(values: Floats, groups: NDArray[np.int64]) -> OneWay:
     )
 
 
-def _root(best: int, sizes: Floats, shifts: Floats, inside: float) -> float:
+def _root(best: int, sizes: Array, shifts: Array, inside: float) -> float:
     """Refine the grid's best ratio to where the derivative is 0; 0 where it rises from there."""
     low, high = float(_RATIOS[max(best - 1, 0)]), float(_RATIOS[min(best + 1, _RATIOS.size - 1)])
     if _slope(low, sizes, shifts, inside) >= 0:
@@ -358,18 +355,18 @@ def _root(best: int, sizes: Floats, shifts: Floats, inside: float) -> float:
     return found
 
 
-def _criterion(ratio: Floats, sizes: Floats, shifts: Floats, inside: float) -> Floats:
+def _criterion(ratio: Array, sizes: Array, shifts: Array, inside: float) -> Array:
     """Give what is to be least, for each ratio."""
     grown = 1 + sizes * np.asarray(ratio)[..., None]
     weights = sizes / grown
     total = weights.sum(axis=-1)
     away = shifts - ((weights @ shifts) / total)[..., None]
     spread = inside + (weights * away**2).sum(axis=-1)
-    found: Floats = (sizes.sum() - 1) * np.log(spread) + np.log(grown).sum(axis=-1) + np.log(total)
+    found: Array = (sizes.sum() - 1) * np.log(spread) + np.log(grown).sum(axis=-1) + np.log(total)
     return found
 
 
-def _slope(ratio: float, sizes: Floats, shifts: Floats, inside: float) -> float:
+def _slope(ratio: float, sizes: Array, shifts: Array, inside: float) -> float:
     """Give the derivative of the criterion in the ratio."""
     weights = sizes / (1 + sizes * ratio)
     away = shifts - weights @ shifts / weights.sum()
@@ -378,7 +375,7 @@ def _slope(ratio: float, sizes: Floats, shifts: Floats, inside: float) -> float:
     return float(weights.sum() - (weights @ weights) / weights.sum()) - less
 
 
-def _deviance(sizes: Floats, shifts: Floats, inside: float, ratio: float) -> float:
+def _deviance(sizes: Array, shifts: Array, inside: float, ratio: float) -> float:
     """Give minus twice the restricted log likelihood at a ratio, the variance at its best."""
     freedom = float(sizes.sum()) - 1
     least = float(_criterion(np.array(ratio), sizes, shifts, inside))

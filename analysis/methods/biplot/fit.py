@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...pages import number_format as figures
@@ -29,10 +29,9 @@ from ...pages.model import Caution
 from ...pages.result import Result
 from ...record.words import shorten
 from ...stats.arguments import door, numbers
-from ...stats.samples import read_only
+from ...stats.samples import Array, Flags, read_only
 
 Scale = Literal["log", "covariance", "correlation"]
-Array = NDArray[np.float64]
 
 SCALES = {
     "log": "logarithms, centred",
@@ -327,7 +326,7 @@ def _magnitudes(table: Array) -> Array:
 
 
 def _scaled(
-    table: Array, same: NDArray[np.bool_], scale: Scale, benchmarks: tuple[str, ...]
+    table: Array, same: Flags, scale: Scale, benchmarks: tuple[str, ...]
 ) -> tuple[float, Array, float]:
     """Give the centred table that is decomposed, its unit, and the rounding in its size."""
     if same.all():
@@ -374,7 +373,7 @@ def _oriented(components: Array) -> tuple[Array, Array]:
     return level * signs, signs[:, 0]
 
 
-def _correlations(table: Array, same: NDArray[np.bool_]) -> Array:
+def _correlations(table: Array, same: Flags) -> Array:
     """Give Pearson's correlations of the benchmarks; nan for those that do not vary."""
     x = table / _magnitudes(table)
     x = x - x.mean(axis=0)

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import InsufficientDataError
 from ...pages import number_format as figures
@@ -26,14 +25,13 @@ from ...pages.model import (
 from ...plots.drawing import INK, PALE, Sheet, look
 from ...plots.palette import COLOURS
 from ...record.words import shorten, shown
+from ...stats.samples import Array
 from .fit import SCALES, Biplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
-Array = NDArray[np.float64]
 
 _SYSTEMS, _BENCHMARKS = 40, 30  # named at most; the others are drawn without a name
 _BESIDE = 120.0  # mm of width, from which on the shares of components stand beside

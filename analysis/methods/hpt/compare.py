@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...data.matrix import PerformanceMatrix
 from ...data.pair import Match, match
@@ -35,7 +35,7 @@ from ...stats.ranks import (
     signed_rank_table,
     signed_rank_tied,
 )
-from ...stats.samples import median
+from ...stats.samples import Array, median
 from .result import (
     P_TOLERANCE,
     HptBenchmark,
@@ -48,7 +48,6 @@ from .result import (
 
 Scores = Literal["auto", "raw", "ratio", "log-ratio"]
 Kind = Literal["raw", "ratio", "log-ratio"]
-Array = NDArray[np.float64]
 
 RANK_SUM_NORMAL_FROM = 12  # runs; [1] section 4.1, "Case m >= 12"
 SIGNED_RANK_NORMAL_FROM = 25  # benchmarks; "Case n >= 25"

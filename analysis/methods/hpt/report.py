@@ -22,11 +22,11 @@ from ...data.matrix import PerformanceMatrix
 from ...pages.model import merged
 from ...pages.result import Result, cautions_to_dict
 from ...stats.arguments import door
-from ...stats.samples import median
+from ...stats.samples import Array, median
 from .compare import Question, Scores, answer, ask
 from .result import REFERENCES, HptResult, Ties
 from .speedup import HptSpeedup, largest_speedup
-from .winners import Array, lines_of, stack
+from .winners import lines_of, stack
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

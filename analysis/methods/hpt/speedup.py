@@ -33,12 +33,13 @@ from ...pages import number_format as figures
 from ...pages.result import Result
 from ...stats.arguments import door
 from ...stats.ranks import TIE_TOLERANCE, midranks, signed_rank_normal, signed_rank_table
+from ...stats.samples import Array, Flags, Indices
 from .compare import SIGNED_RANK_NORMAL_FROM, Kind, Question, Scores, ask, signed_rank_stage
 from .result import P_TOLERANCE, REFERENCES, Ties, pair_cautions, speedup_cautions
-from .winners import Array, Lines, Winners, lines_of, stack, winners_of
+from .winners import Lines, Winners, lines_of, stack, winners_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
 _SAME = 1e-12  # crossings this near, relatively, are one: equal but for rounding
 _CELLS = 1 << 20  # pair comparisons at one time
@@ -169,9 +170,7 @@ def _counted(lines: Lines, winners: Winners, points: Array) -> HptCurve:
     return _steps(speedups[order], law[_doubled(at)], law[_doubled(between)])
 
 
-def _crossings(
-    lines: Lines, points: Array, counts: NDArray[np.bool_], d: Array
-) -> tuple[Array, NDArray[np.intp]]:
+def _crossings(lines: Lines, points: Array, counts: Flags, d: Array) -> tuple[Array, Indices]:
     """Give the speedups where d_i = -d_j between the points, ascending, and their intervals."""
     i, j = _pairs(lines.slope.size)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -191,7 +190,7 @@ def _crossings(
 
 
 @lru_cache(maxsize=16)
-def _pairs(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _pairs(n: int) -> tuple[Indices, Indices]:
     return np.triu_indices(n, 1)
 
 
@@ -209,7 +208,7 @@ def _positive(d: Array) -> Array:
     return out / 2
 
 
-def _doubled(sums: Array) -> NDArray[np.intp]:
+def _doubled(sums: Array) -> Indices:
     return np.rint(2 * sums).astype(np.intp)
 
 

@@ -25,11 +25,10 @@ from numpy.typing import NDArray
 from ...errors import AnalysisError
 from ...stats.ranks import TIE_TOLERANCE, midranks
 from ...stats.ratios import MADE, Ratios, Window
-from ...stats.samples import median
+from ...stats.samples import Array, Flags, Indices, Integers, median
 from .compare import EXACT_RUNS, Kind, Question, rank_sum_pvalue, risk_of
 from .result import P_TOLERANCE
 
-Array = NDArray[np.float64]
 Signs = NDArray[np.int8]
 Changes = tuple[Array, Signs, Signs]  # the edges of one benchmark, and the winners: see `Winners`
 _EVERY = 28  # up to so many runs of both sides every ratio is looked at
@@ -175,17 +174,17 @@ class Winners:
         out: Signs = np.where(high > low, own, self._pick(self.between, low))
         return out
 
-    def count_at(self, speedups: Array) -> NDArray[np.bool_]:
+    def count_at(self, speedups: Array) -> Flags:
         """Tell of each benchmark, at its own speedup, whether its difference may count there."""
         own = speedups[:, None]
         low = np.sum(self.edges < own * (1 - TIE_TOLERANCE), axis=1)
         high = np.sum(self.edges <= own * (1 + TIE_TOLERANCE), axis=1)
-        counts: NDArray[np.bool_] = self.between[np.arange(low.size), low] != 0
+        counts: Flags = self.between[np.arange(low.size), low] != 0
         counts |= high > low
         return counts
 
     @staticmethod
-    def _pick(table: Signs, where: NDArray[np.intp]) -> Signs:
+    def _pick(table: Signs, where: Indices) -> Signs:
         picked: Signs = table[np.arange(table.shape[0])[None, :], where]
         return picked
 
@@ -230,7 +229,7 @@ class Benchmarks:
     `where` are their places in the suite, `risk` is that of each test; `negated` as in `Question`.
     """
 
-    where: NDArray[np.intp]
+    where: Indices
     candidate: Array  # benchmarks x m
     baseline: Array  # benchmarks x n
     risk: float
@@ -367,7 +366,7 @@ def _by_order(part: Benchmarks) -> tuple[Array, Signs, Signs]:
     return edges, between, at
 
 
-def _made(ratios: Array, places: tuple[int, int]) -> tuple[Array, NDArray[np.int64]]:
+def _made(ratios: Array, places: tuple[int, int]) -> tuple[Array, Integers]:
     """Give the ratios at two places of each benchmark, and 2U there (benchmarks x 2)."""
     low, high = places
     ratios.partition(low, axis=1)  # one at a time: numpy's fast path takes a single order statistic

@@ -8,7 +8,6 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import AnalysisError, UsageError
 from ...pages import number_format as figures
@@ -18,6 +17,7 @@ from ...plots.palette import COLOURS, DASHES
 from ...plots.paper import density_axis, quantity_axis
 from ...plots.scale import Scale
 from ...record.words import shorten, shown
+from ...stats.samples import Array
 from .model import BIC_MARGIN, Mixture
 from .result import MixtureCell, MixtureContest, MixturePair, MixtureReport
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from ...record.run_numbers import Better
 
-Array = NDArray[np.float64]
 _MOST = 6  # variants drawn
 _FEWEST_BINS, _MOST_BINS = 4, 60
 _AROUND = np.linspace(-5, 5, 41)  # in standard deviations of each component

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...stats.compiled import kernel
+from ...stats.samples import Array, Integers
 from .fit_kernel import FOUND, STATE, fit_sorted, work_size
 
-Array = NDArray[np.float64]
 Seeds = NDArray[np.uint64]
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -135,7 +135,7 @@ def replicate_distances(
 
 
 @kernel
-def _minorant(x: Array, low: int, high: int, corner: NDArray[np.int64]) -> int:
+def _minorant(x: Array, low: int, high: int, corner: Integers) -> int:
     """Put the corners of the greatest convex function below F_n on [low, high] into `corner`.
 
     F_n rises at each x from i to i + 1 (in units of 1 / n): the lower ends are the points (x, i).
@@ -153,7 +153,7 @@ def _minorant(x: Array, low: int, high: int, corner: NDArray[np.int64]) -> int:
 
 
 @kernel
-def _majorant(x: Array, low: int, high: int, corner: NDArray[np.int64]) -> int:
+def _majorant(x: Array, low: int, high: int, corner: Integers) -> int:
     """Put the corners of the least concave function above F_n on [low, high] into `corner`."""
     count = 0
     for i in range(low, high + 1):
@@ -177,9 +177,7 @@ def _line(x: Array, a: int, b: int, at: float) -> float:
 
 
 @kernel
-def _widest(
-    x: Array, below: NDArray[np.int64], m: int, above: NDArray[np.int64], k: int
-) -> tuple[float, int, int]:
+def _widest(x: Array, below: Integers, m: int, above: Integers, k: int) -> tuple[float, int, int]:
     """Give the largest gap between the two curves, and the corners to both sides of it."""
     best, left, right = -1.0, below[0], above[k - 1]
     j = 0
@@ -202,7 +200,7 @@ def _widest(
 
 
 @kernel
-def _dip(x: Array, below: NDArray[np.int64], above: NDArray[np.int64]) -> float:
+def _dip(x: Array, below: Integers, above: Integers) -> float:
     n = x.size
     low, high, worst = 0, n - 1, 1.0
     while True:

@@ -12,9 +12,8 @@ from ...pages.model import Caution
 from .model import BIC_MARGIN, Mixture
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ...data.matrix import PerformanceMatrix
+    from ...stats.samples import Array
     from .fit import Sample
     from .result import (
         FitTest,
@@ -31,7 +30,7 @@ _UNIT_LIMIT = 2.0**-26  # the square root of mclust's limit on a variance
 
 
 def fit_cautions(
-    sample: Sample, table: NDArray[np.float64], k: int, *, floored: int, further: int
+    sample: Sample, table: Array, k: int, *, floored: int, further: int
 ) -> Iterator[Caution]:
     """Say what limits a fit.
 

@@ -18,10 +18,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...stats.arguments import counted, door, numbers
+from ...stats.samples import Array
 from .cautions import fit_cautions
 from .model import REFERENCES as MODEL_REFERENCES, EmState, Mixture, Scale
 
@@ -29,7 +30,6 @@ MOST_COMPONENTS = 64
 MOST_STARTS = 10_000
 
 
-Array = NDArray[np.float64]
 LEAST = 4  # the dip of fewer values is the same for every sample
 _LARGEST, _LEAST_RANGE = 1e150, 1e-150  # squares stay finite, and above 0
 _SAME = 1e-9  # neighbours closer than this share of the range are one reading of the clock

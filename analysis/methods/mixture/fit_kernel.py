@@ -18,9 +18,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...stats.compiled import kernel
+from ...stats.samples import Array, Indices
 from .em_kernel import (
     LANES,
     LEAST_MEMBERSHIP,
@@ -30,9 +30,6 @@ from .em_kernel import (
     quantile_start,
     random_start,
 )
-
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
 
 FOUND, STATE = 6, 6
 START_VALUES = 2000  # of a larger sample, so many evenly spaced order statistics set the start
@@ -169,7 +166,7 @@ def _fit_one(
 
 
 @kernel
-def _moments_of_classes(sample: Array, k: int, bounds: Index, p: Array) -> None:
+def _moments_of_classes(sample: Array, k: int, bounds: Indices, p: Array) -> None:
     """Take each class's size and its sums of d and d^2, d from its mean."""
     for j in range(k):
         members = sample[bounds[j] : bounds[j + 1]]

@@ -34,12 +34,13 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError, InsufficientDataError
 from ...pages.result import Result
 from ...stats.arguments import counted, door, numbers
-from .fit import Array, checked, spread_ties
+from ...stats.samples import Array, Integers
+from .fit import checked, spread_ties
 
 DIP_REFERENCES = (
     "J. A. Hartigan, P. M. Hartigan, The dip test of unimodality, Annals of Statistics 13, 1985",
@@ -234,7 +235,7 @@ def _critical(x: Array, least: float) -> float | None:
     return high
 
 
-def _modes(samples: Array, bandwidth: float, least: float) -> NDArray[np.int64]:
+def _modes(samples: Array, bandwidth: float, least: float) -> Integers:
     """Count the modes of each row's kernel density that hold `least` values or more.
 
     The density is computed on a grid by the Fourier transform of the values shared out to their

@@ -29,9 +29,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ...stats.samples import Array
+
 # in standard deviations of each component: fine where modes can be, coarse as far as it reaches
 _AROUND = np.unique(np.concatenate((np.linspace(-3, 3, 61), np.linspace(-12, 12, 49))))
 _NOISE = 64 * 2.0**-52  # rounding of s, relative to the slopes in it

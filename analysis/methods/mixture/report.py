@@ -10,13 +10,13 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...data.matrix import PerformanceMatrix
 from ...errors import AnalysisError, UsageError
 from ...pages import number_format as figures
 from ...pages.model import Caution, merged
 from ...stats.arguments import counted, stream
+from ...stats.samples import Array
 from ...stats.workers import Progress, in_order
 from .cautions import contest_cautions, report_cautions
 from .fit import MOST_COMPONENTS, MOST_STARTS, fit_mixture, prepared
@@ -92,9 +92,6 @@ class MixtureOptions:
         for limit in self.below:
             if not math.isfinite(limit):
                 raise UsageError(f"the value for P[X < a] must be finite, and is {limit}")
-
-
-Array = NDArray[np.float64]
 
 
 def mixture_cell(

@@ -30,14 +30,14 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError, UsageError
 from ...stats.arguments import door, numbers
+from ...stats.samples import Array
 from .model import Mixture
 from .result import RankShare
 
-Array = NDArray[np.float64]
 _TIED = 1e-10  # relative: rounding must not break a tie
 
 

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtri, gammaincinv, gammaln, ndtr, ndtri
 
-from .estimates import FLAT, Floats, satterthwaite
+from ...stats.samples import Array, Integers
+from .estimates import FLAT, satterthwaite
 from .result import MoreSessions
 
 if TYPE_CHECKING:
@@ -51,19 +51,19 @@ class Scatter:
     that the scatter of the runs makes (nan where unknown). `step` widens each half-width, shape (lines,).
     """
 
-    variance: Floats
-    sessions: Floats
-    within: Floats
-    step: Floats
+    variance: Array
+    sessions: Array
+    within: Array
+    step: Array
 
 
 def chances(
-    estimate: Floats,
-    error: Floats,
-    freedom: Floats,
-    multipliers: tuple[Floats, Floats],
+    estimate: Array,
+    error: Array,
+    freedom: Array,
+    multipliers: tuple[Array, Array],
     margin: float,
-) -> tuple[Floats, Floats]:
+) -> tuple[Array, Array]:
     """Give the chance of an interval outside 0, and of one inside the margin."""
     shape = (len(estimate), -1)
     errors, freedoms = error.reshape(shape), freedom.reshape(shape)
@@ -86,7 +86,7 @@ def chances(
     return (weight * outside).sum(axis=1), (weight * inside).sum(axis=1)
 
 
-def _deviations(freedom: Floats, nodes: Floats, weights: Floats) -> tuple[Floats, Floats]:
+def _deviations(freedom: Array, nodes: Array, weights: Array) -> tuple[Array, Array]:
     """Give nodes of chi / sqrt(freedom) with weights that sum to 1, arrays of shape (n, nodes)."""
     reach = _REACH / np.sqrt(2.0 * freedom)
     low, high = np.maximum(0.0, 1.0 - reach), 1.0 + reach
@@ -97,18 +97,18 @@ def _deviations(freedom: Floats, nodes: Floats, weights: Floats) -> tuple[Floats
     return u, weight / weight.sum(axis=1, keepdims=True)
 
 
-def _grid(found: Floats, more: Floats, together: np.ufunc) -> Floats:
+def _grid(found: Array, more: Array, together: np.ufunc) -> Array:
     """Put every entry of a row together with every one of another, shape (n, nodes)."""
-    both: Floats = together(found[:, :, None], more[:, None, :])
+    both: Array = together(found[:, :, None], more[:, None, :])
     return both.reshape(len(found), -1)
 
 
 def advise(
-    estimate: Floats,
+    estimate: Array,
     scatter: Scatter,
     law: Law,
     margin: float,
-    steps: tuple[Floats, Floats],
+    steps: tuple[Array, Array],
 ) -> tuple[MoreSessions, ...]:
     """Advise on lines that are undecided."""
     asked = _Asked(estimate=estimate, scatter=scatter, law=law, margin=margin, steps=steps)
@@ -142,23 +142,23 @@ def advise(
 class _Asked:
     """What is asked of some lines, as `advise` is."""
 
-    estimate: Floats
+    estimate: Array
     scatter: Scatter
     law: Law
     margin: float
-    steps: tuple[Floats, Floats]
+    steps: tuple[Array, Array]
 
 
 class _Shares(NamedTuple):
     """Shares of draws that end faster, slower, equivalent, and in any of these; shape (lines,)."""
 
-    faster: Floats
-    slower: Floats
-    equivalent: Floats
-    any: Floats
+    faster: Array
+    slower: Array
+    equivalent: Array
+    any: Array
 
 
-def _least(asked: _Asked, quantile: float | None) -> tuple[NDArray[np.int64], _Shares]:
+def _least(asked: _Asked, quantile: float | None) -> tuple[Integers, _Shares]:
     """Find by halving the least number with the chance, and the shares there.
 
     LIMIT + 1 where none has it. `quantile` fixes the spread instead of drawing it.
@@ -174,7 +174,7 @@ def _least(asked: _Asked, quantile: float | None) -> tuple[NDArray[np.int64], _S
     return high, _shares(asked, high, quantile)
 
 
-def _shares(asked: _Asked, more: NDArray[np.int64], quantile: float | None) -> _Shares:
+def _shares(asked: _Asked, more: Integers, quantile: float | None) -> _Shares:
     """Draw the data with so many more sessions a side, and judge each by the line's own law."""
     have, variance = asked.scatter.sessions, asked.scatter.variance
     x = np.repeat(asked.estimate[:, None], DRAWS, axis=1)
@@ -212,7 +212,7 @@ def _shares(asked: _Asked, more: NDArray[np.int64], quantile: float | None) -> _
     )
 
 
-def _halves(asked: _Asked, errors: Floats, freedoms: Floats) -> list[Floats]:
+def _halves(asked: _Asked, errors: Array, freedoms: Array) -> list[Array]:
     """Give both half-widths, of errors (lines, draws, sides) with freedoms (lines, sides)."""
     law = asked.law
     if freedoms.shape[1] == 1:
@@ -246,7 +246,7 @@ def _halves(asked: _Asked, errors: Floats, freedoms: Floats) -> list[Floats]:
 
 
 @functools.lru_cache(maxsize=16)
-def _strata(variate: int) -> Floats:
+def _strata(variate: int) -> Array:
     rng = np.random.default_rng([_SEED, variate])
     found = (rng.permutation(DRAWS) + 0.5) / DRAWS
     found.flags.writeable = False
@@ -254,12 +254,12 @@ def _strata(variate: int) -> Floats:
 
 
 @functools.lru_cache(maxsize=16)
-def _normal(variate: int) -> Floats:
+def _normal(variate: int) -> Array:
     return np.asarray(ndtri(_strata(variate)))
 
 
 @functools.lru_cache(maxsize=1024)
-def _chi_square(freedom: float, variate: int) -> Floats:
+def _chi_square(freedom: float, variate: int) -> Array:
     """Give draws of a chi-square; 0 without any degree of freedom."""
     if freedom == 0:
         return np.zeros(DRAWS)

@@ -16,10 +16,9 @@ from .page import failed_text
 from .session_values import Dependence, speeds_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ...data.levels import Unit
     from ...data.pair import Match
+    from ...stats.samples import Flags
     from .design import Layout, Tables
     from .result import BenchmarkLine, Line
 
@@ -88,7 +87,7 @@ def session_cautions(
     layout: Layout,
     tables: Tables,
     *,
-    zeroed: NDArray[np.bool_],
+    zeroed: Flags,
     lines: Sequence[BenchmarkLine],
     these: Line | None,
     dependence: Dependence | None,
@@ -112,7 +111,7 @@ def session_cautions(
 
 def _two_speeds(
     layout: Layout,
-    zeroed: NDArray[np.bool_],
+    zeroed: Flags,
     lines: Sequence[BenchmarkLine],
     cells: Sequence[int],
 ) -> Iterator[Caution]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .estimates import Floats
+from ...stats.samples import Array, Flags, Integers
 
 if TYPE_CHECKING:
     from ...data.levels import Unit
@@ -22,7 +22,6 @@ Design = Literal[
     "paired", "separate", "one session, blocks", "one session, runs", "confounded", "hosts"
 ]
 PAIRS: tuple[Design, ...] = ("paired", "one session, blocks")  # both sides have the same rows
-Codes = NDArray[np.int64]
 Rows = tuple[NDArray[Any], ...]
 
 
@@ -30,13 +29,13 @@ Rows = tuple[NDArray[Any], ...]
 class Side:
     """The runs of one variant, an entry a run; `benchmark`, `session` and `block` are numbers from 0."""
 
-    values: Floats
-    benchmark: Codes
-    session: Codes
-    block: Codes
+    values: Array
+    benchmark: Integers
+    session: Integers
+    block: Integers
 
     @property
-    def sessions(self) -> Codes:
+    def sessions(self) -> Integers:
         """The sessions that hold a run of it, in their order."""
         return np.unique(self.session)
 
@@ -70,7 +69,7 @@ class Layout:
     outermost: Unit
 
     @property
-    def common(self) -> Codes:
+    def common(self) -> Integers:
         """The sessions that hold runs of both sides."""
         return np.intersect1d(self.ours.session, self.theirs.session)
 
@@ -153,7 +152,7 @@ def _sessions(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> tupl
     return ours, theirs
 
 
-def _numbered(ours: Rows, theirs: Rows) -> tuple[Codes, tuple[str, ...]]:
+def _numbered(ours: Rows, theirs: Rows) -> tuple[Integers, tuple[str, ...]]:
     """Give ids numbers over both sides; a number and a name never are the same id."""
     rows = [*ours, *theirs]
     if len({row.dtype.kind for row in rows}) > 1:
@@ -186,17 +185,17 @@ class Tables:
         The standard deviation of the logs of the runs within sessions.
     """
 
-    ours: Floats
-    theirs: Floats
-    within_ours: Floats
-    within_theirs: Floats
-    within: Floats
+    ours: Array
+    theirs: Array
+    within_ours: Array
+    within_theirs: Array
+    within: Array
     rows: tuple[str, ...]
-    spread_ours: Floats
-    spread_theirs: Floats
+    spread_ours: Array
+    spread_theirs: Array
 
     @property
-    def differences(self) -> Floats:
+    def differences(self) -> Array:
         """The candidate's oriented logs less the baseline's."""
         return self.ours - self.theirs
 
@@ -204,12 +203,12 @@ class Tables:
 class _Means(NamedTuple):
     """Mean logs, and the variance of these means by the scatter of the runs below them."""
 
-    mean: Floats
-    variance: Floats
-    spread: Floats  # by benchmark
+    mean: Array
+    variance: Array
+    spread: Array  # by benchmark
 
 
-def tables_of(layout: Layout, sign: int, zeroed: NDArray[np.bool_]) -> Tables:
+def tables_of(layout: Layout, sign: int, zeroed: Flags) -> Tables:
     """Make the tables of a design."""
     ours, theirs = (
         _session_means(layout, side, sign, zeroed) for side in (layout.ours, layout.theirs)
@@ -235,7 +234,7 @@ def tables_of(layout: Layout, sign: int, zeroed: NDArray[np.bool_]) -> Tables:
     return _paired(layout, ours, theirs, sign, zeroed)
 
 
-def run_tables(layout: Layout, sign: int) -> tuple[Floats, Floats]:
+def run_tables(layout: Layout, sign: int) -> tuple[Array, Array]:
     """Give the oriented logs of all runs of each side, shape (runs, benchmarks)."""
     return (
         _runs(layout.ours, layout.benchmarks, sign),
@@ -243,12 +242,12 @@ def run_tables(layout: Layout, sign: int) -> tuple[Floats, Floats]:
     )
 
 
-def _logs(side: Side, sign: int) -> Floats:
+def _logs(side: Side, sign: int) -> Array:
     """Give oriented logs, 0 for the runs of 0, which `_session_means` compares otherwise."""
     return sign * np.log(np.where(side.values > 0, side.values, 1.0))
 
 
-def _session_means(layout: Layout, side: Side, sign: int, zeroed: NDArray[np.bool_]) -> _Means:
+def _session_means(layout: Layout, side: Side, sign: int, zeroed: Flags) -> _Means:
     n, b = len(layout.labels), layout.benchmarks
     logs = _logs(side, sign)
     cell = side.session * b + side.benchmark
@@ -273,7 +272,7 @@ def _session_means(layout: Layout, side: Side, sign: int, zeroed: NDArray[np.boo
     return _Means(mean, variance, spread)
 
 
-def _runs(side: Side, benchmarks: int, sign: int) -> Floats:
+def _runs(side: Side, benchmarks: int, sign: int) -> Array:
     """Give the logs of all runs below each other, shape (most runs, benchmarks)."""
     counts = np.bincount(side.benchmark, minlength=benchmarks)
     table = np.full((int(counts.max()), benchmarks), np.nan)
@@ -296,9 +295,7 @@ def _apart(ours: _Means, theirs: _Means) -> Tables:
     )
 
 
-def _paired(
-    layout: Layout, ours: _Means, theirs: _Means, sign: int, zeroed: NDArray[np.bool_]
-) -> Tables:
+def _paired(layout: Layout, ours: _Means, theirs: _Means, sign: int, zeroed: Flags) -> Tables:
     cells = _common_cells(layout, sign)
     n, b = len(layout.labels), layout.benchmarks
     if layout.design == "one session, blocks":
@@ -344,11 +341,11 @@ def _paired(
 class _Cells(NamedTuple):
     """Blocks of a benchmark that hold both sides, an entry each, with both mean logs."""
 
-    benchmark: Codes
-    session: Codes
-    block: Codes
-    ours: Floats
-    theirs: Floats
+    benchmark: Integers
+    session: Integers
+    block: Integers
+    ours: Array
+    theirs: Array
 
 
 def _common_cells(layout: Layout, sign: int) -> _Cells:

@@ -26,12 +26,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...data.failed_runs import Cells, cells_of
 from ...stats.arguments import stream
 from ...stats.multiplicity import adjusted
-from .estimates import Floats
+from ...stats.samples import Array, Integers
 
 if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
@@ -60,8 +59,6 @@ def fisher(failed_a: int, runs_a: int, failed_b: int, runs_b: int) -> float:
     chances = [log_chance(k) for k in range(least, most + 1)]
     return min(1.0, math.fsum(math.exp(chance) for chance in chances if chance <= limit))
 
-
-Integers = NDArray[np.int64]
 
 DRAWS = 99_999  # where there are too many sums
 _SEED = 20_261_123
@@ -173,7 +170,7 @@ def _by_sums(hosts: Sequence[_Host], limit: int, most: int) -> float | None:
     return reached
 
 
-def _merged(taken: Integers, total: Integers, chance: Floats) -> tuple[Integers, Integers, Floats]:
+def _merged(taken: Integers, total: Integers, chance: Array) -> tuple[Integers, Integers, Array]:
     """Add up the chances of what is the same."""
     if not total.size:
         return taken, total, chance

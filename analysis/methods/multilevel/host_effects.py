@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...stats.samples import Array, Flags, Integers
 from .design import PAIRS
-from .estimates import Estimates, Floats, Parts, of_sides, suite_of_differences
+from .estimates import Estimates, Parts, of_sides, suite_of_differences
 from .law import Law, decide
 
 if TYPE_CHECKING:
@@ -36,27 +36,27 @@ class Differences:
     everywhere. `shift` is what each is after Holm's correction, None where there is no test.
     """
 
-    estimate: Floats
-    error: Floats
-    freedom: Floats
-    low: Floats
-    high: Floats
-    pvalue: Floats
-    pvalue_welch: Floats
-    pvalue_adjusted: Floats
-    welch: NDArray[np.bool_]
+    estimate: Array
+    error: Array
+    freedom: Array
+    low: Array
+    high: Array
+    pvalue: Array
+    pvalue_welch: Array
+    pvalue_adjusted: Array
+    welch: Flags
     shift: tuple[Shift | None, ...]
 
 
 def differences_of(
-    estimates: Floats,
-    errors: Floats,
-    freedoms: Floats,
+    estimates: Array,
+    errors: Array,
+    freedoms: Array,
     *,
     alpha: float,
     margin: float,
     parts: tuple[Parts, Parts] | None = None,
-    step: Floats | None = None,
+    step: Array | None = None,
 ) -> Differences:
     """Test one family of differences.
 
@@ -240,10 +240,10 @@ class HostTable:
     benchmarks: tuple[str, ...]
     lines: tuple[tuple[BenchmarkLine | None, ...], ...]
     each: Estimates
-    common: NDArray[np.bool_]
+    common: Flags
     suite: Estimates
-    sessions: NDArray[np.int64]
-    suite_sessions: NDArray[np.int64]
+    sessions: Integers
+    suite_sessions: Integers
 
     def of(self, k: int) -> list[BenchmarkLine]:
         """Give the lines of the benchmark in column `k`."""
@@ -258,7 +258,7 @@ def table_of(results: Mapping[str, Multilevel], weights: Mapping[str, float] | N
         there = {line.name: line for line in one.benchmarks}
         rows.append(tuple(there.get(name) for name in names))
     estimate = _column(rows, lambda line: None if line.speedup is None else math.log(line.speedup))
-    common: NDArray[np.bool_] = np.asarray(~np.isnan(estimate).any(axis=0))
+    common: Flags = np.asarray(~np.isnan(estimate).any(axis=0))
     given = weights or {}
     share = np.where(common, [float(given.get(name, 1.0)) for name in names], 0.0)
     errors = [[_error_of(line) for line in row] for row in rows]
@@ -305,13 +305,11 @@ def _error_of(line: Line | None) -> _Error:
     return _Error(line.error, freedom, errors, freedoms, line.step_added or 0.0)
 
 
-def _estimates(
-    estimate: Floats, errors: Sequence[Sequence[_Error]], values: NDArray[np.int64]
-) -> Estimates:
+def _estimates(estimate: Array, errors: Sequence[Sequence[_Error]], values: Integers) -> Estimates:
     """Give estimates with the errors of the same shape, and all their parts."""
     most = max(len(error.errors) for row in errors for error in row)
 
-    def filled(parts: Callable[[_Error], tuple[float, ...]], rest: float) -> Floats:
+    def filled(parts: Callable[[_Error], tuple[float, ...]], rest: float) -> Array:
         return np.array(
             [[(*parts(e), *[rest] * (most - len(parts(e)))) for e in row] for row in errors]
         )
@@ -332,7 +330,7 @@ def _column(
     rows: Sequence[Sequence[BenchmarkLine | None]],
     of: Callable[[BenchmarkLine], float | None],
     absent: float = _NAN,
-) -> Floats:
+) -> Array:
     def value(line: BenchmarkLine | None) -> float:
         found = None if line is None else of(line)
         return absent if found is None else found
@@ -343,8 +341,8 @@ def _column(
 def _suites(
     results: Sequence[Multilevel],
     rows: Sequence[Sequence[BenchmarkLine | None]],
-    estimate: Floats,
-    share: Floats,
+    estimate: Array,
+    share: Array,
 ) -> Estimates:
     """Give each host's mean over the common benchmarks, with its error by the host's own sessions."""
     total = share.sum()
@@ -372,7 +370,7 @@ def _suites(
     return found.changed(lambda part: part[:, 0])
 
 
-def _differences(lines: Sequence[BenchmarkLine]) -> Floats:
+def _differences(lines: Sequence[BenchmarkLine]) -> Array:
     """Give the sessions' differences of some benchmarks, shape (sessions, benchmarks)."""
     ids = list(dict.fromkeys(name for line in lines for name in line.session_ids))
     place = {name: k for k, name in enumerate(ids)}

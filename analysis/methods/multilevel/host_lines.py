@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...stats.samples import Array, Flags, Indices, Integers
 from .advice import Scatter, advise
-from .estimates import Estimates, Floats, similar_half
+from .estimates import Estimates, similar_half
 from .host_effects import (
     Differences,
     Disagreement,
@@ -48,11 +49,11 @@ class Level:
     table: HostTable
     found: Estimates
     suite: Estimates
-    groups: NDArray[np.int64]
-    suite_groups: NDArray[np.int64]
+    groups: Integers
+    suite_groups: Integers
     outer: bool
     law: Law
-    weights: Floats
+    weights: Array
     margin: float
     correction: Correction
     sign: int
@@ -113,9 +114,7 @@ def _decided(level: Level, found: Estimates, d: Decisions, k: int, name: str) ->
     return numbers
 
 
-def _groups(
-    level: Level, found: Estimates, groups: NDArray[np.int64], k: int
-) -> tuple[Group, ...] | None:
+def _groups(level: Level, found: Estimates, groups: Integers, k: int) -> tuple[Group, ...] | None:
     """Name the hosts behind each part of an error, where hosts have unequal numbers of sessions."""
     single = math.isnan(found.error[k]) or not math.isnan(found.freedom[k])
     if single or level.outer or found.parts is None:
@@ -220,7 +219,7 @@ def more_hosts(
 
 
 def _advice(
-    level: Level, names: list[str] | list[None], outer: Estimates, steps: tuple[Floats, Floats]
+    level: Level, names: list[str] | list[None], outer: Estimates, steps: tuple[Array, Array]
 ) -> list[MoreHosts]:
     hosts = outer.values.astype(np.float64)
     scatter = Scatter(
@@ -253,7 +252,7 @@ class Disagreements(NamedTuple):
     those: tuple[Disagreement, ...]
 
 
-def rest_of(each: Estimates, counted: NDArray[np.bool_]) -> Estimates:
+def rest_of(each: Estimates, counted: Flags) -> Estimates:
     """Give for each host the mean of the others that count."""
     there = ~np.isnan(each.estimate) & counted[:, None]
     count = _others(there)
@@ -275,7 +274,7 @@ def rest_of(each: Estimates, counted: NDArray[np.bool_]) -> Estimates:
     )
 
 
-def _others(parts: NDArray[Any]) -> Floats:
+def _others(parts: NDArray[Any]) -> Array:
     """Sum over the other rows, from both sides: nothing is subtracted, so that nothing cancels."""
     whole = parts.astype(np.float64)
     none = np.zeros((1, whole.shape[1]))
@@ -325,9 +324,7 @@ def disagreements_of(table: HostTable, alpha: float) -> Disagreements:
     return Disagreements(tests=tests, those=tuple(those))
 
 
-def _against_rest(
-    each: Estimates, counted: NDArray[np.bool_]
-) -> tuple[NDArray[np.intp], Estimates]:
+def _against_rest(each: Estimates, counted: Flags) -> tuple[Indices, Estimates]:
     """Pair each host that counts with the rest: the places of what is known, and rest beside host."""
     rest = rest_of(each, counted)
 
@@ -351,7 +348,7 @@ def _against_rest(
 
 
 def _disagreement(
-    table: HostTable, place: int, both: Floats, found: Differences, n: int
+    table: HostTable, place: int, both: Array, found: Differences, n: int
 ) -> Disagreement:
     host, k = divmod(place, len(table.benchmarks))
     return Disagreement(

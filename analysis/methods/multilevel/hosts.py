@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from ...errors import InsufficientDataError
 from ...pages import number_format as figures
 from ...pages.model import Caution
+from ...stats.samples import Integers
 from .cautions import failing_cautions
 from .estimates import Estimates, Parts, in_groups, of_differences
 from .failures import failing_over_hosts
@@ -154,7 +155,7 @@ def _levels(
     return _Levels(on_these, like_these, outer, outer_suite)
 
 
-def groups_of(each: Estimates, sessions: NDArray[np.int64]) -> NDArray[np.int64]:
+def groups_of(each: Estimates, sessions: Integers) -> Integers:
     """Put the parts of the hosts' errors in groups: hosts of equally many sessions are one.
 
     The parts of a host without a single freedom, whose sides have unequal numbers, stand alone.
@@ -169,7 +170,7 @@ def groups_of(each: Estimates, sessions: NDArray[np.int64]) -> NDArray[np.int64]
     return np.where(np.isnan(each.estimate)[..., None], -1, groups)
 
 
-def inner_of(each: Estimates, groups: NDArray[np.int64] | None = None) -> Estimates:
+def inner_of(each: Estimates, groups: Integers | None = None) -> Estimates:
     """Give the mean over these hosts: independent errors, a freedom for each group of hosts."""
     there = ~np.isnan(each.estimate)
     count = np.maximum(there.sum(axis=-2), 1)[..., None, :]

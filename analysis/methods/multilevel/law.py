@@ -22,13 +22,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from ...errors import UsageError
 from ...stats.arguments import counted
 from ...stats.multiplicity import Correction, adjusted, holm_steps
-from .estimates import Estimates, Floats, Parts, satterthwaite
+from ...stats.samples import Array, Flags
+from .estimates import Estimates, Parts, satterthwaite
 
 if TYPE_CHECKING:
     from ...pages.number_format import Word
@@ -152,7 +152,7 @@ class Law:
     alpha: float
     always_valid: bool = False
 
-    def multiplier(self, freedom: Floats, division: Floats | float = 1.0) -> Floats:
+    def multiplier(self, freedom: Array, division: Array | float = 1.0) -> Array:
         """Give half-width over standard error, at level alpha / `division`."""
         alpha = self.alpha / np.asarray(division, dtype=np.float64)
         if not self.always_valid:
@@ -166,7 +166,7 @@ class Law:
                 np.where(np.isnan(freedom), np.nan, np.where(a < k, np.sqrt(square), np.inf))
             )
 
-    def half(self, error: Floats, freedom: Floats, parts: Parts | None = None) -> Floats:
+    def half(self, error: Array, freedom: Array, parts: Parts | None = None) -> Array:
         """Give half the width of the interval; nan where there is none, 0 where the error is 0."""
         with np.errstate(invalid="ignore", over="ignore"):
             half = np.where(error == 0, 0.0, self.multiplier(freedom) * error)
@@ -176,19 +176,19 @@ class Law:
         return np.where(np.isfinite(half), half, np.nan)
 
     def pvalue(
-        self, estimate: Floats, error: Floats, freedom: Floats, parts: Parts | None = None
-    ) -> Floats:
+        self, estimate: Array, error: Array, freedom: Array, parts: Parts | None = None
+    ) -> Array:
         """Give the two-sided p of H0: the true log ratio is 0; nan without spread or interval."""
         return self._two_sided(estimate, error, freedom, parts)
 
     def pvalue_equivalent(
         self,
-        estimate: Floats,
-        error: Floats,
-        freedom: Floats,
-        margin: float | Floats,
+        estimate: Array,
+        error: Array,
+        freedom: Array,
+        margin: float | Array,
         parts: Parts | None = None,
-    ) -> Floats:
+    ) -> Array:
         """Give the larger of the two one-sided p of H0: the true log ratio lies outside the margin.
 
         It is to be held against alpha / 2. `margin` is that of the log ratio.
@@ -210,8 +210,8 @@ class Law:
         return float(found)
 
     def _two_sided(
-        self, distance: Floats, error: Floats, freedom: Floats, parts: Parts | None
-    ) -> Floats:
+        self, distance: Array, error: Array, freedom: Array, parts: Parts | None
+    ) -> Array:
         known = np.asarray(error > 0)
         # 1e150: far beyond any p of interest, and its square is a number
         t = np.minimum(np.abs(distance) / np.where(known, error, 1.0), 1e150)
@@ -232,23 +232,23 @@ class Law:
         return p
 
 
-def _in_parts(error: Floats, freedom: Floats, parts: Parts | None) -> NDArray[np.bool_]:
+def _in_parts(error: Array, freedom: Array, parts: Parts | None) -> Flags:
     """Tell which errors have parts with a quantile each."""
     return np.asarray((error > 0) & np.isnan(freedom) & (parts is not None))
 
 
-def _chosen(parts: Parts, some: NDArray[np.bool_]) -> Parts:
+def _chosen(parts: Parts, some: Flags) -> Parts:
     return Parts(*(part[some] for part in parts))
 
 
-def _bound(parts: Parts, alpha: Floats) -> Floats:
+def _bound(parts: Parts, alpha: Array) -> Array:
     """Give the half-widths of Banerjee's bound at these two-sided levels, shape (n,)."""
     with np.errstate(invalid="ignore", over="ignore"):
         each = -stdtrit(parts.freedoms, alpha[:, None] / 2) * parts.errors
     return np.asarray(np.hypot.reduce(np.where(parts.errors > 0, each, 0.0), axis=-1))
 
 
-def _pvalue_by_bound(distance: Floats, parts: Parts) -> Floats:
+def _pvalue_by_bound(distance: Array, parts: Parts) -> Array:
     """Find by halving the level at which the bound's half-width is the distance."""
     low, high = np.full(distance.shape, np.log(_LEAST)), np.zeros(distance.shape)
     for _ in range(_STEPS):
@@ -266,15 +266,15 @@ class Decisions:
     benchmark's own place in its family.
     """
 
-    low: Floats
-    high: Floats
-    pvalue: Floats
-    pvalue_equivalent: Floats
-    pvalue_welch: Floats
-    pvalue_adjusted: Floats
-    pvalue_equivalent_adjusted: Floats
-    steps: Floats
-    steps_equivalent: Floats
+    low: Array
+    high: Array
+    pvalue: Array
+    pvalue_equivalent: Array
+    pvalue_welch: Array
+    pvalue_adjusted: Array
+    pvalue_equivalent_adjusted: Array
+    steps: Array
+    steps_equivalent: Array
     outcome: tuple[Word, ...]
     outcome_uncorrected: tuple[Word, ...]
 
@@ -326,14 +326,14 @@ def decide(found: Estimates, law: Law, margin: float, correction: Correction) ->
     )
 
 
-def _by_welch(found: Estimates, law: Law) -> Floats:
+def _by_welch(found: Estimates, law: Law) -> Array:
     if found.parts is None or "welch" not in found.laws:
         return np.full(found.estimate.shape, np.nan)
     return law.pvalue(found.estimate, found.error, satterthwaite(*found.parts))
 
 
 def _words(
-    estimate: Floats, pvalue: Floats, equivalent: Floats, half: Floats, alpha: float
+    estimate: Array, pvalue: Array, equivalent: Array, half: Array, alpha: float
 ) -> tuple[Word, ...]:
     words: list[Word] = []
     for e, p, q, h in zip(

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import AnalysisError
+from ...stats.samples import Array, Flags
 from .advice import Scatter, advise
 from .design import PAIRS, Design, Tables
 from .estimates import (
     Estimates,
-    Floats,
     floored,
     of_differences,
     of_sides,
@@ -108,8 +107,8 @@ class Judged:
     tables: Tables
     each: Estimates
     resolution: Resolution
-    zeroed: NDArray[np.bool_]
-    weights: Floats
+    zeroed: Flags
+    weights: Array
     law: Law
     next_law: Law
     margin: float
@@ -218,7 +217,7 @@ def _sessions(design: Design, count: int) -> int:
     return 0 if design == "confounded" else 1
 
 
-def _means(table: Floats, sign: int) -> list[float | None]:
+def _means(table: Array, sign: int) -> list[float | None]:
     """Give the geometric mean of each benchmark over the rows of a table."""
     mean = of_differences(table).estimate
     return [None if math.isnan(m) else math.exp(sign * m) for m in mean.tolist()]
@@ -286,9 +285,7 @@ def similar_line(speedup: float | None, centre: float, half: float, margin: floa
 # ---- advice
 
 
-def _advice(
-    judged: Judged, asked: NDArray[np.bool_], steps: tuple[Floats, Floats]
-) -> dict[int, MoreSessions]:
+def _advice(judged: Judged, asked: Flags, steps: tuple[Array, Array]) -> dict[int, MoreSessions]:
     """Advise on the benchmarks that are asked for, where the design and the values allow it."""
     t = judged.tables
     if judged.design == "paired":
@@ -317,7 +314,7 @@ def _advice(
     return dict(zip(np.flatnonzero(some).tolist(), found, strict=True))
 
 
-def _within(within: Floats, values: Floats) -> Floats:
+def _within(within: Array, values: Array) -> Array:
     """Give the mean over the sessions of the variance within; nan where no session knows it."""
     known = ~np.isnan(within) & ~np.isnan(values)
     count = known.sum(axis=0)

@@ -25,14 +25,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import fdtrc
 
 from ...data.pair import session_order
 from ...stats.arguments import stream
-from ...stats.samples import clock_step
-from .design import PAIRS, Codes, Layout, Side, Tables
-from .estimates import FLAT, Floats, of_differences
+from ...stats.samples import Array, Flags, Indices, Integers, clock_step
+from .design import PAIRS, Layout, Side, Tables
+from .estimates import FLAT, of_differences
 
 if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
@@ -62,15 +61,15 @@ class Resolution:
         What is added to half-widths: 0 or `log`.
     """
 
-    step: Floats
+    step: Array
     sources: tuple[Source | None, ...]
-    log: Floats
-    floor_ours: Floats
-    floor_theirs: Floats
-    added: Floats
+    log: Array
+    floor_ours: Array
+    floor_theirs: Array
+    added: Array
 
     @property
-    def floor(self) -> Floats:
+    def floor(self) -> Array:
         """The least standard error of the difference."""
         return np.hypot(self.floor_ours, self.floor_theirs)
 
@@ -78,11 +77,11 @@ class Resolution:
 def resolution_of(
     layout: Layout,
     tables: Tables,
-    samples: Sequence[tuple[Floats, Floats]],
+    samples: Sequence[tuple[Array, Array]],
     *,
     sign: int,
     unit: str,
-    zeroed: NDArray[np.bool_],
+    zeroed: Flags,
 ) -> Resolution:
     """Find the clock's step of each benchmark.
 
@@ -107,7 +106,7 @@ def resolution_of(
     )
 
 
-def _steps(values: Sequence[Floats], unit: str) -> tuple[Floats, tuple[Source | None, ...]]:
+def _steps(values: Sequence[Array], unit: str) -> tuple[Array, tuple[Source | None, ...]]:
     found = np.full(len(values), np.nan)
     sources: list[Source | None] = [None] * len(values)
     for k, runs in enumerate(values):
@@ -123,7 +122,7 @@ def _steps(values: Sequence[Floats], unit: str) -> tuple[Floats, tuple[Source | 
     return found, tuple(sources)
 
 
-def _rounding(layout: Layout) -> list[tuple[Floats, Floats]]:
+def _rounding(layout: Layout) -> list[tuple[Array, Array]]:
     """Give of each side the sum over its values of 1 / runs, and how many values there are."""
     b = layout.benchmarks
     if layout.design == "one session, runs":
@@ -149,7 +148,7 @@ def _rounding(layout: Layout) -> list[tuple[Floats, Floats]]:
     ]
 
 
-def _counts(side: Side, row: Codes, layout: Layout) -> Codes:
+def _counts(side: Side, row: Integers, layout: Layout) -> Integers:
     rows = 1 + max(
         int(one.max()) for s in (layout.ours, layout.theirs) for one in (s.session, s.block)
     )
@@ -158,7 +157,7 @@ def _counts(side: Side, row: Codes, layout: Layout) -> Codes:
     return found.reshape(rows, layout.benchmarks)
 
 
-def _spread(layout: Layout) -> Floats:
+def _spread(layout: Layout) -> Array:
     """Give the standard deviation of the logs of all runs, each side about its mean."""
     squares, sides = np.zeros(layout.benchmarks), np.zeros(layout.benchmarks)
     for side in (layout.ours, layout.theirs):
@@ -213,7 +212,7 @@ class Dependence:
 
 
 def dependence_of(
-    values: Floats, *, side: Literal["candidate", "baseline"] | None = None
+    values: Array, *, side: Literal["candidate", "baseline"] | None = None
 ) -> Dependence | None:
     """Test the session values of all benchmarks; None with fewer than eight sessions of any."""
     there = ~np.isnan(values)
@@ -227,7 +226,7 @@ def dependence_of(
     keys = stream(_SEED, "order of sessions").random((ORDERS, values.shape[0]))
     observed = np.zeros(1)
     others = np.zeros(ORDERS)
-    orders: dict[bytes, NDArray[np.intp]] = {}
+    orders: dict[bytes, Indices] = {}
     for rows, column in columns:
         known = rows.tobytes()
         if known not in orders:
@@ -273,9 +272,7 @@ def dependence_in(
     return min(known, key=lambda one: one.pvalue, default=None)
 
 
-def _places(
-    layout: Layout, matrix: PerformanceMatrix, rows: NDArray[np.int64]
-) -> NDArray[np.intp] | None:
+def _places(layout: Layout, matrix: PerformanceMatrix, rows: Integers) -> Indices | None:
     """Give the rows of a table in the order of time; `rows` are the sessions that they belong to."""
     order = {str(label): place for place, label in enumerate(session_order(matrix))}
     places = [order.get(layout.labels[row]) for row in rows.tolist()]
@@ -283,7 +280,7 @@ def _places(
     return np.argsort(known) if len(known) == len(places) else None
 
 
-def _lag1(values: Floats) -> Floats:
+def _lag1(values: Array) -> Array:
     """Give the lag-1 autocorrelation of each row."""
     centred = values - values.mean(axis=1, keepdims=True)
     return np.asarray((centred[:, :-1] * centred[:, 1:]).sum(axis=1) / (centred**2).sum(axis=1))
@@ -303,7 +300,7 @@ class TwoSpeeds(NamedTuple):
     by_side: bool
 
 
-def two_speeds(ours: Floats, theirs: Floats, within: float, freedom: int) -> TwoSpeeds | None:
+def two_speeds(ours: Array, theirs: Array, within: float, freedom: int) -> TwoSpeeds | None:
     """Tell whether a benchmark's cells lie at two speeds; None where they do not.
 
     The cells are sorted and split in two groups of at least two where that leaves the least sum of
@@ -330,7 +327,7 @@ def two_speeds(ours: Floats, theirs: Floats, within: float, freedom: int) -> Two
     return None if by_side and cells.size >= _TELLING else TwoSpeeds(distance, by_side)
 
 
-def _split(cells: Floats) -> int:
+def _split(cells: Array) -> int:
     """Give the size of the lower group of the best split of sorted cells."""
     n = cells.size
     sizes = np.arange(2, n - 1)
@@ -340,7 +337,7 @@ def _split(cells: Floats) -> int:
     return int(sizes[int(between.argmax())])
 
 
-def speeds_of(layout: Layout, zeroed: NDArray[np.bool_]) -> dict[int, TwoSpeeds]:
+def speeds_of(layout: Layout, zeroed: Flags) -> dict[int, TwoSpeeds]:
     """Look at every benchmark of a design by sessions: benchmark -> its two speeds, if it has them."""
     if layout.outermost != "session" or layout.design not in ("paired", "separate"):
         return {}
@@ -366,9 +363,9 @@ def speeds_of(layout: Layout, zeroed: NDArray[np.bool_]) -> dict[int, TwoSpeeds]
 class _Cells(NamedTuple):
     """Runs, mean logs and sums of squares about them, each of the shape (sessions, benchmarks)."""
 
-    runs: NDArray[np.int64]
-    mean: Floats
-    squares: Floats
+    runs: Integers
+    mean: Array
+    squares: Array
 
     @classmethod
     def of(cls, layout: Layout, side: Side) -> _Cells:
@@ -377,7 +374,7 @@ class _Cells(NamedTuple):
         logs = np.log(np.where(side.values > 0, side.values, 1.0))
         runs = np.bincount(cell, minlength=shape[0] * shape[1]).astype(np.int64)
         mean = np.bincount(cell, logs, minlength=runs.size) / np.maximum(runs, 1)
-        squares: Floats = np.asarray(
+        squares: Array = np.asarray(
             np.bincount(cell, (logs - mean[cell]) ** 2, minlength=runs.size), dtype=np.float64
         )
         return cls(runs.reshape(shape), mean.reshape(shape), squares.reshape(shape))

@@ -18,21 +18,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from ...data.matrix import PerformanceMatrix
 from ...data.pair import Centre, Mean, check_means
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...stats.arguments import counted, door
-from ...stats.samples import read_only
+from ...stats.samples import Array, read_only
 from .cautions import interval_cautions, pair_cautions, scope_cautions, unit_cautions
 from .coverage import KnownCoverage, known_coverage
 from .draws import Comparison, Draws, compare, draw, jackknife, standard_error, strata_sizes
 from .result import INTERVALS, SIDES, BootstrapInterval, Interval, Sides
 from .units import UNITS, Question, Unit, Units, ask, exchangeable_units
 
-Array = NDArray[np.float64]
 Tails = tuple[float | None, float | None]
 
 _TIE = 1e-12  # of the ratio: replicates this close to the observed one are equal to it

@@ -18,18 +18,15 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...data.matrix import PerformanceMatrix
 from ...data.pair import Mean, check_means, match, suite_mean
 from ...errors import AnalysisError, InsufficientDataError
 from ...pages.model import Caution, merged
 from ...stats.arguments import counted, door, stream
-from ...stats.samples import read_only
+from ...stats.samples import Array, read_only
 from .cautions import pass_cautions, system_cautions
 from .result import DistributionComparison, EmpiricalDistribution
-
-Array = NDArray[np.float64]
 
 _SMALLEST, _LARGEST = 1e-300, 1e305
 _COUNTABLE = 2**53  # larger numbers of combinations are not told

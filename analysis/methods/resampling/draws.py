@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 
 from ...errors import AnalysisError
 from ...stats.arguments import stream
+from ...stats.samples import Array, Flags, Integers
 
 if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
     from ...data.pair import Centre, Mean
     from .units import Question, Units
 
-Array = NDArray[np.float64]
 
 _FAR = 1e300  # values further from their side's smallest one weigh nothing in a harmonic mean
 
@@ -368,9 +368,7 @@ def _unit_sources(comparison: Comparison) -> list[_UnitSource]:
 class _UnitSource:
     """Moves of one side's centres when whole units are drawn."""
 
-    def __init__(
-        self, side: Side, where: tuple[NDArray[np.int64], ...], count: int, m: int
-    ) -> None:
+    def __init__(self, side: Side, where: tuple[Integers, ...], count: int, m: int) -> None:
         self._side = side
         self._where = where
         self._m = m
@@ -379,7 +377,7 @@ class _UnitSource:
         self._sums = np.array([np.bincount(k, weights=d, minlength=count) for k, d in pairs])
         self._numbers = np.array([np.bincount(k, minlength=count) for k, _ in pairs], np.float64)
 
-    def complete(self, weights: Array) -> NDArray[np.bool_]:
+    def complete(self, weights: Array) -> Flags:
         """Tell which resamples hold a run of every benchmark; weights are (resamples, units)."""
         return np.asarray((weights @ self._numbers.T > 0.5).all(axis=1))
 

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...pages import number_format as figures
 from ...pages.number_format import Word, said
 from ...pages.result import Result, plain
 from ...record.words import shorten
-from ...stats.samples import read_only
+from ...stats.samples import Array, read_only
 
 if TYPE_CHECKING:
     from ...data.pair import Centre, Mean
@@ -92,7 +91,7 @@ class RandomizationTest(Result):
     resamples: int
     assignments: int | None
     log10_assignments: float
-    null: NDArray[np.float64]
+    null: Array
     timed: bool
     benchmarks: tuple[str, ...]
     runs_candidate: tuple[int, ...]
@@ -194,7 +193,7 @@ class BootstrapInterval(Result):
     runs_candidate: tuple[int, ...]
     runs_baseline: tuple[int, ...]
     timed: bool
-    replicates: NDArray[np.float64]
+    replicates: Array
     references: tuple[str, ...] = INTERVAL_REFERENCES
 
     @property
@@ -283,8 +282,6 @@ def percent(share: float) -> str:
         return f"{100 * share:.0f} %"
     return f"{min(max(100 * share, 0.1), 99.9):.1f} %"
 
-
-Array = NDArray[np.float64]
 
 DISTRIBUTION_REFERENCES = (
     "S. Irving et al., Computer comparisons in the presence of performance variation, Frontiers of "

@@ -17,12 +17,13 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...data.matrix import PerformanceMatrix
 from ...data.pair import Match, match
 from ...errors import AnalysisError, SidesWarning, UsageError
 from ...stats.arguments import door
+from ...stats.samples import Array
 from .cautions import (
     benchmark_cautions,
     data_cautions,
@@ -61,7 +62,6 @@ def sides_by_name(function: Callable[_Arguments, _Result]) -> Callable[_Argument
 
 
 Weights = Weighting | Mapping[str, float]
-Array = NDArray[np.float64]
 
 
 _FIGURES = (

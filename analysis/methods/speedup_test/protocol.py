@@ -18,10 +18,10 @@ from decimal import Decimal
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...stats import classical_tests as wilk
 from ...stats.classical_tests import PairTests, f_test, ks_centred, rank_sum, student, welch
+from ...stats.samples import Array, Flags
 from .result import (
     F_TEST,
     KOLMOGOROV,
@@ -147,9 +147,6 @@ def _step(  # noqa: PLR0917 - what is read at a step, in the order of a sentence
         consequence=consequence,
     )
 
-
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 # The levels of the search in hundredths, the highest first: above 0.50, in steps of 0.01.
 LEVELS = tuple(range(99, 50, -1))

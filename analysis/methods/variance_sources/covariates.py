@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ...data.protocol import segment_starts
 from ...pages import number_format as figures
-from ...stats.samples import read_only
+from ...stats.samples import Array, Integers, read_only
 
 if TYPE_CHECKING:
     from ...data.trial import Trial
@@ -52,8 +52,6 @@ def is_counter(name: str) -> bool:
     return _EVENT.fullmatch(name.lower().replace("_", "-")) is not None
 
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Scale = Literal["numeric", "circular", "levels"]
 
 AS_LEVELS: Final = " (levels)"  # behind the name of a number that is taken by its values
@@ -105,7 +103,7 @@ class Covariate:
 
     name: str
     kind: Kind
-    values: Floats
+    values: Array
     scale: Scale = "numeric"
     period: float | None = None
     labels: tuple[str, ...] = ()
@@ -113,7 +111,7 @@ class Covariate:
     known_before: bool = False
     may_follow: bool = False
     of_session: bool = False
-    count: Floats | None = None
+    count: Array | None = None
     spoken: str = ""
 
     def __post_init__(self) -> None:
@@ -221,9 +219,7 @@ def _order(trial: Trial) -> Iterator[Covariate]:
         yield _levels(f"previous_{name}", before, labels, kind=shuffled)
 
 
-def _levels(
-    name: str, codes: Floats, labels: tuple[str, ...], kind: Kind = "observed"
-) -> Covariate:
+def _levels(name: str, codes: Array, labels: tuple[str, ...], kind: Kind = "observed") -> Covariate:
     return Covariate(
         name=name,
         kind=kind,
@@ -242,7 +238,7 @@ def _blocks(trial: Trial, rows: Integers, place: NDArray[Any]) -> list[Integers]
     return np.split(order, np.flatnonzero(new) + 1)
 
 
-def _is_shuffled(trial: Trial, place: Floats) -> bool:
+def _is_shuffled(trial: Trial, place: Array) -> bool:
     """Tell whether two blocks of the same cells were executed in different orders."""
     cells = trial.benchmark * len(trial.manifest.variants) + trial.variant
     orders: dict[frozenset[int], tuple[int, ...]] = {}
@@ -276,7 +272,7 @@ def _circumstances(trial: Trial) -> Iterator[Covariate]:
     )
 
 
-def _cpus_and_time(trial: Trial) -> tuple[list[str | None], Floats]:
+def _cpus_and_time(trial: Trial) -> tuple[list[str | None], Array]:
     """Give each row's CPUs, and the second of the day at which it started."""
     cpus: list[str | None] = [None] * len(trial)
     day_s = np.full(len(trial), np.nan)
@@ -347,7 +343,7 @@ def _parsed(trial: Trial, metric: str) -> Iterator[Covariate]:
         )
 
 
-def _rate(trial: Trial, count: Floats, *, name: str) -> Covariate:
+def _rate(trial: Trial, count: Array, *, name: str) -> Covariate:
     wall_s = trial.numbers["wall_ns"] / 1e9
     rate = np.full(len(trial), np.nan)
     np.divide(count, wall_s, out=rate, where=wall_s > 0)

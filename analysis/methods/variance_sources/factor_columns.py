@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from ...stats.samples import Array, Flags, Integers
 
 if TYPE_CHECKING:
     from .covariates import Covariate
     from .result import EffectOf
     from .runs import Runs
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 LEAST_RUNS = 8  # of a cell, in sessions of two or more
 LEAST_IN_ROW = 6  # runs of a session, for a trend and for shifts
@@ -42,8 +41,8 @@ class Cell:
     rows: Integers
     trial: Integers
     sessions: tuple[Integers, ...]
-    logs: Floats
-    rest: Floats
+    logs: Array
+    rest: Array
     autocorrelation: float
 
     def alone(self) -> Cell:
@@ -84,7 +83,7 @@ def cell_of(runs: Runs, benchmark: str, variant: str, rows: Integers) -> Cell | 
 
 
 @functools.lru_cache(maxsize=256)
-def trend(size: int) -> Floats:
+def trend(size: int) -> Array:
     """Give a constant and a straight line as orthonormal columns, shape (size, 2)."""
     place = np.arange(size) - (size - 1) / 2
     found = np.column_stack([np.ones(size), place])
@@ -93,28 +92,28 @@ def trend(size: int) -> Floats:
     return found
 
 
-def detrended(columns: Floats) -> Floats:
+def detrended(columns: Array) -> Array:
     """Take the mean from each column of a session, and the trend where there are enough rows."""
     if columns.shape[0] < LEAST_IN_ROW:
-        centred: Floats = columns - columns.mean(axis=0)
+        centred: Array = columns - columns.mean(axis=0)
         return centred
     basis = trend(columns.shape[0])
-    found: Floats = columns - basis @ (basis.T @ columns)
+    found: Array = columns - basis @ (basis.T @ columns)
     return found
 
 
-def _drawn_in(rest: Floats) -> Floats:
+def _drawn_in(rest: Array) -> Array:
     """Let single far values weigh no more than the outermost that are not far.
 
     What at least a fiftieth of the runs do is a mode, and stays as it is.
     """
     low, first, third, high = np.quantile(rest, [_OUTERMOST, 0.25, 0.75, 1 - _OUTERMOST])
     width = _FENCE * (third - first)
-    found: Floats = np.clip(rest, min(low, first - width), max(high, third + width))
+    found: Array = np.clip(rest, min(low, first - width), max(high, third + width))
     return found
 
 
-def _autocorrelation(rest: Floats, sessions: tuple[Integers, ...]) -> float:
+def _autocorrelation(rest: Array, sessions: tuple[Integers, ...]) -> float:
     """Correlate consecutive runs over all sessions with enough of them.
 
     Removing a line from n values of an autoregression takes about (2 + 4 r) / n from its correlation
@@ -151,9 +150,9 @@ class Columns:
     which `labels` are the names.
     """
 
-    table: Floats
-    known: NDArray[np.bool_]
-    places: Floats
+    table: Array
+    known: Flags
+    places: Array
     labels: tuple[str, ...]
     effect_of: EffectOf
     either: bool = False
@@ -192,7 +191,7 @@ def columns_of(covariate: Covariate, rows: Integers) -> Columns | None:
     return Columns(table=column, known=known, places=np.zeros((0, 1)), labels=(), effect_of="sd")
 
 
-def _levels(values: Floats, known: NDArray[np.bool_], labels: tuple[str, ...]) -> Columns | None:
+def _levels(values: Array, known: Flags, labels: tuple[str, ...]) -> Columns | None:
     codes = np.where(known, values, -1).astype(np.int64)
     counts = np.bincount(codes[known], minlength=len(labels))
     often = np.flatnonzero(counts >= _LEAST_AT_LEVEL)
@@ -214,7 +213,7 @@ def _levels(values: Floats, known: NDArray[np.bool_], labels: tuple[str, ...]) -
     )
 
 
-def _windows(values: Floats, known: NDArray[np.bool_], period: float) -> Columns | None:
+def _windows(values: Array, known: Flags, period: float) -> Columns | None:
     """Take a quarter or a half of a circle against the rest, beginning anywhere."""
     step = period / _PHASES
     phase = np.floor(np.mod(np.where(known, values, 0.0), period) / step)
@@ -239,7 +238,7 @@ def _windows(values: Floats, known: NDArray[np.bool_], period: float) -> Columns
     )
 
 
-def _wave(values: Floats, known: NDArray[np.bool_], period: float) -> Columns:
+def _wave(values: Array, known: Flags, period: float) -> Columns:
     distinct = np.unique(np.mod(values[known], period))
     if distinct.size > _PLACES:
         distinct = np.arange(_PLACES) * period / _PLACES
@@ -254,6 +253,6 @@ def _wave(values: Floats, known: NDArray[np.bool_], period: float) -> Columns:
     )
 
 
-def _turned(values: Floats, period: float) -> Floats:
+def _turned(values: Array, period: float) -> Array:
     angle = 2 * np.pi * values / period
     return np.column_stack([np.cos(angle), np.sin(angle)])

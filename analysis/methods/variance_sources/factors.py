@@ -14,12 +14,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import InsufficientDataError
 from ...pages import number_format as figures
 from ...pages.model import Caution
 from ...stats.arguments import stream
+from ...stats.samples import Array, Flags, Integers
 from ...stats.workers import Progress, in_order
 from .covariates import AS_LEVELS, Covariate, as_levels
 from .factor_columns import LEAST_IN_ROW, LEAST_RUNS, Cell, Columns, cell_of, columns_of
@@ -38,7 +38,6 @@ from .result import ELSEWHERE, Factor
 if TYPE_CHECKING:
     from .runs import Runs
 
-Floats = NDArray[np.float64]
 _LARGEST = 700.0  # of a logarithm
 _WHOLE = 1e-9  # a share that is nearer to 1 leaves nothing
 
@@ -46,7 +45,7 @@ _WHOLE = 1e-9  # a share that is nearer to 1 leaves nothing
 def effect_of(
     columns: Columns,
     found: Directions,
-    along: Floats,
+    along: Array,
     *,
     spread: float,
     fits: Fits | None,
@@ -98,9 +97,7 @@ def effect_of(
     }
 
 
-def spread_within(
-    column: Floats, known: NDArray[np.bool_], sessions: tuple[NDArray[np.int64], ...]
-) -> float:
+def spread_within(column: Array, known: Flags, sessions: tuple[Integers, ...]) -> float:
     """Give the standard deviation of a column within sessions."""
     squares, freedom = 0.0, 0
     for mine in sessions:
@@ -157,13 +154,13 @@ def beside_its_count(both: Witnesses, rate: Fits, count: Fits) -> Fits:
     return replace(rate, found=found, drawn=larger)
 
 
-def _signed(one: Directions, values: Floats) -> Floats:
+def _signed(one: Directions, values: Array) -> Array:
     """Turn values along a direction so that more of the column is positive."""
-    found: Floats = values * float(np.sign(one.back[0, 0]))
+    found: Array = values * float(np.sign(one.back[0, 0]))
     return found
 
 
-def _drawn(one: Directions, fits: Fits, sign: float) -> Floats:
+def _drawn(one: Directions, fits: Fits, sign: float) -> Array:
     """Give the common share of one witness in other orders, and of the other, which follows the runs."""
     own = _signed(one, fits.signed)
     size = 1 / abs(float(one.back[0, 0]))
@@ -174,8 +171,8 @@ def _drawn(one: Directions, fits: Fits, sign: float) -> Floats:
     return _common(own, np.nan_to_num(other))
 
 
-def _common(a: Floats, b: Floats) -> Floats:
-    found: Floats = np.where(a * b > 0, np.minimum(np.abs(a), np.abs(b)) ** 2, 0.0)
+def _common(a: Array, b: Array) -> Array:
+    found: Array = np.where(a * b > 0, np.minimum(np.abs(a), np.abs(b)) ** 2, 0.0)
     return found
 
 
@@ -199,7 +196,7 @@ class _Tested(NamedTuple):
 
     factor: Factor
     surprise: float
-    drawn: Floats | None  # None where the design cannot tell
+    drawn: Array | None  # None where the design cannot tell
 
 
 def factors_of(

@@ -20,6 +20,7 @@ from ...pages import number_format as figures
 from ...record.run_numbers import NUMBERS
 from ...stats.arguments import stream
 from ...stats.multiplicity import adjusted
+from ...stats.samples import Array, Indices, Integers
 from ...stats.workers import Progress, in_order
 from .covariates import AS_LEVELS, Covariate, as_levels, spoken
 from .mode_separation import LEAST, Labelled, Separation, separation
@@ -92,7 +93,6 @@ def _percent(share: float) -> str:
     return f"{text} %"
 
 
-Floats = NDArray[np.float64]
 _SEPARATES = 0.7  # held out: less is an effect on the shares of the modes, and separates nothing
 _FAR_APART = 1.5  # times: the mean rates in a mode and in the others
 _NEARLY = 0.1  # of accuracy: what was fixed before the run may tell so much less
@@ -113,9 +113,9 @@ class ModalRuns:
     benchmark: str
     variant: str
     trial: str
-    rows: NDArray[np.intp]
-    values: Floats
-    sessions: NDArray[np.int64]
+    rows: Indices
+    values: Array
+    sessions: Integers
     labels: NDArray[np.int8]
     by: ClassesBy
     covariates: Mapping[str, Covariate]
@@ -222,7 +222,7 @@ def _suspects(cell: ModalRuns) -> Iterator[Covariate]:
                 yield levels
 
 
-def _differs(values: Floats, sessions: NDArray[np.int64]) -> bool:
+def _differs(values: Array, sessions: Integers) -> bool:
     known = np.isfinite(values)
     _, of = np.unique(sessions[known], return_inverse=True)
     if not of.size:

@@ -22,9 +22,9 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...stats.arguments import stream
+from ...stats.samples import Array, Indices
 from ...stats.workers import Progress, in_order
 from .held_out import Booster, HeldOut, one_thread
 from .result import Agreement, Dependence, DependencePoint, Importance
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from ...importers.mixed_systems import TableColumn
     from .systems_table import Design
 
-Array = NDArray[np.float64]
-_Whole = NDArray[np.intp]
 
 RESAMPLES = 2000
 _ONE = 1 - 1e-12  # whose z is finite
@@ -45,7 +43,7 @@ def agreement(
     held: HeldOut,
     y: Array,
     *,
-    families: _Whole | None,
+    families: Indices | None,
     logs: bool,
     confidence: float,
     rng: np.random.Generator,
@@ -84,7 +82,7 @@ def agreement(
 def correlation_interval(
     x: Array,
     y: Array,
-    families: _Whole | None,
+    families: Indices | None,
     *,
     folds: int,
     confidence: float,
@@ -184,7 +182,7 @@ class _Fold:
     booster: Booster
     x: Array
     y: Array
-    out: NDArray[np.intp]
+    out: Indices
     predicted: Array
 
 
@@ -193,7 +191,7 @@ def _grown(
 ) -> Array:
     """Give what the fold's squared errors grow by, for each covariate and repeat."""
 
-    def moves(name: str, number: int) -> NDArray[np.intp]:
+    def moves(name: str, number: int) -> Indices:
         """Shuffle the rows: the same way in each fold, drawn anew rather than kept."""
         return stream(seed, "importance", name, str(number)).permutation(len(fold.y))
 

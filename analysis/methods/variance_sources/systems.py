@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...importers.mixed_systems import MixedTable, TableColumn, mixed_table, read_mixed_table
@@ -27,7 +26,7 @@ from ...pages import number_format as figures
 from ...pages.model import Caution, merged
 from ...record.words import shorten
 from ...stats.arguments import counted, door, stream
-from ...stats.samples import read_only
+from ...stats.samples import Indices, read_only
 from .held_out import HeldOut, check_installed, grouped_folds, hold_out, one_thread, random_folds
 from .predictions import agreement, dependences, importances
 from .result import REFERENCES, Across, Agreement, CovariateUsed, Sources
@@ -320,7 +319,7 @@ def _answerable(
 def _across(table: MixedTable, response: Response, plan: _Plan, root: int) -> Across:
     """Answer for one response."""
     design = Design.of(plan.columns, response.rows)
-    families: NDArray[np.intp] | None = None
+    families: Indices | None = None
     if plan.group is not None:
         families, _ = families_of(table, plan.group, response.rows)
     y = response.values
@@ -328,7 +327,7 @@ def _across(table: MixedTable, response: Response, plan: _Plan, root: int) -> Ac
     def rng(what: str) -> np.random.Generator:
         return stream(root, response.kind, what)
 
-    def held_out(folds: NDArray[np.intp], families: NDArray[np.intp] | None, how: str) -> HeldOut:
+    def held_out(folds: Indices, families: Indices | None, how: str) -> HeldOut:
         trees = rng(f"{how} trees")
         return hold_out(
             design, y, folds, families=families, rng=trees, step=plan.step, workers=plan.workers

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...pages import number_format as figures
 from ...pages.model import (
@@ -24,6 +23,7 @@ from ...pages.model import (
 from ...plots.drawing import PALE, look
 from ...plots.palette import COLOURS
 from ...record.words import shorten, shown
+from ...stats.samples import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from .result import Across, Agreement, Dependence, Sources
 
-
-Array = NDArray[np.float64]
 
 _BARS, _CURVES, _LEVELS = 10, 3, 8
 _MANY = 1500  # points, from which they are drawn as one image

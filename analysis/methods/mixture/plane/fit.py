@@ -19,16 +19,15 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ....errors import AnalysisError, InsufficientDataError, UsageError
 from ....pages.model import Caution
 from ....stats.arguments import counted, door, numbers
+from ....stats.samples import Array, Indices, Integers
 from ..cautions import at_limit, discarded
 from ..fit import MOST_COMPONENTS
 from .model import MODELS, EmState2d, Mixture2d
-
-Array = NDArray[np.float64]
 
 _LARGEST, _SMALLEST = 1e150, 1e-150  # squares must stay finite and positive
 _ON_A_LINE = 1e-12  # 1 - |r| that rounding may leave
@@ -95,7 +94,7 @@ def checked_pairs(values_xy: ArrayLike, names: tuple[str, str]) -> Array:
 START_POINTS = 2000  # mclust's limit; above it the clustering sees a subset
 
 
-def start_classes(x: Array, y: Array, most: int) -> NDArray[np.int64]:
+def start_classes(x: Array, y: Array, most: int) -> Integers:
     """Cluster points into 1 to `most` classes, without randomness.
 
     They are first put on their principal axes, as mclust does (its option SVD): both coordinates are
@@ -118,10 +117,10 @@ def start_classes(x: Array, y: Array, most: int) -> NDArray[np.int64]:
 
 
 def plane_cautions(
-    pairs: NDArray[np.float64],
+    pairs: Array,
     table: dict[str, list[float]],
     model: str,
-    weights: NDArray[np.float64],
+    weights: Array,
     *,
     asked: int,
     units: str,
@@ -158,7 +157,7 @@ def plane_cautions(
 
 
 def _value_cautions(
-    pairs: NDArray[np.float64], table: dict[str, list[float]], units: str, *, most: int
+    pairs: Array, table: dict[str, list[float]], units: str, *, most: int
 ) -> Iterator[Caution]:
     n, distinct = len(pairs), len(np.unique(pairs, axis=0))
     if distinct < n:
@@ -191,8 +190,8 @@ class _Sample(NamedTuple):
 
     x: Array
     y: Array
-    points: NDArray[np.intp]
-    classes: NDArray[np.int64]
+    points: Indices
+    classes: Integers
 
 
 class _Candidate(NamedTuple):
