@@ -34,11 +34,6 @@ def door(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
     Numbers are whole or real ones and never truth values, texts are text, generators, matrices and
     mixtures are such; sequences and mappings are looked into. Which values are allowed is the
     function's own question: array_like arguments go through `numbers` there.
-
-    Raises
-    ------
-    UsageError
-        If an argument is of another kind; the message names it.
     """
     signature = inspect.signature(function)
     kinds: dict[str, _Kind] = {}
@@ -155,17 +150,10 @@ def numbers(
 ) -> Array:
     """Give values as a new array of doubles; whether they are finite is not looked at.
 
-    Parameters
-    ----------
-    values : array_like
-        Real numbers: no text, truth values or complex numbers, no lists of different lengths.
-    what, where : str
-        What the values are called in a message, such as "the runs", and where they stand.
-    dimensions : int or None
-        How many; any number if None.
-    wrong : type
-        The error for what are no numbers, or too many dimensions. A whole number beyond all
-        doubles is an AnalysisError.
+    `values`: Real numbers: no text, truth values or complex numbers, no lists of different lengths.
+    `what`, `where`: What the values are called in a message, such as "the runs", and where they
+    stand. `dimensions`: How many; any number if None. `wrong`: The error for what are no numbers,
+    or too many dimensions. A whole number beyond all doubles is an AnalysisError.
     """
     try:
         found = np.asarray(values)

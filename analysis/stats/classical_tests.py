@@ -92,20 +92,8 @@ _BEYOND_BOUND = 1e-99  # the p that Royston gives there
 def shapiro_wilk(rows: Array) -> tuple[Array, Array]:
     """Test the normality of each row.
 
-    Parameters
-    ----------
-    rows : array of shape (samples, n)
-        Finite values.
-
-    Returns
-    -------
-    statistic, pvalue : arrays of shape (samples,)
-        W and its p; nan where all values of a row are equal.
-
-    Raises
-    ------
-    UsageError
-        If n is not in 3..5000.
+    `rows` (shape (samples, n)): Finite values. Gives `statistic`, `pvalue` (shape (samples,)): W
+    and its p; nan where all values of a row are equal.
     """
     n = rows.shape[1]
     if not LEAST <= n <= MOST:
@@ -203,11 +191,6 @@ def f_test(x: ArrayLike, y: ArrayLike) -> PairTests:
 
     H0: the two normal distributions have the same variance. F = s_x^2 / s_y^2. R gives p = 0 where one
     sample is constant and no p where both are; here both give nan.
-
-    Raises
-    ------
-    InsufficientDataError
-        With fewer than 2 values on a side.
     """
     from scipy.special import fdtr, fdtrc
 
@@ -225,11 +208,6 @@ def student(x: ArrayLike, y: ArrayLike) -> PairTests:
 
     H0: mean(x) <= mean(y), for normal samples with one variance. nan where the values are constant up
     to rounding, by R's rule.
-
-    Raises
-    ------
-    InsufficientDataError
-        With fewer than 2 values on a side.
     """
     a, b = _pairs(x, y, least=2)
     n, m = a.shape[1], b.shape[1]
@@ -243,11 +221,6 @@ def welch(x: ArrayLike, y: ArrayLike) -> PairTests:
 
     H0: mean(x) <= mean(y), for normal samples of any variances. nan where the values are constant up
     to rounding, by R's rule.
-
-    Raises
-    ------
-    InsufficientDataError
-        With fewer than 2 values on a side.
     """
     a, b = _pairs(x, y, least=2)
     n, m = a.shape[1], b.shape[1]
@@ -285,11 +258,6 @@ def ks_centred(x: ArrayLike, y: ArrayLike) -> PairTests:
     ``z``) [2]_; beyond, it is the limit law as R sums it: only the first term of the series for small
     arguments (up to 4e-5 below the full series), and no regard to ties. ``scipy.stats.ks_2samp``
     agrees with neither in the presence of ties, and differs from the limit law without them.
-
-    Raises
-    ------
-    InsufficientDataError
-        If a sample is empty.
     """
     a, b = _pairs(x, y, least=1)
     n, m = a.shape[1], b.shape[1]
@@ -325,11 +293,7 @@ def ks_centred(x: ArrayLike, y: ArrayLike) -> PairTests:
 
 
 def _paths(crossed: Integers, ends: Flags, a: int, b: int) -> Array:
-    """Follow the chances of all orders of a + b values, and collect those that go as far.
-
-    The state is how many of the a smaller sample's values have come so far; each next value is one of
-    the rest with equal chances. Only sums of positive terms: small p keep their digits.
-    """
+    """Follow the chances of all orders of a + b values, and collect those that go as far."""
     total = a + b
     u = np.arange(a + 1)
     state = np.zeros((crossed.size, a + 1))
@@ -365,11 +329,6 @@ def rank_sum(x: ArrayLike, y: ArrayLike) -> PairTests:
     H0: F_x >= F_y. W counts the pairs with x_i > y_j, and half of those that tie. p is exact
     without ties when both sizes are below 50, else normal with tie and continuity correction; values
     tie only when they are equal. Where all values are equal p is 1.
-
-    Raises
-    ------
-    InsufficientDataError
-        If a sample is empty.
     """
     from scipy.special import ndtr
 
@@ -445,27 +404,10 @@ _STEPS = 48  # halvings of a bracket: 1e-13 of it
 def least_shift(power: float, freedom: ArrayLike, alpha: float) -> Array:
     """Give the smallest shift, in standard errors, that a two-sided t test tells with this power.
 
-    Parameters
-    ----------
-    power : float
-        The chance that the test rejects, in either tail; between `alpha` and 1.
-    freedom : array_like
-        Degrees of freedom of the standard error, at least 1.
-    alpha : float
-        Risk of the test, between 0 and 1.
+    `power`: The chance that the test rejects, in either tail; between `alpha` and 1. `freedom`:
+    Degrees of freedom of the standard error, at least 1. `alpha`: Risk of the test, between 0 and
+    1. Gives array: In the shape of `freedom`: the noncentrality, right to 1e-9 for whole freedoms.
 
-    Returns
-    -------
-    array
-        In the shape of `freedom`: the noncentrality, right to 1e-9 for whole freedoms.
-
-    Raises
-    ------
-    UsageError
-        If an argument is out of range.
-
-    Notes
-    -----
     T = (Z + shift) / U with U^2 a chi square over its freedom, so P(T > c) is the mean over U of
     the normal probability of (shift - c U) [1]_. The integral is cut into panels where the normal
     steps, and each is done by Gauss and Legendre. The shift is found by halving.

@@ -23,13 +23,7 @@ CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
 
 
 def check_correction(correction: str) -> None:
-    """Refuse an unknown correction.
-
-    Raises
-    ------
-    UsageError
-        If it is none of ``CORRECTIONS``.
-    """
+    """Refuse an unknown correction."""
     if correction not in CORRECTIONS:
         raise UsageError(
             f"correction must be 'holm', 'bh' or 'none', not {correction!r}",
@@ -40,18 +34,11 @@ def check_correction(correction: str) -> None:
 def adjusted(pvalues: ArrayLike, correction: Correction = "holm") -> Array:
     """Adjust p-values, so that each can be held against the level of the whole family.
 
-    Parameters
-    ----------
-    pvalues : array_like, shape (m,)
-        Between 0 and 1; nan where there is none, which is no member of the family.
-    correction : {"holm", "bh", "none"}
-        Holm's steps down [1]_ (family-wise error rate under any dependence), Benjamini's and
-        Hochberg's steps up [2]_ (false discovery rate under independence), or as they are.
-
-    Returns
-    -------
-    array, shape (m,)
-        In the order of the arguments; nan where there is no p-value.
+    `pvalues` (shape (m,)): Between 0 and 1; nan where there is none, which is no member of the
+    family. `correction` ({"holm", "bh", "none"}): Holm's steps down [1]_ (family-wise error rate
+    under any dependence), Benjamini's and Hochberg's steps up [2]_ (false discovery rate under
+    independence), or as they are. Gives array, shape (m,): In the order of the arguments; nan where
+    there is no p-value.
     """
     check_correction(correction)
     given = np.array(pvalues, dtype=np.float64)
@@ -72,18 +59,9 @@ def adjusted(pvalues: ArrayLike, correction: Correction = "holm") -> Array:
 def holm_steps(pvalues: ArrayLike, correction: Correction = "holm") -> Array:
     """Give the factor by which the level is divided at each p-value's own step.
 
-    Parameters
-    ----------
-    pvalues : array_like, shape (m,)
-        As in `adjusted`.
-    correction : {"holm", "bh", "none"}
-        The correction.
-
-    Returns
-    -------
-    array, shape (m,)
-        m for Holm's smallest p-value, 1 for the largest; m / rank for "bh"; 1 for "none" and where
-        there is no p-value.
+    `pvalues` (shape (m,)): As in `adjusted`. `correction` ({"holm", "bh", "none"}): The correction.
+    Gives array, shape (m,): m for Holm's smallest p-value, 1 for the largest; m / rank for "bh"; 1
+    for "none" and where there is no p-value.
     """
     check_correction(correction)
     given = np.array(pvalues, dtype=np.float64)

@@ -34,24 +34,8 @@ from .samples import Array, read_only
 def harrell_davis(values: Array, shares: tuple[float, ...]) -> Array:
     """Estimate quantiles ([1]_, section 2): smoother than single order statistics of few runs.
 
-    Parameters
-    ----------
-    values : array of float, shape (n,)
-        Finite values in any unit.
-    shares : tuple of float, length k
-        Which quantiles, each between 0 and 1, ends excluded.
-
-    Returns
-    -------
-    array of float, shape (k,)
-        In the values' unit.
-
-    Raises
-    ------
-    UsageError
-        If a share is not between 0 and 1.
-    InsufficientDataError
-        If there is no value.
+    `values` (shape (n,)): Finite values in any unit. `shares`: Which quantiles, each between 0 and
+    1, ends excluded. Gives array of float, shape (k,): In the values' unit.
     """
     if not all(0 < share < 1 for share in shares):
         raise UsageError(f"shares must lie between 0 and 1, not {shares}")
@@ -81,18 +65,10 @@ _ROUNDING = 1e-12  # logs that differ by less are equal
 class Shift:
     """Log ratios of quantiles, positive where the first side's values are larger.
 
-    Attributes
-    ----------
-    shares : tuple of float, length k
-        Deciles, or quartiles of few runs.
-    logs : array of float, shape (k,)
-        Mean over sessions of the log ratio of both sides' quantiles.
-    half : array of float, shape (k,)
-        Half the width of the interval; nan with one session.
-    sessions : int
-        Sessions that they rest on; of separate sides those of both together.
-    left_out : int
-        Sessions with too few runs.
+    `shares`: Deciles, or quartiles of few runs. `logs` (shape (k,)): Mean over sessions of the log
+    ratio of both sides' quantiles. `half` (shape (k,)): Half the width of the interval; nan with
+    one session. `sessions`: Sessions that they rest on; of separate sides those of both together.
+    `left_out`: Sessions with too few runs.
     """
 
     shares: tuple[float, ...]
@@ -111,20 +87,11 @@ def shift_of(
     depend on their session's state do not count as independent. Separate sides are compared by
     Welch's t ([4]_).
 
-    Parameters
-    ----------
-    ours, theirs : sequence of arrays of float
-        The positive runs of each session; with `paired` entry k of both is the same session.
-    paired : bool
-        Whether both sides ran in the same sessions.
-    confidence : float
-        Of each interval by itself, between 0 and 1.
-
-    Returns
-    -------
-    Shift or None
-        Deciles if every session has at least 5 runs of either side, quartiles of at least 3;
-        sessions with fewer are left out. None where none is left, or a value is not positive.
+    `ours`, `theirs`: The positive runs of each session; with `paired` entry k of both is the same
+    session. `paired`: Whether both sides ran in the same sessions. `confidence`: Of each interval
+    by itself, between 0 and 1. Gives Shift or None: Deciles if every session has at least 5 runs of
+    either side, quartiles of at least 3; sessions with fewer are left out. None where none is left,
+    or a value is not positive.
     """
     if any((runs <= 0).any() for runs in (*ours, *theirs)):
         return None
@@ -155,12 +122,7 @@ def shift_of(
 def mean_shift(table: Array, confidence: float) -> tuple[Array, Array]:
     """Give the mean over sessions of each column, and half its t interval (nan of one session).
 
-    Parameters
-    ----------
-    table : array of float, shape (sessions, k)
-        Log ratios.
-    confidence : float
-        Of each interval by itself.
+    `table` (shape (sessions, k)): Log ratios. `confidence`: Of each interval by itself.
     """
     n = table.shape[0]
     centre = table.mean(axis=0)

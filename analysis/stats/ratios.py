@@ -39,14 +39,9 @@ class Window:
 class Ratios:
     """The ratios of every value of one sample to every value of another; see `of`.
 
-    Attributes
-    ----------
-    upper, lower : arrays of shapes (m,) and (n,)
-        The distinct values, positive and ascending.
-    often : int array, shape (m,)
-        How often each upper value occurs.
-    rest : int array, shape (n + 1,)
-        How many lower values, repeated ones too, there are from each place on.
+    `upper`, `lower` (arrays of shapes (m,) and (n,)): The distinct values, positive and ascending.
+    `often` (shape (m,)): How often each upper value occurs. `rest` (shape (n + 1,)): How many lower
+    values, repeated ones too, there are from each place on.
     """
 
     upper: Array
@@ -94,13 +89,9 @@ class Ratios:
     def window(self, beyond: Callable[[float, int], bool], *, few: int) -> Window:
         """Narrow the range to few ratios, around the change of a condition from False to True.
 
-        Parameters
-        ----------
-        beyond : callable
-            Takes g and the number of ratios up to it; True at the largest ratio.
-        few : int
-            How many distinct pairs of values the window may hold; more only where their ratios
-            are one number.
+        `beyond`: Takes g and the number of ratios up to it; True at the largest ratio. `few`: How
+        many distinct pairs of values the window may hold; more only where their ratios are one
+        number.
         """
         low = float(np.nextafter(self.least, 0))
         high = self.most

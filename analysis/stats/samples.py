@@ -97,16 +97,9 @@ _REACH = 40.0  # standard deviations beyond which a normal curve is 0 in doubles
 def bandwidth_of(values: Array) -> float:
     """Give the width of each normal curve: 0.9 min(sd, IQR / 1.34) n^(-1/5) ([1]_, equation 3.31).
 
-    Parameters
-    ----------
-    values : array of float, shape (n,)
-        In the unit in which the density is drawn: logs of times, for example.
-
-    Returns
-    -------
-    float
-        0 where all values are equal, or there are fewer than two; the standard deviation alone
-        counts where half of the values are equal.
+    `values` (shape (n,)): In the unit in which the density is drawn: logs of times, for example.
+    Gives float: 0 where all values are equal, or there are fewer than two; the standard deviation
+    alone counts where half of the values are equal.
     """
     if values.size < 2:
         return 0.0
@@ -120,19 +113,9 @@ def bandwidth_of(values: Array) -> float:
 def kernel_density(values: Array, at: Array, bandwidth: float) -> Array:
     """Give the density at some places ([1]_, section 2.4).
 
-    Parameters
-    ----------
-    values : array of float, shape (n,)
-        The sample.
-    at : array of float, shape (k,)
-        Where, in the values' unit.
-    bandwidth : float
-        The standard deviation of each normal curve, above 0.
-
-    Returns
-    -------
-    array of float, shape (k,)
-        Per unit of the values; its integral is 1.
+    `values` (shape (n,)): The sample. `at` (shape (k,)): Where, in the values' unit. `bandwidth`:
+    The standard deviation of each normal curve, above 0. Gives array of float, shape (k,): Per unit
+    of the values; its integral is 1.
     """
     apart = np.clip((at[:, None] - values[None, :]) / bandwidth, -_REACH, _REACH)
     height = np.exp(-0.5 * apart**2).mean(axis=1) / (bandwidth * math.sqrt(2 * math.pi))
@@ -142,17 +125,9 @@ def kernel_density(values: Array, at: Array, bandwidth: float) -> Array:
 def lag_pairs(values: Array, groups: NDArray[Any]) -> Array:
     """Pair each run with the one before it in the same group.
 
-    Parameters
-    ----------
-    values : array of float, shape (n,)
-        In the order of execution.
-    groups : array, shape (n,)
-        The session of each run; runs of two sessions are no neighbours.
-
-    Returns
-    -------
-    array of float, shape (m, 2)
-        The earlier and the later value; runs of a group need not stand together.
+    `values` (shape (n,)): In the order of execution. `groups` (shape (n,)): The session of each
+    run; runs of two sessions are no neighbours. Gives array of float, shape (m, 2): The earlier and
+    the later value; runs of a group need not stand together.
     """
     order = np.argsort(groups, kind="stable")
     ordered, labels = values[order], groups[order]

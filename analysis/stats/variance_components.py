@@ -74,10 +74,7 @@ class Likelihood:
 
         It is infinite where the variances lie too far apart to compute it.
 
-        Parameters
-        ----------
-        variances : array
-            Of the effects in their order, at least 0, and last of the rest, above 0.
+        `variances`: Of the effects in their order, at least 0, and last of the rest, above 0.
         """
         return _Whitened(self, variances).deviance
 
@@ -193,13 +190,9 @@ class RandomEffects:
 def random_effects(values: Array, effects: Mapping[str, Integers]) -> RandomEffects | None:
     """Fit the model; None where it cannot be told, or nothing is left over.
 
-    Parameters
-    ----------
-    values : array, shape (n,)
-        Logarithms.
-    effects : mapping of str to int array, shape (n,)
-        The level of each value in each effect, from 0 on; one effect at least, and each one that the
-        values can tell from the others and from the rest.
+    `values` (shape (n,)): Logarithms. `effects` (shape (n,)): The level of each value in each
+    effect, from 0 on; one effect at least, and each one that the values can tell from the others
+    and from the rest.
     """
     levels = sum(int(codes.max()) + 1 for codes in effects.values())
     spread = float(values.var())
@@ -290,15 +283,8 @@ class OneWay:
 def one_way(values: Array, groups: Integers) -> OneWay:
     """Estimate the components of value = mean + session + rest.
 
-    Parameters
-    ----------
-    values : array, shape (n,)
-        Logarithms.
-    groups : int array, shape (n,)
-        The session of each; two or more.
+    `values` (shape (n,)): Logarithms. `groups` (shape (n,)): The session of each; two or more.
 
-    Notes
-    -----
     Given the ratio r of the variances, with w = n / (1 + n r) for a session of n values, the mean is
     that of the sessions weighted by w and the variance within is Q / (N - 1), Q = sum of squares within
     + sum w (session mean - mean)^2. What is left is (N - 1) log Q + sum log(1 + n r) + log sum w, whose

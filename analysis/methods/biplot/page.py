@@ -89,11 +89,7 @@ def biplot_figure(result: Biplot, sheet: Sheet | None = None) -> Figure:
 
 
 def _geometry(result: Biplot) -> tuple[Array, Array, float]:
-    """Give points and arrow tips in one unit, and the unit's size.
-
-    Points are divided by their largest coordinate: pictures of 1e300 are drawn like all others. The
-    longest arrow has .85 of the distance of the farthest point.
-    """
+    """Give points and arrow tips in one unit, and the unit's size."""
 
     def planar(table: Array) -> Array:
         """Give the first two columns; zeros stand for a second that is missing."""

@@ -99,10 +99,7 @@ def ask(
 
 
 def _scores(question: Question, name: str, x: Array, y: Array) -> tuple[Array, Array]:
-    """Turn runs of one benchmark into scores, larger is better, run by run.
-
-    "log-ratio" gives ratios too: their ranks are those of the logarithms, without the rounding.
-    """
+    """Turn runs of one benchmark into scores, larger is better, run by run."""
     speedup, better = question.speedup, question.pair.candidate.better
     centre = float(median(y))
     with np.errstate(over="ignore", under="ignore"):
@@ -129,10 +126,7 @@ def _rank_sum_tests(
 
 
 def _stage_one(question: Question, name: str, x: Array, y: Array) -> tuple[HptBenchmark, Winner]:
-    """Compare on one benchmark, by two one-sided rank-sum tests; its rank is not known yet.
-
-    Also give the winner under the other convention of ties.
-    """
+    """Compare on one benchmark, by two one-sided rank-sum tests; its rank is not known yet."""
     s, t = _scores(question, name, x, y)
     m, n = s.size, t.size
     ranks = midranks(np.concatenate([s, t]))

@@ -38,19 +38,10 @@ _TOP, _BELOW = 16.0, 20.0  # CSS pixels above and below the drawing's area
 class ReliabilitySteps:
     """A step function over the speedups where it changes.
 
-    Attributes
-    ----------
-    points : tuple of (float, float)
-        Speedup, ascending, and the reliability from there to the next; the first speedup is the
-        axis's lower end, the last its upper one.
-    required : float
-        The reliability asked for.
-    tested : float
-        The speedup under test, and `at_tested` the reliability there.
-    largest : Value or None
-        The largest speedup that has `required`; None where none has.
-    alt : str
-        What the picture shows: its result.
+    `points`: Speedup, ascending, and the reliability from there to the next; the first speedup is
+    the axis's lower end, the last its upper one. `required`: The reliability asked for. `tested`:
+    The speedup under test, and `at_tested` the reliability there. `largest`: The largest speedup
+    that has `required`; None where none has. `alt`: What the picture shows: its result.
     """
 
     points: tuple[tuple[float, float], ...]

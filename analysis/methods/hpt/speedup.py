@@ -49,14 +49,8 @@ _CELLS = 1 << 20  # pair comparisons at one time
 class HptCurve:
     """A step function: confidence at each breakpoint, and below, between and above them.
 
-    Attributes
-    ----------
-    speedups : read-only array, ascending
-        The k breakpoints.
-    at : read-only array
-        The confidence at each breakpoint.
-    between : read-only array
-        The k + 1 confidences on the open intervals below, between and above the breakpoints.
+    `speedups`: The k breakpoints. `at`: The confidence at each breakpoint. `between`: The k + 1
+    confidences on the open intervals below, between and above the breakpoints.
     """
 
     speedups: Array

@@ -72,10 +72,7 @@ def _around(wins: Callable[[float], int], window: Window) -> Changes:
 def _changes(
     wins: Callable[[float], int], ratios: Array, ends: tuple[float, float], *, every: bool
 ) -> Changes:
-    """Find the changes among some ratios.
-
-    `ends` are speedups below and above the ratios, which ascend.
-    """
+    """Find the changes among some ratios."""
     new = np.concatenate(([True], np.diff(ratios) > TIE_TOLERANCE * ratios[1:]))
     points = ratios[new]
     inner = np.sqrt(points[:-1]) * np.sqrt(points[1:])
@@ -91,11 +88,7 @@ def _changes(
 
 
 def _settle(wins: Callable[[int], int], size: int, *, every: bool) -> Signs:
-    """Find the winner at each place; with many runs, only near both changes place by place.
-
-    From one ratio to the next the rank sum falls and its law, given the ties, hardly changes: the
-    p of many runs passes the risk once, up to a few places.
-    """
+    """Find the winner at each place; with many runs, only near both changes place by place."""
     found = np.zeros(size, dtype=np.int8)
     if every:
         found[:] = [wins(k) for k in range(size)]
@@ -341,10 +334,7 @@ def _critical(m: int, n: int, risk: float) -> int:
 
 
 def _by_order(part: Benchmarks) -> tuple[Array, Signs, Signs]:
-    """Find both thresholds as order statistics of the ratios: the published convention.
-
-    Rows are benchmarks, as in `Winners`.
-    """
+    """Find both thresholds as order statistics of the ratios: the published convention."""
     m, n = part.candidate.shape[1], part.baseline.shape[1]
     critical = _critical(m, n, part.risk)
     needed = (critical + 1) // 2  # ratios above g, when none ties

@@ -236,12 +236,7 @@ def _critical(x: Array, least: float) -> float | None:
 
 
 def _modes(samples: Array, bandwidth: float, least: float) -> Integers:
-    """Count the modes of each row's kernel density that hold `least` values or more.
-
-    The density is computed on a grid by the Fourier transform of the values shared out to their
-    two neighbours on the grid. A value so far off that the grid is coarser than the bandwidth can
-    only hide modes.
-    """
+    """Count the modes of each row's kernel density that hold `least` values or more."""
     rows = samples.shape[0]
     start = float(samples.min()) - 4 * bandwidth
     step = (float(samples.max()) + 4 * bandwidth - start) / (_DENSITY_GRID - 1)

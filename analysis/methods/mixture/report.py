@@ -356,11 +356,7 @@ def mixture_report(
 def _cells(
     wanted: Sequence[Wanted], options: MixtureOptions, root: int, look: Look, *, detailed: bool
 ) -> Iterator[MixtureCell]:
-    """Make cells: with all evidence one by one, the fit test of each on all threads, or without.
-
-    Without evidence for their modes several are made at the same time. Each cell has streams of its
-    own, so the number of workers changes no figure.
-    """
+    """Make cells: with all evidence one by one, the fit test of each on all threads, or without."""
 
     def tell(done: int) -> None:
         if done < len(wanted):

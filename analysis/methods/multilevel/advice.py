@@ -159,10 +159,7 @@ class _Shares(NamedTuple):
 
 
 def _least(asked: _Asked, quantile: float | None) -> tuple[Integers, _Shares]:
-    """Find by halving the least number with the chance, and the shares there.
-
-    LIMIT + 1 where none has it. `quantile` fixes the spread instead of drawing it.
-    """
+    """Find by halving the least number with the chance, and the shares there."""
     low = np.zeros(len(asked.estimate), dtype=np.int64)
     high = np.full_like(low, LIMIT + 1)
     while (high - low > 1).any():

@@ -44,20 +44,11 @@ class Side:
 class Layout:
     """Both sides in one numbering of sessions and blocks.
 
-    Attributes
-    ----------
-    design : Design
-        What is compared with what; decided once, over all benchmarks.
-    ours, theirs : Side
-        The candidate's and the baseline's runs.
-    labels : tuple of str
-        The sessions' ids by their number.
-    blocks : bool
-        Whether blocks are known on both sides. Without, each session counts as one block.
-    benchmarks : int
-        How many.
-    outermost : {"session", "host"}
-        What the sessions are; hosts only where both sides' are.
+    `design`: What is compared with what; decided once, over all benchmarks. `ours`, `theirs`: The
+    candidate's and the baseline's runs. `labels`: The sessions' ids by their number. `blocks`:
+    Whether blocks are known on both sides. Without, each session counts as one block. `benchmarks`:
+    How many. `outermost` ({"session", "host"}): What the sessions are; hosts only where both sides'
+    are.
     """
 
     design: Design
@@ -170,19 +161,13 @@ def _numbered(ours: Rows, theirs: Rows) -> tuple[Integers, tuple[str, ...]]:
 class Tables:
     """Tables with a row for each session, block or run, and a column for each benchmark.
 
-    Attributes
-    ----------
-    ours, theirs : array, shape (rows, benchmarks)
-        Oriented mean logs of each side; nan where there is none. In paired designs both come from
-        the same blocks, and have the same rows.
-    within_ours, within_theirs : array, shape (rows, benchmarks)
-        The variance that the scatter of the runs gives each of them; nan where that is unknown.
-    within : array, shape (rows, benchmarks)
-        The same for their difference; empty where the sides have rows of their own.
-    rows : tuple of str
-        What the rows are called; empty where the sides have rows of their own.
-    spread_ours, spread_theirs : array, shape (benchmarks,)
-        The standard deviation of the logs of the runs within sessions.
+    `ours`, `theirs` (shape (rows, benchmarks)): Oriented mean logs of each side; nan where there is
+    none. In paired designs both come from the same blocks, and have the same rows. `within_ours`,
+    `within_theirs` (shape (rows, benchmarks)): The variance that the scatter of the runs gives each
+    of them; nan where that is unknown. `within` (shape (rows, benchmarks)): The same for their
+    difference; empty where the sides have rows of their own. `rows`: What the rows are called;
+    empty where the sides have rows of their own. `spread_ours`, `spread_theirs` (shape
+    (benchmarks,)): The standard deviation of the logs of the runs within sessions.
     """
 
     ours: Array

@@ -204,13 +204,9 @@ _RISK_TIE = 1 + 1e-9  # a p-value that is the risk but for its last digits is at
 class Fails:
     """Failed runs by session.
 
-    Attributes
-    ----------
-    candidate, baseline : tuple of int
-        How many runs failed in each session that the side has runs of, in the order of the sessions'
-        ids; of several hosts one host after the other.
-    candidate_runs, baseline_runs : tuple of int
-        How many runs there were in each, failed ones included.
+    `candidate`, `baseline`: How many runs failed in each session that the side has runs of, in the
+    order of the sessions' ids; of several hosts one host after the other. `candidate_runs`,
+    `baseline_runs`: How many runs there were in each, failed ones included.
     """
 
     candidate: tuple[int, ...]
@@ -309,10 +305,7 @@ def _good(matrix: PerformanceMatrix, name: str) -> int:
 
 
 def _sessions(matrix: PerformanceMatrix, name: str) -> int:
-    """Count the sessions of a side of which only the number of failures is known.
-
-    A benchmark without a good run was measured with the others, in their sessions.
-    """
+    """Count the sessions of a side of which only the number of failures is known."""
     if matrix.sessions is None:
         return 1
     rows = [

@@ -99,20 +99,11 @@ def differences_of(
 class HostEffect:
     """What one host says by itself.
 
-    Attributes
-    ----------
-    host : str
-        Its name.
-    benchmark : str or None
-        None for the mean over the benchmarks that all hosts have.
-    speedup : float
-        Ratio of geometric means, the host's sessions weighing equally.
-    low, high : float or None
-        Its interval by the host's own sessions; None where they give none.
-    error, freedom : float or None
-        Standard error of its logarithm, and degrees of freedom.
-    sessions : int
-        Sessions behind it; 1 within one session.
+    `host`: Its name. `benchmark`: None for the mean over the benchmarks that all hosts have.
+    `speedup`: Ratio of geometric means, the host's sessions weighing equally. `low`, `high`: Its
+    interval by the host's own sessions; None where they give none. `error`, `freedom`: Standard
+    error of its logarithm, and degrees of freedom. `sessions`: Sessions behind it; 1 within one
+    session.
     """
 
     host: str
@@ -129,20 +120,10 @@ class HostEffect:
 class Disagreement:
     """A host whose speedup is another than that of the rest, after Holm over hosts and benchmarks.
 
-    Attributes
-    ----------
-    host : str
-        Its name.
-    benchmark : str
-        On which benchmark.
-    speedup, rest : float
-        On this host, and the geometric mean over the other hosts.
-    ratio, low, high : float
-        The first over the second, with its interval (not adjusted).
-    pvalue, pvalue_adjusted : float or None
-        Two-sided, of "both are one", and after Holm; None without spread.
-    difference : {"larger", "smaller"}
-        What the host's speedup is.
+    `host`: Its name. `benchmark`: On which benchmark. `speedup`, `rest`: On this host, and the
+    geometric mean over the other hosts. `ratio`, `low`, `high`: The first over the second, with its
+    interval (not adjusted). `pvalue`, `pvalue_adjusted`: Two-sided, of "both are one", and after
+    Holm; None without spread. `difference` ({"larger", "smaller"}): What the host's speedup is.
     """
 
     host: str
@@ -178,28 +159,14 @@ class MoreHosts:
 class HostLevel:
     """What was found on these hosts: they stay as they are, their sessions vary.
 
-    Attributes
-    ----------
-    hosts : tuple of str
-        Those that are judged, in the fleet's order.
-    sessions : int
-        Sessions of all of them.
-    benchmarks : tuple of BenchmarkLine
-        On these hosts, each host weighing the same; `sessions` counts those of all hosts.
-    these, similar : Line or None
-        The suite on these hosts; None with fewer than two benchmarks that all hosts have.
-    left_out : tuple of str
-        Benchmarks that a judged host lacks: they are in no line of the suite.
-    spread.<benchmark> : float or None
-        Relative standard deviation of the hosts' speedups: exp(sd of logs) - 1.
-    effects : tuple of HostEffect
-        Each host by itself.
-    tests : int
-        How many comparisons of a host with the rest are one family.
-    disagreements : tuple of Disagreement
-        Those that hold after the correction, the surest first.
-    more_hosts : tuple of MoreHosts
-        For lines on hosts like these that are undecided.
+    `hosts`: Those that are judged, in the fleet's order. `sessions`: Sessions of all of them.
+    `benchmarks`: On these hosts, each host weighing the same; `sessions` counts those of all hosts.
+    `these`, `similar`: The suite on these hosts; None with fewer than two benchmarks that all hosts
+    have. `left_out`: Benchmarks that a judged host lacks: they are in no line of the suite.
+    `spread.<benchmark>`: Relative standard deviation of the hosts' speedups: exp(sd of logs) - 1.
+    `effects`: Each host by itself. `tests`: How many comparisons of a host with the rest are one
+    family. `disagreements`: Those that hold after the correction, the surest first. `more_hosts`:
+    For lines on hosts like these that are undecided.
     """
 
     hosts: tuple[str, ...]

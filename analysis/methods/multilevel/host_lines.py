@@ -103,10 +103,7 @@ def _line(level: Level, d: Decisions, k: int, failing: Failing) -> BenchmarkLine
 
 
 def _decided(level: Level, found: Estimates, d: Decisions, k: int, name: str) -> dict[str, Any]:
-    """Give the numbers of a line; on hosts like these with the freedom of the hosts' estimates.
-
-    They have none where the part on these hosts is itself of several.
-    """
+    """Give the numbers of a line; on hosts like these with the freedom of the hosts' estimates."""
     numbers = decided(found, d, k, name)
     freedoms = numbers["freedoms"]
     if level.outer and freedoms is not None and len(freedoms) == 2:

@@ -51,18 +51,10 @@ class Looks:
     began with two sessions or more all looks together have at most 1.5 alpha. Looks at fewer than two
     sessions cannot decide anything; they spend nothing and are not counted.
 
-    Attributes
-    ----------
-    count : int
-        This look's number, or how many are planned.
-    rule : {"single", "planned", "growing", "always-valid"}
-        How the risk is shared.
-    division : int
-        By what alpha is divided at this look.
-    next_division : int
-        The same at the next look, for advice on how much more to measure.
-    total : float
-        The risk of all looks together, as a multiple of alpha: no more than that.
+    `count`: This look's number, or how many are planned. `rule` ({"single", "planned", "growing",
+    "always-valid"}): How the risk is shared. `division`: By what alpha is divided at this look.
+    `next_division`: The same at the next look, for advice on how much more to measure. `total`: The
+    risk of all looks together, as a multiple of alpha: no more than that.
     """
 
     count: int = 1

@@ -121,10 +121,7 @@ def interval_text(line: Line) -> str:
 
 
 def _decimals(line: Line) -> int:
-    """Give the decimals, 2 to 4; 0 where significant digits are to decide.
-
-    No end is rounded onto 1, or onto the other end, where three or four decimals tell them apart.
-    """
+    """Give the decimals, 2 to 4; 0 where significant digits are to decide."""
     if line.speedup is None or not 0.095 <= line.speedup < 9.995:
         return 0
     if line.low is None or line.high is None:

@@ -47,18 +47,10 @@ EXACT = frozenset(
 class Resolution:
     """The clock's step and what follows from it, arrays over the benchmarks; nan where it is unknown.
 
-    Attributes
-    ----------
-    step : array
-        The smallest difference between two values, in their unit.
-    sources : tuple of {"exact", "runs", "other benchmarks"} or None
-        How it is known.
-    log : array
-        The same on the log scale, at the smaller of both means.
-    floor_ours, floor_theirs : array
-        The least standard error of each side's mean.
-    added : array
-        What is added to half-widths: 0 or `log`.
+    `step`: The smallest difference between two values, in their unit. `sources` (tuple of {"exact",
+    "runs", "other benchmarks"} or None): How it is known. `log`: The same on the log scale, at the
+    smaller of both means. `floor_ours`, `floor_theirs`: The least standard error of each side's
+    mean. `added`: What is added to half-widths: 0 or `log`.
     """
 
     step: Array
@@ -182,20 +174,12 @@ _SEED = 20_261_124
 class Dependence:
     """How sessions resemble their neighbours.
 
-    Attributes
-    ----------
-    lag1 : float
-        Mean over the benchmarks of the autocorrelation of session values that follow each other.
-    pvalue : float
-        One-sided, of "sessions are exchangeable", by 999 other orders of the sessions.
-    sessions, benchmarks : int
-        How many it rests on.
-    side : {"candidate", "baseline"} or None
-        Where sides have sessions of their own: of which these are, the surer one. The risk of the
-        caution is then halved.
-    factor : float
-        By how much the intervals would have to be wider, roughly: sqrt((1 + rho) / (1 - rho)) with
-        rho = lag1 + (1 + 3 lag1) / sessions, between 0 and .98.
+    `lag1`: Mean over the benchmarks of the autocorrelation of session values that follow each
+    other. `pvalue`: One-sided, of "sessions are exchangeable", by 999 other orders of the sessions.
+    `sessions`, `benchmarks`: How many it rests on. `side` ({"candidate", "baseline"} or None):
+    Where sides have sessions of their own: of which these are, the surer one. The risk of the
+    caution is then halved. `factor`: By how much the intervals would have to be wider, roughly:
+    sqrt((1 + rho) / (1 - rho)) with rho = lag1 + (1 + 3 lag1) / sessions, between 0 and .98.
     """
 
     lag1: float

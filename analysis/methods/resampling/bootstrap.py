@@ -160,10 +160,7 @@ def ratios_of(ratio: float, shifts: Array) -> Array:
 
 
 def _larger_units(question: Question) -> Iterator[tuple[Units, float]]:
-    """Give the larger units that are known, with their standard error over that of the drawn ones.
-
-    Nothing for medians, whose standard error is not known, and where a stratum has one unit.
-    """
+    """Give the larger units that are known, with their standard error over that of the drawn ones."""
     a, b = question.pair.candidate, question.pair.baseline
 
     def error(of: Units) -> float | None:

@@ -281,12 +281,7 @@ class _RunSource:
         return moved, spread
 
     def _medians(self, size: int) -> Array:
-        """Draw medians by their exact law, without drawing the runs.
-
-        The k-th smallest of m draws from m values is the value number floor(m U) with U the k-th
-        smallest of m uniform numbers, which is Beta(k, m - k + 1); for even m the next one is
-        1 - (1 - U) V ** (1 / (m - k)).
-        """
+        """Draw medians by their exact law, without drawing the runs."""
         moved = np.empty((len(self._ordered), size))
         for i, (ordered, pair) in enumerate(zip(self._ordered, self._generators, strict=True)):
             m = ordered.size

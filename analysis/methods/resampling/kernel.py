@@ -23,18 +23,10 @@ Marks = NDArray[np.uint8]
 class Runs(NamedTuple):
     """The pooled runs of both sides, benchmark after benchmark.
 
-    Attributes
-    ----------
-    values : float array
-        Inside each benchmark in ascending order, for the medians.
-    owner : int array
-        For each value, what is assigned with it: its place among the labels.
-    starts : int array
-        Where each benchmark starts, and where the last one ends.
-    median : bool
-        Whether a benchmark's centre is its median; otherwise its mean.
-    outer : int
-        What happens to a centre before it is summed: one of the three codes above.
+    `values`: Inside each benchmark in ascending order, for the medians. `owner`: For each value,
+    what is assigned with it: its place among the labels. `starts`: Where each benchmark starts, and
+    where the last one ends. `median`: Whether a benchmark's centre is its median; otherwise its
+    mean. `outer`: What happens to a centre before it is summed: one of the three codes above.
     """
 
     values: Array

@@ -449,12 +449,8 @@ class EmpiricalDistribution(Result):
 class DistributionComparison(Result):
     """Empirical distributions of several systems over the same benchmarks.
 
-    Attributes
-    ----------
-    systems : tuple of EmpiricalDistribution
-    wins : tuple of tuple of float
-        ``wins[i][j]``: the share of pairs of passes in which system i is better than system j,
-        equal ones counting half.
+    `wins`: ``wins[i][j]``: the share of pairs of passes in which system i is better than system j,
+    equal ones counting half.
     """
 
     method: ClassVar[str] = "compare-distributions"

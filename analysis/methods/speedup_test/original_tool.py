@@ -180,11 +180,7 @@ def _proportion(centre: str, found: Proportion) -> list[str]:
 
 
 def _set(page: Page) -> str:
-    """Set a page as the report has always had it, whatever a terminal shows.
-
-    Cautions follow without an empty line, and what stands below a title has no margin but that of
-    the steps themselves: an empty cell at the beginning of each row.
-    """
+    """Set a page as the report has always had it, whatever a terminal shows."""
 
     def indented(one: Block) -> Block:
         if not isinstance(one, Table):

@@ -305,11 +305,7 @@ def _decision(
 
 
 def _scan(judge: _Judge, count: int) -> list[_Found]:
-    """Go down from 0.99 to 0.51 and stop at the first level at which everything holds.
-
-    Acceptance is not monotone in the level (a larger risk makes the checks harder to pass, and may
-    switch between the t-tests), so every level is looked at.
-    """
+    """Go down from 0.99 to 0.51 and stop at the first level at which everything holds."""
     risks = np.array([(100 - level) / 100 for level in LEVELS])
     holds, pvalue = judge(risks[:, None])
     good = holds & (pvalue <= risks[:, None] + P_TOLERANCE)
@@ -330,10 +326,7 @@ def _scan(judge: _Judge, count: int) -> list[_Found]:
 
 
 def _bisect(judge: _Judge, count: int) -> list[_Found]:
-    """Halve [0.5, 1] eight times and cut the lower end to two decimals.
-
-    All printed levels come out of this rule, also the fourth mean's 0.83, where the scan finds 0.84.
-    """
+    """Halve [0.5, 1] eight times and cut the lower end to two decimals."""
     low, high = np.full(count, 0.5), np.ones(count)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2

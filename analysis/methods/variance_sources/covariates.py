@@ -44,8 +44,6 @@ _EVENT: Final = re.compile(
 def is_counter(name: str) -> bool:
     """Tell whether a metric has the name of an event that is counted while a run lasts.
 
-    Examples
-    --------
     >>> is_counter("L1-dcache-load-misses:u"), is_counter("cache_misses"), is_counter("seed")
     (True, True, False)
     """
@@ -139,8 +137,6 @@ def spoken(name: str) -> str:
 def covariates_of(trial: Trial, metric: str = "wall") -> dict[str, Covariate]:
     """Give the covariates of a trial's rows by their names.
 
-    Notes
-    -----
     Padding and order are randomized where they differ from block to block in a trial that was
     measured here: a fixed padding and a fixed order are constant for each cell. In an imported trial
     nothing is. Counts that grow with the run are rates per second of its wall time.

@@ -103,10 +103,7 @@ def detrended(columns: Array) -> Array:
 
 
 def _drawn_in(rest: Array) -> Array:
-    """Let single far values weigh no more than the outermost that are not far.
-
-    What at least a fiftieth of the runs do is a mode, and stays as it is.
-    """
+    """Let single far values weigh no more than the outermost that are not far."""
     low, first, third, high = np.quantile(rest, [_OUTERMOST, 0.25, 0.75, 1 - _OUTERMOST])
     width = _FENCE * (third - first)
     found: Array = np.clip(rest, min(low, first - width), max(high, third + width))
@@ -114,12 +111,7 @@ def _drawn_in(rest: Array) -> Array:
 
 
 def _autocorrelation(rest: Array, sessions: tuple[Integers, ...]) -> float:
-    """Correlate consecutive runs over all sessions with enough of them.
-
-    Removing a line from n values of an autoregression takes about (2 + 4 r) / n from its correlation
-    r; that is put back (Marriott and Pope, Biometrika 41, 1954). What chance makes of independent runs
-    in one of twenty cells is taken as none: removing it would cost runs for nothing.
-    """
+    """Correlate consecutive runs over all sessions with enough of them."""
     long = [rest[mine] for mine in sessions if mine.size >= LEAST_IN_ROW]
     square = sum(float(row @ row) for row in long)
     if not square:

@@ -242,8 +242,6 @@ def between_sessions(
 
     None where it does not differ between the sessions of any trial.
 
-    Notes
-    -----
     Sessions of one trial are exchanged, each weighing the same. Where the arrangements are too few for
     a p-value below 0.05, such as those of three sessions, or the factor has a direction for every two
     sessions, nothing is told.

@@ -55,8 +55,6 @@ def effect_of(
 
     Gives `effect`, its interval and what is compared as the fields of `Factor` of these names.
 
-    Notes
-    -----
     The levels are chosen by what was seen, so the interval is one for every comparison of levels at
     once (Scheffé 1953). The ratio of what the factor explains to what it leaves is taken from the other
     orders, where Scheffé takes Fisher's law: an interval without 1 and a small p-value are one thing.

@@ -78,8 +78,6 @@ _ROUNDING = 1e-12  # logs nearer to each other are one value
 def components_of(runs: Runs) -> tuple[Component, ...]:
     """Give the components of each benchmark and variant, and of all benchmarks of a variant together.
 
-    Notes
-    -----
     The model of a logarithm is a mean and independent random effects, one for each source that the data
     can tell from the others; their variances are those of the largest restricted likelihood, in closed
     form of the ratio for one source [1]_, by average information for several [2]_. What is left is

@@ -143,10 +143,7 @@ def places_of(values: Array, shape: Shape, period: float | None = None) -> Place
 
 
 def _sums(places: Places, inside: Flags, outside: Flags) -> Array:
-    """Give the share of the runs inside that have each value or less, less that of those outside.
-
-    The last column is 0, and all are where one side has no runs.
-    """
+    """Give the share of the runs inside that have each value or less, less that of those outside."""
     ends = np.append(places.starts[1:], places.known.size) - 1
     mine = np.cumsum(inside[:, places.known], axis=1, dtype=np.int32)[:, ends]
     if (inside ^ outside).all():

@@ -275,11 +275,7 @@ def _far_apart(means: tuple[float, float]) -> bool:
 
 
 def _best(apart: Sequence[_Tested]) -> _Tested:
-    """Take the one that tells most runs rightly; what was fixed before the run may tell somewhat fewer.
-
-    For what was seen after it may be how the cause works: the misses of a cache beside the place in it. Among
-    equals what was drawn comes first, and what the program says of itself before what is seen from outside.
-    """
+    """Take the one that tells most runs rightly; what was fixed before the run may tell somewhat fewer."""
     most = max(one.found.accuracy for one in apart)
     fixed = [one for one in apart if one.covariate.known_before]
     if fixed and max(one.found.accuracy for one in fixed) >= most - _NEARLY:

@@ -50,8 +50,6 @@ def agreement(
 ) -> Agreement:
     """Compare predictions with what was measured.
 
-    Notes
-    -----
     The correlation is that of y with the prediction less the mean that its model learned from. The
     mean of what is learned from falls when the rows held out are high, so that predictions of
     nothing but that mean would correlate negatively; less it, a model that has learned nothing has
