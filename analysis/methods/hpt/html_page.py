@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
     from ...data.trial import Trial
     from .report import HptReport
-    from .result import HptResult
     from .speedup import HptCurve, HptSpeedup
 
 _FLAT = 5e-4  # reliabilities nearer to 0 or 1 are flat to the eye
@@ -206,12 +205,22 @@ def hpt_page(report: HptReport, facts: Sequence[Fact] = ()) -> str:
     environment.filters["name"] = _name
     tested = report.tested
     steps = reliability_steps(report.best, tested=tested.speedup_under_test)
+    kind = {
+        "raw": "the values themselves, negated where lower is better",
+        "ratio": "the values relative to the baseline’s median, so that it has 1",
+        "log-ratio": "the logarithms of the values relative to the baseline’s median, so that it has 0",
+    }[tested.scores]
+    text = f"A score is a median over the runs of {kind}; larger is better."
+    if tested.speedup_under_test != 1:
+        text += (
+            f" The candidate’s is divided by the speedup under test, {tested.speedup_under_test:g}."
+        )
     return environment.get_template("page.html.jinja").render(
         report=report,
         tested=tested,
         colours=Markup(_colours()),  # noqa: S704 - our own
         names={"candidate": tested.candidate, "baseline": tested.baseline, "tie": "tie"},
-        scores=_scores(tested),
+        scores=text,
         pvalues=hpt_pvalues(tested),
         context=str(report.context).splitlines(),
         drawn=Markup(reliability_plot(steps, height=220)),  # noqa: S704 - escaped by the parts
@@ -233,18 +242,3 @@ def _colours() -> str:
         f"@media (prefers-color-scheme:dark){{:root{{{DARK.css()}}}}}"
         f"@media print{{:root{{{PRINT.css()}}}}}"
     )
-
-
-def _scores(tested: HptResult) -> str:
-    """Say what the scores of the rank table are: they are no medians of the values, but for "raw"."""
-    kind = {
-        "raw": "the values themselves, negated where lower is better",
-        "ratio": "the values relative to the baseline’s median, so that it has 1",
-        "log-ratio": "the logarithms of the values relative to the baseline’s median, so that it has 0",
-    }[tested.scores]
-    text = f"A score is a median over the runs of {kind}; larger is better."
-    if tested.speedup_under_test != 1:
-        text += (
-            f" The candidate’s is divided by the speedup under test, {tested.speedup_under_test:g}."
-        )
-    return text

@@ -113,7 +113,18 @@ def _curve_of(lines: Lines, winners: Winners, *, ties: Ties) -> HptCurve:
         flat = 1 - signed_rank_stage(d, ties=ties).pvalue_candidate
         return _steps(points, points, np.array([flat]))
     if ties == "exact":
-        return _looked(lines, winners, points)
+        i, j = np.triu_indices(lines.slope.size, 1)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            unlike = (lines.level[i] + lines.level[j]) / (lines.slope[i] + lines.slope[j])
+            alike = (lines.level[i] - lines.level[j]) / (lines.slope[i] - lines.slope[j])
+            crossings = lines.speedup(np.concatenate([unlike, alike]))
+        every = _merged(np.concatenate([points, crossings]), _SAME)
+        inside = _between(every)
+        at = np.where(winners.on(every) != 0, lines.differences(every), 0.0)
+        between = np.where(winners.inside(inside) != 0, lines.differences(inside), 0.0)
+        known: dict[bytes, float] = {}
+        values = [_exact(d, known) for d in np.concatenate([at, between])]
+        return _steps(every, np.array(values[: every.size]), np.array(values[every.size :]))
     return _counted(lines, winners, points)
 
 
@@ -212,22 +223,6 @@ def _confidences(n: int) -> Array:
     law = signed_rank_table if n < SIGNED_RANK_NORMAL_FROM else signed_rank_normal
     whole = n * (n + 1)
     return np.array([1 - law((whole - k) / 2, n) for k in range(whole + 1)])
-
-
-def _looked(lines: Lines, winners: Winners, points: Array) -> HptCurve:
-    """Evaluate stage two at and between all breakpoints: given ties, its law changes as well."""
-    i, j = np.triu_indices(lines.slope.size, 1)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        unlike = (lines.level[i] + lines.level[j]) / (lines.slope[i] + lines.slope[j])
-        alike = (lines.level[i] - lines.level[j]) / (lines.slope[i] - lines.slope[j])
-        crossings = lines.speedup(np.concatenate([unlike, alike]))
-    every = _merged(np.concatenate([points, crossings]), _SAME)
-    inside = _between(every)
-    at = np.where(winners.on(every) != 0, lines.differences(every), 0.0)
-    between = np.where(winners.inside(inside) != 0, lines.differences(inside), 0.0)
-    known: dict[bytes, float] = {}
-    values = [_exact(d, known) for d in np.concatenate([at, between])]
-    return _steps(every, np.array(values[: every.size]), np.array(values[every.size :]))
 
 
 def _exact(d: Array, known: dict[bytes, float]) -> float:

@@ -49,24 +49,20 @@ def local_maxima(log_weights: Array, means: Array, sds: Array) -> Array:
     slope = _Slope(log_weights - np.log(sds), (means - origin) / unit, sds / unit)
     # slopes of components without a share may overflow: they count for nothing
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        found: Array = origin + unit * _maxima(slope)
+        places = (slope.means[:, None] + slope.sds[:, None] * _AROUND).ravel()
+        # a component narrower than the spacing of numbers still has a left and a right
+        sides = [np.nextafter(slope.means, -np.inf), np.nextafter(slope.means, np.inf)]
+        grid = np.unique(np.concatenate([places, *sides]))
+        for derivative in (2, 1):
+            curve = slope.derivative(derivative)
+            left, right = _crossings(grid, curve(grid), falling=False)
+            if left.size:
+                zeros = _halved(curve, left, right, _HALVINGS[derivative])
+                grid = np.unique(np.concatenate((grid, zeros)))
+        curve = slope.derivative(0)
+        left, right = _crossings(grid, curve(grid), falling=True)
+        found: Array = origin + unit * _refined(slope, left, right)
     return found
-
-
-def _maxima(slope: _Slope) -> Array:
-    places = (slope.means[:, None] + slope.sds[:, None] * _AROUND).ravel()
-    # a component narrower than the spacing of numbers still has a left and a right
-    sides = [np.nextafter(slope.means, -np.inf), np.nextafter(slope.means, np.inf)]
-    grid = np.unique(np.concatenate([places, *sides]))
-    for derivative in (2, 1):
-        curve = slope.derivative(derivative)
-        left, right = _crossings(grid, curve(grid), falling=False)
-        if left.size:
-            zeros = _halved(curve, left, right, _HALVINGS[derivative])
-            grid = np.unique(np.concatenate((grid, zeros)))
-    curve = slope.derivative(0)
-    left, right = _crossings(grid, curve(grid), falling=True)
-    return _refined(slope, left, right)
 
 
 class _Slope:
