@@ -57,7 +57,7 @@ from scipy.special import chdtri, gammaln, ndtr, ndtri, stdtrit
 
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from .ranks import rank_sum_table
-from .samples import Array, Flags, Indices, Integers
+from .samples import Array, Flags, Indices, Integers, read_only
 
 _FEW = 10
 
@@ -117,8 +117,6 @@ def shapiro_wilk(rows: Array) -> tuple[Array, Array]:
 @lru_cache(maxsize=128)
 def _weights(n: int) -> Array:
     """Give the weights of the order statistics, as a unit vector."""
-    from scipy.special import ndtri
-
     half = n // 2
     if n == LEAST:
         upper = np.array([math.sqrt(0.5)])
@@ -133,14 +131,10 @@ def _weights(n: int) -> Array:
         share = 1 - 2 * sum(a**2 for a in outer)
         upper = np.concatenate([outer, m[k:] / math.sqrt(inner / share)])
     weights = np.concatenate([-upper, np.zeros(n % 2), upper[::-1]])
-    weights /= math.sqrt(float(np.sum(weights**2)))
-    weights.flags.writeable = False
-    return weights
+    return read_only(weights / math.sqrt(float(np.sum(weights**2))))
 
 
 def _pvalue(rest: Array, n: int) -> Array:
-    from scipy.special import ndtr
-
     if n == LEAST:  # exact: W lies in 3/4..1
         angle = np.arcsin(np.sqrt(1 - rest)) - math.asin(math.sqrt(0.75))
         return np.maximum(0.0, 6 / math.pi * angle)
@@ -330,8 +324,6 @@ def rank_sum(x: ArrayLike, y: ArrayLike) -> PairTests:
     without ties when both sizes are below 50, else normal with tie and continuity correction; values
     tie only when they are equal. Where all values are equal p is 1.
     """
-    from scipy.special import ndtr
-
     a, b = _pairs(x, y, least=1)
     n, m = a.shape[1], b.shape[1]
     total = n + m

@@ -46,11 +46,10 @@ def adjusted(pvalues: ArrayLike, correction: Correction = "holm") -> Array:
         return given
     member = np.flatnonzero(~np.isnan(given))
     order = member[np.argsort(given[member], kind="stable")]
-    ordered, m = given[order], len(order)
+    raised = given[order] * holm_steps(given, correction)[order]
     if correction == "holm":
-        stepped = np.maximum.accumulate(ordered * np.arange(m, 0, -1))
+        stepped = np.maximum.accumulate(raised)
     else:
-        raised = ordered * (m / np.arange(1, m + 1))  # the last factor is exactly 1
         stepped = np.minimum.accumulate(raised[::-1])[::-1]
     given[order] = np.minimum(stepped, 1.0)
     return given

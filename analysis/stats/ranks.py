@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InsufficientDataError, UsageError
 from .arguments import counted, door, numbers
-from .samples import Array
+from .samples import Array, read_only
 
 TIE_TOLERANCE = 1e-10
 # Half-integers are exact in floating point; this only forgives a caller's own summation.
@@ -161,9 +161,7 @@ def _signed_rank_cumulative(n: int) -> Array:
         # Each rank goes to either side with chance one half: nothing grows, nothing cancels.
         law[rank:] += law[: law.size - rank].copy()
         law /= 2
-    cumulative = np.cumsum(law)
-    cumulative.flags.writeable = False
-    return cumulative
+    return read_only(np.cumsum(law))
 
 
 def signed_rank_table(r: float, n: int) -> float:

@@ -123,15 +123,7 @@ def hpt_context(
     AnalysisError
         If the matrices do not go together, or a value leaves the range of numbers.
     """
-    question = ask(
-        candidate,
-        baseline,
-        speedup=speedup,
-        confidence=confidence,
-        alpha=alpha,
-        ties=ties,
-        scores=scores,
-    )
+    question = ask(candidate, baseline, speedup, confidence, alpha, ties, scores)
     return _context(question, largest_speedup(question) if best is None else best)
 
 
@@ -270,15 +262,7 @@ def hpt_report(
     AnalysisError
         If the matrices do not go together, or a value leaves the range of numbers.
     """
-    question = ask(
-        candidate,
-        baseline,
-        speedup=speedup,
-        confidence=confidence,
-        alpha=alpha,
-        ties=ties,
-        scores=scores,
-    )
+    question = ask(candidate, baseline, speedup, confidence, alpha, ties, scores)
     plain = answer(question._replace(speedup=1.0))
     tested = plain if speedup == 1 else answer(question)
     best = largest_speedup(question)

@@ -33,7 +33,7 @@ from ...pages import number_format as figures
 from ...pages.result import Result
 from ...stats.arguments import door
 from ...stats.ranks import TIE_TOLERANCE, midranks, signed_rank_normal, signed_rank_table
-from ...stats.samples import Array, Flags, Indices
+from ...stats.samples import Array, Flags, Indices, read_only
 from .compare import SIGNED_RANK_NORMAL_FROM, Kind, Question, Scores, ask, signed_rank_stage
 from .result import P_TOLERANCE, REFERENCES, Ties, pair_cautions, speedup_cautions
 from .winners import Lines, Winners, lines_of, stack, winners_of
@@ -45,7 +45,7 @@ _SAME = 1e-12  # crossings this near, relatively, are one: equal but for roundin
 _CELLS = 1 << 20  # pair comparisons at one time
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class HptCurve:
     """A step function: confidence at each breakpoint, and below, between and above them.
 
@@ -93,14 +93,6 @@ class HptCurve:
         """Whether the confidence rises anywhere with the speedup."""
         up = np.diff(self.between) > P_TOLERANCE
         return bool(up.any() or (self.at > self.between[:-1] + P_TOLERANCE).any())
-
-    def to_dict(self) -> dict[str, list[float]]:
-        """Give the curve as JSON types."""
-        return {
-            "speedups": self.speedups.tolist(),
-            "at": self.at.tolist(),
-            "between": self.between.tolist(),
-        }
 
 
 def _curve_of(lines: Lines, winners: Winners, *, ties: Ties) -> HptCurve:
@@ -237,9 +229,7 @@ def _steps(speedups: Array, at: Array, between: Array) -> HptCurve:
     """Keep the breakpoints where the confidence changes."""
     keep = (at != between[:-1]) | (between[:-1] != between[1:])
     curve = speedups[keep], at[keep], np.append(between[:-1][keep], between[-1])
-    for array in curve:
-        array.flags.writeable = False
-    return HptCurve(speedups=curve[0], at=curve[1], between=curve[2])
+    return HptCurve(*map(read_only, curve))
 
 
 GRID = 1000  # the program window prints thousandths
@@ -344,9 +334,7 @@ def hpt_speedup(
     ``hpt(..., speedup=g)`` is the definition, and its tolerances hold here too: breakpoints
     within 1e-10 of each other, relatively, are one.
     """
-    return largest_speedup(
-        ask(candidate, baseline, confidence=confidence, alpha=alpha, ties=ties, scores=scores)
-    )
+    return largest_speedup(ask(candidate, baseline, 1.0, confidence, alpha, ties, scores))
 
 
 def largest_speedup(question: Question) -> HptSpeedup:

@@ -26,7 +26,7 @@ from ...errors import AnalysisError
 from ...stats.ranks import TIE_TOLERANCE, midranks
 from ...stats.ratios import MADE, Ratios, Window
 from ...stats.samples import Array, Flags, Indices, Integers, median
-from .compare import EXACT_RUNS, Kind, Question, rank_sum_pvalue, risk_of
+from .compare import EXACT_RUNS, Kind, Question, base_scores, rank_sum_pvalue, risk_of
 from .result import P_TOLERANCE
 
 Signs = NDArray[np.int8]
@@ -250,16 +250,7 @@ def stack(question: Question) -> list[Benchmarks]:
     for runs, rows in shapes.items():
         ours = np.array([a.samples[i] for i in rows])
         theirs = np.array([b.samples[i] for i in rows])
-        with np.errstate(over="ignore", under="ignore"):
-            if question.scores == "raw":
-                sign = 1.0 if a.better == "higher" else -1.0
-                s, t = sign * ours, sign * theirs
-            else:
-                centre = median(theirs, axis=1)[:, None]
-                if a.better == "higher":
-                    s, t = ours / centre, theirs / centre
-                else:
-                    s, t = centre / ours, centre / theirs
+        s, t = base_scores(question, ours, theirs)
         sizes = np.abs(np.concatenate([s, t], axis=1))
         low, high = sizes.min(axis=1), sizes.max(axis=1)
         bad = ~((low >= _SMALLEST) & (high <= _LARGEST) & (low >= high / _APART))

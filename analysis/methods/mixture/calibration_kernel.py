@@ -135,8 +135,8 @@ def replicate_distances(
 
 
 @kernel
-def _minorant(x: Array, low: int, high: int, corner: Integers) -> int:
-    """Put the corners of the greatest convex function below F_n on [low, high] into `corner`.
+def _corners(x: Array, low: int, high: int, corner: Integers, side: int) -> int:
+    """Put the corners of the convex function below F_n (side 1), or the concave above (-1), into `corner`.
 
     F_n rises at each x from i to i + 1 (in units of 1 / n): the lower ends are the points (x, i).
     """
@@ -144,22 +144,8 @@ def _minorant(x: Array, low: int, high: int, corner: Integers) -> int:
     for i in range(low, high + 1):
         while count > 1:
             a, b = corner[count - 2], corner[count - 1]
-            if (b - a) * (x[i] - x[a]) < (i - a) * (x[b] - x[a]):
-                break
-            count -= 1
-        corner[count] = i
-        count += 1
-    return count
-
-
-@kernel
-def _majorant(x: Array, low: int, high: int, corner: Integers) -> int:
-    """Put the corners of the least concave function above F_n on [low, high] into `corner`."""
-    count = 0
-    for i in range(low, high + 1):
-        while count > 1:
-            a, b = corner[count - 2], corner[count - 1]
-            if (b - a) * (x[i] - x[a]) > (i - a) * (x[b] - x[a]):
+            rise, chord = (b - a) * (x[i] - x[a]), (i - a) * (x[b] - x[a])
+            if side * rise < side * chord:
                 break
             count -= 1
         corner[count] = i
@@ -204,7 +190,7 @@ def _dip(x: Array, below: Integers, above: Integers) -> float:
     n = x.size
     low, high, worst = 0, n - 1, 1.0
     while True:
-        m, k = _minorant(x, low, high, below), _majorant(x, low, high, above)
+        m, k = _corners(x, low, high, below, 1), _corners(x, low, high, above, -1)
         gap, left, right = _widest(x, below, m, above, k)
         if gap <= worst:
             break

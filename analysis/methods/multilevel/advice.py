@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import chdtri, gammaincinv, gammaln, ndtr, ndtri
 
-from ...stats.samples import Array, Integers
+from ...stats.samples import Array, Integers, read_only
 from .estimates import FLAT, satterthwaite
 from .result import MoreSessions
 
@@ -111,7 +111,7 @@ def advise(
     steps: tuple[Array, Array],
 ) -> tuple[MoreSessions, ...]:
     """Advise on lines that are undecided."""
-    asked = _Asked(estimate=estimate, scatter=scatter, law=law, margin=margin, steps=steps)
+    asked = _Asked(estimate, scatter, law, margin, steps)
     least, shares = _least(asked, None)
     # a spread at its lower and at its upper quartile
     ends = [_least(asked, quantile)[0] for quantile in (0.25, 0.75)]
@@ -119,14 +119,14 @@ def advise(
     found = []
     for k in range(len(estimate)):
         counts = [int(n[k]) if n[k] <= LIMIT else None for n in (least, *ends)]
-        faster, slower, equivalent = (float(share[k]) for share in shares[:3])
+        faster, slower, equivalent, any_of_these = (float(share[k]) for share in shares)
         likeliest = max(faster, slower)
         found.append(
             MoreSessions(
                 sessions=counts[0],
                 low=counts[1],
                 high=counts[2],
-                chance=None if counts[0] is None else float(shares.any[k]),
+                chance=None if counts[0] is None else any_of_these,
                 target="equivalent"
                 if equivalent > likeliest
                 else "faster"
@@ -138,8 +138,7 @@ def advise(
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Asked:
+class _Asked(NamedTuple):
     """What is asked of some lines, as `advise` is."""
 
     estimate: Array
@@ -149,30 +148,21 @@ class _Asked:
     steps: tuple[Array, Array]
 
 
-class _Shares(NamedTuple):
-    """Shares of draws that end faster, slower, equivalent, and in any of these; shape (lines,)."""
-
-    faster: Array
-    slower: Array
-    equivalent: Array
-    any: Array
-
-
-def _least(asked: _Asked, quantile: float | None) -> tuple[Integers, _Shares]:
+def _least(asked: _Asked, quantile: float | None) -> tuple[Integers, list[Array]]:
     """Find by halving the least number with the chance, and the shares there."""
     low = np.zeros(len(asked.estimate), dtype=np.int64)
     high = np.full_like(low, LIMIT + 1)
     while (high - low > 1).any():
         middle = np.where(high - low > 1, (low + high) // 2, high)
-        enough = _shares(asked, middle, quantile).any >= CHANCE
+        enough = _shares(asked, middle, quantile)[-1] >= CHANCE
         open_ = high - low > 1
         high = np.where(open_ & enough, middle, high)
         low = np.where(open_ & ~enough, middle, low)
     return high, _shares(asked, high, quantile)
 
 
-def _shares(asked: _Asked, more: Integers, quantile: float | None) -> _Shares:
-    """Draw the data with so many more sessions a side, and judge each by the line's own law."""
+def _shares(asked: _Asked, more: Integers, quantile: float | None) -> list[Array]:
+    """Draw so many more sessions a side: the shares faster, slower, equivalent, and any of these."""
     have, variance = asked.scatter.sessions, asked.scatter.variance
     x = np.repeat(asked.estimate[:, None], DRAWS, axis=1)
     errors, freedoms = [], []
@@ -196,17 +186,8 @@ def _shares(asked: _Asked, more: Integers, quantile: float | None) -> _Shares:
     )
     equivalent = np.abs(x) + inner < asked.margin
     faster, slower = (sign * x > outer for sign in (1, -1))
-    return _Shares(
-        *(
-            told.mean(axis=1)
-            for told in (
-                faster & ~equivalent,
-                slower & ~equivalent,
-                equivalent,
-                faster | slower | equivalent,
-            )
-        )
-    )
+    ends = (faster & ~equivalent, slower & ~equivalent, equivalent, faster | slower | equivalent)
+    return [end.mean(axis=1) for end in ends]
 
 
 def _halves(asked: _Asked, errors: Array, freedoms: Array) -> list[Array]:
@@ -245,9 +226,7 @@ def _halves(asked: _Asked, errors: Array, freedoms: Array) -> list[Array]:
 @functools.lru_cache(maxsize=16)
 def _strata(variate: int) -> Array:
     rng = np.random.default_rng([_SEED, variate])
-    found = (rng.permutation(DRAWS) + 0.5) / DRAWS
-    found.flags.writeable = False
-    return found
+    return read_only((rng.permutation(DRAWS) + 0.5) / DRAWS)
 
 
 @functools.lru_cache(maxsize=16)

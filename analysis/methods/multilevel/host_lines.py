@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +56,6 @@ class Level:
     weights: Array
     margin: float
     correction: Correction
-    sign: int
 
 
 def benchmark_lines(level: Level, failing: Mapping[str, Failing]) -> tuple[BenchmarkLine, ...]:
@@ -242,13 +241,6 @@ def _advice(
 LIMIT = 20  # hosts that are named; where more disagree, hosts differ, and names say little
 
 
-class Disagreements(NamedTuple):
-    """`tests` is the size of the family; `those` are what Holm's correction leaves, surest first."""
-
-    tests: int
-    those: tuple[Disagreement, ...]
-
-
 def rest_of(each: Estimates, counted: Flags) -> Estimates:
     """Give for each host the mean of the others that count."""
     there = ~np.isnan(each.estimate) & counted[:, None]
@@ -280,8 +272,8 @@ def _others(parts: NDArray[Any]) -> Array:
     return np.asarray(before + after)
 
 
-def disagreements_of(table: HostTable, alpha: float) -> Disagreements:
-    """Hold each host against the rest, on every benchmark.
+def disagreements_of(table: HostTable, alpha: float) -> tuple[int, list[Disagreement]]:
+    """Hold each host against the rest on every benchmark: the tests, and what Holm's correction leaves.
 
     One step after the other the host that disagrees most surely is taken out of the rest, so that it
     does not make others look different from a mean that it has moved. There are `LIMIT` steps at most,
@@ -318,7 +310,7 @@ def disagreements_of(table: HostTable, alpha: float) -> Disagreements:
                 those.append(_disagreement(table, int(places[n]), pairs.estimate[n], found, n))
         counted[host] = False
     those.sort(key=lambda one: (one.pvalue or 0.0, -abs(math.log(one.ratio))))
-    return Disagreements(tests=tests, those=tuple(those))
+    return tests, those
 
 
 def _against_rest(each: Estimates, counted: Flags) -> tuple[Indices, Estimates]:

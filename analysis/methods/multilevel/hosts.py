@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +75,7 @@ def over_hosts(
     suite = suite_lines(like_these)
     own = benchmark_lines(on_these, failing)
     own_suite = suite_lines(on_these)
-    found = disagreements_of(table, alpha)
+    tests, disagreements = disagreements_of(table, alpha)
     level = HostLevel(
         hosts=table.hosts,
         sessions=sum(one.sessions for one in results.values()),
@@ -89,8 +89,8 @@ def over_hosts(
         ),
         spread=_spreads(table),
         effects=effects_of(table, alpha),
-        tests=found.tests,
-        disagreements=found.those,
+        tests=tests,
+        disagreements=tuple(disagreements),
         more_hosts=more_hosts(like_these, outer, outer_suite, lines, suite),
     )
     whole = replace(
@@ -115,18 +115,10 @@ def over_hosts(
     return whole, level
 
 
-class _Levels(NamedTuple):
-    """What both kinds of lines are made of, and what hosts alone say: `outer` lacks their own errors."""
-
-    on_these: Level
-    like_these: Level
-    outer: Estimates
-    outer_suite: Estimates
-
-
 def _levels(
     table: HostTable, first: Multilevel, weights: Mapping[str, float] | None, alpha: float
-) -> _Levels:
+) -> tuple[Level, Level, Estimates, Estimates]:
+    """Give what the lines on these hosts and on hosts like these are made of, and what hosts alone say."""
     groups = groups_of(table.each, table.sessions)
     inner, outer = inner_of(table.each, groups), of_differences(table.each.estimate)
     suite = table.suite.changed(lambda part: part[:, None])
@@ -144,7 +136,6 @@ def _levels(
         weights=np.where(table.common, share, 0.0),
         margin=math.log1p(first.margin),
         correction=first.correction,
-        sign=1 if first.better == "higher" else -1,
     )
     like_these = replace(
         on_these,
@@ -152,7 +143,7 @@ def _levels(
         suite=outer_of(inner_suite, outer_suite),
         outer=True,
     )
-    return _Levels(on_these, like_these, outer, outer_suite)
+    return on_these, like_these, outer, outer_suite
 
 
 def groups_of(each: Estimates, sessions: Integers) -> Integers:

@@ -171,7 +171,24 @@ class Law:
         self, estimate: Array, error: Array, freedom: Array, parts: Parts | None = None
     ) -> Array:
         """Give the two-sided p of H0: the true log ratio is 0; nan without spread or interval."""
-        return self._two_sided(estimate, error, freedom, parts)
+        known = np.asarray(error > 0)
+        # 1e150: far beyond any p of interest, and its square is a number
+        t = np.minimum(np.abs(estimate) / np.where(known, error, 1.0), 1e150)
+        if self.always_valid:
+            count = freedom + 1.0
+            k = 1.0 + count * C_SQUARED
+            r = t**2 / freedom
+            # the interval's formula solved for alpha
+            log_p = (np.log(k) + count * (np.log1p(r / k) - np.log1p(r))) / 2
+            p = np.exp(np.minimum(log_p, 0.0))
+        else:
+            p = 2.0 * stdtr(freedom, -t)
+        p = np.where(known & ~np.isnan(freedom), np.maximum(p, _LEAST), np.nan)
+        some = _in_parts(error, freedom, parts)
+        if parts is not None and some.any():
+            far = np.abs(np.broadcast_to(estimate, some.shape)[some])
+            p[some] = _pvalue_by_bound(far, _chosen(parts, some))
+        return p
 
     def pvalue_equivalent(
         self,
@@ -187,7 +204,7 @@ class Law:
         """
         sides = []
         for inside in (estimate + margin, margin - estimate):
-            p = self._two_sided(inside, error, freedom, parts)
+            p = self.pvalue(inside, error, freedom, parts)
             sides.append(np.where(inside > 0, p / 2, 1 - p / 2))
         return np.maximum(np.maximum(*sides), np.where(np.isnan(sides[0]), np.nan, _LEAST))
 
@@ -200,28 +217,6 @@ class Law:
             parts = Parts(np.array(line.errors), np.array(line.freedoms))
             found = self.pvalue(np.array(distance), error, np.array(np.nan), parts)
         return float(found)
-
-    def _two_sided(
-        self, distance: Array, error: Array, freedom: Array, parts: Parts | None
-    ) -> Array:
-        known = np.asarray(error > 0)
-        # 1e150: far beyond any p of interest, and its square is a number
-        t = np.minimum(np.abs(distance) / np.where(known, error, 1.0), 1e150)
-        if self.always_valid:
-            count = freedom + 1.0
-            k = 1.0 + count * C_SQUARED
-            r = t**2 / freedom
-            # the interval's formula solved for alpha
-            log_p = (np.log(k) + count * (np.log1p(r / k) - np.log1p(r))) / 2
-            p = np.exp(np.minimum(log_p, 0.0))
-        else:
-            p = 2.0 * stdtr(freedom, -t)
-        p = np.where(known & ~np.isnan(freedom), np.maximum(p, _LEAST), np.nan)
-        some = _in_parts(error, freedom, parts)
-        if parts is not None and some.any():
-            far = np.abs(np.broadcast_to(distance, some.shape)[some])
-            p[some] = _pvalue_by_bound(far, _chosen(parts, some))
-        return p
 
 
 def _in_parts(error: Array, freedom: Array, parts: Parts | None) -> Flags:

@@ -242,14 +242,6 @@ def suite_lines(judged: Judged) -> tuple[Line, Line] | None:
     found = found._replace(step=np.asarray((share * judged.each.widening).sum()))
     if judged.design == "confounded":
         found = unjudged(found)
-    these = _these(judged, found)
-    half = judged.law.half(found.error, found.freedom, found.parts) + found.widening
-    half = np.where(found.error == 0, np.nan, half)
-    wide = similar_half(judged.each.estimate, weights, half, judged.law.alpha)
-    return these, similar_line(these.speedup, float(found.estimate), float(wide), judged.margin)
-
-
-def _these(judged: Judged, found: Estimates) -> Line:
     one = found.as_rows()
     d = decide(one, judged.law, judged.margin, "none")
     advice: tuple[MoreSessions, ...] = ()
@@ -258,11 +250,15 @@ def _these(judged: Judged, found: Estimates) -> Line:
         if scatter is not None:
             ones = np.ones(1)
             advice = advise(one.estimate, scatter, judged.next_law, judged.margin, (ones, ones))
-    return Line(
+    these = Line(
         **decided(one, d, 0, "these"),
         outcome=d.outcome[0],
         more_sessions=advice[0] if advice else None,
     )
+    half = judged.law.half(found.error, found.freedom, found.parts) + found.widening
+    half = np.where(found.error == 0, np.nan, half)
+    wide = similar_half(judged.each.estimate, weights, half, judged.law.alpha)
+    return these, similar_line(these.speedup, float(found.estimate), float(wide), judged.margin)
 
 
 def similar_line(speedup: float | None, centre: float, half: float, margin: float) -> Line:

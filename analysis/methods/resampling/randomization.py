@@ -24,7 +24,7 @@ from ...data.matrix import PerformanceMatrix
 from ...data.pair import Centre, Mean, check_means
 from ...errors import AnalysisError, UsageError
 from ...stats.arguments import counted, door, stream
-from ...stats.samples import Array
+from ...stats.samples import Array, read_only
 from .cautions import assignment_cautions, pair_cautions, unit_cautions
 from .result import Alternative, RandomizationTest
 from .units import Question, Unit, Units, ask
@@ -394,8 +394,7 @@ def _ratios(logs: Array) -> Array:
             "the ratio leaves the range of numbers when labels are reassigned",
             fix="look for values that are no measurements: they lie too far apart",
         )
-    null.flags.writeable = False
-    return null
+    return read_only(null)
 
 
 def _tails(done: Reassigned, high: float, low: float) -> dict[str, float]:

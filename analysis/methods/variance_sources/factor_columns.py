@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...stats.samples import Array, Flags, Integers
+from ...stats.samples import Array, Flags, Integers, read_only
 
 if TYPE_CHECKING:
     from .covariates import Covariate
@@ -87,9 +87,7 @@ def trend(size: int) -> Array:
     """Give a constant and a straight line as orthonormal columns, shape (size, 2)."""
     place = np.arange(size) - (size - 1) / 2
     found = np.column_stack([np.ones(size), place])
-    found /= np.sqrt((found**2).sum(axis=0))
-    found.flags.writeable = False
-    return found
+    return read_only(found / np.sqrt((found**2).sum(axis=0)))
 
 
 def detrended(columns: Array) -> Array:

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -238,15 +238,7 @@ def sources_of_table(
         if progress is not None:
             progress(min(next(done), total), total)
 
-    plan = _Plan(
-        columns=columns,
-        group=group,
-        folds=folds,
-        repeats=repeats,
-        confidence=confidence,
-        step=step,
-        workers=workers,
-    )
+    plan = _Plan(columns, group, folds, repeats, confidence, step, workers)
     root = int(rng.integers(2**63))
     with one_thread():
         systems = [_across(whole, one, plan, root) for one in answered]
@@ -279,8 +271,7 @@ def sources_of_table(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Plan:
+class _Plan(NamedTuple):
     """What all responses have in common."""
 
     columns: Sequence[TableColumn]
