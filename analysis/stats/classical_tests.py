@@ -85,8 +85,6 @@ _MEAN = (-1.5861, -0.31082, -0.083751, 0.0038915)
 _LOG_SD = (-0.4803, -0.082676, 0.0030302)
 # ... and the bound of log(1 - W) in n (up to 11).
 _BOUND = (-2.273, 0.459)
-_SMALL = 11
-_BEYOND_BOUND = 1e-99  # the p that Royston gives there
 
 
 def shapiro_wilk(rows: Array) -> tuple[Array, Array]:
@@ -139,12 +137,12 @@ def _pvalue(rest: Array, n: int) -> Array:
         angle = np.arcsin(np.sqrt(1 - rest)) - math.asin(math.sqrt(0.75))
         return np.maximum(0.0, 6 / math.pi * angle)
     y = np.log(rest)
-    if n <= _SMALL:
+    if n <= 11:
         bound = _polynomial(_BOUND, n)
         beyond = y >= bound
         y = -np.log(np.where(beyond, 1.0, bound - y))
         centre, sd = _polynomial(_SMALL_MEAN, n), math.exp(_polynomial(_SMALL_LOG_SD, n))
-        return np.where(beyond, _BEYOND_BOUND, ndtr((centre - y) / sd))
+        return np.where(beyond, 1e-99, ndtr((centre - y) / sd))  # the p that Royston gives there
     log_n = math.log(n)
     centre, sd = _polynomial(_MEAN, log_n), math.exp(_polynomial(_LOG_SD, log_n))
     return np.asarray(ndtr((centre - y) / sd))
@@ -154,15 +152,13 @@ def _polynomial(coefficients: tuple[float, ...], x: float) -> float:
     return float(sum(c * x**k for k, c in enumerate(coefficients)))
 
 
-# R: the sizes up to which ks.test and wilcox.test are exact.
+# R: the size up to which ks.test is exact.
 _KS_EXACT_BELOW = 10_000  # n m
-_RANK_SUM_EXACT_BELOW = 50  # n and m
 # R: t.test refuses when the standard error is below so many units of rounding of the means.
 _CONSTANT = 10 * np.finfo(np.float64).eps
 _CENTRING_NOISE = 1e-10  # of the largest deviation from the median
 _STRADDLING = 0.1  # of that unit
 _RESOLUTION = 4 * np.finfo(np.float64).eps  # of a difference of two deviations, per largest value
-_LIMIT_TOLERANCE = 1e-6  # of R's limit law
 _CHUNK = 1 << 20  # cells of one array of paths
 
 
@@ -309,7 +305,7 @@ def _paths(crossed: Integers, ends: Flags, a: int, b: int) -> Array:
 def _kolmogorov(x: Array) -> Array:
     """Give 1 - K(x), K the limit law, summed as R does it."""
     small = np.where((x > 0) & (x < 1), x, 0.5)
-    terms = range(1, int(math.sqrt(2 - math.log(_LIMIT_TOLERANCE))), 2)
+    terms = range(1, int(math.sqrt(2 - math.log(1e-6))), 2)  # R's tolerance
     below = sum(np.exp(-(k**2) * math.pi**2 / (8 * small**2)) for k in terms)
     large = np.maximum(x, 1.0)
     above = sum(2 * (-1) ** (k - 1) * np.exp(-2 * (k * large) ** 2) for k in range(1, 6))
@@ -339,7 +335,7 @@ def rank_sum(x: ArrayLike, y: ArrayLike) -> PairTests:
     w = np.sum(ranks, axis=1, where=order < n) - n * (n + 1) / 2
     size = (last - first + 1).astype(np.float64)
     ties = np.sum(size**2 - 1, axis=1)  # the sum of t^3 - t over the groups
-    exact = (ties == 0) & (max(n, m) < _RANK_SUM_EXACT_BELOW)
+    exact = (ties == 0) & (max(n, m) < 50)  # as R
     variance = n * m / 12 * ((total + 1) - ties / (total * (total - 1)))
     sd = np.sqrt(np.maximum(variance, 0.0))
     spread = size[:, 0] < total
@@ -390,7 +386,6 @@ def _pairs(x: ArrayLike, y: ArrayLike, *, least: int) -> tuple[Array, Array]:
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
 _FAR = 9.0  # standard deviations of a normal beyond which less than 1e-18 of it lies
 _TAIL = 1e-18  # of chi that is left out at either end
-_STEPS = 48  # halvings of a bracket: 1e-13 of it
 
 
 def least_shift(power: float, freedom: ArrayLike, alpha: float) -> Array:
@@ -414,7 +409,7 @@ def least_shift(power: float, freedom: ArrayLike, alpha: float) -> Array:
     quantile: Array = np.asarray(stdtrit(degrees, 1 - alpha / 2))
     low = np.zeros_like(degrees)
     high = np.full_like(degrees, _FAR) + quantile * np.sqrt(chdtri(degrees, 1 - power) / degrees)
-    for _ in range(_STEPS):
+    for _ in range(48):  # halvings of a bracket: 1e-13 of it
         middle = (low + high) / 2
         reached = _beyond(middle, degrees, quantile) + _beyond(-middle, degrees, quantile)
         enough = reached >= power

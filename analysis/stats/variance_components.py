@@ -36,8 +36,6 @@ from scipy.optimize import brentq
 
 from .samples import Array, Integers
 
-_LIKELIHOOD_ROUNDING = 1e-13
-
 
 class Likelihood:
     """The restricted likelihood of value = mean + effects + rest, all but the mean random.
@@ -145,7 +143,7 @@ class _Whitened:
         self.ones = self.half(self.scale * model._ones)
         self.sums = self.half(self.scale * model._sums)
         self.weight = model._n - float(self.ones @ self.ones)
-        if self.weight < _LIKELIHOOD_ROUNDING * model._n:
+        if self.weight < 1e-13 * model._n:
             return
         self.mean = (model._total - float(self.ones @ self.sums)) / self.weight
         self.spread = model._square - float(self.sums @ self.sums) - self.weight * self.mean**2
@@ -166,11 +164,8 @@ class _Whitened:
         return np.concatenate([(top.T * np.sqrt(self._diagonal)).T, bottom])
 
 
-_MOST_STEPS = 100
-_HALVINGS = 12
 _SETTLED = 1e-14  # of the deviance that a further step would gain
 _LEAST = 1e-9  # of the whole variance: the rest is not taken to be less
-_NO_SPREAD = 1e-24  # variance of logs that is rounding
 _MOST_LEVELS = 4000  # of all effects: beyond, the matrices would fill the memory
 
 
@@ -196,7 +191,7 @@ def random_effects(values: Array, effects: Mapping[str, Integers]) -> RandomEffe
     """
     levels = sum(int(codes.max()) + 1 for codes in effects.values())
     spread = float(values.var())
-    if spread < _NO_SPREAD or levels > _MOST_LEVELS:
+    if spread < 1e-24 or levels > _MOST_LEVELS:  # variance of logs that is rounding
         return None
     likelihood = Likelihood(values, effects)
     found = _climbed(likelihood, _start(values, effects), spread * _LEAST)
@@ -237,7 +232,7 @@ def _climbed(likelihood: Likelihood, start: Array, least: float) -> tuple[Array,
     at = np.maximum(start, floor)
     if not math.isfinite(likelihood.deviance(at)):
         return None
-    for step in range(1, _MOST_STEPS + 1):
+    for step in range(1, 100 + 1):
         deviance, slope, information = likelihood.slopes(at)
         free = (at > floor) | (slope < 0)
         move = np.zeros_like(at)
@@ -246,7 +241,7 @@ def _climbed(likelihood: Likelihood, start: Array, least: float) -> tuple[Array,
         if float(np.abs(slope[free] @ move[free])) < _SETTLED * abs(deviance) + _SETTLED:
             return np.maximum(at + move, floor), step  # it gains nothing, and is nearer
         share = 1.0
-        for _ in range(_HALVINGS):
+        for _ in range(12):
             tried = np.maximum(at + share * move, floor)
             if likelihood.deviance(tried) < deviance:
                 break

@@ -70,7 +70,6 @@ Kind = Literal["threads", "processes"]
 MOST_WORKERS = 1024
 _LOOK = 0.01  # seconds between two looks whether the last portions at work have ended
 _PATIENCE = 2.0  # seconds of work that processes, which take about one to start, are not worth
-_WATCH = 1.0  # seconds between two looks whether the parent lives
 
 
 def available_cores() -> int:
@@ -303,7 +302,7 @@ def _end_with(parent: int) -> None:
 
     def watch() -> None:
         while os.getppid() == parent:
-            time.sleep(_WATCH)
+            time.sleep(1.0)  # seconds between two looks whether the parent lives
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True, name="fairtrial-parent").start()

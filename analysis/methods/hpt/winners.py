@@ -164,8 +164,7 @@ class Winners:
         high = np.sum(self.edges[None] <= speedups[:, None, None] * (1 + TIE_TOLERANCE), axis=2)
         last = self.edges.shape[1] - 1
         own = self._pick(self.at, np.minimum(low, last))
-        out: Signs = np.where(high > low, own, self._pick(self.between, low))
-        return out
+        return np.asarray(np.where(high > low, own, self._pick(self.between, low)))
 
     def count_at(self, speedups: Array) -> Flags:
         """Tell of each benchmark, at its own speedup, whether its difference may count there."""
@@ -178,8 +177,7 @@ class Winners:
 
     @staticmethod
     def _pick(table: Signs, where: Indices) -> Signs:
-        picked: Signs = table[np.arange(table.shape[0])[None, :], where]
-        return picked
+        return np.asarray(table[np.arange(table.shape[0])[None, :], where])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -32,7 +32,6 @@ _FEWEST_BINS, _MOST_BINS = 4, 60
 _AROUND = np.linspace(-5, 5, 41)  # in standard deviations of each component
 _TALL = 2.5  # times the highest bar: from there on a curve leaves the picture,
 _HEADROOM = 1.7  # which then ends at so many times the bar
-_RUGS = 2000  # values above which the rug would be a band
 
 
 def mixture_figure(report: MixtureReport) -> Figure:
@@ -119,7 +118,7 @@ def draw_density(
     bar, peak = float(heights.max()), float(curve.max())
     top = 1.08 * (_HEADROOM * bar if peak > _TALL * bar else max(peak, bar))
     axes.set_ylim(-0.06 * top, top)
-    if x.size <= _RUGS:
+    if x.size <= 2000:  # values above which the rug would be a band
         alpha = 0.75 if x.size < 200 else 0.2
         axes.vlines(x, -0.055 * top, -0.012 * top, color=INK, linewidth=0.7, alpha=alpha)
         axes.axhline(0, color=PALE, linewidth=0.6)

@@ -53,7 +53,6 @@ _CHUNK = 2_000_000  # values simulated at a time
 _ROUNDING = 1e-12
 _DENSITY_GRID = 1024
 _BANDWIDTHS = np.geomspace(4, 0.02, 100)  # in standard deviations, tried from above
-_HALVINGS = 12
 _FLAT = 4  # a flat top may be called several modes at so many times the risk
 _LEAST_VALUES, _LEAST_SHARE = 3, 0.05  # what a mode of a kernel density must hold to count
 
@@ -226,7 +225,7 @@ def _critical(x: Array, least: float) -> float | None:
     if first is None:
         return None
     low, high = float(_BANDWIDTHS[first]), float(_BANDWIDTHS[max(first - 1, 0)])
-    for _ in range(_HALVINGS):
+    for _ in range(12):
         middle = math.sqrt(low * high)
         if several(middle):
             low = middle
@@ -287,8 +286,6 @@ LEAST = 5
 _SHIFT_GRID = 48  # shifts tried before the best is refined
 _FAR = 100.0  # in standard deviations: the largest distance of the shift from the smallest value
 _STEPS = 60
-_STIRLING = 1e3
-_CLOSE = 1e-9  # relative spread below which laws from 0 are left out
 _LARGEST = 1e150  # squares stay finite
 
 
@@ -368,7 +365,7 @@ def skewed_families(values: ArrayLike) -> tuple[FamilyFit, ...]:
     normal = -x.size * (math.log(unit) + 0.5 * math.log(2 * math.pi) + 0.5)
     fits = [_fit(x.size, normal, family="normal", location=mean, shape=None, scale=unit)]
     for family, likelihood in _LAWS.items():
-        if x[0] > 0 and unit > _CLOSE * mean:
+        if x[0] > 0 and unit > 1e-9 * mean:  # relative spread below which laws from 0 are left out
             value, shape, scale = likelihood(x)
             law: dict[str, Any] = {
                 "family": family,
@@ -474,7 +471,7 @@ def _gamma_terms(k: float) -> tuple[float, float, float]:
     """Give ln k - digamma(k), its derivative, and k ln k - k - ln Gamma(k), all without cancelling."""
     from scipy.special import digamma, gammaln, polygamma
 
-    if k > _STIRLING:
+    if k > 1e3:
         return (
             1 / (2 * k) + 1 / (12 * k**2) - 1 / (120 * k**4),
             -1 / (2 * k**2) - 1 / (6 * k**3) + 1 / (30 * k**5),

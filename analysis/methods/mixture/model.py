@@ -22,7 +22,6 @@ from ...stats.samples import Array, Indices, read_only
 from .modes_and_quantiles import local_maxima, quantiles
 
 BIC_MARGIN = 2.0  # a difference in BIC up to here is not worth mentioning
-_WEIGHTS_SUM = 1e-6  # printed weights are rounded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -84,7 +83,7 @@ def total_weight(weights: Array) -> float:
             "the weights of a mixture must be positive", fix="leave out empty components"
         )
     total = math.fsum(weights)
-    if abs(total - 1) > _WEIGHTS_SUM:
+    if abs(total - 1) > 1e-6:  # printed weights are rounded
         raise UsageError(
             f"the weights of a mixture must sum to 1, and sum to {total:.9g}",
             fix="divide them by their sum",

@@ -176,9 +176,6 @@ def mixture_cell(
     )
 
 
-_ALL_PAIRS = 8  # variants up to which all pairs are compared
-
-
 def mixture_contest(
     cells: Sequence[MixtureCell],
     *,
@@ -194,7 +191,7 @@ def mixture_contest(
     chances = tuple(_chance(fitted, k, better, options) for k in range(len(fitted)))
     best = max(range(len(fitted)), key=lambda k: chances[k].estimate)
     wanted = list(combinations(range(len(fitted)), 2)) if pairs else []
-    all_pairs = len(fitted) <= _ALL_PAIRS
+    all_pairs = len(fitted) <= 8  # variants up to which all pairs are compared
     if not all_pairs:
         wanted = [(j, k) for j, k in wanted if best in (j, k)]
     compared = tuple(

@@ -217,8 +217,7 @@ def _faster_by_logs(x: Mixture, y: Mixture, shift: float) -> float:
             # ln(e^t + shift) = t + ln(1 + shift e^-t), exact where the shift is small
             s = np.where(moved > 0, t + np.log1p(shift * np.exp(-t)), -np.inf)
             s = np.where(np.isfinite(t) & (s == np.inf), np.log(np.abs(shift)), s)
-        below: Array = ndtr((s[:, None] - x.means) / x.sds) @ x.weights
-        return below
+        return np.asarray(ndtr((s[:, None] - x.means) / x.sds) @ x.weights)
 
     def pieces(steps: Array) -> Array:
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):

@@ -232,24 +232,35 @@ def _logs(side: Side, sign: int) -> Array:
     return sign * np.log(np.where(side.values > 0, side.values, 1.0))
 
 
+class SessionCells(NamedTuple):
+    """Runs, mean logs and sums of squares about them, each of the shape (sessions, benchmarks)."""
+
+    runs: Integers
+    mean: Array
+    squares: Array
+
+
+def session_cells(layout: Layout, side: Side, sign: int = 1) -> SessionCells:
+    """Sum up the runs of one side; mean logs are oriented, 0 where there is no run."""
+    shape = len(layout.labels), layout.benchmarks
+    cell, logs = side.session * layout.benchmarks + side.benchmark, _logs(side, sign)
+    runs = np.bincount(cell, minlength=shape[0] * shape[1])
+    mean = np.bincount(cell, logs, minlength=runs.size) / np.maximum(runs, 1)
+    squares = np.asarray(np.bincount(cell, (logs - mean[cell]) ** 2, runs.size), dtype=np.float64)
+    return SessionCells(runs.reshape(shape), mean.reshape(shape), squares.reshape(shape))
+
+
 def _session_means(layout: Layout, side: Side, sign: int, zeroed: Flags) -> _Means:
-    n, b = len(layout.labels), layout.benchmarks
-    logs = _logs(side, sign)
-    cell = side.session * b + side.benchmark
-    runs = np.bincount(cell, minlength=n * b)
-    mean = np.bincount(cell, logs, minlength=n * b) / np.maximum(runs, 1)
-    squares = np.bincount(cell, (logs - mean[cell]) ** 2, minlength=n * b)
+    runs, mean, squares = session_cells(layout, side, sign)
     mean = np.where(runs > 0, mean, np.nan)
     variance = np.where(runs > 1, squares / np.maximum((runs - 1) * runs, 1), np.nan)
-    free = np.maximum(runs - 1, 0).reshape(n, b).sum(axis=0)
-    spread = np.where(
-        free > 0, np.sqrt(squares.reshape(n, b).sum(axis=0) / np.maximum(free, 1)), np.nan
-    )
-    mean, variance = mean.reshape(n, b), variance.reshape(n, b)
+    free = np.maximum(runs - 1, 0).sum(axis=0)
+    spread = np.where(free > 0, np.sqrt(squares.sum(axis=0) / np.maximum(free, 1)), np.nan)
     if zeroed.any():
-        total = np.bincount(cell, side.values, minlength=n * b).reshape(n, b)
+        cell = side.session * layout.benchmarks + side.benchmark
+        total = np.bincount(cell, side.values, minlength=runs.size).reshape(runs.shape)
         with np.errstate(divide="ignore", invalid="ignore"):
-            arithmetic = sign * np.log(total / runs.reshape(n, b))
+            arithmetic = sign * np.log(total / runs)
         unread = np.isinf(arithmetic).any(axis=0)
         mean[:, zeroed] = np.where(unread, np.nan, arithmetic)[:, zeroed]
         variance[:, zeroed] = np.nan

@@ -65,7 +65,6 @@ _SEED = 20_261_123
 _STATES = 200_000  # sums that are kept apart
 _UNIT = 2.0**50  # of shares as whole numbers
 _SHARE_TIE = 1e-12  # differences of mean shares that are nearer are equal
-_CHUNK = 2_000_000  # random numbers at a time
 _LEAST = sys.float_info.min  # a p-value is never 0
 
 
@@ -183,7 +182,7 @@ def _merged(taken: Integers, total: Integers, chance: Array) -> tuple[Integers, 
 def _drawn(hosts: Sequence[_Host], limit: int) -> float:
     """Deal the cells out at random."""
     rng = stream(_SEED, "failed runs")
-    step = max(1, _CHUNK // max(host.values.size for host in hosts))
+    step = max(1, 2_000_000 // max(host.values.size for host in hosts))  # random numbers at a time
     hits = 0
     for start in range(0, DRAWS, step):
         many = min(step, DRAWS - start)

@@ -30,7 +30,7 @@ from scipy.special import fdtrc
 from ...data.pair import session_order
 from ...stats.arguments import stream
 from ...stats.samples import Array, Flags, Indices, Integers, clock_step
-from .design import PAIRS, Layout, Side, Tables
+from .design import PAIRS, Layout, Side, Tables, session_cells
 from .estimates import FLAT, of_differences
 
 if TYPE_CHECKING:
@@ -167,7 +167,6 @@ def _spread(layout: Layout) -> Array:
 LEAST = 8  # sessions; with fewer nothing is seen
 ORDERS = 999
 RISK = 0.01  # of one series of sessions; two sides share it
-_SEED = 20_261_124
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +206,7 @@ def dependence_of(
     ]
     if not columns:
         return None
-    keys = stream(_SEED, "order of sessions").random((ORDERS, values.shape[0]))
+    keys = stream(20_261_124, "order of sessions").random((ORDERS, values.shape[0]))
     observed = np.zeros(1)
     others = np.zeros(ORDERS)
     orders: dict[bytes, Indices] = {}
@@ -325,7 +324,7 @@ def speeds_of(layout: Layout, zeroed: Flags) -> dict[int, TwoSpeeds]:
     """Look at every benchmark of a design by sessions: benchmark -> its two speeds, if it has them."""
     if layout.outermost != "session" or layout.design not in ("paired", "separate"):
         return {}
-    ours, theirs = (_Cells.of(layout, side) for side in (layout.ours, layout.theirs))
+    ours, theirs = (session_cells(layout, side) for side in (layout.ours, layout.theirs))
     both = (ours.runs > 0) & (theirs.runs > 0)
     used = [both, both] if layout.design == "paired" else [ours.runs > 0, theirs.runs > 0]
     found = {}
@@ -342,23 +341,3 @@ def speeds_of(layout: Layout, zeroed: Flags) -> dict[int, TwoSpeeds]:
         if speeds is not None:
             found[k] = speeds
     return found
-
-
-class _Cells(NamedTuple):
-    """Runs, mean logs and sums of squares about them, each of the shape (sessions, benchmarks)."""
-
-    runs: Integers
-    mean: Array
-    squares: Array
-
-    @classmethod
-    def of(cls, layout: Layout, side: Side) -> _Cells:
-        shape = len(layout.labels), layout.benchmarks
-        cell = side.session * layout.benchmarks + side.benchmark
-        logs = np.log(np.where(side.values > 0, side.values, 1.0))
-        runs = np.bincount(cell, minlength=shape[0] * shape[1]).astype(np.int64)
-        mean = np.bincount(cell, logs, minlength=runs.size) / np.maximum(runs, 1)
-        squares: Array = np.asarray(
-            np.bincount(cell, (logs - mean[cell]) ** 2, minlength=runs.size), dtype=np.float64
-        )
-        return cls(runs.reshape(shape), mean.reshape(shape), squares.reshape(shape))

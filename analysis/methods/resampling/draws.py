@@ -145,7 +145,6 @@ def weighted_medians(z: Array, weights: NDArray[Any]) -> Array:
 _CHUNK = 4096  # resamples
 _CELLS = 1 << 20  # units x resamples, where units are drawn
 _ROUNDING = 1e-12  # a variance this small beside its sum of squares is rounding
-_TRIES = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -314,7 +313,7 @@ def _draw_units(
     for part in _parts(shifts.size, max(64, _CELLS // count)):
         weights = np.zeros((part.stop - part.start, count))
         redo = np.arange(weights.shape[0])
-        for _ in range(_TRIES):
+        for _ in range(1000):
             for group, rng in zip(groups, streams, strict=True):
                 size = group.size
                 drawn = rng.multinomial(size, np.full(size, 1 / size), redo.size)

@@ -121,8 +121,7 @@ def _log_ratio(values: Array, scale: float) -> Array:
     """Give log(values / scale) to full precision, however far apart they are."""
     fraction, exponent = np.frexp(values)
     scale_fraction, scale_exponent = math.frexp(scale)
-    logs: Array = np.log(fraction / scale_fraction) + (exponent - scale_exponent) * math.log(2)
-    return logs
+    return np.asarray(np.log(fraction / scale_fraction) + (exponent - scale_exponent) * math.log(2))
 
 
 def _observed(suite: _Suite) -> float:

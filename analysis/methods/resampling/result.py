@@ -287,7 +287,6 @@ DISTRIBUTION_REFERENCES = (
     "S. Irving et al., Computer comparisons in the presence of performance variation, Frontiers of "
     "Computer Science 2018, sections 5 and 6.5",
 )
-_POINTS = 512
 _THINNEST = 1e-304  # a width whose density is a number
 _REACH = 4.0  # bandwidths that the grid goes beyond the values
 _NAME = 32
@@ -386,7 +385,7 @@ class EmpiricalDistribution(Result):
             f"between {q1} and {q3}{unit} in half of all passes"
         )
 
-    def density(self, points: int = _POINTS) -> Density | None:
+    def density(self, points: int = 512) -> Density | None:
         """Give a Gaussian kernel density estimate; None when the values do not vary.
 
         The bandwidth is 0.9 min(sd, IQR / 1.34) N^(-1/5) (Silverman 1986, equation 3.31; only sd

@@ -145,7 +145,6 @@ def _coefficients(names: Sequence[str], weights: Weights) -> tuple[Weighting, li
 
 Confidence = float | Mapping[str, float | None] | None
 _APART = 1e300  # a factor between two times beyond which no ratio or scale can be trusted to exist
-_PROPORTION = 0.95  # section 6.2.4: where no confidence is asked for
 
 
 @door
@@ -250,7 +249,7 @@ def speedup_test_suite(
     both = match(candidate, baseline)
     tests = _judge(_pairs(both, confidence), compatible=compatible)
     if proportion_confidence is None:
-        proportion_confidence = _PROPORTION
+        proportion_confidence = 0.95  # section 6.2.4: where no confidence is asked for
         if confidence is not None and not isinstance(confidence, Mapping):
             proportion_confidence = float(confidence)
     shares = [

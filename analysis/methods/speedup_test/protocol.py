@@ -150,7 +150,6 @@ def _step(  # noqa: PLR0917 - what is read at a step, in the order of a sentence
 
 # The levels of the search in hundredths, the highest first: above 0.50, in steps of 0.01.
 LEVELS = tuple(range(99, 50, -1))
-_HALVINGS = 8  # of [0.5, 1] by the bisection that prints the report's 0.83
 
 
 class Decided(NamedTuple):
@@ -328,7 +327,7 @@ def _scan(judge: _Judge, count: int) -> list[_Found]:
 def _bisect(judge: _Judge, count: int) -> list[_Found]:
     """Halve [0.5, 1] eight times and cut the lower end to two decimals."""
     low, high = np.full(count, 0.5), np.ones(count)
-    for _ in range(_HALVINGS):
+    for _ in range(8):  # of [0.5, 1] by the bisection that prints the report's 0.83
         middle = (low + high) / 2
         holds, pvalue = judge(1 - middle)
         good = holds & (pvalue <= 1 - middle + P_TOLERANCE)

@@ -23,8 +23,6 @@ from ...pages.result import Result
 if TYPE_CHECKING:
     from ...pages.number_format import Word
 
-_ACCURATE = 5  # the rule of thumb of section 5: a - a^2 / b must be larger
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proportion:
@@ -79,7 +77,7 @@ def proportion(
         high=high,
         low_plain=low_plain,
         high_plain=high_plain,
-        accurate=a * (b - a) > _ACCURATE * b,
+        accurate=a * (b - a) > 5 * b,  # the rule of thumb of section 5: a - a^2 / b must be larger
         needed_benchmarks=math.ceil(raw - 1e-9) if 0 < a < b else None,
         confidence=confidence,
         precision=precision,

@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 LEAST_RUNS = 8  # of a cell, in sessions of two or more
 LEAST_IN_ROW = 6  # runs of a session, for a trend and for shifts
 _OUTERMOST = 0.02  # of the runs, on either side, may be drawn in
-_FENCE = 3.0  # widths between the quartiles, beyond which they are
-_BY_CHANCE = 1.96  # standard deviations
-_MOST_AUTOCORRELATION = 0.95
-_LEAST_AUTOCORRELATION = -0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -93,19 +89,16 @@ def trend(size: int) -> Array:
 def detrended(columns: Array) -> Array:
     """Take the mean from each column of a session, and the trend where there are enough rows."""
     if columns.shape[0] < LEAST_IN_ROW:
-        centred: Array = columns - columns.mean(axis=0)
-        return centred
+        return np.asarray(columns - columns.mean(axis=0))
     basis = trend(columns.shape[0])
-    found: Array = columns - basis @ (basis.T @ columns)
-    return found
+    return np.asarray(columns - basis @ (basis.T @ columns))
 
 
 def _drawn_in(rest: Array) -> Array:
     """Let single far values weigh no more than the outermost that are not far."""
     low, first, third, high = np.quantile(rest, [_OUTERMOST, 0.25, 0.75, 1 - _OUTERMOST])
-    width = _FENCE * (third - first)
-    found: Array = np.clip(rest, min(low, first - width), max(high, third + width))
-    return found
+    width = 3.0 * (third - first)  # values beyond that are far
+    return np.asarray(np.clip(rest, min(low, first - width), max(high, third + width)))
 
 
 def _autocorrelation(rest: Array, sessions: tuple[Integers, ...]) -> float:
@@ -116,10 +109,10 @@ def _autocorrelation(rest: Array, sessions: tuple[Integers, ...]) -> float:
         return 0.0
     found = sum(float(row[1:] @ row[:-1]) for row in long) / square
     size = sum(row.size for row in long) / len(long)
-    if abs(found + 2 / size) < _BY_CHANCE / np.sqrt(sum(row.size for row in long)):
+    if abs(found + 2 / size) < 1.96 / np.sqrt(sum(row.size for row in long)):  # standard deviations
         return 0.0
     freed = (found + 2 / size) / (1 - 4 / size)
-    return float(np.clip(freed, _LEAST_AUTOCORRELATION, _MOST_AUTOCORRELATION))
+    return float(np.clip(freed, -0.5, 0.95))
 
 
 _PHASES = 16  # at which a window of a circle may begin

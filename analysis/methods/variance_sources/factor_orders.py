@@ -155,8 +155,7 @@ class Shifts:
     def _innovations(self, rows: Array) -> Array:
         if not self._carry:
             return rows
-        found: Array = rows[1:] - self._carry * rows[:-1]
-        return found
+        return np.asarray(rows[1:] - self._carry * rows[:-1])
 
     def fits(self, those: Sequence[Directions]) -> list[Fits]:
         """Give how well each factor fits, unshifted and after each shift."""
@@ -296,10 +295,6 @@ def _arrangements(table: Array, strata: list[Integers]) -> float:
     return math.exp(min(logs, 50.0))
 
 
-_LEAST = 1e-300  # probability whose logarithm is taken
-_SAME_SURPRISE = 1e-4
-
-
 def pvalue(fits: Fits) -> float:
     """Give the share of orders that fit as well as the one that was, itself among them [2]_."""
     as_well = int((fits.drawn >= fits.found * (1 - _SAME) - 1e-15).sum())
@@ -321,7 +316,7 @@ def surprise(fits: Fits, law: Fits | None = None) -> tuple[float, Array]:
     weight = max(mean * (1 - mean) / variance - 1, 1e-3)
     every = np.append(fits.drawn, fits.found)
     tail = betainc((1 - mean) * weight, mean * weight, np.clip(1 - every, 0.0, 1.0))
-    scaled = -np.log(np.maximum(tail, _LEAST))
+    scaled = -np.log(np.maximum(tail, 1e-300))  # probability whose logarithm is taken
     return float(scaled[-1]), scaled[:-1]
 
 
@@ -350,7 +345,7 @@ class Family:
         raised = np.empty(found.size)
         for place in order:
             np.maximum(largest, self._drawn[place], out=largest)
-            as_much = int((largest >= found[place] - _SAME_SURPRISE).sum())
+            as_much = int((largest >= found[place] - 1e-4).sum())
             raised[place] = (as_much + 1) / (self._orders + 1)
         down = np.maximum.accumulate(raised[order[::-1]])
         raised[order[::-1]] = down

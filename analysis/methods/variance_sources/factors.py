@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from .runs import Runs
 
 _LARGEST = 700.0  # of a logarithm
-_WHOLE = 1e-9  # a share that is nearer to 1 leaves nothing
 
 
 def effect_of(
@@ -83,7 +82,7 @@ def effect_of(
         far = float(np.quantile(fits.drawn, confidence, method="higher"))
         left = max(1 - fits.found, 0.0) * fits.length**2
         half = math.inf
-        if far < 1 - _WHOLE:
+        if far < 1 - 1e-9:  # a share that is nearer to 1 leaves nothing
             half = math.sqrt(float(turned @ turned) * left * far / (1 - far))
         low, high = _ratio(log - half), _ratio(log + half)
     return {
@@ -154,8 +153,7 @@ def beside_its_count(both: Witnesses, rate: Fits, count: Fits) -> Fits:
 
 def _signed(one: Directions, values: Array) -> Array:
     """Turn values along a direction so that more of the column is positive."""
-    found: Array = values * float(np.sign(one.back[0, 0]))
-    return found
+    return np.asarray(values * float(np.sign(one.back[0, 0])))
 
 
 def _drawn(one: Directions, fits: Fits, sign: float) -> Array:
@@ -170,8 +168,7 @@ def _drawn(one: Directions, fits: Fits, sign: float) -> Array:
 
 
 def _common(a: Array, b: Array) -> Array:
-    found: Array = np.where(a * b > 0, np.minimum(np.abs(a), np.abs(b)) ** 2, 0.0)
-    return found
+    return np.asarray(np.where(a * b > 0, np.minimum(np.abs(a), np.abs(b)) ** 2, 0.0))
 
 
 class _Suspect(NamedTuple):

@@ -28,8 +28,6 @@ from .factors import factors_of
 from .result import Component, Source, Sources
 from .runs import Iterations, Runs, pooled
 
-_FEW_SESSIONS = 5  # below, a variance between them is known roughly at best
-
 
 def design_cautions(trials: Sequence[Trial], runs: Runs) -> Iterator[Caution]:
     """Say what the trials cannot show, whatever their runs look like."""
@@ -39,7 +37,7 @@ def design_cautions(trials: Sequence[Trial], runs: Runs) -> Iterator[Caution]:
             "one-session",
             "all runs are of one session: what differs between sessions cannot be seen",
         )
-    elif sessions < _FEW_SESSIONS:
+    elif sessions < 5:  # below, a variance between them is known roughly at best
         yield Caution(
             "few-sessions",
             f"from {sessions} sessions, the part of the variance between them is known roughly at best",

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 Labels = NDArray[np.int8]
 LEAST = 10  # runs of a mode, or nothing is said of it
 _STEPS = ((499, 0.05), (4_999, 0.01))  # orders, and the p-value beyond which no more are drawn
-_FOLDS = 5  # of a single session
 _SHAPES: Mapping[str, Shape] = {"numeric": "threshold", "circular": "arc", "levels": "levels"}
 _CHUNK = 4_000_000  # labels held at a time
 _ROUNDING = 1e-9
@@ -180,8 +179,7 @@ def _apart(values: Array, inside: Flags, outside: Flags) -> Array:
         errors.append(np.maximum(mine @ (x * x) / n - mean**2, 0.0) / (n - 1))
     # equal values within each set: any difference is infinitely far
     least = np.finfo(np.float64).tiny + _ROUNDING * float(x @ x) / x.size**2
-    found: Array = np.abs(means[0] - means[1]) / np.sqrt(errors[0] + errors[1] + least)
-    return found
+    return np.asarray(np.abs(means[0] - means[1]) / np.sqrt(errors[0] + errors[1] + least))
 
 
 def _described(
@@ -215,7 +213,7 @@ def _held_out(
     suspect: Covariate, inside: Flags, outside: Flags, sessions: Sequence[Indices]
 ) -> float:
     """Tell the runs of each session, or of each fifth of one, by a rule from the others."""
-    parts = sessions if len(sessions) > 1 else np.array_split(sessions[0], _FOLDS)
+    parts = sessions if len(sessions) > 1 else np.array_split(sessions[0], 5)  # of a single session
     right = wrong = 0
     for part in parts:
         held = np.zeros(inside.size, dtype=np.bool_)

@@ -29,7 +29,6 @@ from .result import ClassesBy, Mode, ModeClass
 if TYPE_CHECKING:
     from .mode_rules import Rule
 
-_DIGITS = 4
 _UNITS = {"khz": "kHz", "c": "°C", "bytes": "B"}  # as the names of numbers end
 
 
@@ -81,7 +80,7 @@ def _number(value: float, unit: str) -> str:
     """Write a value: whole ones as they are, others with few digits."""
     if unit in {"s", "B", "bytes"} and value != round(value):
         return figures.quantity(value, _UNITS.get(unit, unit))
-    text = f"{value:,.0f}" if value == round(value) else figures.significant(value, _DIGITS)
+    text = f"{value:,.0f}" if value == round(value) else figures.significant(value, 4)
     return text if unit in {"", "1", "/s"} else f"{text} {_UNITS.get(unit, unit)}"
 
 
@@ -94,7 +93,6 @@ def _percent(share: float) -> str:
 
 
 _SEPARATES = 0.7  # held out: less is an effect on the shares of the modes, and separates nothing
-_FAR_APART = 1.5  # times: the mean rates in a mode and in the others
 _NEARLY = 0.1  # of accuracy: what was fixed before the run may tell so much less
 _AS_WELL = 0.02  # of accuracy: no difference
 _STEPS = 2  # so many orders in one of the smallest adjusted p-value that counts
@@ -271,7 +269,7 @@ def _base(covariate: Covariate) -> str:
 def _far_apart(means: tuple[float, float]) -> bool:
     """Tell whether the means of a rate differ by more than what a start of the same length makes."""
     low, high = sorted(map(abs, means))
-    return high >= _FAR_APART * low
+    return high >= 1.5 * low  # times: the mean rates in a mode and in the others
 
 
 def _best(apart: Sequence[_Tested]) -> _Tested:

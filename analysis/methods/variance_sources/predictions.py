@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 RESAMPLES = 2000
 _ONE = 1 - 1e-12  # whose z is finite
-_AT_ONCE = 4_000_000  # drawn counts in memory
 
 
 def agreement(
@@ -105,7 +104,7 @@ def correlation_interval(
         sums = np.column_stack([np.bincount(families, column) for column in sums.T])
     count = len(sums)
     found = []
-    together = max(1, _AT_ONCE // count)
+    together = max(1, 4_000_000 // count)  # drawn counts in memory
     for first in range(0, RESAMPLES, together):
         some = min(together, RESAMPLES - first)
         drawn = rng.multinomial(count, np.full(count, 1 / count), size=some)
@@ -136,7 +135,6 @@ def _correlations(sums: Array) -> Array:
 
 _CELLS = 4_000_000  # of the rows that are predicted together: one call is costly, and so is memory
 _GRID, _LEVELS = 20, 12  # points of a curve
-_AVERAGED = 500  # rows that a point is the mean of
 
 
 def importances(
@@ -218,7 +216,7 @@ def dependences(
 ) -> tuple[Dependence, ...]:
     """Give the partial dependence of the predictions on some covariates."""
     count = len(held.folds)
-    rows = np.sort(rng.permutation(count)[:_AVERAGED])
+    rows = np.sort(rng.permutation(count)[:500])  # rows that a point is the mean of
     places = {name: k for k, name in enumerate(design.names)}
     grids = {name: _grid(design.columns[places[name]]) for name in factors}
     curves: dict[str, list[Array]] = {name: [] for name in factors}

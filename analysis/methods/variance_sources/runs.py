@@ -133,8 +133,7 @@ def _names(rows: Iterator[Sequence[str]] | Sequence[Sequence[str]]) -> tuple[str
 def _cell(trial: Trial, benchmarks: tuple[str, ...], variants: tuple[str, ...]) -> Integers:
     ours = np.array([benchmarks.index(name) for name in trial.manifest.benchmarks], dtype=np.int64)
     theirs = np.array([variants.index(name) for name in trial.manifest.variants], dtype=np.int64)
-    found: Integers = ours[trial.benchmark] * len(variants) + theirs[trial.variant]
-    return found
+    return np.asarray(ours[trial.benchmark] * len(variants) + theirs[trial.variant])
 
 
 def _sessions_and_blocks(

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 
 _BARS, _CURVES, _LEVELS = 10, 3, 8
-_MANY = 1500  # points, from which they are drawn as one image
 
 
 def systems_figure(responses: Sequence[Across]) -> Figure:
@@ -87,7 +86,7 @@ def _against(
         alpha=0.35,
         linewidth=0,
         zorder=2,
-        rasterized=len(measured) > _MANY,
+        rasterized=len(measured) > 1500,  # points, from which they are drawn as one image
     )
     r = "unknown" if agreement.correlation is None else f"{agreement.correlation:.3f}"
     axes.set_title(f"{title}: r = {r}", fontsize="small")

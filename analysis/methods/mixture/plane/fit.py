@@ -30,7 +30,6 @@ from ..fit import MOST_COMPONENTS
 from .model import MODELS, EmState2d, Mixture2d
 
 _LARGEST, _SMALLEST = 1e150, 1e-150  # squares must stay finite and positive
-_ON_A_LINE = 1e-12  # 1 - |r| that rounding may leave
 
 
 def correlation(pairs: Array) -> float:
@@ -83,7 +82,7 @@ def checked_pairs(values_xy: ArrayLike, names: tuple[str, str]) -> Array:
         raise AnalysisError(
             f"a metric's spread is below {_SMALLEST:g}", fix="choose a smaller unit"
         )
-    if 1 - abs(correlation(pairs)) <= _ON_A_LINE:
+    if 1 - abs(correlation(pairs)) <= 1e-12:  # 1 - |r| that rounding may leave
         raise AnalysisError(
             f"all pairs of {names[0]} and {names[1]} lie on one line: one metric tells the other",
             fix="fit one of them alone, with fit_mixture",

@@ -82,8 +82,7 @@ def ellipse(mixture: Mixture2d, k: int, share: float) -> Array:
     # of the correlation matrix: its factor does not suffer from unlike units
     lower = np.linalg.cholesky(covariance / spread[:, None] / spread)
     circle = np.array([np.cos(angle), np.sin(angle)])
-    corners: Array = mixture.means[k] + radius * (lower @ circle).T * spread
-    return corners
+    return np.asarray(mixture.means[k] + radius * (lower @ circle).T * spread)
 
 
 def _draw_cluster(axes: Axes, mixture: Mixture2d, k: int, pairs: Array) -> None:
@@ -110,7 +109,6 @@ def _title(mixture: Mixture2d) -> str:
 
 _COUNTS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _NEXT = 3  # candidates next to the best
-_PROBLEMS = 8  # cells without a fit of which the reason is said
 _CELL, _LONG_CELL = 28, 40  # columns for names
 _BOTH_METRICS = 24  # letters of both metrics that the headings of a table have room for
 
@@ -209,7 +207,7 @@ def _lines(report: PlaneReport) -> Section:
         for cell in report.cells
         if cell.problem is not None
     )
-    told = (note, *list(problems)[:_PROBLEMS])
+    told = (note, *list(problems)[:8])  # cells without a fit of which the reason is said
     return Section((table, *(Sentence(text) for text in told)))
 
 
