@@ -203,11 +203,7 @@ _TIE = 1e-12  # loadings within this of the largest, relatively, are as large
 
 @door
 def biplot(
-    values: ArrayLike,
-    systems: Sequence[str],
-    benchmarks: Sequence[str],
-    *,
-    scale: Scale = "log",
+    values: ArrayLike, systems: Sequence[str], benchmarks: Sequence[str], *, scale: Scale = "log"
 ) -> Biplot:
     """Find the principal components of a table of systems x benchmarks.
 

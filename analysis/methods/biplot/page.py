@@ -229,10 +229,7 @@ class _Names:
         self._stops = np.array([stop for _, stop in arrows]).reshape(-1, 2)
 
     def write(self, name: str, place: Array, colour: str, *, away: Array | None = None) -> bool:
-        """Write a name beside a place in pixels; for an arrow ahead of it, in the way `away`.
-
-        Where each place is taken it is left out, and False is given.
-        """
+        """Write a name beside a place in pixels; for an arrow ahead of it, in the way `away`."""
         text = self._axes.text(
             0,
             0,

@@ -65,10 +65,7 @@ class HptCurve:
         return float(self.between[low])
 
     def supremum(self, required: float) -> tuple[float, float, bool] | None:
-        """Give the largest speedup that reaches a confidence, what it attains, and whether there.
-
-        When the level holds only to the left of the speedup, the left limit is attained.
-        """
+        """Give the largest speedup that reaches a confidence, what it attains, and whether there."""
         enough = required - P_TOLERANCE
         on = np.flatnonzero(self.at >= enough)
         below = np.flatnonzero(self.between[:-1] >= enough)

@@ -32,11 +32,7 @@ _UNIT_LIMIT = 2.0**-26  # the square root of mclust's limit on a variance
 def fit_cautions(
     sample: Sample, table: Array, k: int, *, floored: int, further: int
 ) -> Iterator[Caution]:
-    """Say what limits a fit.
-
-    `table` holds the BIC of all candidates, a row for each model of the variances; `k` components
-    were chosen, of which `floored` have the least variance; `further` starts were random.
-    """
+    """Say what limits a fit."""
     from .fit_kernel import START_VALUES
 
     x, floor = sample.values, sample.floor

@@ -54,13 +54,7 @@ def work_size(n: int, most: int) -> int:
 
 @kernel
 def fit_sorted(
-    values: Array,
-    floor: float,
-    draws: Array,
-    table: Array,
-    state: Array,
-    found: Array,
-    work: Array,
+    values: Array, floor: float, draws: Array, table: Array, state: Array, found: Array, work: Array
 ) -> None:
     """Fit all candidates to one sample."""
     n = values.size
@@ -141,12 +135,7 @@ def _fit_candidates(
 
 @kernel
 def _fit_one(
-    n: int,
-    limits: tuple[float, float, float],
-    p: Array,
-    table: Array,
-    state: Array,
-    found: Array,
+    n: int, limits: tuple[float, float, float], p: Array, table: Array, state: Array, found: Array
 ) -> None:
     """Fit one Gaussian in closed form from the sums in p; mclust's limit does not apply to it."""
     lowest, shift = limits[1], limits[2]

@@ -254,10 +254,7 @@ def _beats(
 
 
 def _estimated(
-    metric: Callable[..., float],
-    cells: Sequence[MixtureCell],
-    name: str,
-    options: MixtureOptions,
+    metric: Callable[..., float], cells: Sequence[MixtureCell], name: str, options: MixtureOptions
 ) -> MetricInterval:
     fits = [(cell.fitted, cell.refits) for cell in cells]
     return estimated(metric, *fits, name=name, confidence=options.confidence)

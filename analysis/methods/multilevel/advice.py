@@ -58,11 +58,7 @@ class Scatter:
 
 
 def chances(
-    estimate: Array,
-    error: Array,
-    freedom: Array,
-    multipliers: tuple[Array, Array],
-    margin: float,
+    estimate: Array, error: Array, freedom: Array, multipliers: tuple[Array, Array], margin: float
 ) -> tuple[Array, Array]:
     """Give the chance of an interval outside 0, and of one inside the margin."""
     shape = (len(estimate), -1)
@@ -104,11 +100,7 @@ def _grid(found: Array, more: Array, together: np.ufunc) -> Array:
 
 
 def advise(
-    estimate: Array,
-    scatter: Scatter,
-    law: Law,
-    margin: float,
-    steps: tuple[Array, Array],
+    estimate: Array, scatter: Scatter, law: Law, margin: float, steps: tuple[Array, Array]
 ) -> tuple[MoreSessions, ...]:
     """Advise on lines that are undecided."""
     asked = _Asked(estimate, scatter, law, margin, steps)

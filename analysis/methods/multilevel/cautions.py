@@ -110,10 +110,7 @@ def session_cautions(
 
 
 def _two_speeds(
-    layout: Layout,
-    zeroed: Flags,
-    lines: Sequence[BenchmarkLine],
-    cells: Sequence[int],
+    layout: Layout, zeroed: Flags, lines: Sequence[BenchmarkLine], cells: Sequence[int]
 ) -> Iterator[Caution]:
     found = speeds_of(layout, zeroed)
     if not found:

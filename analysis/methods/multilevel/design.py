@@ -66,11 +66,7 @@ class Layout:
 
 
 def layout_of(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Layout:
-    """Give the sessions and blocks of both sides one numbering, and decide the design.
-
-    Sessions are the same where their ids are; where neither side knows any, both share one, unless
-    they are known to stem from different trials. Blocks are known by session and block id together.
-    """
+    """Give the sessions and blocks of both sides one numbering, and decide the design."""
     sizes = np.array([len(row) for row in (*candidate.samples, *baseline.samples)])
     sessions, labels = _numbered(*_sessions(candidate, baseline))
     blocks = candidate.blocks is not None and baseline.blocks is not None

@@ -186,12 +186,7 @@ Floors = tuple[Array, Array]  # of both sides, shape (benchmarks,)
 
 
 def suite_of_differences(values: Array, weights: Array, floor: Array | None = None) -> Estimates:
-    """Give the mean over the benchmarks of paired differences, with whole sessions as clusters.
-
-    With d_bs the value of benchmark b in session s and n_b its sessions, the residual of a session
-    is c_s = sum over b of w_b (d_bs - mean_b) / n_b, V = S / (S - 1) sum c_s^2, and the degrees of
-    freedom are the smallest n_b less 1. Where no value is missing that is t on the sessions' means.
-    """
+    """Give the mean over the benchmarks of paired differences, with whole sessions as clusters."""
     each = of_differences(values)
     share = shares_of(each.estimate, weights)
     there = ~np.isnan(values)
@@ -228,11 +223,7 @@ def suite_of_means(
 def suite_of_cells(
     ours: Array, theirs: Array, weights: Array, floors: Floors | None = None
 ) -> Estimates:
-    """Give the same with every cell a stratum of its own: single runs that nothing ties together.
-
-    Satterthwaite's freedom over all cells where each benchmark has equally many runs on both sides,
-    else over those of equally many runs (`in_groups`).
-    """
+    """Give the same with every cell a stratum of its own: single runs that nothing ties together."""
     a, b = of_differences(ours), of_differences(theirs)
     if floors is not None:
         a, b = (floored(side, floor) for side, floor in zip((a, b), floors, strict=True))
@@ -258,11 +249,7 @@ def suite_of_cells(
 
 
 def similar_half(each: Array, weights: Array, half: Array, alpha: float) -> Array:
-    """Give the half-width for others like these benchmarks.
-
-    It is sqrt(t(B - 1)^2 s_m^2 / B + half^2), with s_m the standard deviation of the benchmarks'
-    estimates; so it always holds the interval of these. Weights count as 1 / sum(w^2) benchmarks.
-    """
+    """Give the half-width for others like these benchmarks."""
     share = shares_of(each, weights)
     squares = np.asarray((share**2).sum(axis=-1))
     several = squares < 1  # one benchmark, or one that outweighs all others, has no spread

@@ -83,13 +83,7 @@ class _Host(NamedTuple):
 
 
 def cell_pvalue(hosts: Sequence[SidesCells], *, states: int = _STATES) -> float:
-    """Give the one-sided p of "the candidate does not fail in a larger share of its runs".
-
-    The statistic is the difference of the mean shares of cells, hosts weighing the same. Its
-    distribution is exact: by the number of failures where all cells have equally many runs, else by
-    the sums that occur, as long as they are not too many; then (1 + hits) / 100,000 of 99,999 draws
-    with a seed of their own.
-    """
+    """Give the one-sided p of "the candidate does not fail in a larger share of its runs"."""
     dealt, tie, equal = _as_numbers(hosts)
     observed = sum(int(host.values[: host.ours].sum()) for host in dealt)
     limit = observed - tie
@@ -318,11 +312,7 @@ def _sessions(matrix: PerformanceMatrix, name: str) -> int:
 def failing_over_hosts(
     hosts: Sequence[Mapping[str, BenchmarkLine]], *, risk: float
 ) -> dict[str, Failing]:
-    """Judge the failures on all hosts together, cells dealt out within each host.
-
-    A candidate that never succeeds on one of the hosts never succeeds on hosts like these: what that
-    host's own line says stands, whatever the others say.
-    """
+    """Judge the failures on all hosts together, cells dealt out within each host."""
     lines = {
         name: [host[name] for host in hosts if name in host]
         for name in dict.fromkeys(name for host in hosts for name in host)

@@ -147,10 +147,7 @@ def _levels(
 
 
 def groups_of(each: Estimates, sessions: Integers) -> Integers:
-    """Put the parts of the hosts' errors in groups: hosts of equally many sessions are one.
-
-    The parts of a host without a single freedom, whose sides have unequal numbers, stand alone.
-    """
+    """Put the parts of the hosts' errors in groups: hosts of equally many sessions are one."""
     parts = each.own_parts().errors.shape
     shared = np.unique(sessions.reshape(-1, 2), axis=0, return_inverse=True)[1]
     groups = np.full(parts, -1, dtype=np.int64)
@@ -193,11 +190,7 @@ def _members(parts: NDArray[Any]) -> NDArray[Any]:
 
 
 def outer_of(inner: Estimates, outer: Estimates) -> Estimates:
-    """Give the estimate for hosts like these: their spread is one part of the error, `inner` the rest.
-
-    Where these hosts give no error (each has one value) the first part stands alone: it holds the
-    scatter of the hosts' sessions already.
-    """
+    """Give the estimate for hosts like these: their spread is one part of the error, `inner` the rest."""
     alone = np.isnan(inner.error)
     within = inner.own_parts()
     parts = Parts(

@@ -198,10 +198,7 @@ class Law:
         margin: float | Array,
         parts: Parts | None = None,
     ) -> Array:
-        """Give the larger of the two one-sided p of H0: the true log ratio lies outside the margin.
-
-        It is to be held against alpha / 2. `margin` is that of the log ratio.
-        """
+        """Give the larger of the two one-sided p of H0: the true log ratio lies outside the margin."""
         sides = []
         for inside in (estimate + margin, margin - estimate):
             p = self.pvalue(inside, error, freedom, parts)
@@ -267,10 +264,7 @@ class Decisions:
 
 
 def word_by_interval(low: float, high: float, margin: float) -> Word:
-    """Read the word off an interval of the log ratio; `margin` is that of the log ratio.
-
-    Equivalent wins over faster and slower: the whole interval is inside the margin.
-    """
+    """Read the word off an interval of the log ratio; `margin` is that of the log ratio."""
     if -margin < low and high < margin:
         return "equivalent"
     return "faster" if low > 0 else "slower" if high < 0 else "undecided"  # nan decides nothing

@@ -75,12 +75,7 @@ def resolution_of(
     unit: str,
     zeroed: Flags,
 ) -> Resolution:
-    """Find the clock's step of each benchmark.
-
-    In this order: 1 of what is counted (bytes, events); the greatest step of which all differences
-    between the runs of both sides are multiples, if some two runs are equal; the least of these of the
-    other benchmarks; else it is unknown.
-    """
+    """Find the clock's step of each benchmark."""
     step, sources = _steps([np.concatenate(both) for both in samples], unit)
     means = (sign * of_differences(table).estimate for table in (tables.ours, tables.theirs))
     with np.errstate(invalid="ignore"):  # nan, where the step is unknown or a side has no mean
@@ -233,11 +228,7 @@ def dependence_of(
 def dependence_in(
     layout: Layout, tables: Tables, candidate: PerformanceMatrix, baseline: PerformanceMatrix
 ) -> Dependence | None:
-    """Test the sessions of a design: their differences where sides are paired, else each side's.
-
-    None where the order of the sessions in time is not known, or one side's is not, and where hosts
-    stand for sessions.
-    """
+    """Test the sessions of a design: their differences where sides are paired, else each side's."""
     if layout.outermost != "session":
         return None
     if layout.design == "paired":
@@ -284,15 +275,7 @@ class TwoSpeeds(NamedTuple):
 
 
 def two_speeds(ours: Array, theirs: Array, within: float, freedom: int) -> TwoSpeeds | None:
-    """Tell whether a benchmark's cells lie at two speeds; None where they do not.
-
-    The cells are sorted and split in two groups of at least two where that leaves the least sum of
-    squares. They lie at two speeds where the groups are 20 standard errors of a cell apart, and vary
-    within themselves by no more than runs do: F test above .01.
-
-    From eight cells on, groups that are the two sides are the difference that is looked for, and no
-    chance of sessions; below that nothing tells them apart.
-    """
+    """Tell whether a benchmark's cells lie at two speeds; None where they do not."""
     cells = np.concatenate([ours, theirs])
     if cells.size < 4 or freedom < 1 or not within > FLAT**2:
         return None

@@ -48,10 +48,7 @@ def interval_ends(
     tails: Tails,
     corrections: tuple[float, float] | None = None,
 ) -> tuple[float, float]:
-    """Give both ends for the risks left below and above; None leaves an end open.
-
-    `corrections` are what `bca_corrections` gives, for those who ask for several ends.
-    """
+    """Give both ends for the risks left below and above; None leaves an end open."""
     low_tail, high_tail = tails
     if interval == "studentized":
         return _studentized(ratio, drawn, comparison, tails)
@@ -70,11 +67,7 @@ def interval_ends(
 def bca_corrections(
     comparison: Comparison, *, ratio: float, replicates: Array
 ) -> tuple[float, float]:
-    """Give z0 and a of BCa: the bias by the share below, the acceleration by the jackknife.
-
-    Every stratum is jackknifed around its own mean, and weighs by its size (for equal sizes
-    equation 14.15 of [1] over all strata).
-    """
+    """Give z0 and a of BCa: the bias by the share below, the acceleration by the jackknife."""
     margin = _TIE * ratio
     below = np.count_nonzero(replicates < ratio - margin)
     equal = np.count_nonzero(np.abs(replicates - ratio) <= margin)

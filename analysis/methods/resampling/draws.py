@@ -422,10 +422,7 @@ def jackknife(comparison: Comparison) -> list[Array]:
 
 @np.errstate(all="ignore")  # who uses the numbers looks whether they are finite
 def standard_error(comparison: Comparison) -> float:
-    """Give the standard error of the log ratio by the delta method; not for medians.
-
-    Every stratum needs 2 units.
-    """
+    """Give the standard error of the log ratio by the delta method; not for medians."""
     units = comparison.units
     if units.unit == "run":
         variance = 0.0

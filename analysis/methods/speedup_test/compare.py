@@ -41,10 +41,7 @@ _warned: list[str] = []  # functions, once a process
 
 
 def sides_by_name(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """Warn once a process when the sides are given by their places.
-
-    Every other method takes the candidate first, so the answer would be reversed in silence.
-    """
+    """Warn once a process when the sides are given by their places."""
 
     @wraps(function)
     def checked(*args: _Arguments.args, **named: _Arguments.kwargs) -> _Result:

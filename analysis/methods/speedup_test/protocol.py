@@ -126,12 +126,7 @@ def _verdict(centre: str, last: PairTests, k: int, risk: float) -> str:
 
 
 def _step(  # noqa: PLR0917 - what is read at a step, in the order of a sentence
-    test: str,
-    found: PairTests,
-    k: int,
-    risk: float,
-    consequence: str,
-    sample: Side | None = None,
+    test: str, found: PairTests, k: int, risk: float, consequence: str, sample: Side | None = None
 ) -> Step:
     p = float(found.pvalue[k])
     known = not math.isnan(p)

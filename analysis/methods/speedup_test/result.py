@@ -182,10 +182,7 @@ class Decision:
 
     @property
     def word(self) -> Word:
-        """What the candidate is. A level that was searched counts from 0.95 on.
-
-        Below it a search finds one for about half of all benchmarks when nothing differs.
-        """
+        """What the candidate is. A level that was searched counts from 0.95 on."""
         ours, theirs = (
             one.significant is True and (not self.searched or (one.confidence or 0) >= SURE)
             for one in (self, self.swapped)
@@ -203,10 +200,7 @@ class Decision:
 
     @property
     def stopped(self) -> bool:
-        """Whether a failed check is what stands against a conclusion.
-
-        After a search without a level that is so only where p itself would allow one.
-        """
+        """Whether a failed check is what stands against a conclusion."""
         if self.significant is None:
             return True
         if self.needed_runs is None:

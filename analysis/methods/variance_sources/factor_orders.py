@@ -237,14 +237,7 @@ class SessionFits:
 def between_sessions(
     cell: Cell, columns: Columns, count: int, rng: np.random.Generator
 ) -> SessionFits | None:
-    """Hold a factor against the sessions of each trial in other orders.
-
-    None where it does not differ between the sessions of any trial.
-
-    Sessions of one trial are exchanged, each weighing the same. Where the arrangements are too few for
-    a p-value below 0.05, such as those of three sessions, or the factor has a direction for every two
-    sessions, nothing is told.
-    """
+    """Hold a factor against the sessions of each trial in other orders."""
     trial = np.array([cell.trial[mine[0]] for mine in cell.sessions])
     y = np.array([cell.logs[mine].mean() for mine in cell.sessions])
     table = np.full((len(cell.sessions), columns.table.shape[1]), np.nan)
@@ -302,12 +295,7 @@ def pvalue(fits: Fits) -> float:
 
 
 def surprise(fits: Fits, law: Fits | None = None) -> tuple[float, Array]:
-    """Put shares of factors with different numbers of levels on one scale.
-
-    Each share becomes minus the logarithm of its upper tail in the beta law with the mean and variance
-    of all of them, the one found among them: how it is found, and how it is drawn. `law` are other
-    shares whose mean and variance are taken.
-    """
+    """Put shares of factors with different numbers of levels on one scale."""
     base = fits if law is None else law
     every = np.append(base.drawn, base.found)
     mean, variance = float(every.mean()), float(every.var())

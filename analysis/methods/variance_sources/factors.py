@@ -50,14 +50,7 @@ def effect_of(
     fits: Fits | None,
     confidence: float,
 ) -> dict[str, Any]:
-    """Compare the level with the highest values to that with the lowest, or a step of one deviation.
-
-    Gives `effect`, its interval and what is compared as the fields of `Factor` of these names.
-
-    The levels are chosen by what was seen, so the interval is one for every comparison of levels at
-    once (Scheffé 1953). The ratio of what the factor explains to what it leaves is taken from the other
-    orders, where Scheffé takes Fisher's law: an interval without 1 and a small p-value are one thing.
-    """
+    """Compare the level with the highest values to that with the lowest, or a step of one deviation."""
     lowest: str | None
     highest: str | None
     if columns.effect_of == "sd":
@@ -135,13 +128,7 @@ def witnesses(covariate: Covariate, cell: Cell, shifts: Shifts) -> Witnesses | N
 
 
 def beside_its_count(both: Witnesses, rate: Fits, count: Fits) -> Fits:
-    """Give the smaller of the two shares where both go with the runs in one direction, else 0.
-
-    In other orders the runs are those of a count that only accumulates (its rate is as it was, and the
-    count follows the runs), or of one that does not grow (the count is as it was, and its rate follows):
-    the one of both that makes larger shares. To first order in the logarithms, a rate r and the runs y give the
-    count r + y, and a count c the rate c - y.
-    """
+    """Give the smaller of the two shares where both go with the runs in one direction, else 0."""
     of_rate = _signed(both.rate, rate.along) / rate.length
     of_count = _signed(both.count, count.along) / count.length
     found = float(_common(of_rate, of_count)[0])

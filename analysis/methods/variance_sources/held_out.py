@@ -41,11 +41,7 @@ _LEAF, _SMALLEST_LEAF, _LEAVES_OF = 20, 3, 25  # rows of a leaf: a 25th of all, 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let the booster have one thread.
-
-    Its threads wait for each other by spinning: on a machine that has anything else to do, two take
-    ten times as long as one alone.
-    """
+    """Let the booster have one thread."""
     import sklearn.ensemble  # noqa: F401 - only libraries that are loaded can be limited
     from threadpoolctl import threadpool_limits  # scikit-learn brings it along
 
@@ -128,11 +124,7 @@ def random_folds(rows: int, folds: int, rng: np.random.Generator) -> Indices:
 
 
 def grouped_folds(families: Indices, folds: int, rng: np.random.Generator) -> Indices:
-    """Give each row the fold of its family.
-
-    The largest family goes first, each to the fold that has the fewest rows so far; equally large
-    ones come in random order. No fold is empty when there are as many families as folds.
-    """
+    """Give each row the fold of its family."""
     sizes = np.bincount(families)
     order = rng.permutation(len(sizes))
     order = order[np.argsort(-sizes[order], kind="stable")]
@@ -153,11 +145,7 @@ def random_part(rows: int, share: float, rng: np.random.Generator) -> Flags:
 
 
 def grouped_part(families: Indices, share: float, rng: np.random.Generator) -> Flags:
-    """Choose whole families with this share of the rows or a little more, never all of them.
-
-    A family that would take more than half of the rows is passed over as long as another one is
-    left.
-    """
+    """Choose whole families with this share of the rows or a little more, never all of them."""
     names, places = np.unique(families, return_inverse=True)
     sizes = np.bincount(places)
     order = rng.permutation(len(names))

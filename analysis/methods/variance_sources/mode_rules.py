@@ -58,10 +58,7 @@ def turned(
 
 
 def detrended(values: Array, sessions: Sequence[Indices]) -> Array:
-    """Take the straight line out of each session, and leave its mean; unknown values stay nan.
-
-    What only grows with time, as the clock does, is the same everywhere afterwards.
-    """
+    """Take the straight line out of each session, and leave its mean; unknown values stay nan."""
     found = values.copy()
     for runs in sessions:
         known = np.isfinite(values[runs])

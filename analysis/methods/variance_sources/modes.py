@@ -33,10 +33,7 @@ _UNITS = {"khz": "kHz", "c": "°C", "bytes": "B"}  # as the names of numbers end
 
 
 def sentence_of(mode: Mode, covariate: Covariate, found: Separation) -> str:
-    """Say which values go with a mode, in how many of its runs and of the others.
-
-    A cause is spoken of only where the runner drew the values.
-    """
+    """Say which values go with a mode, in how many of its runs and of the others."""
     share = mode.classes[found.mode].share
     begin = f"mode {found.mode + 1}, {_percent(share)} of runs: "
     if covariate.may_follow:

@@ -176,11 +176,7 @@ def factor_sections(found: Sources) -> tuple[Section, ...]:
 
 
 def standing_out(found: Sources) -> list[Factor]:
-    """Give the factors that are told from chance over the whole trial: causes first.
-
-    What was randomized stands before what was only seen, what was fixed before the run before what was
-    seen after it, and last what may follow from a long run.
-    """
+    """Give the factors that are told from chance over the whole trial: causes first."""
     risk = 1 - found.confidence + 1e-12  # 1 - 0.95 is not 0.05 in binary fractions
     return sorted(
         (

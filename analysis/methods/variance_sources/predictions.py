@@ -208,11 +208,7 @@ def _grown(
 
 
 def dependences(
-    design: Design,
-    factors: Sequence[str],
-    held: HeldOut,
-    *,
-    rng: np.random.Generator,
+    design: Design, factors: Sequence[str], held: HeldOut, *, rng: np.random.Generator
 ) -> tuple[Dependence, ...]:
     """Give the partial dependence of the predictions on some covariates."""
     count = len(held.folds)

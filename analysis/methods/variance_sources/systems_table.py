@@ -226,13 +226,7 @@ class Design:
         )
 
     def coded(self, learned: Indices) -> Array:
-        """Give all rows as a model that learns from some of them takes them.
-
-        Levels are numbered by how often they occur among the rows learned from, the most frequent
-        first, ties by their order in the table. Those beyond `MOST_LEVELS` are one, and a level
-        that does not occur there belongs to them; if there are none beyond, it is unknown (nan).
-        So nothing of the rows held out enters.
-        """
+        """Give all rows as a model that learns from some of them takes them."""
         return np.column_stack(
             [c.values if c.numeric else _ranked(c, learned) for c in self.columns]
         )

@@ -124,11 +124,7 @@ def plane_cautions(
     asked: int,
     units: str,
 ) -> Iterator[Caution]:
-    """Say what limits a fit.
-
-    `table` holds the BIC of all candidates; `model` was chosen, with as many components as there are
-    `weights`, of up to `asked`.
-    """
+    """Say what limits a fit."""
     n, k = len(pairs), weights.size
     smallest = float(weights.min() * n)
     if n < 30:

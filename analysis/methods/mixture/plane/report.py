@@ -99,10 +99,7 @@ def pairs_of_runs(
 
 
 def _cautions(
-    trial: Trial,
-    cell: Flags,
-    complete: Flags,
-    metrics: tuple[str, str],
+    trial: Trial, cell: Flags, complete: Flags, metrics: tuple[str, str]
 ) -> Iterator[Caution]:
     """Say what was left out, and what the values cannot tell."""
     yield from always_said(trial)
