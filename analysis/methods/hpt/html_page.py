@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -140,23 +140,14 @@ def provenance_of(
     *,
     trial: Trial | None = None,
     hashes: Mapping[str, str] | None = None,
-) -> tuple[Fact, ...]:
-    """Say what a reader needs to find the runs again; what nobody knows is left out."""
-    return tuple(_facts(candidate, baseline, trial, hashes or {}))
-
-
-def _facts(
-    candidate: PerformanceMatrix,
-    baseline: PerformanceMatrix,
-    trial: Trial | None,
-    hashes: Mapping[str, str],
 ) -> Iterator[Fact]:
+    """Say what a reader needs to find the runs again; what nobody knows is left out."""
     yield Fact("version", f"fairtrial {VERSION}")
     unit = figures.unit_text(candidate.unit) or "none"
     yield Fact("unit of the values", f"{unit}; {candidate.better} is better")
     for side, matrix in (("candidate", candidate), ("baseline", baseline)):
         yield Fact(f"runs, {side}", _runs(matrix))
-    for path, digest in hashes.items():
+    for path, digest in (hashes or {}).items():
         yield Fact("source", f"{path}, SHA-256 {digest[:_DIGITS]}")
     if trial is None:
         return
@@ -190,7 +181,7 @@ def _runs(matrix: PerformanceMatrix) -> str:
 _NAME = 40  # characters of a name; the whole one is in its title
 
 
-def hpt_page(report: HptReport, facts: Sequence[Fact] = ()) -> str:
+def hpt_page(report: HptReport, facts: Iterable[Fact] = ()) -> str:
     """Give the page; every name in it is escaped."""
     environment = Environment(
         loader=FileSystemLoader(shipped("analysis/methods/hpt")),
@@ -224,7 +215,7 @@ def hpt_page(report: HptReport, facts: Sequence[Fact] = ()) -> str:
         pvalues=hpt_pvalues(tested),
         context=str(report.context).splitlines(),
         drawn=Markup(reliability_plot(steps, height=220)),  # noqa: S704 - escaped by the parts
-        facts=facts,
+        facts=list(facts),
     )
 
 

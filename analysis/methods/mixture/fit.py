@@ -35,16 +35,22 @@ _LARGEST, _LEAST_RANGE = 1e150, 1e-150  # squares stay finite, and above 0
 _SAME = 1e-9  # neighbours closer than this share of the range are one reading of the clock
 
 
-def checked(values: ArrayLike, least: int = LEAST) -> Array:
-    """Give the values sorted."""
+def ordered_values(values: ArrayLike, least: int, purpose: str) -> Array:
+    """Give the values sorted; their squares are finite."""
     x = np.sort(numbers(values, "the values"))
     if x.size < least:
-        said = f"evidence about modes needs at least {least} values, and there are {x.size}"
+        said = f"{purpose} needs at least {least} values, and there are {x.size}"
         raise InsufficientDataError(said, n=x.size, needed=least)
     if not (np.abs(x) <= _LARGEST).all():
         raise AnalysisError(
             f"a value is not finite, or exceeds {_LARGEST:g}", fix="leave out failed runs"
         )
+    return x
+
+
+def checked(values: ArrayLike, least: int = LEAST) -> Array:
+    """Give the values sorted, as the tests of modes need them."""
+    x = ordered_values(values, least, "evidence about modes")
     if x[0] == x[-1]:
         raise AnalysisError(
             f"all {x.size} values are equal: there is nothing to tell modes by",

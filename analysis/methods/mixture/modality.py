@@ -36,11 +36,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...errors import AnalysisError, InsufficientDataError
+from ...errors import AnalysisError
 from ...pages.result import Result
-from ...stats.arguments import counted, door, numbers
+from ...stats.arguments import counted, door
 from ...stats.samples import Array, Integers
-from .fit import checked, spread_ties
+from .fit import checked, ordered_values, spread_ties
 
 DIP_REFERENCES = (
     "J. A. Hartigan, P. M. Hartigan, The dip test of unimodality, Annals of Statistics 13, 1985",
@@ -286,7 +286,6 @@ LEAST = 5
 _SHIFT_GRID = 48  # shifts tried before the best is refined
 _FAR = 100.0  # in standard deviations: the largest distance of the shift from the smallest value
 _STEPS = 60
-_LARGEST = 1e150  # squares stay finite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -348,14 +347,7 @@ def skewed_families(values: ArrayLike) -> tuple[FamilyFit, ...]:
     AnalysisError
         If a value is not finite, or all are equal.
     """
-    x = np.sort(numbers(values, "the values"))
-    if x.size < LEAST:
-        said = f"a skewed law needs at least {LEAST} values, and there are {x.size}"
-        raise InsufficientDataError(said, n=x.size, needed=LEAST)
-    if not (np.abs(x) <= _LARGEST).all():
-        raise AnalysisError(
-            f"a value is not finite, or exceeds {_LARGEST:g}", fix="leave out failed runs"
-        )
+    x = ordered_values(values, LEAST, "a skewed law")
     unit = float(x.std())
     if x[0] == x[-1] or unit == 0:
         raise AnalysisError(

@@ -295,6 +295,22 @@ def _sums(values: Array, draws: int) -> Array:
 
 
 @kernel
+def _next_word(
+    s0: np.uint64, s1: np.uint64, s2: np.uint64, s3: np.uint64
+) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64, np.uint64]:
+    """Give 64 random bits, and the four words of the state after them."""
+    t = s0 + s3
+    word = ((t << _A) | (t >> _A2)) + s0
+    t = s1 << _B
+    s2 ^= s0
+    s3 ^= s1
+    s1 ^= s2
+    s0 ^= s3
+    s2 ^= t
+    return word, s0, s1, s2, (s3 << _C) | (s3 >> _C2)
+
+
+@kernel
 def resampled_means(values: Array, state: State, means: Array) -> None:
     """Fill `means` with means of as many values as there are, drawn with replacement.
 
@@ -317,15 +333,7 @@ def resampled_means(values: Array, state: State, means: Array) -> None:
         for k in range(pairs + 1):
             if k == pairs and not odd and rest == 0:
                 break
-            t = s0 + s3
-            word = ((t << _A) | (t >> _A2)) + s0
-            t = s1 << _B
-            s2 ^= s0
-            s3 ^= s1
-            s1 ^= s2
-            s0 ^= s3
-            s2 ^= t
-            s3 = (s3 << _C) | (s3 >> _C2)
+            word, s0, s1, s2, s3 = _next_word(s0, s1, s2, s3)
             upper, lower = word >> _HALF, word & _LOW
             if k < pairs:
                 high += table[(upper * size) >> _HALF]
@@ -360,15 +368,7 @@ def resampled_spreads(values: Array, state: State, means: Array, squares: Array)
         word = np.uint64(0)
         for k in range(looks):
             if k % 2 == 0:
-                t = s0 + s3
-                word = ((t << _A) | (t >> _A2)) + s0
-                t = s1 << _B
-                s2 ^= s0
-                s3 ^= s1
-                s1 ^= s2
-                s0 ^= s3
-                s2 ^= t
-                s3 = (s3 << _C) | (s3 >> _C2)
+                word, s0, s1, s2, s3 = _next_word(s0, s1, s2, s3)
                 bits = word >> _HALF
             else:
                 bits = word & _LOW
