@@ -2,13 +2,8 @@
 
 Both tests keep a smooth single peak, however skewed, from being called several modes, which the number
 of modes of a fitted mixture (I4) does not: it exceeds 1 for most samples of a single skewed peak. Values
-tied by a coarse clock are first spread evenly over its tick; otherwise its steps would be the modes. So
-a sample is called multimodal only when
-
-1. the density of its mixture has several modes,
-2. the dip test or the bandwidth test rejects a single mode at half the risk each, so that both
-   together keep it, and
-3. at least three in four refitted resamples have several modes too.
+tied by a coarse clock are first spread evenly over its tick; otherwise its steps would be the modes. `calls_multimodal` is
+the rule.
 
 A Gaussian mixture needs several components for one skewed peak. So the lognormal, Weibull and gamma
 laws stand beside it, each from 0 and each from a shift c that is fitted too (x - c follows the law;
@@ -273,7 +268,7 @@ def rejects_one_mode(*, dip: float, bandwidth: float, risk: float = 0.05) -> boo
 def calls_multimodal(
     modes: int, *, dip: float, bandwidth: float, several: float, risk: float = 0.05
 ) -> bool:
-    """Tell whether a sample is called multimodal."""
+    """Tell whether a sample is called multimodal: by its mixture, a test and the resamples."""
     return (
         modes > 1
         and rejects_one_mode(dip=dip, bandwidth=bandwidth, risk=risk)
