@@ -2,8 +2,8 @@
 
 Both tests keep a smooth single peak, however skewed, from being called several modes, which the number
 of modes of a fitted mixture (I4) does not: it exceeds 1 for most samples of a single skewed peak. Values
-tied by a coarse clock are first spread evenly over its tick; otherwise its steps would be the modes. `calls_multimodal` is
-the rule.
+tied by a coarse clock are first spread evenly over its tick; otherwise its steps would be the modes. The
+rule for both together is `calls_multimodal`.
 
 A Gaussian mixture needs several components for one skewed peak. So the lognormal, Weibull and gamma
 laws stand beside it, each from 0 and each from a shift c that is fitted too (x - c follows the law;
