@@ -17,9 +17,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, Union, get_args, get_origin
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..errors import AnalysisError, FairtrialError, UsageError
+from .samples import Array
 
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
@@ -33,11 +34,6 @@ def door(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
     Numbers are whole or real ones and never truth values, texts are text, generators, matrices and
     mixtures are such; sequences and mappings are looked into. Which values are allowed is the
     function's own question: array_like arguments go through `numbers` there.
-
-    Raises
-    ------
-    UsageError
-        If an argument is of another kind; the message names it.
     """
     signature = inspect.signature(function)
     kinds: dict[str, _Kind] = {}
@@ -151,20 +147,13 @@ def numbers(
     *,
     dimensions: int | None = 1,
     wrong: type[FairtrialError] = UsageError,
-) -> NDArray[np.float64]:
+) -> Array:
     """Give values as a new array of doubles; whether they are finite is not looked at.
 
-    Parameters
-    ----------
-    values : array_like
-        Real numbers: no text, truth values or complex numbers, no lists of different lengths.
-    what, where : str
-        What the values are called in a message, such as "the runs", and where they stand.
-    dimensions : int or None
-        How many; any number if None.
-    wrong : type
-        The error for what are no numbers, or too many dimensions. A whole number beyond all
-        doubles is an AnalysisError.
+    `values`: Real numbers: no text, truth values or complex numbers, no lists of different lengths.
+    `what`, `where`: What the values are called in a message, such as "the runs", and where they
+    stand. `dimensions`: How many; any number if None. `wrong`: The error for what are no numbers,
+    or too many dimensions. A whole number beyond all doubles is an AnalysisError.
     """
     try:
         found = np.asarray(values)

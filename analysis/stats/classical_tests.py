@@ -52,16 +52,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import chdtri, gammaln, ndtr, ndtri, stdtrit
 
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from .ranks import rank_sum_table
+from .samples import Array, Flags, Indices, Integers, read_only
 
 _FEW = 10
 
 
-def normal_positions(n: int) -> NDArray[np.float64]:
+def normal_positions(n: int) -> Array:
     """Give the standard normal quantiles of n ordered values, ascending, shape (n,).
 
     Their shares are (k - a) / (n + 1 - 2a) with a = 3/8 ([1]_), and with a = 1/2 above 10 values, as
@@ -72,7 +73,6 @@ def normal_positions(n: int) -> NDArray[np.float64]:
     return np.asarray(ndtri(shares))
 
 
-Array = NDArray[np.float64]
 LEAST, MOST = 3, 5000  # the sizes that Royston's approximation serves
 
 # Royston's polynomials, lowest power first: the two outer weights in n^-1/2 ...
@@ -85,27 +85,13 @@ _MEAN = (-1.5861, -0.31082, -0.083751, 0.0038915)
 _LOG_SD = (-0.4803, -0.082676, 0.0030302)
 # ... and the bound of log(1 - W) in n (up to 11).
 _BOUND = (-2.273, 0.459)
-_SMALL = 11
-_BEYOND_BOUND = 1e-99  # the p that Royston gives there
 
 
 def shapiro_wilk(rows: Array) -> tuple[Array, Array]:
     """Test the normality of each row.
 
-    Parameters
-    ----------
-    rows : array of shape (samples, n)
-        Finite values.
-
-    Returns
-    -------
-    statistic, pvalue : arrays of shape (samples,)
-        W and its p; nan where all values of a row are equal.
-
-    Raises
-    ------
-    UsageError
-        If n is not in 3..5000.
+    `rows` (shape (samples, n)): Finite values. Gives `statistic`, `pvalue` (shape (samples,)): W
+    and its p; nan where all values of a row are equal.
     """
     n = rows.shape[1]
     if not LEAST <= n <= MOST:
@@ -129,8 +115,6 @@ def shapiro_wilk(rows: Array) -> tuple[Array, Array]:
 @lru_cache(maxsize=128)
 def _weights(n: int) -> Array:
     """Give the weights of the order statistics, as a unit vector."""
-    from scipy.special import ndtri
-
     half = n // 2
     if n == LEAST:
         upper = np.array([math.sqrt(0.5)])
@@ -145,24 +129,20 @@ def _weights(n: int) -> Array:
         share = 1 - 2 * sum(a**2 for a in outer)
         upper = np.concatenate([outer, m[k:] / math.sqrt(inner / share)])
     weights = np.concatenate([-upper, np.zeros(n % 2), upper[::-1]])
-    weights /= math.sqrt(float(np.sum(weights**2)))
-    weights.flags.writeable = False
-    return weights
+    return read_only(weights / math.sqrt(float(np.sum(weights**2))))
 
 
 def _pvalue(rest: Array, n: int) -> Array:
-    from scipy.special import ndtr
-
     if n == LEAST:  # exact: W lies in 3/4..1
         angle = np.arcsin(np.sqrt(1 - rest)) - math.asin(math.sqrt(0.75))
         return np.maximum(0.0, 6 / math.pi * angle)
     y = np.log(rest)
-    if n <= _SMALL:
+    if n <= 11:
         bound = _polynomial(_BOUND, n)
         beyond = y >= bound
         y = -np.log(np.where(beyond, 1.0, bound - y))
         centre, sd = _polynomial(_SMALL_MEAN, n), math.exp(_polynomial(_SMALL_LOG_SD, n))
-        return np.where(beyond, _BEYOND_BOUND, ndtr((centre - y) / sd))
+        return np.where(beyond, 1e-99, ndtr((centre - y) / sd))  # the p that Royston gives there
     log_n = math.log(n)
     centre, sd = _polynomial(_MEAN, log_n), math.exp(_polynomial(_LOG_SD, log_n))
     return np.asarray(ndtr((centre - y) / sd))
@@ -172,18 +152,13 @@ def _polynomial(coefficients: tuple[float, ...], x: float) -> float:
     return float(sum(c * x**k for k, c in enumerate(coefficients)))
 
 
-Whole = NDArray[np.int64]
-Flags = NDArray[np.bool_]
-
-# R: the sizes up to which ks.test and wilcox.test are exact.
+# R: the size up to which ks.test is exact.
 _KS_EXACT_BELOW = 10_000  # n m
-_RANK_SUM_EXACT_BELOW = 50  # n and m
 # R: t.test refuses when the standard error is below so many units of rounding of the means.
 _CONSTANT = 10 * np.finfo(np.float64).eps
 _CENTRING_NOISE = 1e-10  # of the largest deviation from the median
 _STRADDLING = 0.1  # of that unit
 _RESOLUTION = 4 * np.finfo(np.float64).eps  # of a difference of two deviations, per largest value
-_LIMIT_TOLERANCE = 1e-6  # of R's limit law
 _CHUNK = 1 << 20  # cells of one array of paths
 
 
@@ -206,11 +181,6 @@ def f_test(x: ArrayLike, y: ArrayLike) -> PairTests:
 
     H0: the two normal distributions have the same variance. F = s_x^2 / s_y^2. R gives p = 0 where one
     sample is constant and no p where both are; here both give nan.
-
-    Raises
-    ------
-    InsufficientDataError
-        With fewer than 2 values on a side.
     """
     from scipy.special import fdtr, fdtrc
 
@@ -228,11 +198,6 @@ def student(x: ArrayLike, y: ArrayLike) -> PairTests:
 
     H0: mean(x) <= mean(y), for normal samples with one variance. nan where the values are constant up
     to rounding, by R's rule.
-
-    Raises
-    ------
-    InsufficientDataError
-        With fewer than 2 values on a side.
     """
     a, b = _pairs(x, y, least=2)
     n, m = a.shape[1], b.shape[1]
@@ -246,11 +211,6 @@ def welch(x: ArrayLike, y: ArrayLike) -> PairTests:
 
     H0: mean(x) <= mean(y), for normal samples of any variances. nan where the values are constant up
     to rounding, by R's rule.
-
-    Raises
-    ------
-    InsufficientDataError
-        With fewer than 2 values on a side.
     """
     a, b = _pairs(x, y, least=2)
     n, m = a.shape[1], b.shape[1]
@@ -288,11 +248,6 @@ def ks_centred(x: ArrayLike, y: ArrayLike) -> PairTests:
     ``z``) [2]_; beyond, it is the limit law as R sums it: only the first term of the series for small
     arguments (up to 4e-5 below the full series), and no regard to ties. ``scipy.stats.ks_2samp``
     agrees with neither in the presence of ties, and differs from the limit law without them.
-
-    Raises
-    ------
-    InsufficientDataError
-        If a sample is empty.
     """
     a, b = _pairs(x, y, least=1)
     n, m = a.shape[1], b.shape[1]
@@ -310,7 +265,14 @@ def ks_centred(x: ArrayLike, y: ArrayLike) -> PairTests:
     path = np.cumsum(np.where(order < n, m, -n), axis=1)
     crossed = np.where(ends, np.abs(path), 0).max(axis=1)
     if n * m < _KS_EXACT_BELOW:
-        pvalue = _smirnov(crossed, ends, n, m)
+        keys = np.concatenate([crossed[:, None].view(np.uint8), np.packbits(ends, axis=1)], axis=1)
+        _, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        each = max(1, _CHUNK // (min(n, m) + 1))
+        laws = [
+            _paths(crossed[part], ends[part], min(n, m), max(n, m))
+            for part in np.split(first, range(each, first.size, each))
+        ]
+        pvalue = np.where(crossed > 0, np.concatenate(laws)[which.ravel()], 1.0)
     else:
         pvalue = _kolmogorov(math.sqrt(n * m / (n + m)) * crossed / (n * m))
     return PairTests(
@@ -320,27 +282,8 @@ def ks_centred(x: ArrayLike, y: ArrayLike) -> PairTests:
     )
 
 
-def _smirnov(crossed: Whole, ends: Flags, n: int, m: int) -> Array:
-    """Give P(D n m >= crossed) given the ties: `ends` marks the last value of each tied group.
-
-    The law depends on the two alone, so equal rows are computed once.
-    """
-    keys = np.concatenate([crossed[:, None].view(np.uint8), np.packbits(ends, axis=1)], axis=1)
-    _, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    each = max(1, _CHUNK // (min(n, m) + 1))
-    laws = [
-        _paths(crossed[part], ends[part], min(n, m), max(n, m))
-        for part in np.split(first, range(each, first.size, each))
-    ]
-    return np.where(crossed > 0, np.concatenate(laws)[which.ravel()], 1.0)
-
-
-def _paths(crossed: Whole, ends: Flags, a: int, b: int) -> Array:
-    """Follow the chances of all orders of a + b values, and collect those that go as far.
-
-    The state is how many of the a smaller sample's values have come so far; each next value is one of
-    the rest with equal chances. Only sums of positive terms: small p keep their digits.
-    """
+def _paths(crossed: Integers, ends: Flags, a: int, b: int) -> Array:
+    """Follow the chances of all orders of a + b values, and collect those that go as far."""
     total = a + b
     u = np.arange(a + 1)
     state = np.zeros((crossed.size, a + 1))
@@ -362,7 +305,7 @@ def _paths(crossed: Whole, ends: Flags, a: int, b: int) -> Array:
 def _kolmogorov(x: Array) -> Array:
     """Give 1 - K(x), K the limit law, summed as R does it."""
     small = np.where((x > 0) & (x < 1), x, 0.5)
-    terms = range(1, int(math.sqrt(2 - math.log(_LIMIT_TOLERANCE))), 2)
+    terms = range(1, int(math.sqrt(2 - math.log(1e-6))), 2)  # R's tolerance
     below = sum(np.exp(-(k**2) * math.pi**2 / (8 * small**2)) for k in terms)
     large = np.maximum(x, 1.0)
     above = sum(2 * (-1) ** (k - 1) * np.exp(-2 * (k * large) ** 2) for k in range(1, 6))
@@ -376,14 +319,7 @@ def rank_sum(x: ArrayLike, y: ArrayLike) -> PairTests:
     H0: F_x >= F_y. W counts the pairs with x_i > y_j, and half of those that tie. p is exact
     without ties when both sizes are below 50, else normal with tie and continuity correction; values
     tie only when they are equal. Where all values are equal p is 1.
-
-    Raises
-    ------
-    InsufficientDataError
-        If a sample is empty.
     """
-    from scipy.special import ndtr
-
     a, b = _pairs(x, y, least=1)
     n, m = a.shape[1], b.shape[1]
     total = n + m
@@ -399,7 +335,7 @@ def rank_sum(x: ArrayLike, y: ArrayLike) -> PairTests:
     w = np.sum(ranks, axis=1, where=order < n) - n * (n + 1) / 2
     size = (last - first + 1).astype(np.float64)
     ties = np.sum(size**2 - 1, axis=1)  # the sum of t^3 - t over the groups
-    exact = (ties == 0) & (max(n, m) < _RANK_SUM_EXACT_BELOW)
+    exact = (ties == 0) & (max(n, m) < 50)  # as R
     variance = n * m / 12 * ((total + 1) - ties / (total * (total - 1)))
     sd = np.sqrt(np.maximum(variance, 0.0))
     spread = size[:, 0] < total
@@ -412,7 +348,7 @@ def rank_sum(x: ArrayLike, y: ArrayLike) -> PairTests:
     return PairTests(statistic=w, pvalue=pvalue, exact=exact)
 
 
-def _sorted(rows: Array) -> tuple[NDArray[np.intp], Array]:
+def _sorted(rows: Array) -> tuple[Indices, Array]:
     """Give the order of each row, and the row in it."""
     order = np.argsort(rows, axis=1, kind="stable")
     return order, np.take_along_axis(rows, order, axis=1)
@@ -447,38 +383,18 @@ def _pairs(x: ArrayLike, y: ArrayLike, *, least: int) -> tuple[Array, Array]:
     return np.ldexp(a, exponent), np.ldexp(b, exponent)
 
 
-Floats = NDArray[np.float64]
-
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
 _FAR = 9.0  # standard deviations of a normal beyond which less than 1e-18 of it lies
 _TAIL = 1e-18  # of chi that is left out at either end
-_STEPS = 48  # halvings of a bracket: 1e-13 of it
 
 
-def least_shift(power: float, freedom: ArrayLike, alpha: float) -> Floats:
+def least_shift(power: float, freedom: ArrayLike, alpha: float) -> Array:
     """Give the smallest shift, in standard errors, that a two-sided t test tells with this power.
 
-    Parameters
-    ----------
-    power : float
-        The chance that the test rejects, in either tail; between `alpha` and 1.
-    freedom : array_like
-        Degrees of freedom of the standard error, at least 1.
-    alpha : float
-        Risk of the test, between 0 and 1.
+    `power`: The chance that the test rejects, in either tail; between `alpha` and 1. `freedom`:
+    Degrees of freedom of the standard error, at least 1. `alpha`: Risk of the test, between 0 and
+    1. Gives array: In the shape of `freedom`: the noncentrality, right to 1e-9 for whole freedoms.
 
-    Returns
-    -------
-    array
-        In the shape of `freedom`: the noncentrality, right to 1e-9 for whole freedoms.
-
-    Raises
-    ------
-    UsageError
-        If an argument is out of range.
-
-    Notes
-    -----
     T = (Z + shift) / U with U^2 a chi square over its freedom, so P(T > c) is the mean over U of
     the normal probability of (shift - c U) [1]_. The integral is cut into panels where the normal
     steps, and each is done by Gauss and Legendre. The shift is found by halving.
@@ -490,10 +406,10 @@ def least_shift(power: float, freedom: ArrayLike, alpha: float) -> Floats:
     degrees = np.asarray(freedom, dtype=np.float64)
     if not ((degrees >= 1).all() and np.isfinite(degrees).all()):
         raise UsageError("degrees of freedom must be finite and at least 1")
-    quantile: Floats = np.asarray(stdtrit(degrees, 1 - alpha / 2))
+    quantile: Array = np.asarray(stdtrit(degrees, 1 - alpha / 2))
     low = np.zeros_like(degrees)
     high = np.full_like(degrees, _FAR) + quantile * np.sqrt(chdtri(degrees, 1 - power) / degrees)
-    for _ in range(_STEPS):
+    for _ in range(48):  # halvings of a bracket: 1e-13 of it
         middle = (low + high) / 2
         reached = _beyond(middle, degrees, quantile) + _beyond(-middle, degrees, quantile)
         enough = reached >= power
@@ -501,7 +417,7 @@ def least_shift(power: float, freedom: ArrayLike, alpha: float) -> Floats:
     return (low + high) / 2
 
 
-def _beyond(shift: Floats, freedom: Floats, quantile: Floats) -> Floats:
+def _beyond(shift: Array, freedom: Array, quantile: Array) -> Array:
     """Integrate P(Z + shift > quantile * u) over the density of u = chi / sqrt(freedom)."""
     ends = (np.sqrt(chdtri(freedom, tail) / freedom) for tail in (1 - 1e-16, _TAIL))
     least, most = (np.asarray(end) for end in ends)
@@ -518,5 +434,5 @@ def _beyond(shift: Floats, freedom: Floats, quantile: Floats) -> Floats:
     constant = math.log(2) + freedom / 2 * np.log(freedom / 2) - gammaln(freedom / 2)
     density = np.exp(logs + constant[shape])
     inside = ndtr(shift[shape] - quantile[shape] * u) * density
-    total: Floats = (inside * half * _WEIGHTS).sum(axis=(-2, -1))
+    total: Array = (inside * half * _WEIGHTS).sum(axis=(-2, -1))
     return np.clip(total, 0.0, 1.0)

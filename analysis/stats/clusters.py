@@ -30,20 +30,8 @@ class _Probe(NamedTuple):
 def dask_cluster(address: str, *, say: Callable[[str], None]) -> Iterator[None]:
     """Let the loops within this context be executed by a cluster.
 
-    Parameters
-    ----------
-    address : str
-        Of its scheduler, such as ``tcp://host:8786``; or the path of a scheduler file.
-    say : callable
-        Told one sentence where workers have other processors than this host.
-
-    Raises
-    ------
-    UsageError
-        If the library ``distributed`` is missing, no scheduler answers within 10 s, there is no
-        worker, or one has no fairtrial, or other versions of it or of what computes for it.
-    AnalysisError
-        If the cluster goes away, or its workers are killed, while it is at work.
+    `address`: Of its scheduler, such as ``tcp://host:8786``; or the path of a scheduler file.
+    `say`: Told one sentence where workers have other processors than this host.
     """
     try:
         import distributed

@@ -40,18 +40,6 @@ def kernel_sources() -> list[Path]:
     return [shipped(f"{name.replace('.', '/')}.py") for name in KERNELS]
 
 
-def _edition() -> str:
-    """Give a name that changes with any kernel's source.
-
-    The compiler's own check sees only the file of the function that is called, not the files of
-    those that it calls: without this, an upgrade could go on with yesterday's machine code.
-    """
-    digest = hashlib.sha256()
-    for source in (Path(__file__), *kernel_sources()):
-        digest.update(source.read_bytes())
-    return digest.hexdigest()[:12]
-
-
 def _choose() -> Cache:
     """Take the first folder that can be written: $FAIRTRIAL_CACHE, the user's cache, none."""
     asked = os.environ.get(_VARIABLE) or os.environ.get("NUMBA_CACHE_DIR")
@@ -61,7 +49,10 @@ def _choose() -> Cache:
         home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - Path.home() raises without a home
         candidates = [Path(home) / "fairtrial" / "kernels"] if Path(home).is_absolute() else []
     for place in candidates:
-        folder = place / _edition()
+        digest = hashlib.sha256()
+        for source in (Path(__file__), *kernel_sources()):
+            digest.update(source.read_bytes())
+        folder = place / digest.hexdigest()[:12]
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):

@@ -13,23 +13,17 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..errors import UsageError
+from .samples import Array
 
 Correction = Literal["holm", "bh", "none"]
 CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
-Floats = NDArray[np.float64]
 
 
 def check_correction(correction: str) -> None:
-    """Refuse an unknown correction.
-
-    Raises
-    ------
-    UsageError
-        If it is none of ``CORRECTIONS``.
-    """
+    """Refuse an unknown correction."""
     if correction not in CORRECTIONS:
         raise UsageError(
             f"correction must be 'holm', 'bh' or 'none', not {correction!r}",
@@ -37,21 +31,14 @@ def check_correction(correction: str) -> None:
         )
 
 
-def adjusted(pvalues: ArrayLike, correction: Correction = "holm") -> Floats:
+def adjusted(pvalues: ArrayLike, correction: Correction = "holm") -> Array:
     """Adjust p-values, so that each can be held against the level of the whole family.
 
-    Parameters
-    ----------
-    pvalues : array_like, shape (m,)
-        Between 0 and 1; nan where there is none, which is no member of the family.
-    correction : {"holm", "bh", "none"}
-        Holm's steps down [1]_ (family-wise error rate under any dependence), Benjamini's and
-        Hochberg's steps up [2]_ (false discovery rate under independence), or as they are.
-
-    Returns
-    -------
-    array, shape (m,)
-        In the order of the arguments; nan where there is no p-value.
+    `pvalues` (shape (m,)): Between 0 and 1; nan where there is none, which is no member of the
+    family. `correction` ({"holm", "bh", "none"}): Holm's steps down [1]_ (family-wise error rate
+    under any dependence), Benjamini's and Hochberg's steps up [2]_ (false discovery rate under
+    independence), or as they are. Gives array, shape (m,): In the order of the arguments; nan where
+    there is no p-value.
     """
     check_correction(correction)
     given = np.array(pvalues, dtype=np.float64)
@@ -59,31 +46,21 @@ def adjusted(pvalues: ArrayLike, correction: Correction = "holm") -> Floats:
         return given
     member = np.flatnonzero(~np.isnan(given))
     order = member[np.argsort(given[member], kind="stable")]
-    ordered, m = given[order], len(order)
+    raised = given[order] * holm_steps(given, correction)[order]
     if correction == "holm":
-        stepped = np.maximum.accumulate(ordered * np.arange(m, 0, -1))
+        stepped = np.maximum.accumulate(raised)
     else:
-        raised = ordered * (m / np.arange(1, m + 1))  # the last factor is exactly 1
         stepped = np.minimum.accumulate(raised[::-1])[::-1]
     given[order] = np.minimum(stepped, 1.0)
     return given
 
 
-def holm_steps(pvalues: ArrayLike, correction: Correction = "holm") -> Floats:
+def holm_steps(pvalues: ArrayLike, correction: Correction = "holm") -> Array:
     """Give the factor by which the level is divided at each p-value's own step.
 
-    Parameters
-    ----------
-    pvalues : array_like, shape (m,)
-        As in `adjusted`.
-    correction : {"holm", "bh", "none"}
-        The correction.
-
-    Returns
-    -------
-    array, shape (m,)
-        m for Holm's smallest p-value, 1 for the largest; m / rank for "bh"; 1 for "none" and where
-        there is no p-value.
+    `pvalues` (shape (m,)): As in `adjusted`. `correction` ({"holm", "bh", "none"}): The correction.
+    Gives array, shape (m,): m for Holm's smallest p-value, 1 for the largest; m / rank for "bh"; 1
+    for "none" and where there is no p-value.
     """
     check_correction(correction)
     given = np.array(pvalues, dtype=np.float64)

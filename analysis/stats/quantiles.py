@@ -25,36 +25,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betainc, stdtrit
 
 from ..errors import InsufficientDataError, UsageError
-from .samples import read_only
-
-Floats = NDArray[np.float64]
+from .samples import Array, read_only
 
 
-def harrell_davis(values: Floats, shares: tuple[float, ...]) -> Floats:
+def harrell_davis(values: Array, shares: tuple[float, ...]) -> Array:
     """Estimate quantiles ([1]_, section 2): smoother than single order statistics of few runs.
 
-    Parameters
-    ----------
-    values : array of float, shape (n,)
-        Finite values in any unit.
-    shares : tuple of float, length k
-        Which quantiles, each between 0 and 1, ends excluded.
-
-    Returns
-    -------
-    array of float, shape (k,)
-        In the values' unit.
-
-    Raises
-    ------
-    UsageError
-        If a share is not between 0 and 1.
-    InsufficientDataError
-        If there is no value.
+    `values` (shape (n,)): Finite values in any unit. `shares`: Which quantiles, each between 0 and
+    1, ends excluded. Gives array of float, shape (k,): In the values' unit.
     """
     if not all(0 < share < 1 for share in shares):
         raise UsageError(f"shares must lie between 0 and 1, not {shares}")
@@ -67,7 +48,7 @@ def harrell_davis(values: Floats, shares: tuple[float, ...]) -> Floats:
 
 
 @functools.lru_cache(maxsize=256)
-def _weights(n: int, shares: tuple[float, ...]) -> Floats:
+def _weights(n: int, shares: tuple[float, ...]) -> Array:
     """Give the weight of each order statistic, shape (k, n): a beta law's steps."""
     p = np.array(shares)[:, None]
     steps = betainc((n + 1) * p, (n + 1) * (1 - p), np.arange(n + 1) / n)
@@ -84,29 +65,21 @@ _ROUNDING = 1e-12  # logs that differ by less are equal
 class Shift:
     """Log ratios of quantiles, positive where the first side's values are larger.
 
-    Attributes
-    ----------
-    shares : tuple of float, length k
-        Deciles, or quartiles of few runs.
-    logs : array of float, shape (k,)
-        Mean over sessions of the log ratio of both sides' quantiles.
-    half : array of float, shape (k,)
-        Half the width of the interval; nan with one session.
-    sessions : int
-        Sessions that they rest on; of separate sides those of both together.
-    left_out : int
-        Sessions with too few runs.
+    `shares`: Deciles, or quartiles of few runs. `logs` (shape (k,)): Mean over sessions of the log
+    ratio of both sides' quantiles. `half` (shape (k,)): Half the width of the interval; nan with
+    one session. `sessions`: Sessions that they rest on; of separate sides those of both together.
+    `left_out`: Sessions with too few runs.
     """
 
     shares: tuple[float, ...]
-    logs: Floats
-    half: Floats
+    logs: Array
+    half: Array
     sessions: int
     left_out: int
 
 
 def shift_of(
-    ours: Sequence[Floats], theirs: Sequence[Floats], *, paired: bool, confidence: float
+    ours: Sequence[Array], theirs: Sequence[Array], *, paired: bool, confidence: float
 ) -> Shift | None:
     """Give the shift function: Harrell-Davis quantiles per session and side, t over the sessions.
 
@@ -114,20 +87,11 @@ def shift_of(
     depend on their session's state do not count as independent. Separate sides are compared by
     Welch's t ([4]_).
 
-    Parameters
-    ----------
-    ours, theirs : sequence of arrays of float
-        The positive runs of each session; with `paired` entry k of both is the same session.
-    paired : bool
-        Whether both sides ran in the same sessions.
-    confidence : float
-        Of each interval by itself, between 0 and 1.
-
-    Returns
-    -------
-    Shift or None
-        Deciles if every session has at least 5 runs of either side, quartiles of at least 3;
-        sessions with fewer are left out. None where none is left, or a value is not positive.
+    `ours`, `theirs`: The positive runs of each session; with `paired` entry k of both is the same
+    session. `paired`: Whether both sides ran in the same sessions. `confidence`: Of each interval
+    by itself, between 0 and 1. Gives Shift or None: Deciles if every session has at least 5 runs of
+    either side, quartiles of at least 3; sessions with fewer are left out. None where none is left,
+    or a value is not positive.
     """
     if any((runs <= 0).any() for runs in (*ours, *theirs)):
         return None
@@ -155,15 +119,10 @@ def shift_of(
     return Shift(shares=shares, logs=logs, half=half, sessions=count, left_out=left_out)
 
 
-def mean_shift(table: Floats, confidence: float) -> tuple[Floats, Floats]:
+def mean_shift(table: Array, confidence: float) -> tuple[Array, Array]:
     """Give the mean over sessions of each column, and half its t interval (nan of one session).
 
-    Parameters
-    ----------
-    table : array of float, shape (sessions, k)
-        Log ratios.
-    confidence : float
-        Of each interval by itself.
+    `table` (shape (sessions, k)): Log ratios. `confidence`: Of each interval by itself.
     """
     n = table.shape[0]
     centre = table.mean(axis=0)
@@ -173,7 +132,7 @@ def mean_shift(table: Floats, confidence: float) -> tuple[Floats, Floats]:
     return centre, _half(error, np.full(centre.shape, n - 1.0), confidence)
 
 
-def _welch(ours: Floats, theirs: Floats, confidence: float) -> tuple[Floats, Floats]:
+def _welch(ours: Array, theirs: Array, confidence: float) -> tuple[Array, Array]:
     centre = ours.mean(axis=0) - theirs.mean(axis=0)
     sizes = np.array([ours.shape[0], theirs.shape[0]], dtype=np.float64)
     if sizes.min() < 2:
@@ -185,10 +144,10 @@ def _welch(ours: Floats, theirs: Floats, confidence: float) -> tuple[Floats, Flo
     return centre, _half(np.sqrt(total), freedom, confidence)
 
 
-def _half(error: Floats, freedom: Floats, confidence: float) -> Floats:
+def _half(error: Array, freedom: Array, confidence: float) -> Array:
     error = np.where(error < _ROUNDING, 0.0, error)
     return np.asarray(stdtrit(freedom, (1 + confidence) / 2) * error)
 
 
-def _least(runs: Sequence[Floats]) -> int:
+def _least(runs: Sequence[Array]) -> int:
     return min(one.size for one in runs)

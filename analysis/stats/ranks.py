@@ -30,33 +30,24 @@ from functools import lru_cache
 from itertools import accumulate
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..errors import InsufficientDataError, UsageError
 from .arguments import counted, door, numbers
+from .samples import Array, read_only
 
 TIE_TOLERANCE = 1e-10
 # Half-integers are exact in floating point; this only forgives a caller's own summation.
 _STEP = 1e-6
 _LARGEST_SIGNED_RANK = 1000  # 2 ** -n must not underflow
-Array = NDArray[np.float64]
 
 
 def midranks(values: ArrayLike, *, tolerance: float = TIE_TOLERANCE) -> Array:
     """Rank the values from 1; equal values share the mean of their ranks.
 
-    Parameters
-    ----------
-    values : array_like
-        Finite numbers.
-    tolerance : float
-        Neighbours in order are equal when they differ by at most this share of the larger one:
-        rounding in the last digits must not break a tie.
-
-    Returns
-    -------
-    numpy.ndarray
-        The ranks, in the order of the values.
+    `values`: Finite numbers. `tolerance`: Neighbours in order are equal when they differ by at most
+    this share of the larger one: rounding in the last digits must not break a tie. Gives
+    numpy.ndarray: The ranks, in the order of the values.
     """
     x = np.asarray(values, dtype=np.float64)
     order = np.argsort(x, kind="stable")
@@ -76,11 +67,7 @@ def midranks(values: ArrayLike, *, tolerance: float = TIE_TOLERANCE) -> Array:
 
 @lru_cache(maxsize=64)
 def _rank_sum_cumulative(m: int, n: int) -> tuple[int, ...]:
-    """Count the arrangements with U <= u for u = 0, 1, ... up to the middle of the law.
-
-    The generating function is the Gaussian binomial coefficient: the product over i = 1..m of
-    ``(1 - q^(n+i)) / (1 - q^i)``. Python's whole numbers keep every count exact.
-    """
+    """Count the arrangements with U <= u for u = 0, 1, ... up to the middle of the law."""
     if m > n:
         return _rank_sum_cumulative(n, m)
     size = m * n // 2 + 1
@@ -100,11 +87,6 @@ def rank_sum_table(w: float, m: int, n: int) -> float:
     """Give P(W >= w), W the rank sum of m of m + n untied values, under equal distributions.
 
     A half-integer counts from the next whole number upwards.
-
-    Raises
-    ------
-    UsageError
-        If a sample is empty.
     """
     if m < 1 or n < 1:
         raise UsageError(f"the rank-sum law needs values on both sides, not {m} and {n}")
@@ -125,14 +107,9 @@ def rank_sum_normal(
 ) -> float:
     """Give the normal approximation of P(W >= w).
 
-    Parameters
-    ----------
-    w, m, n
-        As in `rank_sum_table`.
-    tied_ranks : array_like, optional
-        The midranks of all m + n values: then the variance is the one given these ties.
-    continuity : float
-        Taken off w; 0 as published for HPT, 0.5 for the usual correction.
+    `w`, `m`, `n`: As in `rank_sum_table`. `tied_ranks`: The midranks of all m + n values: then the
+    variance is the one given these ties. `continuity`: Taken off w; 0 as published for HPT, 0.5 for
+    the usual correction.
     """
     total = m + n
     variance = m * n * (total + 1) / 12
@@ -184,20 +161,13 @@ def _signed_rank_cumulative(n: int) -> Array:
         # Each rank goes to either side with chance one half: nothing grows, nothing cancels.
         law[rank:] += law[: law.size - rank].copy()
         law /= 2
-    cumulative = np.cumsum(law)
-    cumulative.flags.writeable = False
-    return cumulative
+    return read_only(np.cumsum(law))
 
 
 def signed_rank_table(r: float, n: int) -> float:
     """Give P(V <= r), V the signed-rank sum of n untied differences, under symmetry about 0.
 
     A half-integer counts from the next whole number downwards.
-
-    Raises
-    ------
-    UsageError
-        If n is not in 1..1000.
     """
     if not 1 <= n <= _LARGEST_SIGNED_RANK:
         raise UsageError(f"the signed-rank table serves 1 to {_LARGEST_SIGNED_RANK}, not {n}")
@@ -213,15 +183,9 @@ def signed_rank_normal(
 ) -> float:
     """Give the normal approximation of P(V <= r).
 
-    Parameters
-    ----------
-    r, n
-        As in `signed_rank_table`.
-    ranks : array_like, optional
-        The midranks of the differences that are not 0: then mean and variance are the ones given
-        these, and r must be without the share of the zeros.
-    continuity : float
-        Added to r; 0.5 by default, 0 as printed in the HPT paper.
+    `r`, `n`: As in `signed_rank_table`. `ranks`: The midranks of the differences that are not 0:
+    then mean and variance are the ones given these, and r must be without the share of the zeros.
+    `continuity`: Added to r; 0.5 by default, 0 as printed in the HPT paper.
     """
     mean, variance = n * (n + 1) / 4, n * (n + 1) * (2 * n + 1) / 24
     if ranks is not None:
@@ -272,24 +236,10 @@ class Friedman:
 def friedman(values: ArrayLike) -> Friedman:
     """Test whether systems differ over benchmarks.
 
-    Parameters
-    ----------
-    values : array_like of shape (benchmarks, systems)
-        One number for each benchmark and system; smaller is ranked first.
-
-    Returns
-    -------
-    Friedman
-        Hypothesis: on each benchmark every order of the systems is equally likely, independently
-        of other benchmarks. Benchmarks of one machine and occasion share its state, and then it
-        does not hold even where all systems are the same.
-
-    Raises
-    ------
-    UsageError
-        If the values are no table of numbers.
-    InsufficientDataError
-        Below two benchmarks or two systems.
+    `values` (shape (benchmarks, systems)): One number for each benchmark and system; smaller is
+    ranked first. Gives Friedman: Hypothesis: on each benchmark every order of the systems is
+    equally likely, independently of other benchmarks. Benchmarks of one machine and occasion share
+    its state, and then it does not hold even where all systems are the same.
     """
     table = numbers(values, "the values", dimensions=2)
     if table.ndim != 2 or min(table.shape) < 2:
@@ -310,17 +260,7 @@ def friedman(values: ArrayLike) -> Friedman:
 def friedman_of_ranks(ranks: ArrayLike, benchmarks: int) -> Friedman:
     """Give the statistics of mean ranks as a paper prints them; ties are then unknown.
 
-    Parameters
-    ----------
-    ranks : array_like of shape (systems,)
-        The mean ranks.
-    benchmarks : int
-        Over how many benchmarks, at least 2.
-
-    Raises
-    ------
-    UsageError
-        If the ranks are no list of numbers, or `benchmarks` is too small.
+    `ranks` (shape (systems,)): The mean ranks. `benchmarks`: Over how many benchmarks, at least 2.
     """
     return _friedman(numbers(ranks, "the ranks"), counted("benchmarks", benchmarks, 2), None)
 
@@ -331,7 +271,8 @@ def _friedman(ranks: np.ndarray, n: int, untied: float | None) -> Friedman:
     k = ranks.size
     plain = 12 * n / (k * (k + 1)) * float(np.sum((ranks - (k + 1) / 2) ** 2))
     tied = plain / untied if untied else None  # every benchmark ties all systems: nothing to say
-    f = _davenport(plain, n, k)
+    left = n * (k - 1) - plain
+    f = (n - 1) * plain / left if left > 1e-12 * n * k else None
     return Friedman(
         ranks=tuple(ranks.tolist()),
         benchmarks=n,
@@ -344,31 +285,13 @@ def _friedman(ranks: np.ndarray, n: int, untied: float | None) -> Friedman:
     )
 
 
-def _davenport(plain: float, n: int, k: int) -> float | None:
-    left = n * (k - 1) - plain
-    return (n - 1) * plain / left if left > 1e-12 * n * k else None
-
-
 @door
 def nemenyi_difference(systems: int, benchmarks: int, *, alpha: float = 0.05) -> float:
     """Give the difference of mean ranks beyond which Nemenyi's test tells two systems apart.
 
-    Parameters
-    ----------
-    systems, benchmarks : int
-        At least 2 each.
-    alpha : float
-        The risk over all pairs, between 0 and 1.
-
-    Returns
-    -------
-    float
-        In ranks: the studentized range's quantile over sqrt(2), times sqrt(k (k + 1) / (6 N)).
-
-    Raises
-    ------
-    UsageError
-        If an argument is out of its range.
+    `systems`, `benchmarks`: At least 2 each. `alpha`: The risk over all pairs, between 0 and 1.
+    Gives float: In ranks: the studentized range's quantile over sqrt(2), times sqrt(k (k + 1) / (6
+    N)).
     """
     from scipy import stats
 

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Places = NDArray[np.int64]
+from .samples import Array, Integers
+
 MADE = 1 << 18  # up to so many ratios making and sorting them is quicker than searching
 _FEW = 1 << 14  # so many ratios are sorted rather than halved
 
@@ -30,7 +29,7 @@ class Window:
     """
 
     values: Array
-    counts: Places
+    counts: Integers
     before: int
     under: float
     over: float
@@ -40,20 +39,15 @@ class Window:
 class Ratios:
     """The ratios of every value of one sample to every value of another; see `of`.
 
-    Attributes
-    ----------
-    upper, lower : arrays of shapes (m,) and (n,)
-        The distinct values, positive and ascending.
-    often : int array, shape (m,)
-        How often each upper value occurs.
-    rest : int array, shape (n + 1,)
-        How many lower values, repeated ones too, there are from each place on.
+    `upper`, `lower` (arrays of shapes (m,) and (n,)): The distinct values, positive and ascending.
+    `often` (shape (m,)): How often each upper value occurs. `rest` (shape (n + 1,)): How many lower
+    values, repeated ones too, there are from each place on.
     """
 
     upper: Array
     lower: Array
-    often: Places
-    rest: Places
+    often: Integers
+    rest: Integers
 
     @classmethod
     def of(cls, upper: Array, lower: Array) -> Self:
@@ -95,19 +89,16 @@ class Ratios:
     def window(self, beyond: Callable[[float, int], bool], *, few: int) -> Window:
         """Narrow the range to few ratios, around the change of a condition from False to True.
 
-        Parameters
-        ----------
-        beyond : callable
-            Takes g and the number of ratios up to it; True at the largest ratio.
-        few : int
-            How many distinct pairs of values the window may hold; more only where their ratios
-            are one number.
+        `beyond`: Takes g and the number of ratios up to it; True at the largest ratio. `few`: How
+        many distinct pairs of values the window may hold; more only where their ratios are one
+        number.
         """
         low = float(np.nextafter(self.least, 0))
         high = self.most
         at_low, at_high = self._first(low), self._first(high)
         while int((at_low - at_high).sum()) > few:
-            middle = _middle(low, high)
+            ends = np.array([low, high]).view(np.int64)
+            middle = float((ends[:1] + (ends[1:] - ends[:1]) // 2).view(np.float64)[0])
             if middle == low:
                 break
             at_middle = self._first(middle)
@@ -141,10 +132,10 @@ class Ratios:
             over=float(over.min(initial=np.inf)),
         )
 
-    def _count(self, first: Places) -> int:
+    def _count(self, first: Integers) -> int:
         return int((self.often * self.rest[first]).sum())
 
-    def _first(self, g: float) -> Places:
+    def _first(self, g: float) -> Integers:
         """Give, for each upper value, the first lower value with a ratio of at most g."""
         with np.errstate(over="ignore", under="ignore"):
             first = np.searchsorted(self.lower, self.upper / g).astype(np.int64)
@@ -156,9 +147,3 @@ class Ratios:
             if not step.any():
                 return first
             first += step
-
-
-def _middle(low: float, high: float) -> float:
-    """Halve the floating-point numbers from one positive number to another."""
-    ends = np.array([low, high]).view(np.int64)
-    return float((ends[:1] + (ends[1:] - ends[:1]) // 2).view(np.float64)[0])

@@ -14,6 +14,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Indices = NDArray[np.intp]
+Flags = NDArray[np.bool_]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
@@ -23,7 +27,7 @@ def read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
     return array
 
 
-def median(values: NDArray[np.float64], axis: int | None = None) -> Any:  # noqa: ANN401 - as numpy
+def median(values: Array, axis: int | None = None) -> Any:  # noqa: ANN401 - as numpy
     """Give `numpy.median` of finite values; two middle values whose sum overflows count by halves."""
     with np.errstate(over="ignore"):
         found = np.median(values, axis=axis)
@@ -31,8 +35,6 @@ def median(values: NDArray[np.float64], axis: int | None = None) -> Any:  # noqa
         return found
     return np.where(np.isfinite(found), found, 2 * np.median(values / 2, axis=axis))
 
-
-Array = NDArray[np.float64]
 
 _DIGITS = 13  # decimals of so many significant digits still stand out from rounding
 _DECIMAL = 0.01  # distance from a whole number that rounding may cause there
@@ -88,24 +90,16 @@ def _common_step(distinct: Array) -> float | None:
     return step if off <= min(_WHOLE * step, error) else None
 
 
-Floats = NDArray[np.float64]
 _QUARTILES = 1.34  # interquartile range of a normal law, in standard deviations
 _REACH = 40.0  # standard deviations beyond which a normal curve is 0 in doubles
 
 
-def bandwidth_of(values: Floats) -> float:
+def bandwidth_of(values: Array) -> float:
     """Give the width of each normal curve: 0.9 min(sd, IQR / 1.34) n^(-1/5) ([1]_, equation 3.31).
 
-    Parameters
-    ----------
-    values : array of float, shape (n,)
-        In the unit in which the density is drawn: logs of times, for example.
-
-    Returns
-    -------
-    float
-        0 where all values are equal, or there are fewer than two; the standard deviation alone
-        counts where half of the values are equal.
+    `values` (shape (n,)): In the unit in which the density is drawn: logs of times, for example.
+    Gives float: 0 where all values are equal, or there are fewer than two; the standard deviation
+    alone counts where half of the values are equal.
     """
     if values.size < 2:
         return 0.0
@@ -116,42 +110,24 @@ def bandwidth_of(values: Floats) -> float:
     return 0.9 * narrow * math.pow(values.size, -1 / 5)
 
 
-def kernel_density(values: Floats, at: Floats, bandwidth: float) -> Floats:
+def kernel_density(values: Array, at: Array, bandwidth: float) -> Array:
     """Give the density at some places ([1]_, section 2.4).
 
-    Parameters
-    ----------
-    values : array of float, shape (n,)
-        The sample.
-    at : array of float, shape (k,)
-        Where, in the values' unit.
-    bandwidth : float
-        The standard deviation of each normal curve, above 0.
-
-    Returns
-    -------
-    array of float, shape (k,)
-        Per unit of the values; its integral is 1.
+    `values` (shape (n,)): The sample. `at` (shape (k,)): Where, in the values' unit. `bandwidth`:
+    The standard deviation of each normal curve, above 0. Gives array of float, shape (k,): Per unit
+    of the values; its integral is 1.
     """
     apart = np.clip((at[:, None] - values[None, :]) / bandwidth, -_REACH, _REACH)
     height = np.exp(-0.5 * apart**2).mean(axis=1) / (bandwidth * math.sqrt(2 * math.pi))
     return np.asarray(height)
 
 
-def lag_pairs(values: Floats, groups: NDArray[Any]) -> Floats:
+def lag_pairs(values: Array, groups: NDArray[Any]) -> Array:
     """Pair each run with the one before it in the same group.
 
-    Parameters
-    ----------
-    values : array of float, shape (n,)
-        In the order of execution.
-    groups : array, shape (n,)
-        The session of each run; runs of two sessions are no neighbours.
-
-    Returns
-    -------
-    array of float, shape (m, 2)
-        The earlier and the later value; runs of a group need not stand together.
+    `values` (shape (n,)): In the order of execution. `groups` (shape (n,)): The session of each
+    run; runs of two sessions are no neighbours. Gives array of float, shape (m, 2): The earlier and
+    the later value; runs of a group need not stand together.
     """
     order = np.argsort(groups, kind="stable")
     ordered, labels = values[order], groups[order]

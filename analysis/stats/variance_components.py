@@ -31,13 +31,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import brentq
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
-_LIKELIHOOD_ROUNDING = 1e-13
+from .samples import Array, Integers
 
 
 class Likelihood:
@@ -51,7 +48,7 @@ class Likelihood:
         The level of each value in each effect, from 0 on.
     """
 
-    def __init__(self, values: Floats, effects: Mapping[str, Codes]) -> None:
+    def __init__(self, values: Array, effects: Mapping[str, Integers]) -> None:
         y = values - values.mean()
         rows = list(effects.values())
         sizes = [int(codes.max()) + 1 for codes in rows]
@@ -70,19 +67,16 @@ class Likelihood:
             [*sizes, y.size], dtype=np.float64
         )  # of each effect, and of the rest
 
-    def deviance(self, variances: Floats) -> float:
+    def deviance(self, variances: Array) -> float:
         """Give minus twice the restricted log likelihood, constants included.
 
         It is infinite where the variances lie too far apart to compute it.
 
-        Parameters
-        ----------
-        variances : array
-            Of the effects in their order, at least 0, and last of the rest, above 0.
+        `variances`: Of the effects in their order, at least 0, and last of the rest, above 0.
         """
         return _Whitened(self, variances).deviance
 
-    def slopes(self, variances: Floats) -> tuple[float, Floats, Floats]:
+    def slopes(self, variances: Array) -> tuple[float, Array, Array]:
         """Give the deviance, its gradient, and the average information as its second derivative.
 
         With P the projection of the likelihood and V the derivative of the covariance in a variance,
@@ -101,7 +95,7 @@ class Likelihood:
         gradient = np.append(traces - squares, trace - square)
         return at.deviance, gradient, self._information(at, pulled, squares, square)
 
-    def _information(self, at: _Whitened, pulled: Floats, squares: Floats, square: float) -> Floats:
+    def _information(self, at: _Whitened, pulled: Array, squares: Array, square: float) -> Array:
         """Multiply the vectors V P y of all variances by P and each other."""
         count = len(self._parts)
         spread = np.zeros((pulled.size, count))  # Z' P y, each effect in its own column
@@ -115,9 +109,7 @@ class Likelihood:
         products[count, count] = square
         halves = at.half(at.scale[:, None] * levels)
         means = totals - at.ones @ halves
-        found: Floats = (
-            products - halves.T @ halves - np.outer(means, means) / at.weight
-        ) / at.rest
+        found: Array = (products - halves.T @ halves - np.outer(means, means) / at.weight) / at.rest
         return found
 
 
@@ -128,7 +120,7 @@ class _Whitened:
     vectors of observations, u' H^-1 v = u'v - half(scale * W'u)' half(scale * W'v) [2]_.
     """
 
-    def __init__(self, model: Likelihood, variances: Floats) -> None:
+    def __init__(self, model: Likelihood, variances: Array) -> None:
         self.rest = float(variances[-1])
         sizes = [part.stop - part.start for part in model._parts]
         self.scale = np.sqrt(np.repeat(np.asarray(variances[:-1]) / self.rest, sizes))
@@ -151,7 +143,7 @@ class _Whitened:
         self.ones = self.half(self.scale * model._ones)
         self.sums = self.half(self.scale * model._sums)
         self.weight = model._n - float(self.ones @ self.ones)
-        if self.weight < _LIKELIHOOD_ROUNDING * model._n:
+        if self.weight < 1e-13 * model._n:
             return
         self.mean = (model._total - float(self.ones @ self.sums)) / self.weight
         self.spread = model._square - float(self.sums @ self.sums) - self.weight * self.mean**2
@@ -164,7 +156,7 @@ class _Whitened:
             + (model._n - 1) * math.log(2 * math.pi)
         )
 
-    def half(self, right: Floats) -> Floats:
+    def half(self, right: Array) -> Array:
         """Solve for the core's triangle: the product of two such is that by the core's inverse."""
         top = (right[self._large].T / self._diagonal).T
         left = right[self._small] - self._across @ top
@@ -172,11 +164,8 @@ class _Whitened:
         return np.concatenate([(top.T * np.sqrt(self._diagonal)).T, bottom])
 
 
-_MOST_STEPS = 100
-_HALVINGS = 12
 _SETTLED = 1e-14  # of the deviance that a further step would gain
 _LEAST = 1e-9  # of the whole variance: the rest is not taken to be less
-_NO_SPREAD = 1e-24  # variance of logs that is rounding
 _MOST_LEVELS = 4000  # of all effects: beyond, the matrices would fill the memory
 
 
@@ -193,20 +182,16 @@ class RandomEffects:
     steps: int
 
 
-def random_effects(values: Floats, effects: Mapping[str, Codes]) -> RandomEffects | None:
+def random_effects(values: Array, effects: Mapping[str, Integers]) -> RandomEffects | None:
     """Fit the model; None where it cannot be told, or nothing is left over.
 
-    Parameters
-    ----------
-    values : array, shape (n,)
-        Logarithms.
-    effects : mapping of str to int array, shape (n,)
-        The level of each value in each effect, from 0 on; one effect at least, and each one that the
-        values can tell from the others and from the rest.
+    `values` (shape (n,)): Logarithms. `effects` (shape (n,)): The level of each value in each
+    effect, from 0 on; one effect at least, and each one that the values can tell from the others
+    and from the rest.
     """
     levels = sum(int(codes.max()) + 1 for codes in effects.values())
     spread = float(values.var())
-    if spread < _NO_SPREAD or levels > _MOST_LEVELS:
+    if spread < 1e-24 or levels > _MOST_LEVELS:  # variance of logs that is rounding
         return None
     likelihood = Likelihood(values, effects)
     found = _climbed(likelihood, _start(values, effects), spread * _LEAST)
@@ -221,7 +206,7 @@ def random_effects(values: Floats, effects: Mapping[str, Codes]) -> RandomEffect
     )
 
 
-def _start(values: Floats, effects: Mapping[str, Codes]) -> Floats:
+def _start(values: Array, effects: Mapping[str, Integers]) -> Array:
     """Share the variance out by the means of each effect's levels, as a place to begin."""
     left = values - values.mean()
     start = []
@@ -236,7 +221,7 @@ def _start(values: Floats, effects: Mapping[str, Codes]) -> Floats:
     return np.array([*shares, rest])
 
 
-def _climbed(likelihood: Likelihood, start: Floats, least: float) -> tuple[Floats, int] | None:
+def _climbed(likelihood: Likelihood, start: Array, least: float) -> tuple[Array, int] | None:
     """Go down the deviance to where it is least; None where that does not settle.
 
     Steps are those of the average information; a variance that would fall below 0 stays there
@@ -247,7 +232,7 @@ def _climbed(likelihood: Likelihood, start: Floats, least: float) -> tuple[Float
     at = np.maximum(start, floor)
     if not math.isfinite(likelihood.deviance(at)):
         return None
-    for step in range(1, _MOST_STEPS + 1):
+    for step in range(1, 100 + 1):
         deviance, slope, information = likelihood.slopes(at)
         free = (at > floor) | (slope < 0)
         move = np.zeros_like(at)
@@ -256,7 +241,7 @@ def _climbed(likelihood: Likelihood, start: Floats, least: float) -> tuple[Float
         if float(np.abs(slope[free] @ move[free])) < _SETTLED * abs(deviance) + _SETTLED:
             return np.maximum(at + move, floor), step  # it gains nothing, and is nearer
         share = 1.0
-        for _ in range(_HALVINGS):
+        for _ in range(12):
             tried = np.maximum(at + share * move, floor)
             if likelihood.deviance(tried) < deviance:
                 break
@@ -290,18 +275,11 @@ class OneWay:
     values: int
 
 
-def one_way(values: Floats, groups: NDArray[np.int64]) -> OneWay:
+def one_way(values: Array, groups: Integers) -> OneWay:
     """Estimate the components of value = mean + session + rest.
 
-    Parameters
-    ----------
-    values : array, shape (n,)
-        Logarithms.
-    groups : int array, shape (n,)
-        The session of each; two or more.
+    `values` (shape (n,)): Logarithms. `groups` (shape (n,)): The session of each; two or more.
 
-    Notes
-    -----
     Given the ratio r of the variances, with w = n / (1 + n r) for a session of n values, the mean is
     that of the sessions weighted by w and the variance within is Q / (N - 1), Q = sum of squares within
     + sum w (session mean - mean)^2. What is left is (N - 1) log Q + sum log(1 + n r) + log sum w, whose
@@ -347,7 +325,7 @@ def one_way(values: Floats, groups: NDArray[np.int64]) -> OneWay:
     )
 
 
-def _root(best: int, sizes: Floats, shifts: Floats, inside: float) -> float:
+def _root(best: int, sizes: Array, shifts: Array, inside: float) -> float:
     """Refine the grid's best ratio to where the derivative is 0; 0 where it rises from there."""
     low, high = float(_RATIOS[max(best - 1, 0)]), float(_RATIOS[min(best + 1, _RATIOS.size - 1)])
     if _slope(low, sizes, shifts, inside) >= 0:
@@ -358,18 +336,18 @@ def _root(best: int, sizes: Floats, shifts: Floats, inside: float) -> float:
     return found
 
 
-def _criterion(ratio: Floats, sizes: Floats, shifts: Floats, inside: float) -> Floats:
+def _criterion(ratio: Array, sizes: Array, shifts: Array, inside: float) -> Array:
     """Give what is to be least, for each ratio."""
     grown = 1 + sizes * np.asarray(ratio)[..., None]
     weights = sizes / grown
     total = weights.sum(axis=-1)
     away = shifts - ((weights @ shifts) / total)[..., None]
     spread = inside + (weights * away**2).sum(axis=-1)
-    found: Floats = (sizes.sum() - 1) * np.log(spread) + np.log(grown).sum(axis=-1) + np.log(total)
+    found: Array = (sizes.sum() - 1) * np.log(spread) + np.log(grown).sum(axis=-1) + np.log(total)
     return found
 
 
-def _slope(ratio: float, sizes: Floats, shifts: Floats, inside: float) -> float:
+def _slope(ratio: float, sizes: Array, shifts: Array, inside: float) -> float:
     """Give the derivative of the criterion in the ratio."""
     weights = sizes / (1 + sizes * ratio)
     away = shifts - weights @ shifts / weights.sum()
@@ -378,7 +356,7 @@ def _slope(ratio: float, sizes: Floats, shifts: Floats, inside: float) -> float:
     return float(weights.sum() - (weights @ weights) / weights.sum()) - less
 
 
-def _deviance(sizes: Floats, shifts: Floats, inside: float, ratio: float) -> float:
+def _deviance(sizes: Array, shifts: Array, inside: float, ratio: float) -> float:
     """Give minus twice the restricted log likelihood at a ratio, the variance at its best."""
     freedom = float(sizes.sum()) - 1
     least = float(_criterion(np.array(ratio), sizes, shifts, inside))

@@ -49,17 +49,8 @@ def edition() -> Edition:
 def hold_to(wanted: Edition, found: Edition | None = None) -> None:
     """Refuse a worker that has other versions.
 
-    Parameters
-    ----------
-    wanted : mapping of str to str
-        The versions of the process that asks.
-    found : mapping of str to str, optional
-        Those of the worker; of this process if it is the worker.
-
-    Raises
-    ------
-    AnalysisError
-        Which names the first that differs.
+    `wanted`: The versions of the process that asks. `found`: Those of the worker; of this process
+    if it is the worker.
     """
     there = edition() if found is None else found
     for name, asked in wanted.items():
@@ -79,7 +70,6 @@ Kind = Literal["threads", "processes"]
 MOST_WORKERS = 1024
 _LOOK = 0.01  # seconds between two looks whether the last portions at work have ended
 _PATIENCE = 2.0  # seconds of work that processes, which take about one to start, are not worth
-_WATCH = 1.0  # seconds between two looks whether the parent lives
 
 
 def available_cores() -> int:
@@ -93,15 +83,7 @@ def available_cores() -> int:
 def at_once(workers: int | None, prefer: Kind) -> int:
     """Give how many items will be at work at the same time.
 
-    Parameters
-    ----------
-    workers, prefer : int or None, str
-        As in `in_order`.
-
-    Raises
-    ------
-    UsageError
-        If `workers` is no whole number from 1 to 1,024.
+    `workers`, `prefer`: As in `in_order`.
     """
     count = _asked(workers, prefer)
     if count is not None and count > 0:
@@ -127,32 +109,17 @@ def in_order(
     what has not begun, kills processes of ours that are at work, and stops threads as soon as they
     tell their progress.
 
-    Parameters
-    ----------
-    work : callable
-        From an item, and what to tell the progress inside it (which raises once nobody waits for the
-        result), to its result. For other processes a function of a module, or a `functools.partial`
-        of one: it is sent along with every item, so what it holds must be small.
-    items : iterable
-        Asked for little ahead of the work, from any thread; each holds only what its work needs.
-    workers : int or None
-        How many at the same time; 1 is a plain loop. With None a ``joblib.parallel_config`` around
-        the call decides on number and kind; without one there are as many threads as processors,
-        or one process.
-    prefer : {"threads", "processes"}
-        What suits the work, where nobody else says it: threads where it leaves the interpreter's lock.
-        Processes are started only if the work is not done within 2 s here.
-    look : callable, optional
-        Called from the caller's thread with the number of results so far, at first 0.
-    ready : callable, optional
-        Called here before work is sent elsewhere: compiles the kernels once for all processes.
-
-    Raises
-    ------
-    UsageError
-        If `workers` is no whole number from 1 to 1,024, when the first result is asked for.
-    AnalysisError
-        If a worker process is killed, or a worker has other versions of the libraries.
+    `work`: From an item, and what to tell the progress inside it (which raises once nobody waits
+    for the result), to its result. For other processes a function of a module, or a
+    `functools.partial` of one: it is sent along with every item, so what it holds must be small.
+    `items`: Asked for little ahead of the work, from any thread; each holds only what its work
+    needs. `workers`: How many at the same time; 1 is a plain loop. With None a
+    ``joblib.parallel_config`` around the call decides on number and kind; without one there are as
+    many threads as processors, or one process. `prefer` ({"threads", "processes"}): What suits the
+    work, where nobody else says it: threads where it leaves the interpreter's lock. Processes are
+    started only if the work is not done within 2 s here. `look`: Called from the caller's thread
+    with the number of results so far, at first 0. `ready`: Called here before work is sent
+    elsewhere: compiles the kernels once for all processes.
     """
     tell = look if look is not None else lambda _done: None
     tell(0)
@@ -322,7 +289,10 @@ class _Task(Generic[Item, Found]):
         hold_to(self.edition)
         if self.parent is not None:
             _end_with(self.parent)
-            _stand_somewhere()
+            try:
+                Path.cwd()
+            except FileNotFoundError:
+                os.chdir("/")
         return pickle.dumps(self(item), protocol=5)
 
 
@@ -332,30 +302,15 @@ def _end_with(parent: int) -> None:
 
     def watch() -> None:
         while os.getppid() == parent:
-            time.sleep(_WATCH)
+            time.sleep(1.0)  # seconds between two looks whether the parent lives
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True, name="fairtrial-parent").start()
 
 
-def _stand_somewhere() -> None:
-    """Leave a folder that was removed since this process started: some libraries ask where they are.
-
-    joblib keeps its processes for the next call, which may come from another folder.
-    """
-    try:
-        Path.cwd()
-    except FileNotFoundError:
-        os.chdir("/")
-
-
 @contextmanager
 def _unheard_interrupts() -> Iterator[None]:
-    """Start processes that Ctrl-C does not reach, as what is blocked is inherited; we end them.
-
-    A terminal sends it to every process; each would print where it was interrupted. One that comes
-    meanwhile is heard when they have been started.
-    """
+    """Start processes that Ctrl-C does not reach, as what is blocked is inherited; we end them."""
     ours = threading.current_thread() is threading.main_thread()
     if not ours or not hasattr(signal, "pthread_sigmask"):  # no Unix
         yield

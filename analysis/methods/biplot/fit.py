@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...pages import number_format as figures
@@ -29,10 +29,9 @@ from ...pages.model import Caution
 from ...pages.result import Result
 from ...record.words import shorten
 from ...stats.arguments import door, numbers
-from ...stats.samples import read_only
+from ...stats.samples import Array, Flags, read_only
 
 Scale = Literal["log", "covariance", "correlation"]
-Array = NDArray[np.float64]
 
 SCALES = {
     "log": "logarithms, centred",
@@ -204,11 +203,7 @@ _TIE = 1e-12  # loadings within this of the largest, relatively, are as large
 
 @door
 def biplot(
-    values: ArrayLike,
-    systems: Sequence[str],
-    benchmarks: Sequence[str],
-    *,
-    scale: Scale = "log",
+    values: ArrayLike, systems: Sequence[str], benchmarks: Sequence[str], *, scale: Scale = "log"
 ) -> Biplot:
     """Find the principal components of a table of systems x benchmarks.
 
@@ -327,7 +322,7 @@ def _magnitudes(table: Array) -> Array:
 
 
 def _scaled(
-    table: Array, same: NDArray[np.bool_], scale: Scale, benchmarks: tuple[str, ...]
+    table: Array, same: Flags, scale: Scale, benchmarks: tuple[str, ...]
 ) -> tuple[float, Array, float]:
     """Give the centred table that is decomposed, its unit, and the rounding in its size."""
     if same.all():
@@ -374,7 +369,7 @@ def _oriented(components: Array) -> tuple[Array, Array]:
     return level * signs, signs[:, 0]
 
 
-def _correlations(table: Array, same: NDArray[np.bool_]) -> Array:
+def _correlations(table: Array, same: Flags) -> Array:
     """Give Pearson's correlations of the benchmarks; nan for those that do not vary."""
     x = table / _magnitudes(table)
     x = x - x.mean(axis=0)

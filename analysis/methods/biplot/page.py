@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import InsufficientDataError
 from ...pages import number_format as figures
@@ -26,14 +25,13 @@ from ...pages.model import (
 from ...plots.drawing import INK, PALE, Sheet, look
 from ...plots.palette import COLOURS
 from ...record.words import shorten, shown
+from ...stats.samples import Array
 from .fit import SCALES, Biplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
-Array = NDArray[np.float64]
 
 _SYSTEMS, _BENCHMARKS = 40, 30  # named at most; the others are drawn without a name
 _BESIDE = 120.0  # mm of width, from which on the shares of components stand beside
@@ -91,11 +89,7 @@ def biplot_figure(result: Biplot, sheet: Sheet | None = None) -> Figure:
 
 
 def _geometry(result: Biplot) -> tuple[Array, Array, float]:
-    """Give points and arrow tips in one unit, and the unit's size.
-
-    Points are divided by their largest coordinate: pictures of 1e300 are drawn like all others. The
-    longest arrow has .85 of the distance of the farthest point.
-    """
+    """Give points and arrow tips in one unit, and the unit's size."""
 
     def planar(table: Array) -> Array:
         """Give the first two columns; zeros stand for a second that is missing."""
@@ -235,10 +229,7 @@ class _Names:
         self._stops = np.array([stop for _, stop in arrows]).reshape(-1, 2)
 
     def write(self, name: str, place: Array, colour: str, *, away: Array | None = None) -> bool:
-        """Write a name beside a place in pixels; for an arrow ahead of it, in the way `away`.
-
-        Where each place is taken it is left out, and False is given.
-        """
+        """Write a name beside a place in pixels; for an arrow ahead of it, in the way `away`."""
         text = self._axes.text(
             0,
             0,

@@ -14,11 +14,11 @@ References
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...data.matrix import PerformanceMatrix
 from ...data.pair import Match, match
@@ -35,7 +35,7 @@ from ...stats.ranks import (
     signed_rank_table,
     signed_rank_tied,
 )
-from ...stats.samples import median
+from ...stats.samples import Array, median, read_only
 from .result import (
     P_TOLERANCE,
     HptBenchmark,
@@ -48,7 +48,6 @@ from .result import (
 
 Scores = Literal["auto", "raw", "ratio", "log-ratio"]
 Kind = Literal["raw", "ratio", "log-ratio"]
-Array = NDArray[np.float64]
 
 RANK_SUM_NORMAL_FROM = 12  # runs; [1] section 4.1, "Case m >= 12"
 SIGNED_RANK_NORMAL_FROM = 25  # benchmarks; "Case n >= 25"
@@ -71,11 +70,10 @@ class Question(NamedTuple):
         return self.scores == "raw" and self.pair.candidate.better == "lower"
 
 
-def ask(
+def ask(  # noqa: PLR0917 - the arguments of `hpt` in their order
     candidate: PerformanceMatrix,
     baseline: PerformanceMatrix,
-    *,
-    speedup: float = 1.0,
+    speedup: float,
     confidence: float,
     alpha: float | None,
     ties: Ties,
@@ -99,20 +97,21 @@ def ask(
     return Question(pair, speedup, confidence, alpha, ties, kind)
 
 
-def _scores(question: Question, name: str, x: Array, y: Array) -> tuple[Array, Array]:
-    """Turn runs of one benchmark into scores, larger is better, run by run.
-
-    "log-ratio" gives ratios too: their ranks are those of the logarithms, without the rounding.
-    """
-    speedup, better = question.speedup, question.pair.candidate.better
-    centre = float(median(y))
+def base_scores(question: Question, x: Array, y: Array) -> tuple[Array, Array]:
+    """Turn runs into scores before the speedup; the last axis holds the runs of one benchmark."""
+    higher = question.pair.candidate.better == "higher"
+    if question.scores == "raw":
+        return (x, y) if higher else (-x, -y)
+    centre = median(y, axis=-1)[..., None]
     with np.errstate(over="ignore", under="ignore"):
-        if question.scores == "raw":
-            s, t = (x / speedup, y) if better == "higher" else (-(x * speedup), -y)
-        elif better == "higher":
-            s, t = x / centre / speedup, y / centre
-        else:
-            s, t = centre / x / speedup, centre / y
+        return (x / centre, y / centre) if higher else (centre / x, centre / y)
+
+
+def _scores(question: Question, name: str, x: Array, y: Array) -> tuple[Array, Array]:
+    """Turn runs of one benchmark into scores, larger is better, run by run."""
+    s, t = base_scores(question, x, y)
+    with np.errstate(over="ignore", under="ignore"):
+        s = s * question.speedup if question.negated else s / question.speedup
     if not (np.isfinite(s).all() and np.isfinite(t).all() and s.all() and t.all()):
         raise AnalysisError("the scores leave the range of numbers", f"benchmark {name!r}")
     return s, t
@@ -130,10 +129,7 @@ def _rank_sum_tests(
 
 
 def _stage_one(question: Question, name: str, x: Array, y: Array) -> tuple[HptBenchmark, Winner]:
-    """Compare on one benchmark, by two one-sided rank-sum tests; its rank is not known yet.
-
-    Also give the winner under the other convention of ties.
-    """
+    """Compare on one benchmark, by two one-sided rank-sum tests; its rank is not known yet."""
     s, t = _scores(question, name, x, y)
     m, n = s.size, t.size
     ranks = midranks(np.concatenate([s, t]))
@@ -175,8 +171,7 @@ def _stage_one(question: Question, name: str, x: Array, y: Array) -> tuple[HptBe
     return row, elsewhere
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SignedRanks:
+class SignedRanks(NamedTuple):
     """Stage two: ranks of |d|, both sums, and the p of "better" for either side."""
 
     ranks: Array
@@ -208,15 +203,7 @@ def signed_rank_stage(differences: ArrayLike, *, ties: Ties = "table") -> Signed
         law, p_a, p_b = "table", signed_rank_table(r_b, n), signed_rank_table(r_a, n)
     else:
         law, p_a, p_b = "normal", signed_rank_normal(r_b, n), signed_rank_normal(r_a, n)
-    ranks.flags.writeable = False
-    return SignedRanks(
-        ranks=ranks,
-        rank_sum_candidate=r_a,
-        rank_sum_baseline=r_b,
-        pvalue_candidate=p_a,
-        pvalue_baseline=p_b,
-        law=law,
-    )
+    return SignedRanks(read_only(ranks), r_a, r_b, p_a, p_b, law)
 
 
 def risk_of(m: int, n: int, alpha: float | None) -> float:
@@ -286,17 +273,7 @@ def hpt(
     AnalysisError
         If the matrices do not go together, or a value leaves the range of numbers.
     """
-    return answer(
-        ask(
-            candidate,
-            baseline,
-            speedup=speedup,
-            confidence=confidence,
-            alpha=alpha,
-            ties=ties,
-            scores=scores,
-        )
-    )
+    return answer(ask(candidate, baseline, speedup, confidence, alpha, ties, scores))
 
 
 def answer(question: Question) -> HptResult:

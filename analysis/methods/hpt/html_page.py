@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
     from ...data.trial import Trial
     from .report import HptReport
-    from .result import HptResult
     from .speedup import HptCurve, HptSpeedup
 
 _FLAT = 5e-4  # reliabilities nearer to 0 or 1 are flat to the eye
@@ -38,19 +37,10 @@ _TOP, _BELOW = 16.0, 20.0  # CSS pixels above and below the drawing's area
 class ReliabilitySteps:
     """A step function over the speedups where it changes.
 
-    Attributes
-    ----------
-    points : tuple of (float, float)
-        Speedup, ascending, and the reliability from there to the next; the first speedup is the
-        axis's lower end, the last its upper one.
-    required : float
-        The reliability asked for.
-    tested : float
-        The speedup under test, and `at_tested` the reliability there.
-    largest : Value or None
-        The largest speedup that has `required`; None where none has.
-    alt : str
-        What the picture shows: its result.
+    `points`: Speedup, ascending, and the reliability from there to the next; the first speedup is
+    the axis's lower end, the last its upper one. `required`: The reliability asked for. `tested`:
+    The speedup under test, and `at_tested` the reliability there. `largest`: The largest speedup
+    that has `required`; None where none has. `alt`: What the picture shows: its result.
     """
 
     points: tuple[tuple[float, float], ...]
@@ -150,23 +140,14 @@ def provenance_of(
     *,
     trial: Trial | None = None,
     hashes: Mapping[str, str] | None = None,
-) -> tuple[Fact, ...]:
-    """Say what a reader needs to find the runs again; what nobody knows is left out."""
-    return tuple(_facts(candidate, baseline, trial, hashes or {}))
-
-
-def _facts(
-    candidate: PerformanceMatrix,
-    baseline: PerformanceMatrix,
-    trial: Trial | None,
-    hashes: Mapping[str, str],
 ) -> Iterator[Fact]:
+    """Say what a reader needs to find the runs again; what nobody knows is left out."""
     yield Fact("version", f"fairtrial {VERSION}")
     unit = figures.unit_text(candidate.unit) or "none"
     yield Fact("unit of the values", f"{unit}; {candidate.better} is better")
     for side, matrix in (("candidate", candidate), ("baseline", baseline)):
         yield Fact(f"runs, {side}", _runs(matrix))
-    for path, digest in hashes.items():
+    for path, digest in (hashes or {}).items():
         yield Fact("source", f"{path}, SHA-256 {digest[:_DIGITS]}")
     if trial is None:
         return
@@ -200,7 +181,7 @@ def _runs(matrix: PerformanceMatrix) -> str:
 _NAME = 40  # characters of a name; the whole one is in its title
 
 
-def hpt_page(report: HptReport, facts: Sequence[Fact] = ()) -> str:
+def hpt_page(report: HptReport, facts: Iterable[Fact] = ()) -> str:
     """Give the page; every name in it is escaped."""
     environment = Environment(
         loader=FileSystemLoader(shipped("analysis/methods/hpt")),
@@ -215,16 +196,26 @@ def hpt_page(report: HptReport, facts: Sequence[Fact] = ()) -> str:
     environment.filters["name"] = _name
     tested = report.tested
     steps = reliability_steps(report.best, tested=tested.speedup_under_test)
+    kind = {
+        "raw": "the values themselves, negated where lower is better",
+        "ratio": "the values relative to the baseline’s median, so that it has 1",
+        "log-ratio": "the logarithms of the values relative to the baseline’s median, so that it has 0",
+    }[tested.scores]
+    text = f"A score is a median over the runs of {kind}; larger is better."
+    if tested.speedup_under_test != 1:
+        text += (
+            f" The candidate’s is divided by the speedup under test, {tested.speedup_under_test:g}."
+        )
     return environment.get_template("page.html.jinja").render(
         report=report,
         tested=tested,
         colours=Markup(_colours()),  # noqa: S704 - our own
         names={"candidate": tested.candidate, "baseline": tested.baseline, "tie": "tie"},
-        scores=_scores(tested),
+        scores=text,
         pvalues=hpt_pvalues(tested),
         context=str(report.context).splitlines(),
         drawn=Markup(reliability_plot(steps, height=220)),  # noqa: S704 - escaped by the parts
-        facts=facts,
+        facts=list(facts),
     )
 
 
@@ -242,18 +233,3 @@ def _colours() -> str:
         f"@media (prefers-color-scheme:dark){{:root{{{DARK.css()}}}}}"
         f"@media print{{:root{{{PRINT.css()}}}}}"
     )
-
-
-def _scores(tested: HptResult) -> str:
-    """Say what the scores of the rank table are: they are no medians of the values, but for "raw"."""
-    kind = {
-        "raw": "the values themselves, negated where lower is better",
-        "ratio": "the values relative to the baseline’s median, so that it has 1",
-        "log-ratio": "the logarithms of the values relative to the baseline’s median, so that it has 0",
-    }[tested.scores]
-    text = f"A score is a median over the runs of {kind}; larger is better."
-    if tested.speedup_under_test != 1:
-        text += (
-            f" The candidate’s is divided by the speedup under test, {tested.speedup_under_test:g}."
-        )
-    return text

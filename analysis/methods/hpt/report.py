@@ -22,11 +22,11 @@ from ...data.matrix import PerformanceMatrix
 from ...pages.model import merged
 from ...pages.result import Result, cautions_to_dict
 from ...stats.arguments import door
-from ...stats.samples import median
+from ...stats.samples import Array, median
 from .compare import Question, Scores, answer, ask
 from .result import REFERENCES, HptResult, Ties
 from .speedup import HptSpeedup, largest_speedup
-from .winners import Array, lines_of, stack
+from .winners import lines_of, stack
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,15 +123,7 @@ def hpt_context(
     AnalysisError
         If the matrices do not go together, or a value leaves the range of numbers.
     """
-    question = ask(
-        candidate,
-        baseline,
-        speedup=speedup,
-        confidence=confidence,
-        alpha=alpha,
-        ties=ties,
-        scores=scores,
-    )
+    question = ask(candidate, baseline, speedup, confidence, alpha, ties, scores)
     return _context(question, largest_speedup(question) if best is None else best)
 
 
@@ -270,15 +262,7 @@ def hpt_report(
     AnalysisError
         If the matrices do not go together, or a value leaves the range of numbers.
     """
-    question = ask(
-        candidate,
-        baseline,
-        speedup=speedup,
-        confidence=confidence,
-        alpha=alpha,
-        ties=ties,
-        scores=scores,
-    )
+    question = ask(candidate, baseline, speedup, confidence, alpha, ties, scores)
     plain = answer(question._replace(speedup=1.0))
     tested = plain if speedup == 1 else answer(question)
     best = largest_speedup(question)

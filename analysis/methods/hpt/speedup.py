@@ -33,29 +33,24 @@ from ...pages import number_format as figures
 from ...pages.result import Result
 from ...stats.arguments import door
 from ...stats.ranks import TIE_TOLERANCE, midranks, signed_rank_normal, signed_rank_table
+from ...stats.samples import Array, Flags, Indices, read_only
 from .compare import SIGNED_RANK_NORMAL_FROM, Kind, Question, Scores, ask, signed_rank_stage
 from .result import P_TOLERANCE, REFERENCES, Ties, pair_cautions, speedup_cautions
-from .winners import Array, Lines, Winners, lines_of, stack, winners_of
+from .winners import Lines, Winners, lines_of, stack, winners_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
 _SAME = 1e-12  # crossings this near, relatively, are one: equal but for rounding
 _CELLS = 1 << 20  # pair comparisons at one time
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class HptCurve:
     """A step function: confidence at each breakpoint, and below, between and above them.
 
-    Attributes
-    ----------
-    speedups : read-only array, ascending
-        The k breakpoints.
-    at : read-only array
-        The confidence at each breakpoint.
-    between : read-only array
-        The k + 1 confidences on the open intervals below, between and above the breakpoints.
+    `speedups`: The k breakpoints. `at`: The confidence at each breakpoint. `between`: The k + 1
+    confidences on the open intervals below, between and above the breakpoints.
     """
 
     speedups: Array
@@ -70,10 +65,7 @@ class HptCurve:
         return float(self.between[low])
 
     def supremum(self, required: float) -> tuple[float, float, bool] | None:
-        """Give the largest speedup that reaches a confidence, what it attains, and whether there.
-
-        When the level holds only to the left of the speedup, the left limit is attained.
-        """
+        """Give the largest speedup that reaches a confidence, what it attains, and whether there."""
         enough = required - P_TOLERANCE
         on = np.flatnonzero(self.at >= enough)
         below = np.flatnonzero(self.between[:-1] >= enough)
@@ -99,14 +91,6 @@ class HptCurve:
         up = np.diff(self.between) > P_TOLERANCE
         return bool(up.any() or (self.at > self.between[:-1] + P_TOLERANCE).any())
 
-    def to_dict(self) -> dict[str, list[float]]:
-        """Give the curve as JSON types."""
-        return {
-            "speedups": self.speedups.tolist(),
-            "at": self.at.tolist(),
-            "between": self.between.tolist(),
-        }
-
 
 def _curve_of(lines: Lines, winners: Winners, *, ties: Ties) -> HptCurve:
     """Give the whole step function."""
@@ -118,7 +102,18 @@ def _curve_of(lines: Lines, winners: Winners, *, ties: Ties) -> HptCurve:
         flat = 1 - signed_rank_stage(d, ties=ties).pvalue_candidate
         return _steps(points, points, np.array([flat]))
     if ties == "exact":
-        return _looked(lines, winners, points)
+        i, j = np.triu_indices(lines.slope.size, 1)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            unlike = (lines.level[i] + lines.level[j]) / (lines.slope[i] + lines.slope[j])
+            alike = (lines.level[i] - lines.level[j]) / (lines.slope[i] - lines.slope[j])
+            crossings = lines.speedup(np.concatenate([unlike, alike]))
+        every = _merged(np.concatenate([points, crossings]), _SAME)
+        inside = _between(every)
+        at = np.where(winners.on(every) != 0, lines.differences(every), 0.0)
+        between = np.where(winners.inside(inside) != 0, lines.differences(inside), 0.0)
+        known: dict[bytes, float] = {}
+        values = [_exact(d, known) for d in np.concatenate([at, between])]
+        return _steps(every, np.array(values[: every.size]), np.array(values[every.size :]))
     return _counted(lines, winners, points)
 
 
@@ -169,9 +164,7 @@ def _counted(lines: Lines, winners: Winners, points: Array) -> HptCurve:
     return _steps(speedups[order], law[_doubled(at)], law[_doubled(between)])
 
 
-def _crossings(
-    lines: Lines, points: Array, counts: NDArray[np.bool_], d: Array
-) -> tuple[Array, NDArray[np.intp]]:
+def _crossings(lines: Lines, points: Array, counts: Flags, d: Array) -> tuple[Array, Indices]:
     """Give the speedups where d_i = -d_j between the points, ascending, and their intervals."""
     i, j = _pairs(lines.slope.size)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -191,7 +184,7 @@ def _crossings(
 
 
 @lru_cache(maxsize=16)
-def _pairs(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _pairs(n: int) -> tuple[Indices, Indices]:
     return np.triu_indices(n, 1)
 
 
@@ -209,7 +202,7 @@ def _positive(d: Array) -> Array:
     return out / 2
 
 
-def _doubled(sums: Array) -> NDArray[np.intp]:
+def _doubled(sums: Array) -> Indices:
     return np.rint(2 * sums).astype(np.intp)
 
 
@@ -219,22 +212,6 @@ def _confidences(n: int) -> Array:
     law = signed_rank_table if n < SIGNED_RANK_NORMAL_FROM else signed_rank_normal
     whole = n * (n + 1)
     return np.array([1 - law((whole - k) / 2, n) for k in range(whole + 1)])
-
-
-def _looked(lines: Lines, winners: Winners, points: Array) -> HptCurve:
-    """Evaluate stage two at and between all breakpoints: given ties, its law changes as well."""
-    i, j = np.triu_indices(lines.slope.size, 1)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        unlike = (lines.level[i] + lines.level[j]) / (lines.slope[i] + lines.slope[j])
-        alike = (lines.level[i] - lines.level[j]) / (lines.slope[i] - lines.slope[j])
-        crossings = lines.speedup(np.concatenate([unlike, alike]))
-    every = _merged(np.concatenate([points, crossings]), _SAME)
-    inside = _between(every)
-    at = np.where(winners.on(every) != 0, lines.differences(every), 0.0)
-    between = np.where(winners.inside(inside) != 0, lines.differences(inside), 0.0)
-    known: dict[bytes, float] = {}
-    values = [_exact(d, known) for d in np.concatenate([at, between])]
-    return _steps(every, np.array(values[: every.size]), np.array(values[every.size :]))
 
 
 def _exact(d: Array, known: dict[bytes, float]) -> float:
@@ -249,9 +226,7 @@ def _steps(speedups: Array, at: Array, between: Array) -> HptCurve:
     """Keep the breakpoints where the confidence changes."""
     keep = (at != between[:-1]) | (between[:-1] != between[1:])
     curve = speedups[keep], at[keep], np.append(between[:-1][keep], between[-1])
-    for array in curve:
-        array.flags.writeable = False
-    return HptCurve(speedups=curve[0], at=curve[1], between=curve[2])
+    return HptCurve(*map(read_only, curve))
 
 
 GRID = 1000  # the program window prints thousandths
@@ -356,9 +331,7 @@ def hpt_speedup(
     ``hpt(..., speedup=g)`` is the definition, and its tolerances hold here too: breakpoints
     within 1e-10 of each other, relatively, are one.
     """
-    return largest_speedup(
-        ask(candidate, baseline, confidence=confidence, alpha=alpha, ties=ties, scores=scores)
-    )
+    return largest_speedup(ask(candidate, baseline, 1.0, confidence, alpha, ties, scores))
 
 
 def largest_speedup(question: Question) -> HptSpeedup:

@@ -25,11 +25,10 @@ from numpy.typing import NDArray
 from ...errors import AnalysisError
 from ...stats.ranks import TIE_TOLERANCE, midranks
 from ...stats.ratios import MADE, Ratios, Window
-from ...stats.samples import median
-from .compare import EXACT_RUNS, Kind, Question, rank_sum_pvalue, risk_of
+from ...stats.samples import Array, Flags, Indices, Integers, median
+from .compare import EXACT_RUNS, Kind, Question, base_scores, rank_sum_pvalue, risk_of
 from .result import P_TOLERANCE
 
-Array = NDArray[np.float64]
 Signs = NDArray[np.int8]
 Changes = tuple[Array, Signs, Signs]  # the edges of one benchmark, and the winners: see `Winners`
 _EVERY = 28  # up to so many runs of both sides every ratio is looked at
@@ -73,10 +72,7 @@ def _around(wins: Callable[[float], int], window: Window) -> Changes:
 def _changes(
     wins: Callable[[float], int], ratios: Array, ends: tuple[float, float], *, every: bool
 ) -> Changes:
-    """Find the changes among some ratios.
-
-    `ends` are speedups below and above the ratios, which ascend.
-    """
+    """Find the changes among some ratios."""
     new = np.concatenate(([True], np.diff(ratios) > TIE_TOLERANCE * ratios[1:]))
     points = ratios[new]
     inner = np.sqrt(points[:-1]) * np.sqrt(points[1:])
@@ -92,11 +88,7 @@ def _changes(
 
 
 def _settle(wins: Callable[[int], int], size: int, *, every: bool) -> Signs:
-    """Find the winner at each place; with many runs, only near both changes place by place.
-
-    From one ratio to the next the rank sum falls and its law, given the ties, hardly changes: the
-    p of many runs passes the risk once, up to a few places.
-    """
+    """Find the winner at each place; with many runs, only near both changes place by place."""
     found = np.zeros(size, dtype=np.int8)
     if every:
         found[:] = [wins(k) for k in range(size)]
@@ -172,22 +164,20 @@ class Winners:
         high = np.sum(self.edges[None] <= speedups[:, None, None] * (1 + TIE_TOLERANCE), axis=2)
         last = self.edges.shape[1] - 1
         own = self._pick(self.at, np.minimum(low, last))
-        out: Signs = np.where(high > low, own, self._pick(self.between, low))
-        return out
+        return np.asarray(np.where(high > low, own, self._pick(self.between, low)))
 
-    def count_at(self, speedups: Array) -> NDArray[np.bool_]:
+    def count_at(self, speedups: Array) -> Flags:
         """Tell of each benchmark, at its own speedup, whether its difference may count there."""
         own = speedups[:, None]
         low = np.sum(self.edges < own * (1 - TIE_TOLERANCE), axis=1)
         high = np.sum(self.edges <= own * (1 + TIE_TOLERANCE), axis=1)
-        counts: NDArray[np.bool_] = self.between[np.arange(low.size), low] != 0
+        counts: Flags = self.between[np.arange(low.size), low] != 0
         counts |= high > low
         return counts
 
     @staticmethod
-    def _pick(table: Signs, where: NDArray[np.intp]) -> Signs:
-        picked: Signs = table[np.arange(table.shape[0])[None, :], where]
-        return picked
+    def _pick(table: Signs, where: Indices) -> Signs:
+        return np.asarray(table[np.arange(table.shape[0])[None, :], where])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -230,7 +220,7 @@ class Benchmarks:
     `where` are their places in the suite, `risk` is that of each test; `negated` as in `Question`.
     """
 
-    where: NDArray[np.intp]
+    where: Indices
     candidate: Array  # benchmarks x m
     baseline: Array  # benchmarks x n
     risk: float
@@ -258,16 +248,7 @@ def stack(question: Question) -> list[Benchmarks]:
     for runs, rows in shapes.items():
         ours = np.array([a.samples[i] for i in rows])
         theirs = np.array([b.samples[i] for i in rows])
-        with np.errstate(over="ignore", under="ignore"):
-            if question.scores == "raw":
-                sign = 1.0 if a.better == "higher" else -1.0
-                s, t = sign * ours, sign * theirs
-            else:
-                centre = median(theirs, axis=1)[:, None]
-                if a.better == "higher":
-                    s, t = ours / centre, theirs / centre
-                else:
-                    s, t = centre / ours, centre / theirs
+        s, t = base_scores(question, ours, theirs)
         sizes = np.abs(np.concatenate([s, t], axis=1))
         low, high = sizes.min(axis=1), sizes.max(axis=1)
         bad = ~((low >= _SMALLEST) & (high <= _LARGEST) & (low >= high / _APART))
@@ -342,10 +323,7 @@ def _critical(m: int, n: int, risk: float) -> int:
 
 
 def _by_order(part: Benchmarks) -> tuple[Array, Signs, Signs]:
-    """Find both thresholds as order statistics of the ratios: the published convention.
-
-    Rows are benchmarks, as in `Winners`.
-    """
+    """Find both thresholds as order statistics of the ratios: the published convention."""
     m, n = part.candidate.shape[1], part.baseline.shape[1]
     critical = _critical(m, n, part.risk)
     needed = (critical + 1) // 2  # ratios above g, when none ties
@@ -367,7 +345,7 @@ def _by_order(part: Benchmarks) -> tuple[Array, Signs, Signs]:
     return edges, between, at
 
 
-def _made(ratios: Array, places: tuple[int, int]) -> tuple[Array, NDArray[np.int64]]:
+def _made(ratios: Array, places: tuple[int, int]) -> tuple[Array, Integers]:
     """Give the ratios at two places of each benchmark, and 2U there (benchmarks x 2)."""
     low, high = places
     ratios.partition(low, axis=1)  # one at a time: numpy's fast path takes a single order statistic

@@ -8,7 +8,6 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import AnalysisError, UsageError
 from ...pages import number_format as figures
@@ -18,6 +17,7 @@ from ...plots.palette import COLOURS, DASHES
 from ...plots.paper import density_axis, quantity_axis
 from ...plots.scale import Scale
 from ...record.words import shorten, shown
+from ...stats.samples import Array
 from .model import BIC_MARGIN, Mixture
 from .result import MixtureCell, MixtureContest, MixturePair, MixtureReport
 
@@ -27,13 +27,11 @@ if TYPE_CHECKING:
 
     from ...record.run_numbers import Better
 
-Array = NDArray[np.float64]
 _MOST = 6  # variants drawn
 _FEWEST_BINS, _MOST_BINS = 4, 60
 _AROUND = np.linspace(-5, 5, 41)  # in standard deviations of each component
 _TALL = 2.5  # times the highest bar: from there on a curve leaves the picture,
 _HEADROOM = 1.7  # which then ends at so many times the bar
-_RUGS = 2000  # values above which the rug would be a band
 
 
 def mixture_figure(report: MixtureReport) -> Figure:
@@ -120,11 +118,18 @@ def draw_density(
     bar, peak = float(heights.max()), float(curve.max())
     top = 1.08 * (_HEADROOM * bar if peak > _TALL * bar else max(peak, bar))
     axes.set_ylim(-0.06 * top, top)
-    if x.size <= _RUGS:
+    if x.size <= 2000:  # values above which the rug would be a band
         alpha = 0.75 if x.size < 200 else 0.2
         axes.vlines(x, -0.055 * top, -0.012 * top, color=INK, linewidth=0.7, alpha=alpha)
         axes.axhline(0, color=PALE, linewidth=0.6)
-    _mark_cut_peaks(axes, grid, curve, top)
+    inner = np.concatenate(([-np.inf], curve, [-np.inf]))
+    peaks = np.flatnonzero((curve > top) & (curve >= inner[:-2]) & (curve > inner[2:]))
+    if peaks.size:
+        most = "up to " if peaks.size > 1 else ""
+        axes.plot(
+            grid[peaks], np.full(peaks.size, top), linestyle="", marker="^", color=INK,
+            markersize=5, clip_on=False, label=f"goes on to {most}{curve.max() / top:.2g}x the height",
+        )  # fmt: skip
     density_axis(axes, Scale(*window), unit, top)
 
 
@@ -185,18 +190,6 @@ def _places_in_picture(mixture: Mixture, window: tuple[float, float]) -> Array:
     inside = near[(near >= even[0]) & (near <= even[-1])]
     places = np.unique(np.concatenate((even, inside)))
     return places[places > 0] if mixture.scale == "log" else places
-
-
-def _mark_cut_peaks(axes: Axes, grid: Array, curve: Array, top: float) -> None:
-    """Mark where the density leaves the picture, and say in the legend how far it goes."""
-    inner = np.concatenate(([-np.inf], curve, [-np.inf]))
-    peaks = np.flatnonzero((curve > top) & (curve >= inner[:-2]) & (curve > inner[2:]))
-    if peaks.size:
-        most = "up to " if peaks.size > 1 else ""
-        axes.plot(
-            grid[peaks], np.full(peaks.size, top), linestyle="", marker="^", color=INK,
-            markersize=5, clip_on=False, label=f"goes on to {most}{curve.max() / top:.2g}x the height",
-        )  # fmt: skip
 
 
 _CONTEST_NAME, _SHORT_NAME = 24, 14  # columns for names

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...stats.compiled import kernel
+from ...stats.samples import Array, Integers
 from .fit_kernel import FOUND, STATE, fit_sorted, work_size
 
-Array = NDArray[np.float64]
 Seeds = NDArray[np.uint64]
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -135,8 +135,8 @@ def replicate_distances(
 
 
 @kernel
-def _minorant(x: Array, low: int, high: int, corner: NDArray[np.int64]) -> int:
-    """Put the corners of the greatest convex function below F_n on [low, high] into `corner`.
+def _corners(x: Array, low: int, high: int, corner: Integers, side: int) -> int:
+    """Put the corners of the convex function below F_n (side 1), or the concave above (-1), into `corner`.
 
     F_n rises at each x from i to i + 1 (in units of 1 / n): the lower ends are the points (x, i).
     """
@@ -144,22 +144,8 @@ def _minorant(x: Array, low: int, high: int, corner: NDArray[np.int64]) -> int:
     for i in range(low, high + 1):
         while count > 1:
             a, b = corner[count - 2], corner[count - 1]
-            if (b - a) * (x[i] - x[a]) < (i - a) * (x[b] - x[a]):
-                break
-            count -= 1
-        corner[count] = i
-        count += 1
-    return count
-
-
-@kernel
-def _majorant(x: Array, low: int, high: int, corner: NDArray[np.int64]) -> int:
-    """Put the corners of the least concave function above F_n on [low, high] into `corner`."""
-    count = 0
-    for i in range(low, high + 1):
-        while count > 1:
-            a, b = corner[count - 2], corner[count - 1]
-            if (b - a) * (x[i] - x[a]) > (i - a) * (x[b] - x[a]):
+            rise, chord = (b - a) * (x[i] - x[a]), (i - a) * (x[b] - x[a])
+            if side * rise < side * chord:
                 break
             count -= 1
         corner[count] = i
@@ -177,9 +163,7 @@ def _line(x: Array, a: int, b: int, at: float) -> float:
 
 
 @kernel
-def _widest(
-    x: Array, below: NDArray[np.int64], m: int, above: NDArray[np.int64], k: int
-) -> tuple[float, int, int]:
+def _widest(x: Array, below: Integers, m: int, above: Integers, k: int) -> tuple[float, int, int]:
     """Give the largest gap between the two curves, and the corners to both sides of it."""
     best, left, right = -1.0, below[0], above[k - 1]
     j = 0
@@ -202,11 +186,11 @@ def _widest(
 
 
 @kernel
-def _dip(x: Array, below: NDArray[np.int64], above: NDArray[np.int64]) -> float:
+def _dip(x: Array, below: Integers, above: Integers) -> float:
     n = x.size
     low, high, worst = 0, n - 1, 1.0
     while True:
-        m, k = _minorant(x, low, high, below), _majorant(x, low, high, above)
+        m, k = _corners(x, low, high, below, 1), _corners(x, low, high, above, -1)
         gap, left, right = _widest(x, below, m, above, k)
         if gap <= worst:
             break

@@ -12,9 +12,8 @@ from ...pages.model import Caution
 from .model import BIC_MARGIN, Mixture
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ...data.matrix import PerformanceMatrix
+    from ...stats.samples import Array
     from .fit import Sample
     from .result import (
         FitTest,
@@ -31,13 +30,9 @@ _UNIT_LIMIT = 2.0**-26  # the square root of mclust's limit on a variance
 
 
 def fit_cautions(
-    sample: Sample, table: NDArray[np.float64], k: int, *, floored: int, further: int
+    sample: Sample, table: Array, k: int, *, floored: int, further: int
 ) -> Iterator[Caution]:
-    """Say what limits a fit.
-
-    `table` holds the BIC of all candidates, a row for each model of the variances; `k` components
-    were chosen, of which `floored` have the least variance; `further` starts were random.
-    """
+    """Say what limits a fit."""
     from .fit_kernel import START_VALUES
 
     x, floor = sample.values, sample.floor
@@ -96,7 +91,19 @@ def discarded(lost: int, tried: int) -> Iterator[Caution]:
 def ks_cautions(test: FitTest, given: Mixture) -> Iterator[Caution]:
     """Say what limits a test of the values to which the mixture `given` was fitted."""
     yield from _ties(test)
-    yield from _other_fit(test, given)
+    if given.n is not None and given.n != test.n:
+        yield Caution(
+            "fitted-to-others",
+            f"the mixture was fitted to {given.n} values and these are {test.n}: the test is "
+            "calibrated for the values of the fit",
+        )
+    tried = 0 if given.bic_table is None else len(given.bic_table["V"])
+    if given.bic_table is not None and tried != test.max_components:
+        yield Caution(
+            "components-differ",
+            f"the mixture was chosen from up to {tried} components, the replicates' from up to "
+            f"{test.max_components}",
+        )
     if test.resamples < 200:
         yield Caution(
             "few-replicates",
@@ -133,23 +140,6 @@ def _ties(test: FitTest) -> Iterator[Caution]:
             f"{test.largest_tie} of {test.n} values are equal, which alone makes a distance of "
             f"{least:.4f} (critical at 5 %: {critical:.4f}): the test rejects clocks, not mixtures; "
             'take ties="jitter", or measure with a finer clock',
-        )
-
-
-def _other_fit(test: FitTest, given: Mixture) -> Iterator[Caution]:
-    """Say where the mixture was not fitted as the replicates are."""
-    if given.n is not None and given.n != test.n:
-        yield Caution(
-            "fitted-to-others",
-            f"the mixture was fitted to {given.n} values and these are {test.n}: the test is "
-            "calibrated for the values of the fit",
-        )
-    tried = 0 if given.bic_table is None else len(given.bic_table["V"])
-    if given.bic_table is not None and tried != test.max_components:
-        yield Caution(
-            "components-differ",
-            f"the mixture was chosen from up to {tried} components, the replicates' from up to "
-            f"{test.max_components}",
         )
 
 

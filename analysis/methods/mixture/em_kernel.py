@@ -21,11 +21,10 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
-from numpy.typing import NDArray
 
 from ...stats.compiled import kernel
+from ...stats.samples import Array, Indices
 
-Array = NDArray[np.float64]
 Generated = tuple[Any, Callable[..., Any]]
 
 LANES = 8  # values added side by side; the samples are padded to a multiple
@@ -247,9 +246,6 @@ def e_step(
     return likelihood
 
 
-Index = NDArray[np.intp]
-
-
 @kernel
 def most_levels(n: int, k: int) -> int:
     """Give the number of levels at which n values, two of them different, have k + 1 cut points.
@@ -299,7 +295,7 @@ def _distinct(x: Array, levels: int) -> int:
 
 
 @kernel
-def quantile_start(x: Array, k: int, levels: int, cuts: Array, bounds: Index) -> int:
+def quantile_start(x: Array, k: int, levels: int, cuts: Array, bounds: Indices) -> int:
     """Divide the sorted values x into k classes at quantiles.
 
     `levels` is where the search may begin: what the call for k - 1 gave back, or 0. `cuts` is room
@@ -367,7 +363,7 @@ def first_at_least(x: Array, value: float) -> int:
 
 
 @kernel
-def random_start(x: Array, k: int, draws: Array, bounds: Index) -> bool:
+def random_start(x: Array, k: int, draws: Array, bounds: Indices) -> bool:
     """Divide the sorted values x around k centres drawn as k-means++ draws them.
 
     The first centre is any value; each further one is drawn in proportion to the squared distance

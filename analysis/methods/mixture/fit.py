@@ -18,10 +18,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...stats.arguments import counted, door, numbers
+from ...stats.samples import Array
 from .cautions import fit_cautions
 from .model import REFERENCES as MODEL_REFERENCES, EmState, Mixture, Scale
 
@@ -29,22 +30,27 @@ MOST_COMPONENTS = 64
 MOST_STARTS = 10_000
 
 
-Array = NDArray[np.float64]
 LEAST = 4  # the dip of fewer values is the same for every sample
 _LARGEST, _LEAST_RANGE = 1e150, 1e-150  # squares stay finite, and above 0
 _SAME = 1e-9  # neighbours closer than this share of the range are one reading of the clock
 
 
-def checked(values: ArrayLike, least: int = LEAST) -> Array:
-    """Give the values sorted."""
+def ordered_values(values: ArrayLike, least: int, purpose: str) -> Array:
+    """Give the values sorted; their squares are finite."""
     x = np.sort(numbers(values, "the values"))
     if x.size < least:
-        said = f"evidence about modes needs at least {least} values, and there are {x.size}"
+        said = f"{purpose} needs at least {least} values, and there are {x.size}"
         raise InsufficientDataError(said, n=x.size, needed=least)
     if not (np.abs(x) <= _LARGEST).all():
         raise AnalysisError(
             f"a value is not finite, or exceeds {_LARGEST:g}", fix="leave out failed runs"
         )
+    return x
+
+
+def checked(values: ArrayLike, least: int = LEAST) -> Array:
+    """Give the values sorted, as the tests of modes need them."""
+    x = ordered_values(values, least, "evidence about modes")
     if x[0] == x[-1]:
         raise AnalysisError(
             f"all {x.size} values are equal: there is nothing to tell modes by",
@@ -88,7 +94,13 @@ def prepared(
 ) -> Sample:
     """Check a sample and put it on the scale of the fit, as `fit_mixture` does first."""
     _check_options(variance_floor, resolution, scale)
-    x = _sorted_values(values)
+    x = numbers(values, "the values to be fitted")
+    if x.size < 2:
+        said = f"a mixture needs at least 2 values, and there are {x.size}"
+        raise InsufficientDataError(said, n=x.size, needed=2)
+    if not np.isfinite(x).all():
+        raise AnalysisError("a value to be fitted is not finite", fix="leave out failed runs")
+    x.sort()
     floor = variance_floor
     if scale == "log" and x[0] <= 0:
         raise AnalysisError(
@@ -119,17 +131,6 @@ def _check_options(variance_floor: float, resolution: float | None, scale: str) 
         raise UsageError(f"resolution must be a positive number, not {resolution!r}")
     if resolution is not None and variance_floor:
         raise UsageError("variance_floor and resolution both set the floor", fix="give one of them")
-
-
-def _sorted_values(values: ArrayLike) -> Array:
-    x = numbers(values, "the values to be fitted")
-    if x.size < 2:
-        said = f"a mixture needs at least 2 values, and there are {x.size}"
-        raise InsufficientDataError(said, n=x.size, needed=2)
-    if not np.isfinite(x).all():
-        raise AnalysisError("a value to be fitted is not finite", fix="leave out failed runs")
-    x.sort()
-    return x
 
 
 REFERENCES = (

@@ -18,9 +18,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...stats.compiled import kernel
+from ...stats.samples import Array, Indices
 from .em_kernel import (
     LANES,
     LEAST_MEMBERSHIP,
@@ -30,9 +30,6 @@ from .em_kernel import (
     quantile_start,
     random_start,
 )
-
-Array = NDArray[np.float64]
-Index = NDArray[np.intp]
 
 FOUND, STATE = 6, 6
 START_VALUES = 2000  # of a larger sample, so many evenly spaced order statistics set the start
@@ -57,13 +54,7 @@ def work_size(n: int, most: int) -> int:
 
 @kernel
 def fit_sorted(
-    values: Array,
-    floor: float,
-    draws: Array,
-    table: Array,
-    state: Array,
-    found: Array,
-    work: Array,
+    values: Array, floor: float, draws: Array, table: Array, state: Array, found: Array, work: Array
 ) -> None:
     """Fit all candidates to one sample."""
     n = values.size
@@ -144,12 +135,7 @@ def _fit_candidates(
 
 @kernel
 def _fit_one(
-    n: int,
-    limits: tuple[float, float, float],
-    p: Array,
-    table: Array,
-    state: Array,
-    found: Array,
+    n: int, limits: tuple[float, float, float], p: Array, table: Array, state: Array, found: Array
 ) -> None:
     """Fit one Gaussian in closed form from the sums in p; mclust's limit does not apply to it."""
     lowest, shift = limits[1], limits[2]
@@ -169,7 +155,7 @@ def _fit_one(
 
 
 @kernel
-def _moments_of_classes(sample: Array, k: int, bounds: Index, p: Array) -> None:
+def _moments_of_classes(sample: Array, k: int, bounds: Indices, p: Array) -> None:
     """Take each class's size and its sums of d and d^2, d from its mean."""
     for j in range(k):
         members = sample[bounds[j] : bounds[j + 1]]

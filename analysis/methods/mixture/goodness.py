@@ -25,14 +25,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...errors import AnalysisError, UsageError
 from ...stats.arguments import counted, door, stream
-from ...stats.samples import clock_step, read_only
+from ...stats.samples import Array, clock_step, read_only
 from ...stats.workers import MOST_WORKERS, Progress, at_once, in_order
 from .cautions import ks_cautions
 from .fit import MOST_COMPONENTS, MOST_STARTS, fit_mixture, prepared
 from .model import Mixture, Scale
 from .result import CorpusFit, FitTest, TiesHandling
-
-Array = NDArray[np.float64]
 
 
 def jittered(

@@ -2,13 +2,8 @@
 
 Both tests keep a smooth single peak, however skewed, from being called several modes, which the number
 of modes of a fitted mixture (I4) does not: it exceeds 1 for most samples of a single skewed peak. Values
-tied by a coarse clock are first spread evenly over its tick; otherwise its steps would be the modes. So
-a sample is called multimodal only when
-
-1. the density of its mixture has several modes,
-2. the dip test or the bandwidth test rejects a single mode at half the risk each, so that both
-   together keep it, and
-3. at least three in four refitted resamples have several modes too.
+tied by a coarse clock are first spread evenly over its tick; otherwise its steps would be the modes. The
+rule for both together is `calls_multimodal`.
 
 A Gaussian mixture needs several components for one skewed peak. So the lognormal, Weibull and gamma
 laws stand beside it, each from 0 and each from a shift c that is fitted too (x - c follows the law;
@@ -34,12 +29,13 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ...errors import AnalysisError, InsufficientDataError
+from ...errors import AnalysisError
 from ...pages.result import Result
-from ...stats.arguments import counted, door, numbers
-from .fit import Array, checked, spread_ties
+from ...stats.arguments import counted, door
+from ...stats.samples import Array, Integers
+from .fit import checked, ordered_values, spread_ties
 
 DIP_REFERENCES = (
     "J. A. Hartigan, P. M. Hartigan, The dip test of unimodality, Annals of Statistics 13, 1985",
@@ -52,7 +48,6 @@ _CHUNK = 2_000_000  # values simulated at a time
 _ROUNDING = 1e-12
 _DENSITY_GRID = 1024
 _BANDWIDTHS = np.geomspace(4, 0.02, 100)  # in standard deviations, tried from above
-_HALVINGS = 12
 _FLAT = 4  # a flat top may be called several modes at so many times the risk
 _LEAST_VALUES, _LEAST_SHARE = 3, 0.05  # what a mode of a kernel density must hold to count
 
@@ -225,7 +220,7 @@ def _critical(x: Array, least: float) -> float | None:
     if first is None:
         return None
     low, high = float(_BANDWIDTHS[first]), float(_BANDWIDTHS[max(first - 1, 0)])
-    for _ in range(_HALVINGS):
+    for _ in range(12):
         middle = math.sqrt(low * high)
         if several(middle):
             low = middle
@@ -234,13 +229,8 @@ def _critical(x: Array, least: float) -> float | None:
     return high
 
 
-def _modes(samples: Array, bandwidth: float, least: float) -> NDArray[np.int64]:
-    """Count the modes of each row's kernel density that hold `least` values or more.
-
-    The density is computed on a grid by the Fourier transform of the values shared out to their
-    two neighbours on the grid. A value so far off that the grid is coarser than the bandwidth can
-    only hide modes.
-    """
+def _modes(samples: Array, bandwidth: float, least: float) -> Integers:
+    """Count the modes of each row's kernel density that hold `least` values or more."""
     rows = samples.shape[0]
     start = float(samples.min()) - 4 * bandwidth
     step = (float(samples.max()) + 4 * bandwidth - start) / (_DENSITY_GRID - 1)
@@ -278,7 +268,7 @@ def rejects_one_mode(*, dip: float, bandwidth: float, risk: float = 0.05) -> boo
 def calls_multimodal(
     modes: int, *, dip: float, bandwidth: float, several: float, risk: float = 0.05
 ) -> bool:
-    """Tell whether a sample is called multimodal."""
+    """Tell whether a sample is called multimodal: by its mixture, a test and the resamples."""
     return (
         modes > 1
         and rejects_one_mode(dip=dip, bandwidth=bandwidth, risk=risk)
@@ -291,9 +281,6 @@ LEAST = 5
 _SHIFT_GRID = 48  # shifts tried before the best is refined
 _FAR = 100.0  # in standard deviations: the largest distance of the shift from the smallest value
 _STEPS = 60
-_STIRLING = 1e3
-_CLOSE = 1e-9  # relative spread below which laws from 0 are left out
-_LARGEST = 1e150  # squares stay finite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -355,14 +342,7 @@ def skewed_families(values: ArrayLike) -> tuple[FamilyFit, ...]:
     AnalysisError
         If a value is not finite, or all are equal.
     """
-    x = np.sort(numbers(values, "the values"))
-    if x.size < LEAST:
-        said = f"a skewed law needs at least {LEAST} values, and there are {x.size}"
-        raise InsufficientDataError(said, n=x.size, needed=LEAST)
-    if not (np.abs(x) <= _LARGEST).all():
-        raise AnalysisError(
-            f"a value is not finite, or exceeds {_LARGEST:g}", fix="leave out failed runs"
-        )
+    x = ordered_values(values, LEAST, "a skewed law")
     unit = float(x.std())
     if x[0] == x[-1] or unit == 0:
         raise AnalysisError(
@@ -372,7 +352,7 @@ def skewed_families(values: ArrayLike) -> tuple[FamilyFit, ...]:
     normal = -x.size * (math.log(unit) + 0.5 * math.log(2 * math.pi) + 0.5)
     fits = [_fit(x.size, normal, family="normal", location=mean, shape=None, scale=unit)]
     for family, likelihood in _LAWS.items():
-        if x[0] > 0 and unit > _CLOSE * mean:
+        if x[0] > 0 and unit > 1e-9 * mean:  # relative spread below which laws from 0 are left out
             value, shape, scale = likelihood(x)
             law: dict[str, Any] = {
                 "family": family,
@@ -478,7 +458,7 @@ def _gamma_terms(k: float) -> tuple[float, float, float]:
     """Give ln k - digamma(k), its derivative, and k ln k - k - ln Gamma(k), all without cancelling."""
     from scipy.special import digamma, gammaln, polygamma
 
-    if k > _STIRLING:
+    if k > 1e3:
         return (
             1 / (2 * k) + 1 / (12 * k**2) - 1 / (120 * k**4),
             -1 / (2 * k**2) - 1 / (6 * k**3) + 1 / (30 * k**5),

@@ -13,17 +13,15 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError, UsageError
 from ...pages.result import Result, plain
 from ...stats.arguments import counted, door, numbers
-from ...stats.samples import read_only
+from ...stats.samples import Array, Indices, read_only
 from .modes_and_quantiles import local_maxima, quantiles
 
-Array = NDArray[np.float64]
 BIC_MARGIN = 2.0  # a difference in BIC up to here is not worth mentioning
-_WEIGHTS_SUM = 1e-6  # printed weights are rounded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -85,7 +83,7 @@ def total_weight(weights: Array) -> float:
             "the weights of a mixture must be positive", fix="leave out empty components"
         )
     total = math.fsum(weights)
-    if abs(total - 1) > _WEIGHTS_SUM:
+    if abs(total - 1) > 1e-6:  # printed weights are rounded
         raise UsageError(
             f"the weights of a mixture must sum to 1, and sum to {total:.9g}",
             fix="divide them by their sum",
@@ -262,7 +260,7 @@ class Mixture(Gaussians):
         )
         return frozen(self._outer(places))
 
-    def classify(self, values: ArrayLike) -> NDArray[np.intp]:
+    def classify(self, values: ArrayLike) -> Indices:
         """Give the component of each value, counted from 0: the largest posterior probability.
 
         Equal posteriors go to the first component.

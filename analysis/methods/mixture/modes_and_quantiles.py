@@ -29,15 +29,14 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ...stats.samples import Array
+
 # in standard deviations of each component: fine where modes can be, coarse as far as it reaches
 _AROUND = np.unique(np.concatenate((np.linspace(-3, 3, 61), np.linspace(-12, 12, 49))))
 _NOISE = 64 * 2.0**-52  # rounding of s, relative to the slopes in it
 _EPS = float(np.finfo(np.float64).eps)
 _HALVINGS = {2: 16, 1: 24}  # of a bracket around a zero of s'' and s'
-_MODE_STEPS = 64
 
 
 def local_maxima(log_weights: Array, means: Array, sds: Array) -> Array:
@@ -49,24 +48,20 @@ def local_maxima(log_weights: Array, means: Array, sds: Array) -> Array:
     slope = _Slope(log_weights - np.log(sds), (means - origin) / unit, sds / unit)
     # slopes of components without a share may overflow: they count for nothing
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        found: Array = origin + unit * _maxima(slope)
+        places = (slope.means[:, None] + slope.sds[:, None] * _AROUND).ravel()
+        # a component narrower than the spacing of numbers still has a left and a right
+        sides = [np.nextafter(slope.means, -np.inf), np.nextafter(slope.means, np.inf)]
+        grid = np.unique(np.concatenate([places, *sides]))
+        for derivative in (2, 1):
+            curve = slope.derivative(derivative)
+            left, right = _crossings(grid, curve(grid), falling=False)
+            if left.size:
+                zeros = _halved(curve, left, right, _HALVINGS[derivative])
+                grid = np.unique(np.concatenate((grid, zeros)))
+        curve = slope.derivative(0)
+        left, right = _crossings(grid, curve(grid), falling=True)
+        found: Array = origin + unit * _refined(slope, left, right)
     return found
-
-
-def _maxima(slope: _Slope) -> Array:
-    places = (slope.means[:, None] + slope.sds[:, None] * _AROUND).ravel()
-    # a component narrower than the spacing of numbers still has a left and a right
-    sides = [np.nextafter(slope.means, -np.inf), np.nextafter(slope.means, np.inf)]
-    grid = np.unique(np.concatenate([places, *sides]))
-    for derivative in (2, 1):
-        curve = slope.derivative(derivative)
-        left, right = _crossings(grid, curve(grid), falling=False)
-        if left.size:
-            zeros = _halved(curve, left, right, _HALVINGS[derivative])
-            grid = np.unique(np.concatenate((grid, zeros)))
-    curve = slope.derivative(0)
-    left, right = _crossings(grid, curve(grid), falling=True)
-    return _refined(slope, left, right)
 
 
 class _Slope:
@@ -97,8 +92,7 @@ class _Slope:
 
 def _weighted(share: Array, values: Array) -> Array:
     """Sum over the components, leaving out those without a share."""
-    summed: Array = np.where(share > 0, share * values, 0.0).sum(axis=1)
-    return summed
+    return np.asarray(np.where(share > 0, share * values, 0.0).sum(axis=1))
 
 
 def _crossings(grid: Array, values: Array, *, falling: bool) -> tuple[Array, Array]:
@@ -128,7 +122,7 @@ def _refined(slope: _Slope, left: Array, right: Array) -> Array:
     """Find the modes in brackets where s falls through 0: Newton's steps, else halvings."""
     curve, steepness = slope.derivative(0), slope.derivative(1)
     x = 0.5 * (left + right)
-    for _ in range(_MODE_STEPS if left.size else 0):
+    for _ in range(64 if left.size else 0):
         value, fall = curve(x), steepness(x)
         left, right = np.where(value >= 0, x, left), np.where(value <= 0, x, right)
         step = x - value / np.where(fall < 0, fall, -np.inf)
@@ -139,7 +133,6 @@ def _refined(slope: _Slope, left: Array, right: Array) -> Array:
     return x
 
 
-_QUANTILE_STEPS = 4000  # few are needed, unless spreads differ by as much as numbers can
 _STEEP = 1e12  # logarithms of this size leave their differences, and so the slope, no digits
 
 
@@ -204,7 +197,7 @@ def _log_sum(logs: Array, extra: Array) -> Array:
 def _root(balance: _Balance, low: Array, high: Array, unit: float) -> Array:
     """Find the roots by Newton's steps inside brackets that at least halve every second step."""
     x = 0.5 * (low + high)
-    for step in range(_QUANTILE_STEPS):
+    for step in range(4000):  # few are needed, unless spreads differ by as much as numbers can
         value, slope = balance(x)
         low, high = np.where(value <= 0, x, low), np.where(value >= 0, x, high)
         middle = 0.5 * (low + high)

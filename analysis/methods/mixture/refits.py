@@ -26,11 +26,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError, UsageError
 from ...stats.arguments import counted, door, stream
-from ...stats.samples import read_only
+from ...stats.samples import Array, read_only
 from .cautions import faster_cautions, interval_cautions, mode_cautions
 from .fit import checked, fit_mixture
 from .modality import LEAST as FAMILIES_LEAST, bandwidth_test, dip_test, skewed_families
@@ -38,7 +38,6 @@ from .model import Mixture
 from .result import FasterEstimate, MetricInterval, ModeEvidence, Stability
 from .single_run import checked_confidence, probability_faster, rank_share
 
-Array = NDArray[np.float64]
 Fit = Callable[[Array], Mixture]
 
 

@@ -10,7 +10,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...data.matrix import PerformanceMatrix
 from ...errors import AnalysisError, UsageError
@@ -22,11 +21,10 @@ from .cautions import contest_cautions, report_cautions
 from .fit import MOST_COMPONENTS, MOST_STARTS, fit_mixture, prepared
 from .goodness import compile_kernels, ks_fit
 from .model import Mixture
-from .refits import Fit, FittedSample, estimated, faster_estimate, fitted_sample, mode_evidence
+from .refits import estimated, faster_estimate, fitted_sample, mode_evidence
 from .result import (
     BenchmarkMixtures,
     FasterEstimate,
-    FitTest,
     MetricInterval,
     MixtureCell,
     MixtureContest,
@@ -94,9 +92,6 @@ class MixtureOptions:
                 raise UsageError(f"the value for P[X < a] must be finite, and is {limit}")
 
 
-Array = NDArray[np.float64]
-
-
 def mixture_cell(
     matrix: PerformanceMatrix,
     benchmark: str,
@@ -108,18 +103,46 @@ def mixture_cell(
 ) -> MixtureCell:
     """Fit one cell, test the fit, and weigh the evidence for its modes."""
     values = matrix.values(benchmark)
-    cell = _Values(values=values, options=options, labels=(benchmark, matrix.name), root=root)
+    draws = partial(stream, root, benchmark, matrix.name)
     try:
-        mixture = cell.fit("starts")(values)
+        # the least variance on the scale of the fit, the same for all refits
+        floor = prepared(values, resolution=options.resolution, scale=options.scale).floor
+        fit = partial(
+            fit_mixture,
+            max_components=options.max_components,
+            starts=options.starts,
+            variance_floor=floor,
+            scale=options.scale,
+        )
+        mixture = fit(values, rng=draws("starts"))
     except AnalysisError as error:
         text = error.what if error.fix is None else f"{error.what} ({error.fix})"
         return MixtureCell(benchmark=benchmark, variant=matrix.name, values=values, problem=text)
-    tested = cell.tested(mixture, progress) if options.resamples else None
-    refits, modes, missing = None, None, []
+    tested, refits, modes, missing = None, None, None, []
+    if options.resamples:
+        tested = ks_fit(
+            values,
+            mixture,
+            resamples=options.resamples,
+            max_components=options.max_components,
+            rng=draws("fit test"),
+            workers=options.workers,
+            ties="jitter" if options.jitter else "as-measured",
+            resolution=options.resolution if options.jitter else None,
+            starts=options.starts,
+            variance_floor=floor,
+            progress=progress,
+        )
     if options.resamples and evidence:
         try:
-            refits = cell.refitted(mixture)
-            modes = mode_evidence(values, mixture, sample=refits, rng=cell.draws("evidence"))
+            refits = fitted_sample(
+                values,
+                mixture,
+                fit=partial(fit, rng=draws("starts of refits")),
+                resamples=options.resamples,
+                rng=draws("refits"),
+            )
+            modes = mode_evidence(values, mixture, sample=refits, rng=draws("evidence"))
         except AnalysisError as error:
             said = f"{error.what}: neither evidence for modes nor intervals"
             missing.append(Caution("no-evidence", said))
@@ -153,63 +176,6 @@ def mixture_cell(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Values:
-    """One cell's values, and how they are to be treated."""
-
-    values: Array
-    options: MixtureOptions
-    labels: tuple[str, ...]
-    root: int
-
-    def draws(self, purpose: str) -> np.random.Generator:
-        return stream(self.root, *self.labels, purpose)
-
-    @property
-    def floor(self) -> float:
-        """The least variance on the scale of the fit, the same for all refits."""
-        options = self.options
-        return prepared(self.values, resolution=options.resolution, scale=options.scale).floor
-
-    def fit(self, purpose: str) -> Fit:
-        return partial(
-            fit_mixture,
-            max_components=self.options.max_components,
-            starts=self.options.starts,
-            variance_floor=self.floor,
-            scale=self.options.scale,
-            rng=self.draws(purpose),
-        )
-
-    def tested(self, mixture: Mixture, progress: Progress | None) -> FitTest:
-        options = self.options
-        return ks_fit(
-            self.values,
-            mixture,
-            resamples=options.resamples,
-            max_components=options.max_components,
-            rng=self.draws("fit test"),
-            workers=options.workers,
-            ties="jitter" if options.jitter else "as-measured",
-            resolution=options.resolution if options.jitter else None,
-            starts=options.starts,
-            variance_floor=self.floor,
-            progress=progress,
-        )
-
-    def refitted(self, mixture: Mixture) -> FittedSample:
-        return fitted_sample(
-            self.values,
-            mixture,
-            fit=self.fit("starts of refits"),
-            resamples=self.options.resamples,
-            rng=self.draws("refits"),
-        )
-
-
-_ALL_PAIRS = 8  # variants up to which all pairs are compared
-
-
 def mixture_contest(
     cells: Sequence[MixtureCell],
     *,
@@ -225,7 +191,7 @@ def mixture_contest(
     chances = tuple(_chance(fitted, k, better, options) for k in range(len(fitted)))
     best = max(range(len(fitted)), key=lambda k: chances[k].estimate)
     wanted = list(combinations(range(len(fitted)), 2)) if pairs else []
-    all_pairs = len(fitted) <= _ALL_PAIRS
+    all_pairs = len(fitted) <= 8  # variants up to which all pairs are compared
     if not all_pairs:
         wanted = [(j, k) for j, k in wanted if best in (j, k)]
     compared = tuple(
@@ -288,10 +254,7 @@ def _beats(
 
 
 def _estimated(
-    metric: Callable[..., float],
-    cells: Sequence[MixtureCell],
-    name: str,
-    options: MixtureOptions,
+    metric: Callable[..., float], cells: Sequence[MixtureCell], name: str, options: MixtureOptions
 ) -> MetricInterval:
     fits = [(cell.fitted, cell.refits) for cell in cells]
     return estimated(metric, *fits, name=name, confidence=options.confidence)
@@ -359,11 +322,7 @@ def mixture_report(
 def _cells(
     wanted: Sequence[Wanted], options: MixtureOptions, root: int, look: Look, *, detailed: bool
 ) -> Iterator[MixtureCell]:
-    """Make cells: with all evidence one by one, the fit test of each on all threads, or without.
-
-    Without evidence for their modes several are made at the same time. Each cell has streams of its
-    own, so the number of workers changes no figure.
-    """
+    """Make cells: with all evidence one by one, the fit test of each on all threads, or without."""
 
     def tell(done: int) -> None:
         if done < len(wanted):

@@ -6,11 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ...errors import AnalysisError, UsageError
 from ...pages.result import Result, plain
+from ...stats.samples import Array
 from .modality import (
     BANDWIDTH_REFERENCES,
     DIP_REFERENCES,
@@ -87,7 +85,6 @@ class FasterEstimate(Result):
     references: tuple[str, ...] = (*_HALVES, *_RANKS)
 
 
-Array = NDArray[np.float64]
 TiesHandling = Literal["as-measured", "jitter"]
 
 FIT_TEST_REFERENCES = (
@@ -298,7 +295,7 @@ class MixtureCell(Result):
 
     benchmark: str
     variant: str
-    values: NDArray[np.float64]
+    values: Array
     problem: str | None = None
     mixture: Mixture | None = None
     fit_test: FitTest | None = None

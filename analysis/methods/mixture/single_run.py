@@ -30,14 +30,14 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError, UsageError
 from ...stats.arguments import door, numbers
+from ...stats.samples import Array
 from .model import Mixture
 from .result import RankShare
 
-Array = NDArray[np.float64]
 _TIED = 1e-10  # relative: rounding must not break a tie
 
 
@@ -217,8 +217,7 @@ def _faster_by_logs(x: Mixture, y: Mixture, shift: float) -> float:
             # ln(e^t + shift) = t + ln(1 + shift e^-t), exact where the shift is small
             s = np.where(moved > 0, t + np.log1p(shift * np.exp(-t)), -np.inf)
             s = np.where(np.isfinite(t) & (s == np.inf), np.log(np.abs(shift)), s)
-        below: Array = ndtr((s[:, None] - x.means) / x.sds) @ x.weights
-        return below
+        return np.asarray(ndtr((s[:, None] - x.means) / x.sds) @ x.weights)
 
     def pieces(steps: Array) -> Array:
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtri, gammaincinv, gammaln, ndtr, ndtri
 
-from .estimates import FLAT, Floats, satterthwaite
+from ...stats.samples import Array, Integers, read_only
+from .estimates import FLAT, satterthwaite
 from .result import MoreSessions
 
 if TYPE_CHECKING:
@@ -51,19 +51,15 @@ class Scatter:
     that the scatter of the runs makes (nan where unknown). `step` widens each half-width, shape (lines,).
     """
 
-    variance: Floats
-    sessions: Floats
-    within: Floats
-    step: Floats
+    variance: Array
+    sessions: Array
+    within: Array
+    step: Array
 
 
 def chances(
-    estimate: Floats,
-    error: Floats,
-    freedom: Floats,
-    multipliers: tuple[Floats, Floats],
-    margin: float,
-) -> tuple[Floats, Floats]:
+    estimate: Array, error: Array, freedom: Array, multipliers: tuple[Array, Array], margin: float
+) -> tuple[Array, Array]:
     """Give the chance of an interval outside 0, and of one inside the margin."""
     shape = (len(estimate), -1)
     errors, freedoms = error.reshape(shape), freedom.reshape(shape)
@@ -86,7 +82,7 @@ def chances(
     return (weight * outside).sum(axis=1), (weight * inside).sum(axis=1)
 
 
-def _deviations(freedom: Floats, nodes: Floats, weights: Floats) -> tuple[Floats, Floats]:
+def _deviations(freedom: Array, nodes: Array, weights: Array) -> tuple[Array, Array]:
     """Give nodes of chi / sqrt(freedom) with weights that sum to 1, arrays of shape (n, nodes)."""
     reach = _REACH / np.sqrt(2.0 * freedom)
     low, high = np.maximum(0.0, 1.0 - reach), 1.0 + reach
@@ -97,21 +93,17 @@ def _deviations(freedom: Floats, nodes: Floats, weights: Floats) -> tuple[Floats
     return u, weight / weight.sum(axis=1, keepdims=True)
 
 
-def _grid(found: Floats, more: Floats, together: np.ufunc) -> Floats:
+def _grid(found: Array, more: Array, together: np.ufunc) -> Array:
     """Put every entry of a row together with every one of another, shape (n, nodes)."""
-    both: Floats = together(found[:, :, None], more[:, None, :])
+    both: Array = together(found[:, :, None], more[:, None, :])
     return both.reshape(len(found), -1)
 
 
 def advise(
-    estimate: Floats,
-    scatter: Scatter,
-    law: Law,
-    margin: float,
-    steps: tuple[Floats, Floats],
+    estimate: Array, scatter: Scatter, law: Law, margin: float, steps: tuple[Array, Array]
 ) -> tuple[MoreSessions, ...]:
     """Advise on lines that are undecided."""
-    asked = _Asked(estimate=estimate, scatter=scatter, law=law, margin=margin, steps=steps)
+    asked = _Asked(estimate, scatter, law, margin, steps)
     least, shares = _least(asked, None)
     # a spread at its lower and at its upper quartile
     ends = [_least(asked, quantile)[0] for quantile in (0.25, 0.75)]
@@ -119,14 +111,14 @@ def advise(
     found = []
     for k in range(len(estimate)):
         counts = [int(n[k]) if n[k] <= LIMIT else None for n in (least, *ends)]
-        faster, slower, equivalent = (float(share[k]) for share in shares[:3])
+        faster, slower, equivalent, any_of_these = (float(share[k]) for share in shares)
         likeliest = max(faster, slower)
         found.append(
             MoreSessions(
                 sessions=counts[0],
                 low=counts[1],
                 high=counts[2],
-                chance=None if counts[0] is None else float(shares.any[k]),
+                chance=None if counts[0] is None else any_of_these,
                 target="equivalent"
                 if equivalent > likeliest
                 else "faster"
@@ -138,44 +130,31 @@ def advise(
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Asked:
+class _Asked(NamedTuple):
     """What is asked of some lines, as `advise` is."""
 
-    estimate: Floats
+    estimate: Array
     scatter: Scatter
     law: Law
     margin: float
-    steps: tuple[Floats, Floats]
+    steps: tuple[Array, Array]
 
 
-class _Shares(NamedTuple):
-    """Shares of draws that end faster, slower, equivalent, and in any of these; shape (lines,)."""
-
-    faster: Floats
-    slower: Floats
-    equivalent: Floats
-    any: Floats
-
-
-def _least(asked: _Asked, quantile: float | None) -> tuple[NDArray[np.int64], _Shares]:
-    """Find by halving the least number with the chance, and the shares there.
-
-    LIMIT + 1 where none has it. `quantile` fixes the spread instead of drawing it.
-    """
+def _least(asked: _Asked, quantile: float | None) -> tuple[Integers, list[Array]]:
+    """Find by halving the least number with the chance, and the shares there."""
     low = np.zeros(len(asked.estimate), dtype=np.int64)
     high = np.full_like(low, LIMIT + 1)
     while (high - low > 1).any():
         middle = np.where(high - low > 1, (low + high) // 2, high)
-        enough = _shares(asked, middle, quantile).any >= CHANCE
+        enough = _shares(asked, middle, quantile)[-1] >= CHANCE
         open_ = high - low > 1
         high = np.where(open_ & enough, middle, high)
         low = np.where(open_ & ~enough, middle, low)
     return high, _shares(asked, high, quantile)
 
 
-def _shares(asked: _Asked, more: NDArray[np.int64], quantile: float | None) -> _Shares:
-    """Draw the data with so many more sessions a side, and judge each by the line's own law."""
+def _shares(asked: _Asked, more: Integers, quantile: float | None) -> list[Array]:
+    """Draw so many more sessions a side: the shares faster, slower, equivalent, and any of these."""
     have, variance = asked.scatter.sessions, asked.scatter.variance
     x = np.repeat(asked.estimate[:, None], DRAWS, axis=1)
     errors, freedoms = [], []
@@ -199,20 +178,11 @@ def _shares(asked: _Asked, more: NDArray[np.int64], quantile: float | None) -> _
     )
     equivalent = np.abs(x) + inner < asked.margin
     faster, slower = (sign * x > outer for sign in (1, -1))
-    return _Shares(
-        *(
-            told.mean(axis=1)
-            for told in (
-                faster & ~equivalent,
-                slower & ~equivalent,
-                equivalent,
-                faster | slower | equivalent,
-            )
-        )
-    )
+    ends = (faster & ~equivalent, slower & ~equivalent, equivalent, faster | slower | equivalent)
+    return [end.mean(axis=1) for end in ends]
 
 
-def _halves(asked: _Asked, errors: Floats, freedoms: Floats) -> list[Floats]:
+def _halves(asked: _Asked, errors: Array, freedoms: Array) -> list[Array]:
     """Give both half-widths, of errors (lines, draws, sides) with freedoms (lines, sides)."""
     law = asked.law
     if freedoms.shape[1] == 1:
@@ -246,20 +216,18 @@ def _halves(asked: _Asked, errors: Floats, freedoms: Floats) -> list[Floats]:
 
 
 @functools.lru_cache(maxsize=16)
-def _strata(variate: int) -> Floats:
+def _strata(variate: int) -> Array:
     rng = np.random.default_rng([_SEED, variate])
-    found = (rng.permutation(DRAWS) + 0.5) / DRAWS
-    found.flags.writeable = False
-    return found
+    return read_only((rng.permutation(DRAWS) + 0.5) / DRAWS)
 
 
 @functools.lru_cache(maxsize=16)
-def _normal(variate: int) -> Floats:
+def _normal(variate: int) -> Array:
     return np.asarray(ndtri(_strata(variate)))
 
 
 @functools.lru_cache(maxsize=1024)
-def _chi_square(freedom: float, variate: int) -> Floats:
+def _chi_square(freedom: float, variate: int) -> Array:
     """Give draws of a chi-square; 0 without any degree of freedom."""
     if freedom == 0:
         return np.zeros(DRAWS)

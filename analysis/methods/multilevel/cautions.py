@@ -16,10 +16,9 @@ from .page import failed_text
 from .session_values import Dependence, speeds_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ...data.levels import Unit
     from ...data.pair import Match
+    from ...stats.samples import Flags
     from .design import Layout, Tables
     from .result import BenchmarkLine, Line
 
@@ -88,7 +87,7 @@ def session_cautions(
     layout: Layout,
     tables: Tables,
     *,
-    zeroed: NDArray[np.bool_],
+    zeroed: Flags,
     lines: Sequence[BenchmarkLine],
     these: Line | None,
     dependence: Dependence | None,
@@ -101,14 +100,17 @@ def session_cautions(
     yield from _two_speeds(layout, zeroed, lines, (ours + theirs).tolist())
     yield from _few(layout, lines, these, least)
     if dependence is not None and dependence.warned:
-        yield _depending(dependence)
+        whose = "" if dependence.side is None else f" of the {dependence.side}"
+        yield Caution(
+            "sessions-depend",
+            f"sessions{whose} resemble the ones before them (lag 1 = {dependence.lag1:.2f}, p "
+            f"{figures.pvalue(dependence.pvalue)}): intervals are too narrow, by a factor of about "
+            f"{figures.significant(dependence.factor, 2)}, and words come too easily. Spread the sessions over days",
+        )
 
 
 def _two_speeds(
-    layout: Layout,
-    zeroed: NDArray[np.bool_],
-    lines: Sequence[BenchmarkLine],
-    cells: Sequence[int],
+    layout: Layout, zeroed: Flags, lines: Sequence[BenchmarkLine], cells: Sequence[int]
 ) -> Iterator[Caution]:
     found = speeds_of(layout, zeroed)
     if not found:
@@ -165,16 +167,6 @@ def _few(
             f"{_ENOUGH} or more",
             names if max(judged) > _FEW_SESSIONS else (),  # of all benchmarks none is named
         )
-
-
-def _depending(found: Dependence) -> Caution:
-    whose = "" if found.side is None else f" of the {found.side}"
-    return Caution(
-        "sessions-depend",
-        f"sessions{whose} resemble the ones before them (lag 1 = {found.lag1:.2f}, p "
-        f"{figures.pvalue(found.pvalue)}): intervals are too narrow, by a factor of about "
-        f"{figures.significant(found.factor, 2)}, and words come too easily. Spread the sessions over days",
-    )
 
 
 _FEW_BENCHMARKS = 5  # benchmarks below which a law of others like them is little known

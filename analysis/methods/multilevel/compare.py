@@ -18,7 +18,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...data.matrix import PerformanceMatrix
 from ...data.pair import match
@@ -26,6 +25,7 @@ from ...errors import UsageError
 from ...pages import number_format as figures
 from ...stats.arguments import door
 from ...stats.multiplicity import Correction, check_correction
+from ...stats.samples import Array
 from .cautions import (
     benchmark_cautions,
     data_cautions,
@@ -35,7 +35,7 @@ from .cautions import (
     unequal_cautions,
 )
 from .design import Layout, layout_of, run_tables, tables_of
-from .estimates import Floats, suite_of_cells
+from .estimates import suite_of_cells
 from .failures import failing_of
 from .law import Law, Looks
 from .lines import (
@@ -222,15 +222,13 @@ def _whole(matrix: PerformanceMatrix) -> PerformanceMatrix:
     return replace(matrix, with_zeros=None, **join)  # type: ignore[arg-type]
 
 
-def _rows(
-    ours: PerformanceMatrix, theirs: PerformanceMatrix
-) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+def _rows(ours: PerformanceMatrix, theirs: PerformanceMatrix) -> list[tuple[Array, Array]]:
     return list(zip(ours.samples, theirs.samples, strict=True))
 
 
 def _weights(
     weights: Mapping[str, float] | None, benchmarks: tuple[str, ...], known: tuple[str, ...]
-) -> Floats:
+) -> Array:
     given = weights or {}
     unknown = [name for name in given if name not in known]
     if unknown:
@@ -257,7 +255,7 @@ def _sessions(layout: Layout) -> int:
     return 0 if layout.design == "confounded" else 1
 
 
-def _occasions(layout: Layout, sign: int, law: Law, weights: Floats) -> str | None:
+def _occasions(layout: Layout, sign: int, law: Law, weights: Array) -> str | None:
     """Say what the runs would give if the sessions of both sides did not differ."""
     if layout.design != "confounded" or not weights.any():
         return None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .estimates import Floats
+from ...stats.samples import Array, Flags, Integers
 
 if TYPE_CHECKING:
     from ...data.levels import Unit
@@ -22,7 +22,6 @@ Design = Literal[
     "paired", "separate", "one session, blocks", "one session, runs", "confounded", "hosts"
 ]
 PAIRS: tuple[Design, ...] = ("paired", "one session, blocks")  # both sides have the same rows
-Codes = NDArray[np.int64]
 Rows = tuple[NDArray[Any], ...]
 
 
@@ -30,13 +29,13 @@ Rows = tuple[NDArray[Any], ...]
 class Side:
     """The runs of one variant, an entry a run; `benchmark`, `session` and `block` are numbers from 0."""
 
-    values: Floats
-    benchmark: Codes
-    session: Codes
-    block: Codes
+    values: Array
+    benchmark: Integers
+    session: Integers
+    block: Integers
 
     @property
-    def sessions(self) -> Codes:
+    def sessions(self) -> Integers:
         """The sessions that hold a run of it, in their order."""
         return np.unique(self.session)
 
@@ -45,20 +44,11 @@ class Side:
 class Layout:
     """Both sides in one numbering of sessions and blocks.
 
-    Attributes
-    ----------
-    design : Design
-        What is compared with what; decided once, over all benchmarks.
-    ours, theirs : Side
-        The candidate's and the baseline's runs.
-    labels : tuple of str
-        The sessions' ids by their number.
-    blocks : bool
-        Whether blocks are known on both sides. Without, each session counts as one block.
-    benchmarks : int
-        How many.
-    outermost : {"session", "host"}
-        What the sessions are; hosts only where both sides' are.
+    `design`: What is compared with what; decided once, over all benchmarks. `ours`, `theirs`: The
+    candidate's and the baseline's runs. `labels`: The sessions' ids by their number. `blocks`:
+    Whether blocks are known on both sides. Without, each session counts as one block. `benchmarks`:
+    How many. `outermost` ({"session", "host"}): What the sessions are; hosts only where both sides'
+    are.
     """
 
     design: Design
@@ -70,17 +60,13 @@ class Layout:
     outermost: Unit
 
     @property
-    def common(self) -> Codes:
+    def common(self) -> Integers:
         """The sessions that hold runs of both sides."""
         return np.intersect1d(self.ours.session, self.theirs.session)
 
 
 def layout_of(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Layout:
-    """Give the sessions and blocks of both sides one numbering, and decide the design.
-
-    Sessions are the same where their ids are; where neither side knows any, both share one, unless
-    they are known to stem from different trials. Blocks are known by session and block id together.
-    """
+    """Give the sessions and blocks of both sides one numbering, and decide the design."""
     sizes = np.array([len(row) for row in (*candidate.samples, *baseline.samples)])
     sessions, labels = _numbered(*_sessions(candidate, baseline))
     blocks = candidate.blocks is not None and baseline.blocks is not None
@@ -153,7 +139,7 @@ def _sessions(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> tupl
     return ours, theirs
 
 
-def _numbered(ours: Rows, theirs: Rows) -> tuple[Codes, tuple[str, ...]]:
+def _numbered(ours: Rows, theirs: Rows) -> tuple[Integers, tuple[str, ...]]:
     """Give ids numbers over both sides; a number and a name never are the same id."""
     rows = [*ours, *theirs]
     if len({row.dtype.kind for row in rows}) > 1:
@@ -171,32 +157,26 @@ def _numbered(ours: Rows, theirs: Rows) -> tuple[Codes, tuple[str, ...]]:
 class Tables:
     """Tables with a row for each session, block or run, and a column for each benchmark.
 
-    Attributes
-    ----------
-    ours, theirs : array, shape (rows, benchmarks)
-        Oriented mean logs of each side; nan where there is none. In paired designs both come from
-        the same blocks, and have the same rows.
-    within_ours, within_theirs : array, shape (rows, benchmarks)
-        The variance that the scatter of the runs gives each of them; nan where that is unknown.
-    within : array, shape (rows, benchmarks)
-        The same for their difference; empty where the sides have rows of their own.
-    rows : tuple of str
-        What the rows are called; empty where the sides have rows of their own.
-    spread_ours, spread_theirs : array, shape (benchmarks,)
-        The standard deviation of the logs of the runs within sessions.
+    `ours`, `theirs` (shape (rows, benchmarks)): Oriented mean logs of each side; nan where there is
+    none. In paired designs both come from the same blocks, and have the same rows. `within_ours`,
+    `within_theirs` (shape (rows, benchmarks)): The variance that the scatter of the runs gives each
+    of them; nan where that is unknown. `within` (shape (rows, benchmarks)): The same for their
+    difference; empty where the sides have rows of their own. `rows`: What the rows are called;
+    empty where the sides have rows of their own. `spread_ours`, `spread_theirs` (shape
+    (benchmarks,)): The standard deviation of the logs of the runs within sessions.
     """
 
-    ours: Floats
-    theirs: Floats
-    within_ours: Floats
-    within_theirs: Floats
-    within: Floats
+    ours: Array
+    theirs: Array
+    within_ours: Array
+    within_theirs: Array
+    within: Array
     rows: tuple[str, ...]
-    spread_ours: Floats
-    spread_theirs: Floats
+    spread_ours: Array
+    spread_theirs: Array
 
     @property
-    def differences(self) -> Floats:
+    def differences(self) -> Array:
         """The candidate's oriented logs less the baseline's."""
         return self.ours - self.theirs
 
@@ -204,12 +184,12 @@ class Tables:
 class _Means(NamedTuple):
     """Mean logs, and the variance of these means by the scatter of the runs below them."""
 
-    mean: Floats
-    variance: Floats
-    spread: Floats  # by benchmark
+    mean: Array
+    variance: Array
+    spread: Array  # by benchmark
 
 
-def tables_of(layout: Layout, sign: int, zeroed: NDArray[np.bool_]) -> Tables:
+def tables_of(layout: Layout, sign: int, zeroed: Flags) -> Tables:
     """Make the tables of a design."""
     ours, theirs = (
         _session_means(layout, side, sign, zeroed) for side in (layout.ours, layout.theirs)
@@ -235,7 +215,7 @@ def tables_of(layout: Layout, sign: int, zeroed: NDArray[np.bool_]) -> Tables:
     return _paired(layout, ours, theirs, sign, zeroed)
 
 
-def run_tables(layout: Layout, sign: int) -> tuple[Floats, Floats]:
+def run_tables(layout: Layout, sign: int) -> tuple[Array, Array]:
     """Give the oriented logs of all runs of each side, shape (runs, benchmarks)."""
     return (
         _runs(layout.ours, layout.benchmarks, sign),
@@ -243,29 +223,40 @@ def run_tables(layout: Layout, sign: int) -> tuple[Floats, Floats]:
     )
 
 
-def _logs(side: Side, sign: int) -> Floats:
+def _logs(side: Side, sign: int) -> Array:
     """Give oriented logs, 0 for the runs of 0, which `_session_means` compares otherwise."""
     return sign * np.log(np.where(side.values > 0, side.values, 1.0))
 
 
-def _session_means(layout: Layout, side: Side, sign: int, zeroed: NDArray[np.bool_]) -> _Means:
-    n, b = len(layout.labels), layout.benchmarks
-    logs = _logs(side, sign)
-    cell = side.session * b + side.benchmark
-    runs = np.bincount(cell, minlength=n * b)
-    mean = np.bincount(cell, logs, minlength=n * b) / np.maximum(runs, 1)
-    squares = np.bincount(cell, (logs - mean[cell]) ** 2, minlength=n * b)
+class SessionCells(NamedTuple):
+    """Runs, mean logs and sums of squares about them, each of the shape (sessions, benchmarks)."""
+
+    runs: Integers
+    mean: Array
+    squares: Array
+
+
+def session_cells(layout: Layout, side: Side, sign: int = 1) -> SessionCells:
+    """Sum up the runs of one side; mean logs are oriented, 0 where there is no run."""
+    shape = len(layout.labels), layout.benchmarks
+    cell, logs = side.session * layout.benchmarks + side.benchmark, _logs(side, sign)
+    runs = np.bincount(cell, minlength=shape[0] * shape[1])
+    mean = np.bincount(cell, logs, minlength=runs.size) / np.maximum(runs, 1)
+    squares = np.asarray(np.bincount(cell, (logs - mean[cell]) ** 2, runs.size), dtype=np.float64)
+    return SessionCells(runs.reshape(shape), mean.reshape(shape), squares.reshape(shape))
+
+
+def _session_means(layout: Layout, side: Side, sign: int, zeroed: Flags) -> _Means:
+    runs, mean, squares = session_cells(layout, side, sign)
     mean = np.where(runs > 0, mean, np.nan)
     variance = np.where(runs > 1, squares / np.maximum((runs - 1) * runs, 1), np.nan)
-    free = np.maximum(runs - 1, 0).reshape(n, b).sum(axis=0)
-    spread = np.where(
-        free > 0, np.sqrt(squares.reshape(n, b).sum(axis=0) / np.maximum(free, 1)), np.nan
-    )
-    mean, variance = mean.reshape(n, b), variance.reshape(n, b)
+    free = np.maximum(runs - 1, 0).sum(axis=0)
+    spread = np.where(free > 0, np.sqrt(squares.sum(axis=0) / np.maximum(free, 1)), np.nan)
     if zeroed.any():
-        total = np.bincount(cell, side.values, minlength=n * b).reshape(n, b)
+        cell = side.session * layout.benchmarks + side.benchmark
+        total = np.bincount(cell, side.values, minlength=runs.size).reshape(runs.shape)
         with np.errstate(divide="ignore", invalid="ignore"):
-            arithmetic = sign * np.log(total / runs.reshape(n, b))
+            arithmetic = sign * np.log(total / runs)
         unread = np.isinf(arithmetic).any(axis=0)
         mean[:, zeroed] = np.where(unread, np.nan, arithmetic)[:, zeroed]
         variance[:, zeroed] = np.nan
@@ -273,7 +264,7 @@ def _session_means(layout: Layout, side: Side, sign: int, zeroed: NDArray[np.boo
     return _Means(mean, variance, spread)
 
 
-def _runs(side: Side, benchmarks: int, sign: int) -> Floats:
+def _runs(side: Side, benchmarks: int, sign: int) -> Array:
     """Give the logs of all runs below each other, shape (most runs, benchmarks)."""
     counts = np.bincount(side.benchmark, minlength=benchmarks)
     table = np.full((int(counts.max()), benchmarks), np.nan)
@@ -296,9 +287,7 @@ def _apart(ours: _Means, theirs: _Means) -> Tables:
     )
 
 
-def _paired(
-    layout: Layout, ours: _Means, theirs: _Means, sign: int, zeroed: NDArray[np.bool_]
-) -> Tables:
+def _paired(layout: Layout, ours: _Means, theirs: _Means, sign: int, zeroed: Flags) -> Tables:
     cells = _common_cells(layout, sign)
     n, b = len(layout.labels), layout.benchmarks
     if layout.design == "one session, blocks":
@@ -344,11 +333,11 @@ def _paired(
 class _Cells(NamedTuple):
     """Blocks of a benchmark that hold both sides, an entry each, with both mean logs."""
 
-    benchmark: Codes
-    session: Codes
-    block: Codes
-    ours: Floats
-    theirs: Floats
+    benchmark: Integers
+    session: Integers
+    block: Integers
+    ours: Array
+    theirs: Array
 
 
 def _common_cells(layout: Layout, sign: int) -> _Cells:

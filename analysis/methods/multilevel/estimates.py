@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-Floats = NDArray[np.float64]
+from ...stats.samples import Array, Integers
 
 FLAT = 1e-12  # logs that differ by less from their mean do not vary
 
@@ -41,8 +41,8 @@ class Parts(NamedTuple):
     Where an estimate has fewer parts than others, some have error 0 and infinite freedom.
     """
 
-    errors: Floats
-    freedoms: Floats
+    errors: Array
+    freedoms: Array
 
     def of(self, k: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """Give the errors and freedoms of the parts of estimate `k`."""
@@ -60,13 +60,13 @@ class Estimates(NamedTuple):
     clock adds to each half-width, None for nothing.
     """
 
-    estimate: Floats
-    error: Floats
-    freedom: Floats
-    values: NDArray[np.int64]
+    estimate: Array
+    error: Array
+    freedom: Array
+    values: Integers
     parts: Parts | None = None
     laws: tuple[LawName, LawName] = ("t", "t")
-    step: Floats | None = None
+    step: Array | None = None
 
     def changed(self, change: Callable[[NDArray[Any]], NDArray[Any]]) -> Estimates:
         """Give what a function makes of the leading axes of each of the arrays."""
@@ -81,7 +81,7 @@ class Estimates(NamedTuple):
         )
 
     @property
-    def widening(self) -> Floats:
+    def widening(self) -> Array:
         """What the clock adds to each half-width."""
         return np.zeros(np.shape(self.estimate)) if self.step is None else self.step
 
@@ -102,7 +102,7 @@ class Estimates(NamedTuple):
         )
 
 
-def of_differences(values: Floats) -> Estimates:
+def of_differences(values: Array) -> Estimates:
     """Give the mean of the columns of differences: t with as many degrees of freedom as values less 1."""
     there = ~np.isnan(values)
     count = there.sum(axis=-2)
@@ -120,7 +120,7 @@ def of_differences(values: Floats) -> Estimates:
     )
 
 
-def of_means(ours: Floats, theirs: Floats) -> Estimates:
+def of_means(ours: Array, theirs: Array) -> Estimates:
     """Give the difference of two sides' means, by the law of two sides (`of_sides`)."""
     return of_sides(of_differences(ours), of_differences(theirs))
 
@@ -147,7 +147,7 @@ def of_sides(ours: Estimates, theirs: Estimates) -> Estimates:
     )
 
 
-def in_groups(errors: Floats, freedoms: Floats, groups: NDArray[np.int64]) -> tuple[Floats, Parts]:
+def in_groups(errors: Array, freedoms: Array, groups: Integers) -> tuple[Array, Parts]:
     """Put errors together: Satterthwaite's freedom within a group, a quantile for each group.
 
     Satterthwaite's t has too light a tail where a part of few degrees of freedom meets one of many; so
@@ -163,13 +163,13 @@ def in_groups(errors: Floats, freedoms: Floats, groups: NDArray[np.int64]) -> tu
     return np.where(one, np.where(there, found, 0.0).sum(axis=-1), np.nan), parts
 
 
-def floored(found: Estimates, floor: Floats) -> Estimates:
+def floored(found: Estimates, floor: Array) -> Estimates:
     """Give the estimates with errors of at least the floor, where one is known."""
     least = np.where(np.isnan(floor), 0.0, floor)
     return found._replace(error=np.maximum(found.error, least))
 
 
-def satterthwaite(errors: Floats, freedoms: Floats) -> Floats:
+def satterthwaite(errors: Array, freedoms: Array) -> Array:
     """Give the degrees of freedom of the root of the sum of squares of errors ([1]_, [2]_)."""
     largest = errors.max(axis=-1, keepdims=True)
     varies = np.asarray(largest[..., 0] > 0)
@@ -182,16 +182,11 @@ def satterthwaite(errors: Floats, freedoms: Floats) -> Floats:
     return np.asarray(np.where(varies, found, flat))
 
 
-Floors = tuple[Floats, Floats]  # of both sides, shape (benchmarks,)
+Floors = tuple[Array, Array]  # of both sides, shape (benchmarks,)
 
 
-def suite_of_differences(values: Floats, weights: Floats, floor: Floats | None = None) -> Estimates:
-    """Give the mean over the benchmarks of paired differences, with whole sessions as clusters.
-
-    With d_bs the value of benchmark b in session s and n_b its sessions, the residual of a session
-    is c_s = sum over b of w_b (d_bs - mean_b) / n_b, V = S / (S - 1) sum c_s^2, and the degrees of
-    freedom are the smallest n_b less 1. Where no value is missing that is t on the sessions' means.
-    """
+def suite_of_differences(values: Array, weights: Array, floor: Array | None = None) -> Estimates:
+    """Give the mean over the benchmarks of paired differences, with whole sessions as clusters."""
     each = of_differences(values)
     share = shares_of(each.estimate, weights)
     there = ~np.isnan(values)
@@ -216,7 +211,7 @@ def suite_of_differences(values: Floats, weights: Floats, floor: Floats | None =
 
 
 def suite_of_means(
-    ours: Floats, theirs: Floats, weights: Floats, floors: Floors | None = None
+    ours: Array, theirs: Array, weights: Array, floors: Floors | None = None
 ) -> Estimates:
     """Give the same for sides of different sessions: V = V_c + V_b, by the law of two sides."""
     a_each, b_each = of_differences(ours).estimate, of_differences(theirs).estimate
@@ -226,13 +221,9 @@ def suite_of_means(
 
 
 def suite_of_cells(
-    ours: Floats, theirs: Floats, weights: Floats, floors: Floors | None = None
+    ours: Array, theirs: Array, weights: Array, floors: Floors | None = None
 ) -> Estimates:
-    """Give the same with every cell a stratum of its own: single runs that nothing ties together.
-
-    Satterthwaite's freedom over all cells where each benchmark has equally many runs on both sides,
-    else over those of equally many runs (`in_groups`).
-    """
+    """Give the same with every cell a stratum of its own: single runs that nothing ties together."""
     a, b = of_differences(ours), of_differences(theirs)
     if floors is not None:
         a, b = (floored(side, floor) for side, floor in zip((a, b), floors, strict=True))
@@ -257,12 +248,8 @@ def suite_of_cells(
     )
 
 
-def similar_half(each: Floats, weights: Floats, half: Floats, alpha: float) -> Floats:
-    """Give the half-width for others like these benchmarks.
-
-    It is sqrt(t(B - 1)^2 s_m^2 / B + half^2), with s_m the standard deviation of the benchmarks'
-    estimates; so it always holds the interval of these. Weights count as 1 / sum(w^2) benchmarks.
-    """
+def similar_half(each: Array, weights: Array, half: Array, alpha: float) -> Array:
+    """Give the half-width for others like these benchmarks."""
     share = shares_of(each, weights)
     squares = np.asarray((share**2).sum(axis=-1))
     several = squares < 1  # one benchmark, or one that outweighs all others, has no spread
@@ -276,13 +263,13 @@ def similar_half(each: Floats, weights: Floats, half: Floats, alpha: float) -> F
     return np.asarray(np.where(np.isfinite(found), found, np.nan))
 
 
-def shares_of(each: Floats, weights: Floats) -> Floats:
+def shares_of(each: Array, weights: Array) -> Array:
     """Give the weights of the benchmarks that have an estimate, summing to 1 (0 where none has)."""
     known = np.where(np.isnan(each), 0.0, weights)
     total = known.sum(axis=-1, keepdims=True)
     return np.asarray(known / np.where(total > 0, total, 1.0))
 
 
-def _mean(each: Floats, share: Floats) -> Floats:
+def _mean(each: Array, share: Array) -> Array:
     total = np.where(share > 0, each * share, 0.0).sum(axis=-1)
     return np.asarray(np.where((share > 0).any(axis=-1), total, np.nan))

@@ -26,12 +26,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...data.failed_runs import Cells, cells_of
 from ...stats.arguments import stream
 from ...stats.multiplicity import adjusted
-from .estimates import Floats
+from ...stats.samples import Array, Integers
 
 if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
@@ -61,14 +60,11 @@ def fisher(failed_a: int, runs_a: int, failed_b: int, runs_b: int) -> float:
     return min(1.0, math.fsum(math.exp(chance) for chance in chances if chance <= limit))
 
 
-Integers = NDArray[np.int64]
-
 DRAWS = 99_999  # where there are too many sums
 _SEED = 20_261_123
 _STATES = 200_000  # sums that are kept apart
 _UNIT = 2.0**50  # of shares as whole numbers
 _SHARE_TIE = 1e-12  # differences of mean shares that are nearer are equal
-_CHUNK = 2_000_000  # random numbers at a time
 _LEAST = sys.float_info.min  # a p-value is never 0
 
 
@@ -87,13 +83,7 @@ class _Host(NamedTuple):
 
 
 def cell_pvalue(hosts: Sequence[SidesCells], *, states: int = _STATES) -> float:
-    """Give the one-sided p of "the candidate does not fail in a larger share of its runs".
-
-    The statistic is the difference of the mean shares of cells, hosts weighing the same. Its
-    distribution is exact: by the number of failures where all cells have equally many runs, else by
-    the sums that occur, as long as they are not too many; then (1 + hits) / 100,000 of 99,999 draws
-    with a seed of their own.
-    """
+    """Give the one-sided p of "the candidate does not fail in a larger share of its runs"."""
     dealt, tie, equal = _as_numbers(hosts)
     observed = sum(int(host.values[: host.ours].sum()) for host in dealt)
     limit = observed - tie
@@ -173,7 +163,7 @@ def _by_sums(hosts: Sequence[_Host], limit: int, most: int) -> float | None:
     return reached
 
 
-def _merged(taken: Integers, total: Integers, chance: Floats) -> tuple[Integers, Integers, Floats]:
+def _merged(taken: Integers, total: Integers, chance: Array) -> tuple[Integers, Integers, Array]:
     """Add up the chances of what is the same."""
     if not total.size:
         return taken, total, chance
@@ -186,7 +176,7 @@ def _merged(taken: Integers, total: Integers, chance: Floats) -> tuple[Integers,
 def _drawn(hosts: Sequence[_Host], limit: int) -> float:
     """Deal the cells out at random."""
     rng = stream(_SEED, "failed runs")
-    step = max(1, _CHUNK // max(host.values.size for host in hosts))
+    step = max(1, 2_000_000 // max(host.values.size for host in hosts))  # random numbers at a time
     hits = 0
     for start in range(0, DRAWS, step):
         many = min(step, DRAWS - start)
@@ -207,13 +197,9 @@ _RISK_TIE = 1 + 1e-9  # a p-value that is the risk but for its last digits is at
 class Fails:
     """Failed runs by session.
 
-    Attributes
-    ----------
-    candidate, baseline : tuple of int
-        How many runs failed in each session that the side has runs of, in the order of the sessions'
-        ids; of several hosts one host after the other.
-    candidate_runs, baseline_runs : tuple of int
-        How many runs there were in each, failed ones included.
+    `candidate`, `baseline`: How many runs failed in each session that the side has runs of, in the
+    order of the sessions' ids; of several hosts one host after the other. `candidate_runs`,
+    `baseline_runs`: How many runs there were in each, failed ones included.
     """
 
     candidate: tuple[int, ...]
@@ -312,10 +298,7 @@ def _good(matrix: PerformanceMatrix, name: str) -> int:
 
 
 def _sessions(matrix: PerformanceMatrix, name: str) -> int:
-    """Count the sessions of a side of which only the number of failures is known.
-
-    A benchmark without a good run was measured with the others, in their sessions.
-    """
+    """Count the sessions of a side of which only the number of failures is known."""
     if matrix.sessions is None:
         return 1
     rows = [
@@ -329,11 +312,7 @@ def _sessions(matrix: PerformanceMatrix, name: str) -> int:
 def failing_over_hosts(
     hosts: Sequence[Mapping[str, BenchmarkLine]], *, risk: float
 ) -> dict[str, Failing]:
-    """Judge the failures on all hosts together, cells dealt out within each host.
-
-    A candidate that never succeeds on one of the hosts never succeeds on hosts like these: what that
-    host's own line says stands, whatever the others say.
-    """
+    """Judge the failures on all hosts together, cells dealt out within each host."""
     lines = {
         name: [host[name] for host in hosts if name in host]
         for name in dict.fromkeys(name for host in hosts for name in host)

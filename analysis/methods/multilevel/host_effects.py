@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...stats.samples import Array, Flags, Integers
 from .design import PAIRS
-from .estimates import Estimates, Floats, Parts, of_sides, suite_of_differences
+from .estimates import Estimates, Parts, of_sides, suite_of_differences
 from .law import Law, decide
 
 if TYPE_CHECKING:
@@ -36,27 +36,27 @@ class Differences:
     everywhere. `shift` is what each is after Holm's correction, None where there is no test.
     """
 
-    estimate: Floats
-    error: Floats
-    freedom: Floats
-    low: Floats
-    high: Floats
-    pvalue: Floats
-    pvalue_welch: Floats
-    pvalue_adjusted: Floats
-    welch: NDArray[np.bool_]
+    estimate: Array
+    error: Array
+    freedom: Array
+    low: Array
+    high: Array
+    pvalue: Array
+    pvalue_welch: Array
+    pvalue_adjusted: Array
+    welch: Flags
     shift: tuple[Shift | None, ...]
 
 
 def differences_of(
-    estimates: Floats,
-    errors: Floats,
-    freedoms: Floats,
+    estimates: Array,
+    errors: Array,
+    freedoms: Array,
     *,
     alpha: float,
     margin: float,
     parts: tuple[Parts, Parts] | None = None,
-    step: Floats | None = None,
+    step: Array | None = None,
 ) -> Differences:
     """Test one family of differences.
 
@@ -99,20 +99,11 @@ def differences_of(
 class HostEffect:
     """What one host says by itself.
 
-    Attributes
-    ----------
-    host : str
-        Its name.
-    benchmark : str or None
-        None for the mean over the benchmarks that all hosts have.
-    speedup : float
-        Ratio of geometric means, the host's sessions weighing equally.
-    low, high : float or None
-        Its interval by the host's own sessions; None where they give none.
-    error, freedom : float or None
-        Standard error of its logarithm, and degrees of freedom.
-    sessions : int
-        Sessions behind it; 1 within one session.
+    `host`: Its name. `benchmark`: None for the mean over the benchmarks that all hosts have.
+    `speedup`: Ratio of geometric means, the host's sessions weighing equally. `low`, `high`: Its
+    interval by the host's own sessions; None where they give none. `error`, `freedom`: Standard
+    error of its logarithm, and degrees of freedom. `sessions`: Sessions behind it; 1 within one
+    session.
     """
 
     host: str
@@ -129,20 +120,10 @@ class HostEffect:
 class Disagreement:
     """A host whose speedup is another than that of the rest, after Holm over hosts and benchmarks.
 
-    Attributes
-    ----------
-    host : str
-        Its name.
-    benchmark : str
-        On which benchmark.
-    speedup, rest : float
-        On this host, and the geometric mean over the other hosts.
-    ratio, low, high : float
-        The first over the second, with its interval (not adjusted).
-    pvalue, pvalue_adjusted : float or None
-        Two-sided, of "both are one", and after Holm; None without spread.
-    difference : {"larger", "smaller"}
-        What the host's speedup is.
+    `host`: Its name. `benchmark`: On which benchmark. `speedup`, `rest`: On this host, and the
+    geometric mean over the other hosts. `ratio`, `low`, `high`: The first over the second, with its
+    interval (not adjusted). `pvalue`, `pvalue_adjusted`: Two-sided, of "both are one", and after
+    Holm; None without spread. `difference` ({"larger", "smaller"}): What the host's speedup is.
     """
 
     host: str
@@ -178,28 +159,14 @@ class MoreHosts:
 class HostLevel:
     """What was found on these hosts: they stay as they are, their sessions vary.
 
-    Attributes
-    ----------
-    hosts : tuple of str
-        Those that are judged, in the fleet's order.
-    sessions : int
-        Sessions of all of them.
-    benchmarks : tuple of BenchmarkLine
-        On these hosts, each host weighing the same; `sessions` counts those of all hosts.
-    these, similar : Line or None
-        The suite on these hosts; None with fewer than two benchmarks that all hosts have.
-    left_out : tuple of str
-        Benchmarks that a judged host lacks: they are in no line of the suite.
-    spread.<benchmark> : float or None
-        Relative standard deviation of the hosts' speedups: exp(sd of logs) - 1.
-    effects : tuple of HostEffect
-        Each host by itself.
-    tests : int
-        How many comparisons of a host with the rest are one family.
-    disagreements : tuple of Disagreement
-        Those that hold after the correction, the surest first.
-    more_hosts : tuple of MoreHosts
-        For lines on hosts like these that are undecided.
+    `hosts`: Those that are judged, in the fleet's order. `sessions`: Sessions of all of them.
+    `benchmarks`: On these hosts, each host weighing the same; `sessions` counts those of all hosts.
+    `these`, `similar`: The suite on these hosts; None with fewer than two benchmarks that all hosts
+    have. `left_out`: Benchmarks that a judged host lacks: they are in no line of the suite.
+    `spread.<benchmark>`: Relative standard deviation of the hosts' speedups: exp(sd of logs) - 1.
+    `effects`: Each host by itself. `tests`: How many comparisons of a host with the rest are one
+    family. `disagreements`: Those that hold after the correction, the surest first. `more_hosts`:
+    For lines on hosts like these that are undecided.
     """
 
     hosts: tuple[str, ...]
@@ -240,10 +207,10 @@ class HostTable:
     benchmarks: tuple[str, ...]
     lines: tuple[tuple[BenchmarkLine | None, ...], ...]
     each: Estimates
-    common: NDArray[np.bool_]
+    common: Flags
     suite: Estimates
-    sessions: NDArray[np.int64]
-    suite_sessions: NDArray[np.int64]
+    sessions: Integers
+    suite_sessions: Integers
 
     def of(self, k: int) -> list[BenchmarkLine]:
         """Give the lines of the benchmark in column `k`."""
@@ -258,7 +225,7 @@ def table_of(results: Mapping[str, Multilevel], weights: Mapping[str, float] | N
         there = {line.name: line for line in one.benchmarks}
         rows.append(tuple(there.get(name) for name in names))
     estimate = _column(rows, lambda line: None if line.speedup is None else math.log(line.speedup))
-    common: NDArray[np.bool_] = np.asarray(~np.isnan(estimate).any(axis=0))
+    common: Flags = np.asarray(~np.isnan(estimate).any(axis=0))
     given = weights or {}
     share = np.where(common, [float(given.get(name, 1.0)) for name in names], 0.0)
     errors = [[_error_of(line) for line in row] for row in rows]
@@ -305,13 +272,11 @@ def _error_of(line: Line | None) -> _Error:
     return _Error(line.error, freedom, errors, freedoms, line.step_added or 0.0)
 
 
-def _estimates(
-    estimate: Floats, errors: Sequence[Sequence[_Error]], values: NDArray[np.int64]
-) -> Estimates:
+def _estimates(estimate: Array, errors: Sequence[Sequence[_Error]], values: Integers) -> Estimates:
     """Give estimates with the errors of the same shape, and all their parts."""
     most = max(len(error.errors) for row in errors for error in row)
 
-    def filled(parts: Callable[[_Error], tuple[float, ...]], rest: float) -> Floats:
+    def filled(parts: Callable[[_Error], tuple[float, ...]], rest: float) -> Array:
         return np.array(
             [[(*parts(e), *[rest] * (most - len(parts(e)))) for e in row] for row in errors]
         )
@@ -332,7 +297,7 @@ def _column(
     rows: Sequence[Sequence[BenchmarkLine | None]],
     of: Callable[[BenchmarkLine], float | None],
     absent: float = _NAN,
-) -> Floats:
+) -> Array:
     def value(line: BenchmarkLine | None) -> float:
         found = None if line is None else of(line)
         return absent if found is None else found
@@ -343,8 +308,8 @@ def _column(
 def _suites(
     results: Sequence[Multilevel],
     rows: Sequence[Sequence[BenchmarkLine | None]],
-    estimate: Floats,
-    share: Floats,
+    estimate: Array,
+    share: Array,
 ) -> Estimates:
     """Give each host's mean over the common benchmarks, with its error by the host's own sessions."""
     total = share.sum()
@@ -372,7 +337,7 @@ def _suites(
     return found.changed(lambda part: part[:, 0])
 
 
-def _differences(lines: Sequence[BenchmarkLine]) -> Floats:
+def _differences(lines: Sequence[BenchmarkLine]) -> Array:
     """Give the sessions' differences of some benchmarks, shape (sessions, benchmarks)."""
     ids = list(dict.fromkeys(name for line in lines for name in line.session_ids))
     place = {name: k for k, name in enumerate(ids)}

@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...stats.samples import Array, Flags, Indices, Integers
 from .advice import Scatter, advise
-from .estimates import Estimates, Floats, similar_half
+from .estimates import Estimates, similar_half
 from .host_effects import (
     Differences,
     Disagreement,
@@ -48,14 +49,13 @@ class Level:
     table: HostTable
     found: Estimates
     suite: Estimates
-    groups: NDArray[np.int64]
-    suite_groups: NDArray[np.int64]
+    groups: Integers
+    suite_groups: Integers
     outer: bool
     law: Law
-    weights: Floats
+    weights: Array
     margin: float
     correction: Correction
-    sign: int
 
 
 def benchmark_lines(level: Level, failing: Mapping[str, Failing]) -> tuple[BenchmarkLine, ...]:
@@ -102,10 +102,7 @@ def _line(level: Level, d: Decisions, k: int, failing: Failing) -> BenchmarkLine
 
 
 def _decided(level: Level, found: Estimates, d: Decisions, k: int, name: str) -> dict[str, Any]:
-    """Give the numbers of a line; on hosts like these with the freedom of the hosts' estimates.
-
-    They have none where the part on these hosts is itself of several.
-    """
+    """Give the numbers of a line; on hosts like these with the freedom of the hosts' estimates."""
     numbers = decided(found, d, k, name)
     freedoms = numbers["freedoms"]
     if level.outer and freedoms is not None and len(freedoms) == 2:
@@ -113,9 +110,7 @@ def _decided(level: Level, found: Estimates, d: Decisions, k: int, name: str) ->
     return numbers
 
 
-def _groups(
-    level: Level, found: Estimates, groups: NDArray[np.int64], k: int
-) -> tuple[Group, ...] | None:
+def _groups(level: Level, found: Estimates, groups: Integers, k: int) -> tuple[Group, ...] | None:
     """Name the hosts behind each part of an error, where hosts have unequal numbers of sessions."""
     single = math.isnan(found.error[k]) or not math.isnan(found.freedom[k])
     if single or level.outer or found.parts is None:
@@ -220,7 +215,7 @@ def more_hosts(
 
 
 def _advice(
-    level: Level, names: list[str] | list[None], outer: Estimates, steps: tuple[Floats, Floats]
+    level: Level, names: list[str] | list[None], outer: Estimates, steps: tuple[Array, Array]
 ) -> list[MoreHosts]:
     hosts = outer.values.astype(np.float64)
     scatter = Scatter(
@@ -246,14 +241,7 @@ def _advice(
 LIMIT = 20  # hosts that are named; where more disagree, hosts differ, and names say little
 
 
-class Disagreements(NamedTuple):
-    """`tests` is the size of the family; `those` are what Holm's correction leaves, surest first."""
-
-    tests: int
-    those: tuple[Disagreement, ...]
-
-
-def rest_of(each: Estimates, counted: NDArray[np.bool_]) -> Estimates:
+def rest_of(each: Estimates, counted: Flags) -> Estimates:
     """Give for each host the mean of the others that count."""
     there = ~np.isnan(each.estimate) & counted[:, None]
     count = _others(there)
@@ -275,7 +263,7 @@ def rest_of(each: Estimates, counted: NDArray[np.bool_]) -> Estimates:
     )
 
 
-def _others(parts: NDArray[Any]) -> Floats:
+def _others(parts: NDArray[Any]) -> Array:
     """Sum over the other rows, from both sides: nothing is subtracted, so that nothing cancels."""
     whole = parts.astype(np.float64)
     none = np.zeros((1, whole.shape[1]))
@@ -284,8 +272,8 @@ def _others(parts: NDArray[Any]) -> Floats:
     return np.asarray(before + after)
 
 
-def disagreements_of(table: HostTable, alpha: float) -> Disagreements:
-    """Hold each host against the rest, on every benchmark.
+def disagreements_of(table: HostTable, alpha: float) -> tuple[int, list[Disagreement]]:
+    """Hold each host against the rest on every benchmark: the tests, and what Holm's correction leaves.
 
     One step after the other the host that disagrees most surely is taken out of the rest, so that it
     does not make others look different from a mean that it has moved. There are `LIMIT` steps at most,
@@ -322,12 +310,10 @@ def disagreements_of(table: HostTable, alpha: float) -> Disagreements:
                 those.append(_disagreement(table, int(places[n]), pairs.estimate[n], found, n))
         counted[host] = False
     those.sort(key=lambda one: (one.pvalue or 0.0, -abs(math.log(one.ratio))))
-    return Disagreements(tests=tests, those=tuple(those))
+    return tests, those
 
 
-def _against_rest(
-    each: Estimates, counted: NDArray[np.bool_]
-) -> tuple[NDArray[np.intp], Estimates]:
+def _against_rest(each: Estimates, counted: Flags) -> tuple[Indices, Estimates]:
     """Pair each host that counts with the rest: the places of what is known, and rest beside host."""
     rest = rest_of(each, counted)
 
@@ -351,7 +337,7 @@ def _against_rest(
 
 
 def _disagreement(
-    table: HostTable, place: int, both: Floats, found: Differences, n: int
+    table: HostTable, place: int, both: Array, found: Differences, n: int
 ) -> Disagreement:
     host, k = divmod(place, len(table.benchmarks))
     return Disagreement(

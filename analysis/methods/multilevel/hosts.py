@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from ...errors import InsufficientDataError
 from ...pages import number_format as figures
 from ...pages.model import Caution
+from ...stats.samples import Integers
 from .cautions import failing_cautions
 from .estimates import Estimates, Parts, in_groups, of_differences
 from .failures import failing_over_hosts
@@ -74,7 +75,7 @@ def over_hosts(
     suite = suite_lines(like_these)
     own = benchmark_lines(on_these, failing)
     own_suite = suite_lines(on_these)
-    found = disagreements_of(table, alpha)
+    tests, disagreements = disagreements_of(table, alpha)
     level = HostLevel(
         hosts=table.hosts,
         sessions=sum(one.sessions for one in results.values()),
@@ -88,8 +89,8 @@ def over_hosts(
         ),
         spread=_spreads(table),
         effects=effects_of(table, alpha),
-        tests=found.tests,
-        disagreements=found.those,
+        tests=tests,
+        disagreements=tuple(disagreements),
         more_hosts=more_hosts(like_these, outer, outer_suite, lines, suite),
     )
     whole = replace(
@@ -114,18 +115,10 @@ def over_hosts(
     return whole, level
 
 
-class _Levels(NamedTuple):
-    """What both kinds of lines are made of, and what hosts alone say: `outer` lacks their own errors."""
-
-    on_these: Level
-    like_these: Level
-    outer: Estimates
-    outer_suite: Estimates
-
-
 def _levels(
     table: HostTable, first: Multilevel, weights: Mapping[str, float] | None, alpha: float
-) -> _Levels:
+) -> tuple[Level, Level, Estimates, Estimates]:
+    """Give what the lines on these hosts and on hosts like these are made of, and what hosts alone say."""
     groups = groups_of(table.each, table.sessions)
     inner, outer = inner_of(table.each, groups), of_differences(table.each.estimate)
     suite = table.suite.changed(lambda part: part[:, None])
@@ -143,7 +136,6 @@ def _levels(
         weights=np.where(table.common, share, 0.0),
         margin=math.log1p(first.margin),
         correction=first.correction,
-        sign=1 if first.better == "higher" else -1,
     )
     like_these = replace(
         on_these,
@@ -151,14 +143,11 @@ def _levels(
         suite=outer_of(inner_suite, outer_suite),
         outer=True,
     )
-    return _Levels(on_these, like_these, outer, outer_suite)
+    return on_these, like_these, outer, outer_suite
 
 
-def groups_of(each: Estimates, sessions: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Put the parts of the hosts' errors in groups: hosts of equally many sessions are one.
-
-    The parts of a host without a single freedom, whose sides have unequal numbers, stand alone.
-    """
+def groups_of(each: Estimates, sessions: Integers) -> Integers:
+    """Put the parts of the hosts' errors in groups: hosts of equally many sessions are one."""
     parts = each.own_parts().errors.shape
     shared = np.unique(sessions.reshape(-1, 2), axis=0, return_inverse=True)[1]
     groups = np.full(parts, -1, dtype=np.int64)
@@ -169,7 +158,7 @@ def groups_of(each: Estimates, sessions: NDArray[np.int64]) -> NDArray[np.int64]
     return np.where(np.isnan(each.estimate)[..., None], -1, groups)
 
 
-def inner_of(each: Estimates, groups: NDArray[np.int64] | None = None) -> Estimates:
+def inner_of(each: Estimates, groups: Integers | None = None) -> Estimates:
     """Give the mean over these hosts: independent errors, a freedom for each group of hosts."""
     there = ~np.isnan(each.estimate)
     count = np.maximum(there.sum(axis=-2), 1)[..., None, :]
@@ -201,11 +190,7 @@ def _members(parts: NDArray[Any]) -> NDArray[Any]:
 
 
 def outer_of(inner: Estimates, outer: Estimates) -> Estimates:
-    """Give the estimate for hosts like these: their spread is one part of the error, `inner` the rest.
-
-    Where these hosts give no error (each has one value) the first part stands alone: it holds the
-    scatter of the hosts' sessions already.
-    """
+    """Give the estimate for hosts like these: their spread is one part of the error, `inner` the rest."""
     alone = np.isnan(inner.error)
     within = inner.own_parts()
     parts = Parts(

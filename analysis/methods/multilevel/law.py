@@ -22,13 +22,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from ...errors import UsageError
 from ...stats.arguments import counted
 from ...stats.multiplicity import Correction, adjusted, holm_steps
-from .estimates import Estimates, Floats, Parts, satterthwaite
+from ...stats.samples import Array, Flags
+from .estimates import Estimates, Parts, satterthwaite
 
 if TYPE_CHECKING:
     from ...pages.number_format import Word
@@ -51,18 +51,10 @@ class Looks:
     began with two sessions or more all looks together have at most 1.5 alpha. Looks at fewer than two
     sessions cannot decide anything; they spend nothing and are not counted.
 
-    Attributes
-    ----------
-    count : int
-        This look's number, or how many are planned.
-    rule : {"single", "planned", "growing", "always-valid"}
-        How the risk is shared.
-    division : int
-        By what alpha is divided at this look.
-    next_division : int
-        The same at the next look, for advice on how much more to measure.
-    total : float
-        The risk of all looks together, as a multiple of alpha: no more than that.
+    `count`: This look's number, or how many are planned. `rule` ({"single", "planned", "growing",
+    "always-valid"}): How the risk is shared. `division`: By what alpha is divided at this look.
+    `next_division`: The same at the next look, for advice on how much more to measure. `total`: The
+    risk of all looks together, as a multiple of alpha: no more than that.
     """
 
     count: int = 1
@@ -152,7 +144,7 @@ class Law:
     alpha: float
     always_valid: bool = False
 
-    def multiplier(self, freedom: Floats, division: Floats | float = 1.0) -> Floats:
+    def multiplier(self, freedom: Array, division: Array | float = 1.0) -> Array:
         """Give half-width over standard error, at level alpha / `division`."""
         alpha = self.alpha / np.asarray(division, dtype=np.float64)
         if not self.always_valid:
@@ -166,7 +158,7 @@ class Law:
                 np.where(np.isnan(freedom), np.nan, np.where(a < k, np.sqrt(square), np.inf))
             )
 
-    def half(self, error: Floats, freedom: Floats, parts: Parts | None = None) -> Floats:
+    def half(self, error: Array, freedom: Array, parts: Parts | None = None) -> Array:
         """Give half the width of the interval; nan where there is none, 0 where the error is 0."""
         with np.errstate(invalid="ignore", over="ignore"):
             half = np.where(error == 0, 0.0, self.multiplier(freedom) * error)
@@ -176,26 +168,40 @@ class Law:
         return np.where(np.isfinite(half), half, np.nan)
 
     def pvalue(
-        self, estimate: Floats, error: Floats, freedom: Floats, parts: Parts | None = None
-    ) -> Floats:
+        self, estimate: Array, error: Array, freedom: Array, parts: Parts | None = None
+    ) -> Array:
         """Give the two-sided p of H0: the true log ratio is 0; nan without spread or interval."""
-        return self._two_sided(estimate, error, freedom, parts)
+        known = np.asarray(error > 0)
+        # 1e150: far beyond any p of interest, and its square is a number
+        t = np.minimum(np.abs(estimate) / np.where(known, error, 1.0), 1e150)
+        if self.always_valid:
+            count = freedom + 1.0
+            k = 1.0 + count * C_SQUARED
+            r = t**2 / freedom
+            # the interval's formula solved for alpha
+            log_p = (np.log(k) + count * (np.log1p(r / k) - np.log1p(r))) / 2
+            p = np.exp(np.minimum(log_p, 0.0))
+        else:
+            p = 2.0 * stdtr(freedom, -t)
+        p = np.where(known & ~np.isnan(freedom), np.maximum(p, _LEAST), np.nan)
+        some = _in_parts(error, freedom, parts)
+        if parts is not None and some.any():
+            far = np.abs(np.broadcast_to(estimate, some.shape)[some])
+            p[some] = _pvalue_by_bound(far, _chosen(parts, some))
+        return p
 
     def pvalue_equivalent(
         self,
-        estimate: Floats,
-        error: Floats,
-        freedom: Floats,
-        margin: float | Floats,
+        estimate: Array,
+        error: Array,
+        freedom: Array,
+        margin: float | Array,
         parts: Parts | None = None,
-    ) -> Floats:
-        """Give the larger of the two one-sided p of H0: the true log ratio lies outside the margin.
-
-        It is to be held against alpha / 2. `margin` is that of the log ratio.
-        """
+    ) -> Array:
+        """Give the larger of the two one-sided p of H0: the true log ratio lies outside the margin."""
         sides = []
         for inside in (estimate + margin, margin - estimate):
-            p = self._two_sided(inside, error, freedom, parts)
+            p = self.pvalue(inside, error, freedom, parts)
             sides.append(np.where(inside > 0, p / 2, 1 - p / 2))
         return np.maximum(np.maximum(*sides), np.where(np.isnan(sides[0]), np.nan, _LEAST))
 
@@ -209,46 +215,24 @@ class Law:
             found = self.pvalue(np.array(distance), error, np.array(np.nan), parts)
         return float(found)
 
-    def _two_sided(
-        self, distance: Floats, error: Floats, freedom: Floats, parts: Parts | None
-    ) -> Floats:
-        known = np.asarray(error > 0)
-        # 1e150: far beyond any p of interest, and its square is a number
-        t = np.minimum(np.abs(distance) / np.where(known, error, 1.0), 1e150)
-        if self.always_valid:
-            count = freedom + 1.0
-            k = 1.0 + count * C_SQUARED
-            r = t**2 / freedom
-            # the interval's formula solved for alpha
-            log_p = (np.log(k) + count * (np.log1p(r / k) - np.log1p(r))) / 2
-            p = np.exp(np.minimum(log_p, 0.0))
-        else:
-            p = 2.0 * stdtr(freedom, -t)
-        p = np.where(known & ~np.isnan(freedom), np.maximum(p, _LEAST), np.nan)
-        some = _in_parts(error, freedom, parts)
-        if parts is not None and some.any():
-            far = np.abs(np.broadcast_to(distance, some.shape)[some])
-            p[some] = _pvalue_by_bound(far, _chosen(parts, some))
-        return p
 
-
-def _in_parts(error: Floats, freedom: Floats, parts: Parts | None) -> NDArray[np.bool_]:
+def _in_parts(error: Array, freedom: Array, parts: Parts | None) -> Flags:
     """Tell which errors have parts with a quantile each."""
     return np.asarray((error > 0) & np.isnan(freedom) & (parts is not None))
 
 
-def _chosen(parts: Parts, some: NDArray[np.bool_]) -> Parts:
+def _chosen(parts: Parts, some: Flags) -> Parts:
     return Parts(*(part[some] for part in parts))
 
 
-def _bound(parts: Parts, alpha: Floats) -> Floats:
+def _bound(parts: Parts, alpha: Array) -> Array:
     """Give the half-widths of Banerjee's bound at these two-sided levels, shape (n,)."""
     with np.errstate(invalid="ignore", over="ignore"):
         each = -stdtrit(parts.freedoms, alpha[:, None] / 2) * parts.errors
     return np.asarray(np.hypot.reduce(np.where(parts.errors > 0, each, 0.0), axis=-1))
 
 
-def _pvalue_by_bound(distance: Floats, parts: Parts) -> Floats:
+def _pvalue_by_bound(distance: Array, parts: Parts) -> Array:
     """Find by halving the level at which the bound's half-width is the distance."""
     low, high = np.full(distance.shape, np.log(_LEAST)), np.zeros(distance.shape)
     for _ in range(_STEPS):
@@ -266,24 +250,21 @@ class Decisions:
     benchmark's own place in its family.
     """
 
-    low: Floats
-    high: Floats
-    pvalue: Floats
-    pvalue_equivalent: Floats
-    pvalue_welch: Floats
-    pvalue_adjusted: Floats
-    pvalue_equivalent_adjusted: Floats
-    steps: Floats
-    steps_equivalent: Floats
+    low: Array
+    high: Array
+    pvalue: Array
+    pvalue_equivalent: Array
+    pvalue_welch: Array
+    pvalue_adjusted: Array
+    pvalue_equivalent_adjusted: Array
+    steps: Array
+    steps_equivalent: Array
     outcome: tuple[Word, ...]
     outcome_uncorrected: tuple[Word, ...]
 
 
 def word_by_interval(low: float, high: float, margin: float) -> Word:
-    """Read the word off an interval of the log ratio; `margin` is that of the log ratio.
-
-    Equivalent wins over faster and slower: the whole interval is inside the margin.
-    """
+    """Read the word off an interval of the log ratio; `margin` is that of the log ratio."""
     if -margin < low and high < margin:
         return "equivalent"
     return "faster" if low > 0 else "slower" if high < 0 else "undecided"  # nan decides nothing
@@ -326,14 +307,14 @@ def decide(found: Estimates, law: Law, margin: float, correction: Correction) ->
     )
 
 
-def _by_welch(found: Estimates, law: Law) -> Floats:
+def _by_welch(found: Estimates, law: Law) -> Array:
     if found.parts is None or "welch" not in found.laws:
         return np.full(found.estimate.shape, np.nan)
     return law.pvalue(found.estimate, found.error, satterthwaite(*found.parts))
 
 
 def _words(
-    estimate: Floats, pvalue: Floats, equivalent: Floats, half: Floats, alpha: float
+    estimate: Array, pvalue: Array, equivalent: Array, half: Array, alpha: float
 ) -> tuple[Word, ...]:
     words: list[Word] = []
     for e, p, q, h in zip(

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import AnalysisError
+from ...stats.samples import Array, Flags
 from .advice import Scatter, advise
 from .design import PAIRS, Design, Tables
 from .estimates import (
     Estimates,
-    Floats,
     floored,
     of_differences,
     of_sides,
@@ -108,8 +107,8 @@ class Judged:
     tables: Tables
     each: Estimates
     resolution: Resolution
-    zeroed: NDArray[np.bool_]
-    weights: Floats
+    zeroed: Flags
+    weights: Array
     law: Law
     next_law: Law
     margin: float
@@ -218,7 +217,7 @@ def _sessions(design: Design, count: int) -> int:
     return 0 if design == "confounded" else 1
 
 
-def _means(table: Floats, sign: int) -> list[float | None]:
+def _means(table: Array, sign: int) -> list[float | None]:
     """Give the geometric mean of each benchmark over the rows of a table."""
     mean = of_differences(table).estimate
     return [None if math.isnan(m) else math.exp(sign * m) for m in mean.tolist()]
@@ -243,14 +242,6 @@ def suite_lines(judged: Judged) -> tuple[Line, Line] | None:
     found = found._replace(step=np.asarray((share * judged.each.widening).sum()))
     if judged.design == "confounded":
         found = unjudged(found)
-    these = _these(judged, found)
-    half = judged.law.half(found.error, found.freedom, found.parts) + found.widening
-    half = np.where(found.error == 0, np.nan, half)
-    wide = similar_half(judged.each.estimate, weights, half, judged.law.alpha)
-    return these, similar_line(these.speedup, float(found.estimate), float(wide), judged.margin)
-
-
-def _these(judged: Judged, found: Estimates) -> Line:
     one = found.as_rows()
     d = decide(one, judged.law, judged.margin, "none")
     advice: tuple[MoreSessions, ...] = ()
@@ -259,11 +250,15 @@ def _these(judged: Judged, found: Estimates) -> Line:
         if scatter is not None:
             ones = np.ones(1)
             advice = advise(one.estimate, scatter, judged.next_law, judged.margin, (ones, ones))
-    return Line(
+    these = Line(
         **decided(one, d, 0, "these"),
         outcome=d.outcome[0],
         more_sessions=advice[0] if advice else None,
     )
+    half = judged.law.half(found.error, found.freedom, found.parts) + found.widening
+    half = np.where(found.error == 0, np.nan, half)
+    wide = similar_half(judged.each.estimate, weights, half, judged.law.alpha)
+    return these, similar_line(these.speedup, float(found.estimate), float(wide), judged.margin)
 
 
 def similar_line(speedup: float | None, centre: float, half: float, margin: float) -> Line:
@@ -286,9 +281,7 @@ def similar_line(speedup: float | None, centre: float, half: float, margin: floa
 # ---- advice
 
 
-def _advice(
-    judged: Judged, asked: NDArray[np.bool_], steps: tuple[Floats, Floats]
-) -> dict[int, MoreSessions]:
+def _advice(judged: Judged, asked: Flags, steps: tuple[Array, Array]) -> dict[int, MoreSessions]:
     """Advise on the benchmarks that are asked for, where the design and the values allow it."""
     t = judged.tables
     if judged.design == "paired":
@@ -317,7 +310,7 @@ def _advice(
     return dict(zip(np.flatnonzero(some).tolist(), found, strict=True))
 
 
-def _within(within: Floats, values: Floats) -> Floats:
+def _within(within: Array, values: Array) -> Array:
     """Give the mean over the sessions of the variance within; nan where no session knows it."""
     known = ~np.isnan(within) & ~np.isnan(values)
     count = known.sum(axis=0)

@@ -121,10 +121,7 @@ def interval_text(line: Line) -> str:
 
 
 def _decimals(line: Line) -> int:
-    """Give the decimals, 2 to 4; 0 where significant digits are to decide.
-
-    No end is rounded onto 1, or onto the other end, where three or four decimals tell them apart.
-    """
+    """Give the decimals, 2 to 4; 0 where significant digits are to decide."""
     if line.speedup is None or not 0.095 <= line.speedup < 9.995:
         return 0
     if line.low is None or line.high is None:
@@ -190,7 +187,7 @@ def chance_heading(lines: Iterable[Line]) -> str:
 
 def needed_text(count: int, noun: Unit) -> str:
     """Write a number of further sessions, or hosts, such as ``about 4 more sessions``."""
-    return f"about {count} more {noun}{'s' * (count != 1)}"
+    return f"about {figures.counted(count, f'more {noun}')}"
 
 
 def _range(more: MoreSessions) -> str:
@@ -203,11 +200,22 @@ _BENCHMARK, _VARIANT = 28, 20  # columns for names
 
 @page_of.register(Multilevel)
 def _multilevel_page(result: Multilevel) -> Page:
+    notes = [] if result.occasions is None else [result.occasions]
+    told = looks_text(result)
+    if told:
+        notes.append(told)
+    elif any(line.more_sessions for line in result.benchmarks):
+        noun = result.outermost
+        plan = "--looks 2" if noun == "host" else "--looks 2, or --always-valid"
+        notes.append(
+            f"a second look at more {noun}s is another chance to be wrong: plan it ({plan}), or a "
+            "trial that grows judges it at alpha/6"
+        )
     return Page(
         title=f"verdict: {result.candidate} against {result.baseline}",
         sections=(
             Section((Sentence(_answer(result)),)),
-            Section((_table(result), *(Sentence(text) for text in _notes(result)))),
+            Section((_table(result), *(Sentence(text) for text in notes))),
         ),
         cautions=result.cautions,
     )
@@ -228,18 +236,14 @@ def _basis(result: Multilevel) -> str:
     noun = result.outermost
     alone = "on one host" if noun == "host" else "within one session"
     basis = {
-        "paired": f"{_counted(result.sessions, noun)}, paired",
+        "paired": f"{figures.counted(result.sessions, noun)}, paired",
         "separate": f"{result.sessions_candidate} and {result.sessions_baseline} separate {noun}s",
         "one session, blocks": f"{alone}, by its blocks",
         "one session, runs": f"{alone}, by its runs",
         "confounded": f"{noun} and variant cannot be told apart",
-        "hosts": f"on hosts like these, {_counted(result.sessions, 'session')} in all",
+        "hosts": f"on hosts like these, {figures.counted(result.sessions, 'session')} in all",
     }[result.design]
     return f"{basis}; margin {100 * result.margin:g} %"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def _table(result: Multilevel) -> Table:
@@ -292,18 +296,3 @@ def _verdict(result: Multilevel, line: Line) -> tuple[Cell, ...]:
         said(line.outcome, timed=result.timed),
         note,
     )
-
-
-def _notes(result: Multilevel) -> list[str]:
-    notes = [] if result.occasions is None else [result.occasions]
-    told = looks_text(result)
-    if told:
-        notes.append(told)
-    elif any(line.more_sessions for line in result.benchmarks):
-        noun = result.outermost
-        plan = "--looks 2" if noun == "host" else "--looks 2, or --always-valid"
-        notes.append(
-            f"a second look at more {noun}s is another chance to be wrong: plan it ({plan}), or a "
-            "trial that grows judges it at alpha/6"
-        )
-    return notes

@@ -25,14 +25,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import fdtrc
 
 from ...data.pair import session_order
 from ...stats.arguments import stream
-from ...stats.samples import clock_step
-from .design import PAIRS, Codes, Layout, Side, Tables
-from .estimates import FLAT, Floats, of_differences
+from ...stats.samples import Array, Flags, Indices, Integers, clock_step
+from .design import PAIRS, Layout, Side, Tables, session_cells
+from .estimates import FLAT, of_differences
 
 if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
@@ -48,29 +47,21 @@ EXACT = frozenset(
 class Resolution:
     """The clock's step and what follows from it, arrays over the benchmarks; nan where it is unknown.
 
-    Attributes
-    ----------
-    step : array
-        The smallest difference between two values, in their unit.
-    sources : tuple of {"exact", "runs", "other benchmarks"} or None
-        How it is known.
-    log : array
-        The same on the log scale, at the smaller of both means.
-    floor_ours, floor_theirs : array
-        The least standard error of each side's mean.
-    added : array
-        What is added to half-widths: 0 or `log`.
+    `step`: The smallest difference between two values, in their unit. `sources` (tuple of {"exact",
+    "runs", "other benchmarks"} or None): How it is known. `log`: The same on the log scale, at the
+    smaller of both means. `floor_ours`, `floor_theirs`: The least standard error of each side's
+    mean. `added`: What is added to half-widths: 0 or `log`.
     """
 
-    step: Floats
+    step: Array
     sources: tuple[Source | None, ...]
-    log: Floats
-    floor_ours: Floats
-    floor_theirs: Floats
-    added: Floats
+    log: Array
+    floor_ours: Array
+    floor_theirs: Array
+    added: Array
 
     @property
-    def floor(self) -> Floats:
+    def floor(self) -> Array:
         """The least standard error of the difference."""
         return np.hypot(self.floor_ours, self.floor_theirs)
 
@@ -78,18 +69,13 @@ class Resolution:
 def resolution_of(
     layout: Layout,
     tables: Tables,
-    samples: Sequence[tuple[Floats, Floats]],
+    samples: Sequence[tuple[Array, Array]],
     *,
     sign: int,
     unit: str,
-    zeroed: NDArray[np.bool_],
+    zeroed: Flags,
 ) -> Resolution:
-    """Find the clock's step of each benchmark.
-
-    In this order: 1 of what is counted (bytes, events); the greatest step of which all differences
-    between the runs of both sides are multiples, if some two runs are equal; the least of these of the
-    other benchmarks; else it is unknown.
-    """
+    """Find the clock's step of each benchmark."""
     step, sources = _steps([np.concatenate(both) for both in samples], unit)
     means = (sign * of_differences(table).estimate for table in (tables.ours, tables.theirs))
     with np.errstate(invalid="ignore"):  # nan, where the step is unknown or a side has no mean
@@ -107,7 +93,7 @@ def resolution_of(
     )
 
 
-def _steps(values: Sequence[Floats], unit: str) -> tuple[Floats, tuple[Source | None, ...]]:
+def _steps(values: Sequence[Array], unit: str) -> tuple[Array, tuple[Source | None, ...]]:
     found = np.full(len(values), np.nan)
     sources: list[Source | None] = [None] * len(values)
     for k, runs in enumerate(values):
@@ -123,7 +109,7 @@ def _steps(values: Sequence[Floats], unit: str) -> tuple[Floats, tuple[Source | 
     return found, tuple(sources)
 
 
-def _rounding(layout: Layout) -> list[tuple[Floats, Floats]]:
+def _rounding(layout: Layout) -> list[tuple[Array, Array]]:
     """Give of each side the sum over its values of 1 / runs, and how many values there are."""
     b = layout.benchmarks
     if layout.design == "one session, runs":
@@ -149,7 +135,7 @@ def _rounding(layout: Layout) -> list[tuple[Floats, Floats]]:
     ]
 
 
-def _counts(side: Side, row: Codes, layout: Layout) -> Codes:
+def _counts(side: Side, row: Integers, layout: Layout) -> Integers:
     rows = 1 + max(
         int(one.max()) for s in (layout.ours, layout.theirs) for one in (s.session, s.block)
     )
@@ -158,7 +144,7 @@ def _counts(side: Side, row: Codes, layout: Layout) -> Codes:
     return found.reshape(rows, layout.benchmarks)
 
 
-def _spread(layout: Layout) -> Floats:
+def _spread(layout: Layout) -> Array:
     """Give the standard deviation of the logs of all runs, each side about its mean."""
     squares, sides = np.zeros(layout.benchmarks), np.zeros(layout.benchmarks)
     for side in (layout.ours, layout.theirs):
@@ -176,27 +162,18 @@ def _spread(layout: Layout) -> Floats:
 LEAST = 8  # sessions; with fewer nothing is seen
 ORDERS = 999
 RISK = 0.01  # of one series of sessions; two sides share it
-_SEED = 20_261_124
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dependence:
     """How sessions resemble their neighbours.
 
-    Attributes
-    ----------
-    lag1 : float
-        Mean over the benchmarks of the autocorrelation of session values that follow each other.
-    pvalue : float
-        One-sided, of "sessions are exchangeable", by 999 other orders of the sessions.
-    sessions, benchmarks : int
-        How many it rests on.
-    side : {"candidate", "baseline"} or None
-        Where sides have sessions of their own: of which these are, the surer one. The risk of the
-        caution is then halved.
-    factor : float
-        By how much the intervals would have to be wider, roughly: sqrt((1 + rho) / (1 - rho)) with
-        rho = lag1 + (1 + 3 lag1) / sessions, between 0 and .98.
+    `lag1`: Mean over the benchmarks of the autocorrelation of session values that follow each
+    other. `pvalue`: One-sided, of "sessions are exchangeable", by 999 other orders of the sessions.
+    `sessions`, `benchmarks`: How many it rests on. `side` ({"candidate", "baseline"} or None):
+    Where sides have sessions of their own: of which these are, the surer one. The risk of the
+    caution is then halved. `factor`: By how much the intervals would have to be wider, roughly:
+    sqrt((1 + rho) / (1 - rho)) with rho = lag1 + (1 + 3 lag1) / sessions, between 0 and .98.
     """
 
     lag1: float
@@ -213,7 +190,7 @@ class Dependence:
 
 
 def dependence_of(
-    values: Floats, *, side: Literal["candidate", "baseline"] | None = None
+    values: Array, *, side: Literal["candidate", "baseline"] | None = None
 ) -> Dependence | None:
     """Test the session values of all benchmarks; None with fewer than eight sessions of any."""
     there = ~np.isnan(values)
@@ -224,10 +201,10 @@ def dependence_of(
     ]
     if not columns:
         return None
-    keys = stream(_SEED, "order of sessions").random((ORDERS, values.shape[0]))
+    keys = stream(20_261_124, "order of sessions").random((ORDERS, values.shape[0]))
     observed = np.zeros(1)
     others = np.zeros(ORDERS)
-    orders: dict[bytes, NDArray[np.intp]] = {}
+    orders: dict[bytes, Indices] = {}
     for rows, column in columns:
         known = rows.tobytes()
         if known not in orders:
@@ -251,11 +228,7 @@ def dependence_of(
 def dependence_in(
     layout: Layout, tables: Tables, candidate: PerformanceMatrix, baseline: PerformanceMatrix
 ) -> Dependence | None:
-    """Test the sessions of a design: their differences where sides are paired, else each side's.
-
-    None where the order of the sessions in time is not known, or one side's is not, and where hosts
-    stand for sessions.
-    """
+    """Test the sessions of a design: their differences where sides are paired, else each side's."""
     if layout.outermost != "session":
         return None
     if layout.design == "paired":
@@ -273,9 +246,7 @@ def dependence_in(
     return min(known, key=lambda one: one.pvalue, default=None)
 
 
-def _places(
-    layout: Layout, matrix: PerformanceMatrix, rows: NDArray[np.int64]
-) -> NDArray[np.intp] | None:
+def _places(layout: Layout, matrix: PerformanceMatrix, rows: Integers) -> Indices | None:
     """Give the rows of a table in the order of time; `rows` are the sessions that they belong to."""
     order = {str(label): place for place, label in enumerate(session_order(matrix))}
     places = [order.get(layout.labels[row]) for row in rows.tolist()]
@@ -283,7 +254,7 @@ def _places(
     return np.argsort(known) if len(known) == len(places) else None
 
 
-def _lag1(values: Floats) -> Floats:
+def _lag1(values: Array) -> Array:
     """Give the lag-1 autocorrelation of each row."""
     centred = values - values.mean(axis=1, keepdims=True)
     return np.asarray((centred[:, :-1] * centred[:, 1:]).sum(axis=1) / (centred**2).sum(axis=1))
@@ -303,16 +274,8 @@ class TwoSpeeds(NamedTuple):
     by_side: bool
 
 
-def two_speeds(ours: Floats, theirs: Floats, within: float, freedom: int) -> TwoSpeeds | None:
-    """Tell whether a benchmark's cells lie at two speeds; None where they do not.
-
-    The cells are sorted and split in two groups of at least two where that leaves the least sum of
-    squares. They lie at two speeds where the groups are 20 standard errors of a cell apart, and vary
-    within themselves by no more than runs do: F test above .01.
-
-    From eight cells on, groups that are the two sides are the difference that is looked for, and no
-    chance of sessions; below that nothing tells them apart.
-    """
+def two_speeds(ours: Array, theirs: Array, within: float, freedom: int) -> TwoSpeeds | None:
+    """Tell whether a benchmark's cells lie at two speeds; None where they do not."""
     cells = np.concatenate([ours, theirs])
     if cells.size < 4 or freedom < 1 or not within > FLAT**2:
         return None
@@ -330,7 +293,7 @@ def two_speeds(ours: Floats, theirs: Floats, within: float, freedom: int) -> Two
     return None if by_side and cells.size >= _TELLING else TwoSpeeds(distance, by_side)
 
 
-def _split(cells: Floats) -> int:
+def _split(cells: Array) -> int:
     """Give the size of the lower group of the best split of sorted cells."""
     n = cells.size
     sizes = np.arange(2, n - 1)
@@ -340,11 +303,11 @@ def _split(cells: Floats) -> int:
     return int(sizes[int(between.argmax())])
 
 
-def speeds_of(layout: Layout, zeroed: NDArray[np.bool_]) -> dict[int, TwoSpeeds]:
+def speeds_of(layout: Layout, zeroed: Flags) -> dict[int, TwoSpeeds]:
     """Look at every benchmark of a design by sessions: benchmark -> its two speeds, if it has them."""
     if layout.outermost != "session" or layout.design not in ("paired", "separate"):
         return {}
-    ours, theirs = (_Cells.of(layout, side) for side in (layout.ours, layout.theirs))
+    ours, theirs = (session_cells(layout, side) for side in (layout.ours, layout.theirs))
     both = (ours.runs > 0) & (theirs.runs > 0)
     used = [both, both] if layout.design == "paired" else [ours.runs > 0, theirs.runs > 0]
     found = {}
@@ -361,23 +324,3 @@ def speeds_of(layout: Layout, zeroed: NDArray[np.bool_]) -> dict[int, TwoSpeeds]
         if speeds is not None:
             found[k] = speeds
     return found
-
-
-class _Cells(NamedTuple):
-    """Runs, mean logs and sums of squares about them, each of the shape (sessions, benchmarks)."""
-
-    runs: NDArray[np.int64]
-    mean: Floats
-    squares: Floats
-
-    @classmethod
-    def of(cls, layout: Layout, side: Side) -> _Cells:
-        shape = len(layout.labels), layout.benchmarks
-        cell = side.session * layout.benchmarks + side.benchmark
-        logs = np.log(np.where(side.values > 0, side.values, 1.0))
-        runs = np.bincount(cell, minlength=shape[0] * shape[1]).astype(np.int64)
-        mean = np.bincount(cell, logs, minlength=runs.size) / np.maximum(runs, 1)
-        squares: Floats = np.asarray(
-            np.bincount(cell, (logs - mean[cell]) ** 2, minlength=runs.size), dtype=np.float64
-        )
-        return cls(runs.reshape(shape), mean.reshape(shape), squares.reshape(shape))

@@ -18,21 +18,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from ...data.matrix import PerformanceMatrix
 from ...data.pair import Centre, Mean, check_means
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...stats.arguments import counted, door
-from ...stats.samples import read_only
+from ...stats.samples import Array, read_only
 from .cautions import interval_cautions, pair_cautions, scope_cautions, unit_cautions
 from .coverage import KnownCoverage, known_coverage
 from .draws import Comparison, Draws, compare, draw, jackknife, standard_error, strata_sizes
 from .result import INTERVALS, SIDES, BootstrapInterval, Interval, Sides
 from .units import UNITS, Question, Unit, Units, ask, exchangeable_units
 
-Array = NDArray[np.float64]
 Tails = tuple[float | None, float | None]
 
 _TIE = 1e-12  # of the ratio: replicates this close to the observed one are equal to it
@@ -50,10 +48,7 @@ def interval_ends(
     tails: Tails,
     corrections: tuple[float, float] | None = None,
 ) -> tuple[float, float]:
-    """Give both ends for the risks left below and above; None leaves an end open.
-
-    `corrections` are what `bca_corrections` gives, for those who ask for several ends.
-    """
+    """Give both ends for the risks left below and above; None leaves an end open."""
     low_tail, high_tail = tails
     if interval == "studentized":
         return _studentized(ratio, drawn, comparison, tails)
@@ -72,11 +67,7 @@ def interval_ends(
 def bca_corrections(
     comparison: Comparison, *, ratio: float, replicates: Array
 ) -> tuple[float, float]:
-    """Give z0 and a of BCa: the bias by the share below, the acceleration by the jackknife.
-
-    Every stratum is jackknifed around its own mean, and weighs by its size (for equal sizes
-    equation 14.15 of [1] over all strata).
-    """
+    """Give z0 and a of BCa: the bias by the share below, the acceleration by the jackknife."""
     margin = _TIE * ratio
     below = np.count_nonzero(replicates < ratio - margin)
     equal = np.count_nonzero(np.abs(replicates - ratio) <= margin)
@@ -162,10 +153,7 @@ def ratios_of(ratio: float, shifts: Array) -> Array:
 
 
 def _larger_units(question: Question) -> Iterator[tuple[Units, float]]:
-    """Give the larger units that are known, with their standard error over that of the drawn ones.
-
-    Nothing for medians, whose standard error is not known, and where a stratum has one unit.
-    """
+    """Give the larger units that are known, with their standard error over that of the drawn ones."""
     a, b = question.pair.candidate, question.pair.baseline
 
     def error(of: Units) -> float | None:

@@ -91,11 +91,7 @@ _LEVEL = 0.05  # the smallest possible p is compared with it
 def assignment_cautions(
     result: RandomizationTest, units: Units, *, constant: bool, partial: bool
 ) -> Iterator[Caution]:
-    """Say what the assignments can show, and which of them took part.
-
-    `constant` says that all give the same ratio, `partial` that some would leave a benchmark
-    without runs on one side.
-    """
+    """Say what the assignments can show, and which of them took part."""
     count = result.resamples
     if constant and not result.exact and count == 1:
         yield Caution("one-assignment", "one assignment says nothing: take more resamples")
@@ -149,11 +145,7 @@ _NOISE = {
 
 
 def interval_cautions(
-    result: BootstrapInterval,
-    comparison: Comparison,
-    known: KnownCoverage | None,
-    *,
-    redrawn: int,
+    result: BootstrapInterval, comparison: Comparison, known: KnownCoverage | None, *, redrawn: int
 ) -> Iterator[Caution]:
     """Say what such intervals held, where the data give too little spread, what draws leave open."""
     yield _coverage_caution(result, comparison.units, known)
@@ -235,10 +227,7 @@ def _coverage_caution(
 def scope_cautions(
     units: Units, interval: Interval, larger: Iterable[tuple[Units, float]]
 ) -> Iterator[Caution]:
-    """Say what no interval of this kind covers; the table has figures for percentile intervals.
-
-    `larger` holds larger units and by what factor the standard error grows when they are drawn.
-    """
+    """Say what no interval of this kind covers; the table has figures for percentile intervals."""
     figured = interval == "percentile"
     if units.unit != "session":
         yield Caution(
@@ -285,11 +274,7 @@ _OF_PASSES = {"passes-equal", "few-passes", "rounds-vary-more"}
 def pass_cautions(
     runs: Sequence[int], combinations: int, rounds: float | None
 ) -> Iterator[Caution]:
-    """Say what the passes of one system cannot show.
-
-    `combinations` counts the different passes; `rounds` is the spread of whole rounds over that of
-    the passes, None where it is not known.
-    """
+    """Say what the passes of one system cannot show."""
     if combinations == 1:
         single = all(m == 1 for m in runs)
         why = "there is one run of each benchmark" if single else "the runs of each are all equal"
@@ -314,11 +299,7 @@ def pass_cautions(
 def system_cautions(
     systems: Sequence[EmpiricalDistribution], left_out: Iterable[Caution]
 ) -> Iterator[Caution]:
-    """Say what holds for systems side by side, with their names.
-
-    Two systems may bear one name, such as a variant of two trials. What is said of their passes is
-    then told apart by their places.
-    """
+    """Say what holds for systems side by side, with their names."""
     yield from left_out
     names = [system.name for system in systems]
     for k, system in enumerate(systems):

@@ -22,21 +22,12 @@ _TABLE = "analysis/methods/resampling/coverage.json"
 class KnownCoverage:
     """The coverage of an interval in the largest cell of the table that promises no more.
 
-    Attributes
-    ----------
-    coverage : float
-        The share of simulated suites whose interval held the truth, under the noise that gave less.
-    error : float
-        Its Monte Carlo standard error.
-    suites : int
-        How many were simulated.
-    benchmarks, runs : int
-        The cell. For whole units `runs` is their number (on each side, or together where each
-        holds both variants) and `benchmarks` is 1, because the suite moves as one.
-    design : {"runs", "units", "pairs"}
-        What was resampled.
-    others : tuple of (str, float)
-        The coverage under each noise that was simulated.
+    `coverage`: The share of simulated suites whose interval held the truth, under the noise that
+    gave less. `error`: Its Monte Carlo standard error. `suites`: How many were simulated.
+    `benchmarks`, `runs`: The cell. For whole units `runs` is their number (on each side, or
+    together where each holds both variants) and `benchmarks` is 1, because the suite moves as one.
+    `design` ({"runs", "units", "pairs"}): What was resampled. `others`: The coverage under each
+    noise that was simulated.
     """
 
     coverage: float

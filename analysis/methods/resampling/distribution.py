@@ -18,22 +18,18 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...data.matrix import PerformanceMatrix
 from ...data.pair import Mean, check_means, match, suite_mean
 from ...errors import AnalysisError, InsufficientDataError
 from ...pages.model import Caution, merged
 from ...stats.arguments import counted, door, stream
-from ...stats.samples import read_only
+from ...stats.samples import Array, read_only
 from .cautions import pass_cautions, system_cautions
 from .result import DistributionComparison, EmpiricalDistribution
 
-Array = NDArray[np.float64]
-
 _SMALLEST, _LARGEST = 1e-300, 1e305
 _COUNTABLE = 2**53  # larger numbers of combinations are not told
-_ROUNDS = 5  # the fewest whole rounds whose spread is compared with that of the draws
 
 
 @door
@@ -261,7 +257,7 @@ def _round_spread(matrix: PerformanceMatrix, mean: Mean, values: Array) -> float
         for session, row, form in zip(sessions, matrix.blocks, forms, strict=True)
     ]
     whole = [key for key in rounds[0] if all(key in row for row in rounds[1:])]
-    if len(whole) < _ROUNDS:
+    if len(whole) < 5:  # the fewest whole rounds whose spread is compared with that of the draws
         return None
     averaged = np.array([[row[key] for key in whole] for row in rounds]).mean(axis=0)
     drawn = float(np.log(values).std())

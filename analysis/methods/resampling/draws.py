@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 
 from ...errors import AnalysisError
 from ...stats.arguments import stream
+from ...stats.samples import Array, Flags, Integers
 
 if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
     from ...data.pair import Centre, Mean
     from .units import Question, Units
 
-Array = NDArray[np.float64]
 
 _FAR = 1e300  # values further from their side's smallest one weigh nothing in a harmonic mean
 
@@ -145,7 +145,6 @@ def weighted_medians(z: Array, weights: NDArray[Any]) -> Array:
 _CHUNK = 4096  # resamples
 _CELLS = 1 << 20  # units x resamples, where units are drawn
 _ROUNDING = 1e-12  # a variance this small beside its sum of squares is rounding
-_TRIES = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -281,12 +280,7 @@ class _RunSource:
         return moved, spread
 
     def _medians(self, size: int) -> Array:
-        """Draw medians by their exact law, without drawing the runs.
-
-        The k-th smallest of m draws from m values is the value number floor(m U) with U the k-th
-        smallest of m uniform numbers, which is Beta(k, m - k + 1); for even m the next one is
-        1 - (1 - U) V ** (1 / (m - k)).
-        """
+        """Draw medians by their exact law, without drawing the runs."""
         moved = np.empty((len(self._ordered), size))
         for i, (ordered, pair) in enumerate(zip(self._ordered, self._generators, strict=True)):
             m = ordered.size
@@ -319,7 +313,7 @@ def _draw_units(
     for part in _parts(shifts.size, max(64, _CELLS // count)):
         weights = np.zeros((part.stop - part.start, count))
         redo = np.arange(weights.shape[0])
-        for _ in range(_TRIES):
+        for _ in range(1000):
             for group, rng in zip(groups, streams, strict=True):
                 size = group.size
                 drawn = rng.multinomial(size, np.full(size, 1 / size), redo.size)
@@ -368,9 +362,7 @@ def _unit_sources(comparison: Comparison) -> list[_UnitSource]:
 class _UnitSource:
     """Moves of one side's centres when whole units are drawn."""
 
-    def __init__(
-        self, side: Side, where: tuple[NDArray[np.int64], ...], count: int, m: int
-    ) -> None:
+    def __init__(self, side: Side, where: tuple[Integers, ...], count: int, m: int) -> None:
         self._side = side
         self._where = where
         self._m = m
@@ -379,7 +371,7 @@ class _UnitSource:
         self._sums = np.array([np.bincount(k, weights=d, minlength=count) for k, d in pairs])
         self._numbers = np.array([np.bincount(k, minlength=count) for k, _ in pairs], np.float64)
 
-    def complete(self, weights: Array) -> NDArray[np.bool_]:
+    def complete(self, weights: Array) -> Flags:
         """Tell which resamples hold a run of every benchmark; weights are (resamples, units)."""
         return np.asarray((weights @ self._numbers.T > 0.5).all(axis=1))
 
@@ -430,10 +422,7 @@ def jackknife(comparison: Comparison) -> list[Array]:
 
 @np.errstate(all="ignore")  # who uses the numbers looks whether they are finite
 def standard_error(comparison: Comparison) -> float:
-    """Give the standard error of the log ratio by the delta method; not for medians.
-
-    Every stratum needs 2 units.
-    """
+    """Give the standard error of the log ratio by the delta method; not for medians."""
     units = comparison.units
     if units.unit == "run":
         variance = 0.0

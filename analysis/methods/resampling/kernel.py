@@ -13,34 +13,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...stats.compiled import kernel
+from ...stats.samples import Array, Integers
 
 IDENTITY, LOGARITHM, RECIPROCAL = 0, 1, 2
 TRIES = 100  # draws for each assignment wanted, before missing runs are called too many
-Floats = NDArray[np.float64]
-Numbers = NDArray[np.int64]
-Flags = NDArray[np.uint8]
+Marks = NDArray[np.uint8]
 
 
 class Runs(NamedTuple):
     """The pooled runs of both sides, benchmark after benchmark.
 
-    Attributes
-    ----------
-    values : float array
-        Inside each benchmark in ascending order, for the medians.
-    owner : int array
-        For each value, what is assigned with it: its place among the labels.
-    starts : int array
-        Where each benchmark starts, and where the last one ends.
-    median : bool
-        Whether a benchmark's centre is its median; otherwise its mean.
-    outer : int
-        What happens to a centre before it is summed: one of the three codes above.
+    `values`: Inside each benchmark in ascending order, for the medians. `owner`: For each value,
+    what is assigned with it: its place among the labels. `starts`: Where each benchmark starts, and
+    where the last one ends. `median`: Whether a benchmark's centre is its median; otherwise its
+    mean. `outer`: What happens to a centre before it is summed: one of the three codes above.
     """
 
-    values: Floats
-    owner: Numbers
-    starts: Numbers
+    values: Array
+    owner: Integers
+    starts: Integers
     median: bool
     outer: int
 
@@ -66,7 +57,7 @@ def _transformed(value: float, outer: int) -> float:
 
 
 @kernel
-def _nth(runs: Runs, taken: Flags, side: int, at: int, before: int, n: int) -> float:
+def _nth(runs: Runs, taken: Marks, side: int, at: int, before: int, n: int) -> float:
     """Give the n-th run, from 0, of one side; `before` of its runs stand before place `at`."""
     j = at
     if before > n:
@@ -83,7 +74,7 @@ def _nth(runs: Runs, taken: Flags, side: int, at: int, before: int, n: int) -> f
 
 
 @kernel
-def _medians(runs: Runs, i: int, taken: Flags) -> tuple[float, float, bool]:
+def _medians(runs: Runs, i: int, taken: Marks) -> tuple[float, float, bool]:
     """Give both sides' transformed medians on benchmark i, and whether both have runs."""
     start, stop = runs.starts[i], runs.starts[i + 1]
     # both medians lie near the middle of the pool: count up to it, and search from there
@@ -108,7 +99,7 @@ def _medians(runs: Runs, i: int, taken: Flags) -> tuple[float, float, bool]:
 
 
 @kernel
-def _means(runs: Runs, i: int, taken: Flags) -> tuple[float, float, bool]:
+def _means(runs: Runs, i: int, taken: Marks) -> tuple[float, float, bool]:
     """Give both sides' transformed means on benchmark i, and whether both have runs."""
     start, stop = runs.starts[i], runs.starts[i + 1]
     ours = 0
@@ -126,7 +117,7 @@ def _means(runs: Runs, i: int, taken: Flags) -> tuple[float, float, bool]:
 
 
 @kernel
-def _both_sides(runs: Runs, i: int, taken: Flags) -> tuple[float, float, bool]:
+def _both_sides(runs: Runs, i: int, taken: Marks) -> tuple[float, float, bool]:
     """Give both sides' transformed centres on benchmark i, and whether both have runs."""
     if runs.median:
         return _medians(runs, i, taken)
@@ -134,7 +125,7 @@ def _both_sides(runs: Runs, i: int, taken: Flags) -> tuple[float, float, bool]:
 
 
 @kernel
-def _next_choice(chosen: Numbers, taken: Flags, total: int) -> bool:
+def _next_choice(chosen: Integers, taken: Marks, total: int) -> bool:
     """Go to the next choice in the order of the alphabet; False after the last one."""
     size = chosen.size
     k = size - 1
@@ -153,7 +144,7 @@ def _next_choice(chosen: Numbers, taken: Flags, total: int) -> bool:
 
 
 @kernel
-def _choose(rng: np.random.Generator, order: Numbers, taken: Flags, size: int) -> None:
+def _choose(rng: np.random.Generator, order: Integers, taken: Marks, size: int) -> None:
     """Take `size` of the numbers in `order` at random, by the first steps of a shuffle.
 
     The order that the last call left is as good a start as any: a shuffle of it is uniform.
@@ -169,7 +160,7 @@ def _choose(rng: np.random.Generator, order: Numbers, taken: Flags, size: int) -
 
 
 @kernel
-def all_splits(runs: Runs, size: int, out_a: Floats, out_b: Floats) -> None:
+def all_splits(runs: Runs, size: int, out_a: Array, out_b: Array) -> None:
     """Fill in every split of one benchmark's runs that gives the candidate `size` of them."""
     total = runs.values.size
     chosen = np.arange(size)
@@ -182,7 +173,7 @@ def all_splits(runs: Runs, size: int, out_a: Floats, out_b: Floats) -> None:
 
 @kernel
 def add_drawn(
-    drawn: NDArray[np.uint16], table_a: Floats, table_b: Floats, out_a: Floats, out_b: Floats
+    drawn: NDArray[np.uint16], table_a: Array, table_b: Array, out_a: Array, out_b: Array
 ) -> None:
     """Add the drawn entries of a benchmark's table of splits."""
     for r in range(drawn.size):
@@ -192,7 +183,7 @@ def add_drawn(
 
 @kernel
 def add_shuffled(
-    rng: np.random.Generator, runs: Runs, size: int, out_a: Floats, out_b: Floats
+    rng: np.random.Generator, runs: Runs, size: int, out_a: Array, out_b: Array
 ) -> None:
     """Add random splits of one benchmark's runs that give the candidate `size` of them."""
     total = runs.values.size
@@ -206,7 +197,7 @@ def add_shuffled(
 
 
 @kernel
-def _joint(runs: Runs, taken: Flags) -> tuple[float, float, bool]:
+def _joint(runs: Runs, taken: Marks) -> tuple[float, float, bool]:
     """Sum both sides' centres over the benchmarks under one assignment of the units."""
     a = b = 0.0
     for i in range(runs.starts.size - 1):
@@ -219,7 +210,7 @@ def _joint(runs: Runs, taken: Flags) -> tuple[float, float, bool]:
 
 
 @kernel
-def joint_all(runs: Runs, design: Design, out_a: Floats, out_b: Floats) -> int:
+def joint_all(runs: Runs, design: Design, out_a: Array, out_b: Array) -> int:
     """Fill in every assignment of the units that leaves no benchmark empty; give their number."""
     pool, size, pairs = design
     taken = np.zeros(pool + 2 * pairs, np.uint8)
@@ -243,7 +234,7 @@ def joint_all(runs: Runs, design: Design, out_a: Floats, out_b: Floats) -> int:
 
 @kernel
 def joint_shuffled(
-    rng: np.random.Generator, runs: Runs, design: Design, out_a: Floats, out_b: Floats
+    rng: np.random.Generator, runs: Runs, design: Design, out_a: Array, out_b: Array
 ) -> int:
     """Fill in random assignments of the units that leave no benchmark empty; give their number.
 
@@ -271,7 +262,6 @@ def joint_shuffled(
     return done
 
 
-Array = NDArray[np.float64]
 State = NDArray[np.uint64]
 
 TABLE = 4096  # sums in one table: 32 KiB, so that it stays close to the processor
@@ -305,6 +295,22 @@ def _sums(values: Array, draws: int) -> Array:
 
 
 @kernel
+def _next_word(
+    s0: np.uint64, s1: np.uint64, s2: np.uint64, s3: np.uint64
+) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64, np.uint64]:
+    """Give 64 random bits, and the four words of the state after them."""
+    t = s0 + s3
+    word = ((t << _A) | (t >> _A2)) + s0
+    t = s1 << _B
+    s2 ^= s0
+    s3 ^= s1
+    s1 ^= s2
+    s0 ^= s3
+    s2 ^= t
+    return word, s0, s1, s2, (s3 << _C) | (s3 >> _C2)
+
+
+@kernel
 def resampled_means(values: Array, state: State, means: Array) -> None:
     """Fill `means` with means of as many values as there are, drawn with replacement.
 
@@ -327,15 +333,7 @@ def resampled_means(values: Array, state: State, means: Array) -> None:
         for k in range(pairs + 1):
             if k == pairs and not odd and rest == 0:
                 break
-            t = s0 + s3
-            word = ((t << _A) | (t >> _A2)) + s0
-            t = s1 << _B
-            s2 ^= s0
-            s3 ^= s1
-            s1 ^= s2
-            s0 ^= s3
-            s2 ^= t
-            s3 = (s3 << _C) | (s3 >> _C2)
+            word, s0, s1, s2, s3 = _next_word(s0, s1, s2, s3)
             upper, lower = word >> _HALF, word & _LOW
             if k < pairs:
                 high += table[(upper * size) >> _HALF]
@@ -370,15 +368,7 @@ def resampled_spreads(values: Array, state: State, means: Array, squares: Array)
         word = np.uint64(0)
         for k in range(looks):
             if k % 2 == 0:
-                t = s0 + s3
-                word = ((t << _A) | (t >> _A2)) + s0
-                t = s1 << _B
-                s2 ^= s0
-                s3 ^= s1
-                s1 ^= s2
-                s0 ^= s3
-                s2 ^= t
-                s3 = (s3 << _C) | (s3 >> _C2)
+                word, s0, s1, s2, s3 = _next_word(s0, s1, s2, s3)
                 bits = word >> _HALF
             else:
                 bits = word & _LOW

@@ -299,12 +299,13 @@ def interval_details(interval: BootstrapInterval) -> Table:
         ("", interval.unit_counts),
         ("data", f"{n} benchmark{'s' * (n > 1)} x {count} run{'s' * (most > 1)} on each side"),
     ]
-    return Table(
-        name="interval",
-        columns=(Column("", "left"), Column("", "left")),
-        rows=tuple(row for row in rows if row[1]),
-        headed=False,
-    )
+    return _details("interval", rows)
+
+
+def _details(name: str, rows: list[tuple[Cell, Cell]]) -> Table:
+    """Set labels and what is known; a row without anything is left out."""
+    both = (Column("", "left"),) * 2
+    return Table(name=name, columns=both, rows=tuple(row for row in rows if row[1]), headed=False)
 
 
 @page_of.register(RandomizationTest)
@@ -336,12 +337,7 @@ def randomization_details(test: RandomizationTest) -> Table:
             f"{figures.significant(high, 4)}",
         ),
     ]
-    return Table(
-        name="test",
-        columns=(Column("", "left"), Column("", "left")),
-        rows=tuple(row for row in rows if row[1]),
-        headed=False,
-    )
+    return _details("test", rows)
 
 
 def _assignments(test: RandomizationTest) -> str:

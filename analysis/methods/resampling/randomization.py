@@ -19,12 +19,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...data.matrix import PerformanceMatrix
 from ...data.pair import Centre, Mean, check_means
 from ...errors import AnalysisError, UsageError
 from ...stats.arguments import counted, door, stream
+from ...stats.samples import Array, read_only
 from .cautions import assignment_cautions, pair_cautions, unit_cautions
 from .result import Alternative, RandomizationTest
 from .units import Question, Unit, Units, ask
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from .kernel import Design, Runs
 
 
-Floats = NDArray[np.float64]
 _TABLE = 5000  # splits of one benchmark that are listed once and then looked up
 _COUNTABLE = 2**53  # larger numbers of assignments are given by their logarithm
 
@@ -50,7 +49,7 @@ class Reassigned:
     """
 
     observed: float
-    logs: Floats
+    logs: Array
     exact: bool
     assignments: int | None
     log10_assignments: float
@@ -61,14 +60,14 @@ class Reassigned:
 class _Suite:
     """Both sides' values, ready to be summed: see `_suite`."""
 
-    ours: list[Floats]
-    theirs: list[Floats]
+    ours: list[Array]
+    theirs: list[Array]
     names: tuple[str, ...]
     mean: Mean
     median: bool
     outer: int
 
-    def logs(self, a: Floats, b: Floats) -> Floats:
+    def logs(self, a: Array, b: Array) -> Array:
         """Turn both sides' sums over benchmarks into logarithms of ratios, in place."""
         with np.errstate(all="ignore"):
             if self.mean == "geometric":
@@ -97,7 +96,7 @@ def _suite(question: Question) -> _Suite:
     if mean != "geometric":
         scales = [math.sqrt(min(scales)) * math.sqrt(max(scales))] * len(scales)
 
-    def ready(rows: tuple[Floats, ...]) -> list[Floats]:
+    def ready(rows: tuple[Array, ...]) -> list[Array]:
         with np.errstate(all="ignore"):  # what overflows here is refused as a ratio
             if centre != "runs" or mean == "arithmetic":
                 return [x / scale for x, scale in zip(rows, scales, strict=True)]
@@ -118,18 +117,17 @@ def _suite(question: Question) -> _Suite:
     )
 
 
-def _log_ratio(values: Floats, scale: float) -> Floats:
+def _log_ratio(values: Array, scale: float) -> Array:
     """Give log(values / scale) to full precision, however far apart they are."""
     fraction, exponent = np.frexp(values)
     scale_fraction, scale_exponent = math.frexp(scale)
-    logs: Floats = np.log(fraction / scale_fraction) + (exponent - scale_exponent) * math.log(2)
-    return logs
+    return np.asarray(np.log(fraction / scale_fraction) + (exponent - scale_exponent) * math.log(2))
 
 
 def _observed(suite: _Suite) -> float:
     from .kernel import LOGARITHM, RECIPROCAL
 
-    def total(rows: list[Floats]) -> Floats:
+    def total(rows: list[Array]) -> Array:
         with np.errstate(all="ignore"):
             centres = np.array([np.median(x) if suite.median else x.mean() for x in rows])
             if suite.outer == LOGARITHM:
@@ -179,7 +177,7 @@ def _by_benchmark(suite: _Suite, resamples: int, root: int) -> Reassigned:
     assignments, log10 = _product(splits)
     exact = assignments is not None and assignments <= resamples
 
-    def table(i: int) -> tuple[Floats, Floats]:
+    def table(i: int) -> tuple[Array, Array]:
         a, b = (np.empty(math.comb(len(pools[i].values), sizes[i])) for _ in range(2))
         kernel.all_splits(pools[i], sizes[i], a, b)
         return a, b
@@ -387,16 +385,15 @@ def randomization_test(
     return replace(result, cautions=cautions)
 
 
-def _ratios(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+def _ratios(logs: Array) -> Array:
     with np.errstate(all="ignore"):
-        null: NDArray[np.float64] = np.exp(logs, out=logs)
+        null: Array = np.exp(logs, out=logs)
     if not (np.isfinite(null) & (null > 0)).all():
         raise AnalysisError(
             "the ratio leaves the range of numbers when labels are reassigned",
             fix="look for values that are no measurements: they lie too far apart",
         )
-    null.flags.writeable = False
-    return null
+    return read_only(null)
 
 
 def _tails(done: Reassigned, high: float, low: float) -> dict[str, float]:

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...pages import number_format as figures
 from ...pages.number_format import Word, said
 from ...pages.result import Result, plain
 from ...record.words import shorten
-from ...stats.samples import read_only
+from ...stats.samples import Array, read_only
 
 if TYPE_CHECKING:
     from ...data.pair import Centre, Mean
@@ -92,7 +91,7 @@ class RandomizationTest(Result):
     resamples: int
     assignments: int | None
     log10_assignments: float
-    null: NDArray[np.float64]
+    null: Array
     timed: bool
     benchmarks: tuple[str, ...]
     runs_candidate: tuple[int, ...]
@@ -194,7 +193,7 @@ class BootstrapInterval(Result):
     runs_candidate: tuple[int, ...]
     runs_baseline: tuple[int, ...]
     timed: bool
-    replicates: NDArray[np.float64]
+    replicates: Array
     references: tuple[str, ...] = INTERVAL_REFERENCES
 
     @property
@@ -284,13 +283,10 @@ def percent(share: float) -> str:
     return f"{min(max(100 * share, 0.1), 99.9):.1f} %"
 
 
-Array = NDArray[np.float64]
-
 DISTRIBUTION_REFERENCES = (
     "S. Irving et al., Computer comparisons in the presence of performance variation, Frontiers of "
     "Computer Science 2018, sections 5 and 6.5",
 )
-_POINTS = 512
 _THINNEST = 1e-304  # a width whose density is a number
 _REACH = 4.0  # bandwidths that the grid goes beyond the values
 _NAME = 32
@@ -389,7 +385,7 @@ class EmpiricalDistribution(Result):
             f"between {q1} and {q3}{unit} in half of all passes"
         )
 
-    def density(self, points: int = _POINTS) -> Density | None:
+    def density(self, points: int = 512) -> Density | None:
         """Give a Gaussian kernel density estimate; None when the values do not vary.
 
         The bandwidth is 0.9 min(sd, IQR / 1.34) N^(-1/5) (Silverman 1986, equation 3.31; only sd
@@ -452,12 +448,8 @@ class EmpiricalDistribution(Result):
 class DistributionComparison(Result):
     """Empirical distributions of several systems over the same benchmarks.
 
-    Attributes
-    ----------
-    systems : tuple of EmpiricalDistribution
-    wins : tuple of tuple of float
-        ``wins[i][j]``: the share of pairs of passes in which system i is better than system j,
-        equal ones counting half.
+    `wins`: ``wins[i][j]``: the share of pairs of passes in which system i is better than system j,
+    equal ones counting half.
     """
 
     method: ClassVar[str] = "compare-distributions"

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...data.pair import match, speedup_of, suite_mean
 from ...errors import UsageError
 from ...pages import number_format as figures
-from ...stats.samples import read_only
+from ...stats.samples import Indices, Integers, read_only
 
 if TYPE_CHECKING:
     from ...data.levels import Unit as Outermost
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 Unit = Literal["run", "block", "session"]
 UNITS: tuple[Unit, ...] = get_args(Unit)
-Numbers = NDArray[np.int64]
 SESSIONS = 5  # that both sides have: from so many on they are what is moved, unless asked
 _NOUN = {"run": "run", "block": "round"}
 
@@ -47,9 +45,9 @@ class Units:
 
     unit: Unit
     chosen: bool
-    candidate: tuple[Numbers, ...]
-    baseline: tuple[Numbers, ...]
-    sides: Numbers
+    candidate: tuple[Integers, ...]
+    baseline: tuple[Integers, ...]
+    sides: Integers
     sessions: int | None
     outermost: Outermost = "session"
 
@@ -76,7 +74,7 @@ class Units:
         return ", ".join(f"{count} {text}" for count, text in kinds if count)
 
     @property
-    def strata(self) -> list[NDArray[np.intp]]:
+    def strata(self) -> list[Indices]:
         """The units that are drawn among each other: all where some hold both variants, else by side."""
         if self.both:
             return [np.arange(self.sides.size)]
@@ -219,14 +217,14 @@ def _keys(a: PerformanceMatrix, b: PerformanceMatrix, unit: Unit) -> tuple[Keys,
 
 def _numbered(
     keys: tuple[Keys, Keys],
-) -> tuple[tuple[Numbers, ...], tuple[Numbers, ...], Numbers]:
+) -> tuple[tuple[Integers, ...], tuple[Integers, ...], Integers]:
 
     def place(key: Any) -> tuple[Any, ...]:  # noqa: ANN401 - an id is a number, a name, or a pair
         parts = key if isinstance(key, tuple) else (key,)
         return tuple((isinstance(part, str), part) for part in parts)
 
     ours, theirs = ({key for row in rows for key in row} for rows in keys)
-    # An order that depends on neither the benchmarks nor the runs: same data, same draws. Numbers
+    # An order that depends on neither the benchmarks nor the runs: same data, same draws. Integers
     # and names may stand side by side.
     number = {key: k for k, key in enumerate(sorted(ours | theirs, key=place))}
     a, b = (
@@ -239,7 +237,7 @@ def _numbered(
 
 def _single_runs(
     a: PerformanceMatrix, b: PerformanceMatrix
-) -> tuple[tuple[Numbers, ...], tuple[Numbers, ...], Numbers]:
+) -> tuple[tuple[Integers, ...], tuple[Integers, ...], Integers]:
     ours = tuple(read_only(np.arange(m, dtype=np.int64)) for m in a.runs)
     theirs = tuple(
         read_only(np.arange(m, m + k, dtype=np.int64)) for m, k in zip(a.runs, b.runs, strict=True)

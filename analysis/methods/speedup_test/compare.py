@@ -17,12 +17,13 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...data.matrix import PerformanceMatrix
 from ...data.pair import Match, match
 from ...errors import AnalysisError, SidesWarning, UsageError
 from ...stats.arguments import door
+from ...stats.samples import Array
 from .cautions import (
     benchmark_cautions,
     data_cautions,
@@ -40,10 +41,7 @@ _warned: list[str] = []  # functions, once a process
 
 
 def sides_by_name(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """Warn once a process when the sides are given by their places.
-
-    Every other method takes the candidate first, so the answer would be reversed in silence.
-    """
+    """Warn once a process when the sides are given by their places."""
 
     @wraps(function)
     def checked(*args: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
@@ -61,7 +59,6 @@ def sides_by_name(function: Callable[_Arguments, _Result]) -> Callable[_Argument
 
 
 Weights = Weighting | Mapping[str, float]
-Array = NDArray[np.float64]
 
 
 _FIGURES = (
@@ -145,7 +142,6 @@ def _coefficients(names: Sequence[str], weights: Weights) -> tuple[Weighting, li
 
 Confidence = float | Mapping[str, float | None] | None
 _APART = 1e300  # a factor between two times beyond which no ratio or scale can be trusted to exist
-_PROPORTION = 0.95  # section 6.2.4: where no confidence is asked for
 
 
 @door
@@ -250,7 +246,7 @@ def speedup_test_suite(
     both = match(candidate, baseline)
     tests = _judge(_pairs(both, confidence), compatible=compatible)
     if proportion_confidence is None:
-        proportion_confidence = _PROPORTION
+        proportion_confidence = 0.95  # section 6.2.4: where no confidence is asked for
         if confidence is not None and not isinstance(confidence, Mapping):
             proportion_confidence = float(confidence)
     shares = [

@@ -30,7 +30,7 @@ from ...pages import number_format as figures
 from ...pages.model import Caution
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from ...stats.samples import Array
 
 NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 
@@ -50,7 +50,7 @@ def locate_sample(file: str, folder: Path) -> tuple[Path, bool]:
         return here, False
 
 
-def read_sample(path: Path, file: str) -> NDArray[np.float64]:
+def read_sample(path: Path, file: str) -> Array:
     """Read one sample: one positive finite number a line; blank lines are passed over."""
     try:
         if path.exists() and not path.is_file():
@@ -74,7 +74,7 @@ def read_sample(path: Path, file: str) -> NDArray[np.float64]:
     return values
 
 
-def _at_once(text: str, lines: list[str]) -> NDArray[np.float64] | None:
+def _at_once(text: str, lines: list[str]) -> Array | None:
     """Read the values fast; None where any line needs a closer look."""
     if not text.isascii() or "_" in text:  # Python's own numbers may hold more than ours
         return None
@@ -127,19 +127,6 @@ class ConfigEntry:
 
 class _QuotesError(Exception):
     """A record's quotes do not match: the line on which it begins, and why."""
-
-
-def _begins_like_entries(text: str) -> bool:
-    try:
-        _, first = next(_records(text))
-    except (StopIteration, _QuotesError):
-        return False
-    names, numbers = first[:3], first[3:]
-    return _is_heading(first) or (
-        len(first) == len(_HEADING)
-        and all(cell and not NUMBER.fullmatch(cell) for cell in names)
-        and all(cell in _MISSING or NUMBER.fullmatch(cell) for cell in numbers)
-    )
 
 
 def read_entries(path: Path) -> list[ConfigEntry]:
@@ -342,7 +329,16 @@ def looks_like_speedup_config(path: Path) -> bool:
         return True
     try:
         with path.open(encoding="utf-8-sig", errors="replace") as file:
-            return _begins_like_entries(file.read(65536))
+            try:
+                _, first = next(_records(file.read(65536)))
+            except (StopIteration, _QuotesError):
+                return False
+            names, numbers = first[:3], first[3:]
+            return _is_heading(first) or (
+                len(first) == len(_HEADING)
+                and all(cell and not NUMBER.fullmatch(cell) for cell in names)
+                and all(cell in _MISSING or NUMBER.fullmatch(cell) for cell in numbers)
+            )
     except OSError:
         return False
 
@@ -360,7 +356,7 @@ def read_speedup_config(path: str | Path) -> SpeedupConfig:
     """
     path = Path(path)
     entries = read_entries(path)
-    sides: tuple[dict[str, NDArray[np.float64]], ...] = ({}, {})
+    sides: tuple[dict[str, Array], ...] = ({}, {})
     left_out, doubtful = [], []
     for entry in entries:
         samples, reasons = [], []

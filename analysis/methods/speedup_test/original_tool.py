@@ -114,11 +114,7 @@ def failure_text(message: str) -> str:
 
 
 def results_text(suite: SpeedupSuite) -> str:
-    """Give the text of ``.out``: a CSV table with one row for each benchmark that was judged.
-
-    Speedups have three decimals, as in the original, or four digits where those would show too
-    little. A cell is NA where the protocol cannot conclude, or where no level was found.
-    """
+    """Give the text of ``.out``: a CSV table with one row for each benchmark that was judged."""
     truth = {True: "TRUE", False: "FALSE", None: "NA"}
     rows = [",".join(_quoted(column) for column in COLUMNS)]
     for test in suite.benchmarks:
@@ -180,11 +176,7 @@ def _proportion(centre: str, found: Proportion) -> list[str]:
 
 
 def _set(page: Page) -> str:
-    """Set a page as the report has always had it, whatever a terminal shows.
-
-    Cautions follow without an empty line, and what stands below a title has no margin but that of
-    the steps themselves: an empty cell at the beginning of each row.
-    """
+    """Set a page as the report has always had it, whatever a terminal shows."""
 
     def indented(one: Block) -> Block:
         if not isinstance(one, Table):
@@ -231,9 +223,7 @@ _INACCURATE = "\nSo the confidence level for the speedup of the {} may not be ac
 
 
 def warning_text(
-    title: str,
-    left_out: Sequence[LeftOut],
-    warnings: Mapping[str, Sequence[str]],
+    title: str, left_out: Sequence[LeftOut], warnings: Mapping[str, Sequence[str]]
 ) -> str:
     """Give the text of ``.warning``: each warning on lines of its own, never broken elsewhere."""
     lines = [f"Warnings regarding analysis of {title}", ""]

@@ -121,19 +121,6 @@ def _found(step: Step) -> tuple[Value, Value]:
 @page_of.register(SpeedupSuite)
 def _speedup_suite_page(suite: SpeedupSuite) -> Page:
     weights = {"equal": "equal", "fraction": "by the baseline's time", "custom": "as given"}
-    return Page(
-        title=f"Speedup-Test: {suite.candidate} against {suite.baseline}",
-        sections=(
-            Section((Sentence(_counts(suite)),)),
-            Section((_benchmarks_table(suite),)),
-            Section((_overall_table(suite), Sentence(f"weights: {weights[suite.weighting]}"))),
-            Section(tuple(_shares(suite))),
-        ),
-        cautions=suite.cautions,
-    )
-
-
-def _counts(suite: SpeedupSuite) -> str:
     ours, theirs = (shorten(name, _VARIANT) for name in (suite.candidate, suite.baseline))
     n = len(suite.benchmarks)
     said = (
@@ -154,7 +141,16 @@ def _counts(suite: SpeedupSuite) -> str:
             f"; significantly slower with the sides swapped on {slower['mean']} by the mean, on "
             f"{slower['median']} by the median"
         )
-    return said
+    return Page(
+        title=f"Speedup-Test: {suite.candidate} against {suite.baseline}",
+        sections=(
+            Section((Sentence(said),)),
+            Section((_benchmarks_table(suite),)),
+            Section((_overall_table(suite), Sentence(f"weights: {weights[suite.weighting]}"))),
+            Section(tuple(_shares(suite))),
+        ),
+        cautions=suite.cautions,
+    )
 
 
 def _benchmarks_table(suite: SpeedupSuite) -> Table:

@@ -18,10 +18,10 @@ from decimal import Decimal
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...stats import classical_tests as wilk
 from ...stats.classical_tests import PairTests, f_test, ks_centred, rank_sum, student, welch
+from ...stats.samples import Array, Flags
 from .result import (
     F_TEST,
     KOLMOGOROV,
@@ -126,12 +126,7 @@ def _verdict(centre: str, last: PairTests, k: int, risk: float) -> str:
 
 
 def _step(  # noqa: PLR0917 - what is read at a step, in the order of a sentence
-    test: str,
-    found: PairTests,
-    k: int,
-    risk: float,
-    consequence: str,
-    sample: Side | None = None,
+    test: str, found: PairTests, k: int, risk: float, consequence: str, sample: Side | None = None
 ) -> Step:
     p = float(found.pvalue[k])
     known = not math.isnan(p)
@@ -148,12 +143,8 @@ def _step(  # noqa: PLR0917 - what is read at a step, in the order of a sentence
     )
 
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-
 # The levels of the search in hundredths, the highest first: above 0.50, in steps of 0.01.
 LEVELS = tuple(range(99, 50, -1))
-_HALVINGS = 8  # of [0.5, 1] by the bisection that prints the report's 0.83
 
 
 class Decided(NamedTuple):
@@ -308,11 +299,7 @@ def _decision(
 
 
 def _scan(judge: _Judge, count: int) -> list[_Found]:
-    """Go down from 0.99 to 0.51 and stop at the first level at which everything holds.
-
-    Acceptance is not monotone in the level (a larger risk makes the checks harder to pass, and may
-    switch between the t-tests), so every level is looked at.
-    """
+    """Go down from 0.99 to 0.51 and stop at the first level at which everything holds."""
     risks = np.array([(100 - level) / 100 for level in LEVELS])
     holds, pvalue = judge(risks[:, None])
     good = holds & (pvalue <= risks[:, None] + P_TOLERANCE)
@@ -333,12 +320,9 @@ def _scan(judge: _Judge, count: int) -> list[_Found]:
 
 
 def _bisect(judge: _Judge, count: int) -> list[_Found]:
-    """Halve [0.5, 1] eight times and cut the lower end to two decimals.
-
-    All printed levels come out of this rule, also the fourth mean's 0.83, where the scan finds 0.84.
-    """
+    """Halve [0.5, 1] eight times and cut the lower end to two decimals."""
     low, high = np.full(count, 0.5), np.ones(count)
-    for _ in range(_HALVINGS):
+    for _ in range(8):  # of [0.5, 1] by the bisection that prints the report's 0.83
         middle = (low + high) / 2
         holds, pvalue = judge(1 - middle)
         good = holds & (pvalue <= 1 - middle + P_TOLERANCE)

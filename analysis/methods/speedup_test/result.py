@@ -23,8 +23,6 @@ from ...pages.result import Result
 if TYPE_CHECKING:
     from ...pages.number_format import Word
 
-_ACCURATE = 5  # the rule of thumb of section 5: a - a^2 / b must be larger
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proportion:
@@ -79,7 +77,7 @@ def proportion(
         high=high,
         low_plain=low_plain,
         high_plain=high_plain,
-        accurate=a * (b - a) > _ACCURATE * b,
+        accurate=a * (b - a) > 5 * b,  # the rule of thumb of section 5: a - a^2 / b must be larger
         needed_benchmarks=math.ceil(raw - 1e-9) if 0 < a < b else None,
         confidence=confidence,
         precision=precision,
@@ -184,10 +182,7 @@ class Decision:
 
     @property
     def word(self) -> Word:
-        """What the candidate is. A level that was searched counts from 0.95 on.
-
-        Below it a search finds one for about half of all benchmarks when nothing differs.
-        """
+        """What the candidate is. A level that was searched counts from 0.95 on."""
         ours, theirs = (
             one.significant is True and (not self.searched or (one.confidence or 0) >= SURE)
             for one in (self, self.swapped)
@@ -205,10 +200,7 @@ class Decision:
 
     @property
     def stopped(self) -> bool:
-        """Whether a failed check is what stands against a conclusion.
-
-        After a search without a level that is so only where p itself would allow one.
-        """
+        """Whether a failed check is what stands against a conclusion."""
         if self.significant is None:
             return True
         if self.needed_runs is None:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ...data.protocol import segment_starts
 from ...pages import number_format as figures
-from ...stats.samples import read_only
+from ...stats.samples import Array, Integers, read_only
 
 if TYPE_CHECKING:
     from ...data.trial import Trial
@@ -44,16 +44,12 @@ _EVENT: Final = re.compile(
 def is_counter(name: str) -> bool:
     """Tell whether a metric has the name of an event that is counted while a run lasts.
 
-    Examples
-    --------
     >>> is_counter("L1-dcache-load-misses:u"), is_counter("cache_misses"), is_counter("seed")
     (True, True, False)
     """
     return _EVENT.fullmatch(name.lower().replace("_", "-")) is not None
 
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Scale = Literal["numeric", "circular", "levels"]
 
 AS_LEVELS: Final = " (levels)"  # behind the name of a number that is taken by its values
@@ -105,7 +101,7 @@ class Covariate:
 
     name: str
     kind: Kind
-    values: Floats
+    values: Array
     scale: Scale = "numeric"
     period: float | None = None
     labels: tuple[str, ...] = ()
@@ -113,7 +109,7 @@ class Covariate:
     known_before: bool = False
     may_follow: bool = False
     of_session: bool = False
-    count: Floats | None = None
+    count: Array | None = None
     spoken: str = ""
 
     def __post_init__(self) -> None:
@@ -141,8 +137,6 @@ def spoken(name: str) -> str:
 def covariates_of(trial: Trial, metric: str = "wall") -> dict[str, Covariate]:
     """Give the covariates of a trial's rows by their names.
 
-    Notes
-    -----
     Padding and order are randomized where they differ from block to block in a trial that was
     measured here: a fixed padding and a fixed order are constant for each cell. In an imported trial
     nothing is. Counts that grow with the run are rates per second of its wall time.
@@ -201,7 +195,10 @@ def _drawn(trial: Trial) -> Iterator[Covariate]:
 
 def _order(trial: Trial) -> Iterator[Covariate]:
     """Give the place of each run in its block, and which program was executed before it."""
-    place = _places(trial)
+    place = np.full(len(trial), np.nan)
+    planned = np.flatnonzero(~trial.warmup & (trial.position >= 0))
+    for rows in _blocks(trial, planned, trial.position):
+        place[rows] = np.arange(rows.size)
     shuffled: Kind = "randomized" if _is_shuffled(trial, place) else "observed"
     yield Covariate(name="position", kind=shuffled, values=read_only(place), known_before=True)
     first = np.ones(len(trial), dtype=np.bool_)  # of a session, or after it was resumed
@@ -218,9 +215,7 @@ def _order(trial: Trial) -> Iterator[Covariate]:
         yield _levels(f"previous_{name}", before, labels, kind=shuffled)
 
 
-def _levels(
-    name: str, codes: Floats, labels: tuple[str, ...], kind: Kind = "observed"
-) -> Covariate:
+def _levels(name: str, codes: Array, labels: tuple[str, ...], kind: Kind = "observed") -> Covariate:
     return Covariate(
         name=name,
         kind=kind,
@@ -239,16 +234,7 @@ def _blocks(trial: Trial, rows: Integers, place: NDArray[Any]) -> list[Integers]
     return np.split(order, np.flatnonzero(new) + 1)
 
 
-def _places(trial: Trial) -> Floats:
-    """Count the runs of each block in their planned order; nan of warm-ups."""
-    place = np.full(len(trial), np.nan)
-    planned = np.flatnonzero(~trial.warmup & (trial.position >= 0))
-    for rows in _blocks(trial, planned, trial.position):
-        place[rows] = np.arange(rows.size)
-    return place
-
-
-def _is_shuffled(trial: Trial, place: Floats) -> bool:
+def _is_shuffled(trial: Trial, place: Array) -> bool:
     """Tell whether two blocks of the same cells were executed in different orders."""
     cells = trial.benchmark * len(trial.manifest.variants) + trial.variant
     orders: dict[frozenset[int], tuple[int, ...]] = {}
@@ -282,7 +268,7 @@ def _circumstances(trial: Trial) -> Iterator[Covariate]:
     )
 
 
-def _cpus_and_time(trial: Trial) -> tuple[list[str | None], Floats]:
+def _cpus_and_time(trial: Trial) -> tuple[list[str | None], Array]:
     """Give each row's CPUs, and the second of the day at which it started."""
     cpus: list[str | None] = [None] * len(trial)
     day_s = np.full(len(trial), np.nan)
@@ -353,7 +339,7 @@ def _parsed(trial: Trial, metric: str) -> Iterator[Covariate]:
         )
 
 
-def _rate(trial: Trial, count: Floats, *, name: str) -> Covariate:
+def _rate(trial: Trial, count: Array, *, name: str) -> Covariate:
     wall_s = trial.numbers["wall_ns"] / 1e9
     rate = np.full(len(trial), np.nan)
     np.divide(count, wall_s, out=rate, where=wall_s > 0)

@@ -7,23 +7,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from ...stats.samples import Array, Flags, Integers, read_only
 
 if TYPE_CHECKING:
     from .covariates import Covariate
     from .result import EffectOf
     from .runs import Runs
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 LEAST_RUNS = 8  # of a cell, in sessions of two or more
 LEAST_IN_ROW = 6  # runs of a session, for a trend and for shifts
 _OUTERMOST = 0.02  # of the runs, on either side, may be drawn in
-_FENCE = 3.0  # widths between the quartiles, beyond which they are
-_BY_CHANCE = 1.96  # standard deviations
-_MOST_AUTOCORRELATION = 0.95
-_LEAST_AUTOCORRELATION = -0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -42,8 +37,8 @@ class Cell:
     rows: Integers
     trial: Integers
     sessions: tuple[Integers, ...]
-    logs: Floats
-    rest: Floats
+    logs: Array
+    rest: Array
     autocorrelation: float
 
     def alone(self) -> Cell:
@@ -84,53 +79,40 @@ def cell_of(runs: Runs, benchmark: str, variant: str, rows: Integers) -> Cell | 
 
 
 @functools.lru_cache(maxsize=256)
-def trend(size: int) -> Floats:
+def trend(size: int) -> Array:
     """Give a constant and a straight line as orthonormal columns, shape (size, 2)."""
     place = np.arange(size) - (size - 1) / 2
     found = np.column_stack([np.ones(size), place])
-    found /= np.sqrt((found**2).sum(axis=0))
-    found.flags.writeable = False
-    return found
+    return read_only(found / np.sqrt((found**2).sum(axis=0)))
 
 
-def detrended(columns: Floats) -> Floats:
+def detrended(columns: Array) -> Array:
     """Take the mean from each column of a session, and the trend where there are enough rows."""
     if columns.shape[0] < LEAST_IN_ROW:
-        centred: Floats = columns - columns.mean(axis=0)
-        return centred
+        return np.asarray(columns - columns.mean(axis=0))
     basis = trend(columns.shape[0])
-    found: Floats = columns - basis @ (basis.T @ columns)
-    return found
+    return np.asarray(columns - basis @ (basis.T @ columns))
 
 
-def _drawn_in(rest: Floats) -> Floats:
-    """Let single far values weigh no more than the outermost that are not far.
-
-    What at least a fiftieth of the runs do is a mode, and stays as it is.
-    """
+def _drawn_in(rest: Array) -> Array:
+    """Let single far values weigh no more than the outermost that are not far."""
     low, first, third, high = np.quantile(rest, [_OUTERMOST, 0.25, 0.75, 1 - _OUTERMOST])
-    width = _FENCE * (third - first)
-    found: Floats = np.clip(rest, min(low, first - width), max(high, third + width))
-    return found
+    width = 3.0 * (third - first)  # values beyond that are far
+    return np.asarray(np.clip(rest, min(low, first - width), max(high, third + width)))
 
 
-def _autocorrelation(rest: Floats, sessions: tuple[Integers, ...]) -> float:
-    """Correlate consecutive runs over all sessions with enough of them.
-
-    Removing a line from n values of an autoregression takes about (2 + 4 r) / n from its correlation
-    r; that is put back (Marriott and Pope, Biometrika 41, 1954). What chance makes of independent runs
-    in one of twenty cells is taken as none: removing it would cost runs for nothing.
-    """
+def _autocorrelation(rest: Array, sessions: tuple[Integers, ...]) -> float:
+    """Correlate consecutive runs over all sessions with enough of them."""
     long = [rest[mine] for mine in sessions if mine.size >= LEAST_IN_ROW]
     square = sum(float(row @ row) for row in long)
     if not square:
         return 0.0
     found = sum(float(row[1:] @ row[:-1]) for row in long) / square
     size = sum(row.size for row in long) / len(long)
-    if abs(found + 2 / size) < _BY_CHANCE / np.sqrt(sum(row.size for row in long)):
+    if abs(found + 2 / size) < 1.96 / np.sqrt(sum(row.size for row in long)):  # standard deviations
         return 0.0
     freed = (found + 2 / size) / (1 - 4 / size)
-    return float(np.clip(freed, _LEAST_AUTOCORRELATION, _MOST_AUTOCORRELATION))
+    return float(np.clip(freed, -0.5, 0.95))
 
 
 _PHASES = 16  # at which a window of a circle may begin
@@ -151,9 +133,9 @@ class Columns:
     which `labels` are the names.
     """
 
-    table: Floats
-    known: NDArray[np.bool_]
-    places: Floats
+    table: Array
+    known: Flags
+    places: Array
     labels: tuple[str, ...]
     effect_of: EffectOf
     either: bool = False
@@ -186,17 +168,13 @@ def columns_of(covariate: Covariate, rows: Integers) -> Columns | None:
     if two and covariate.count is None:
         codes = np.where(known, np.searchsorted(distinct, values), np.nan)
         return _levels(codes, known, tuple(f"{one:.0f}" for one in distinct.tolist()))
-    return _number(values, known)
-
-
-def _number(values: Floats, known: NDArray[np.bool_]) -> Columns:
     centre = float(values[known].mean())
     scale = float(np.abs(values[known] - centre).max()) or 1.0
     column = np.where(known, (values - centre) / scale, 0.0)[:, None]
     return Columns(table=column, known=known, places=np.zeros((0, 1)), labels=(), effect_of="sd")
 
 
-def _levels(values: Floats, known: NDArray[np.bool_], labels: tuple[str, ...]) -> Columns | None:
+def _levels(values: Array, known: Flags, labels: tuple[str, ...]) -> Columns | None:
     codes = np.where(known, values, -1).astype(np.int64)
     counts = np.bincount(codes[known], minlength=len(labels))
     often = np.flatnonzero(counts >= _LEAST_AT_LEVEL)
@@ -218,7 +196,7 @@ def _levels(values: Floats, known: NDArray[np.bool_], labels: tuple[str, ...]) -
     )
 
 
-def _windows(values: Floats, known: NDArray[np.bool_], period: float) -> Columns | None:
+def _windows(values: Array, known: Flags, period: float) -> Columns | None:
     """Take a quarter or a half of a circle against the rest, beginning anywhere."""
     step = period / _PHASES
     phase = np.floor(np.mod(np.where(known, values, 0.0), period) / step)
@@ -243,7 +221,7 @@ def _windows(values: Floats, known: NDArray[np.bool_], period: float) -> Columns
     )
 
 
-def _wave(values: Floats, known: NDArray[np.bool_], period: float) -> Columns:
+def _wave(values: Array, known: Flags, period: float) -> Columns:
     distinct = np.unique(np.mod(values[known], period))
     if distinct.size > _PLACES:
         distinct = np.arange(_PLACES) * period / _PLACES
@@ -258,6 +236,6 @@ def _wave(values: Floats, known: NDArray[np.bool_], period: float) -> Columns:
     )
 
 
-def _turned(values: Floats, period: float) -> Floats:
+def _turned(values: Array, period: float) -> Array:
     angle = 2 * np.pi * values / period
     return np.column_stack([np.cos(angle), np.sin(angle)])

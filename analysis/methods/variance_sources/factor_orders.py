@@ -23,10 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
+from ...stats.samples import Array, Flags, Integers
 from .factor_columns import LEAST_IN_ROW, Cell, Columns, detrended, trend
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 _SAME = 1e-9  # of the largest: a direction that is smaller is none
 _COLLINEAR = 1e-10  # of the largest square: the same within rounding
 
@@ -40,8 +39,8 @@ class Directions:
     direction is that of one column, and the best of them counts.
     """
 
-    basis: Floats
-    back: Floats
+    basis: Array
+    back: Array
     either: bool = False
 
 
@@ -56,15 +55,15 @@ class Fits:
     """
 
     found: float
-    drawn: Floats
-    along: Floats
+    drawn: Array
+    along: Array
     length: float
-    signed: Floats
-    lengths: Floats
+    signed: Array
+    lengths: Array
 
 
 def directions(
-    columns: Floats, whole: Floats | None = None, *, either: bool = False
+    columns: Array, whole: Array | None = None, *, either: bool = False
 ) -> Directions | None:
     """Give the directions of columns; None where nothing of them is left."""
     scale = np.sqrt((columns**2).sum(axis=0)) if whole is None else np.sqrt((whole**2).sum(axis=0))
@@ -98,9 +97,7 @@ class Shuffles:
             self._orders[:, mine] = rng.permuted(places, axis=1)
         self._square = float(cell.rest @ cell.rest)
 
-    def prepared(
-        self, table: Floats, known: NDArray[np.bool_], *, either: bool = False
-    ) -> Directions | None:
+    def prepared(self, table: Array, known: Flags, *, either: bool = False) -> Directions | None:
         """Free columns of their sessions' means."""
         found = np.zeros_like(table)
         for mine in self._sessions:
@@ -125,8 +122,8 @@ class Shifts:
     def __init__(self, cell: Cell, count: int, rng: np.random.Generator) -> None:
         self._sessions = tuple(mine for mine in cell.sessions if mine.size >= LEAST_IN_ROW)
         self._carry = cell.autocorrelation
-        self._rows: list[Floats] = []  # the runs of each session, freed of everything
-        self._squares: list[Floats] = []  # after each shift
+        self._rows: list[Array] = []  # the runs of each session, freed of everything
+        self._squares: list[Array] = []  # after each shift
         for mine in self._sessions:
             row = detrended(self._innovations(cell.rest[mine])[:, None])[:, 0]
             self._rows.append(row)
@@ -139,9 +136,7 @@ class Shifts:
     def __bool__(self) -> bool:
         return bool(self._rows)
 
-    def prepared(
-        self, table: Floats, known: NDArray[np.bool_], *, either: bool = False
-    ) -> Directions | None:
+    def prepared(self, table: Array, known: Flags, *, either: bool = False) -> Directions | None:
         """Free columns of the autocorrelation, the means and the trends of their sessions."""
         parts, whole = [], []
         for mine in self._sessions:
@@ -157,11 +152,10 @@ class Shifts:
             return None
         return directions(np.concatenate(parts), np.concatenate(whole), either=either)
 
-    def _innovations(self, rows: Floats) -> Floats:
+    def _innovations(self, rows: Array) -> Array:
         if not self._carry:
             return rows
-        found: Floats = rows[1:] - self._carry * rows[:-1]
-        return found
+        return np.asarray(rows[1:] - self._carry * rows[:-1])
 
     def fits(self, those: Sequence[Directions]) -> list[Fits]:
         """Give how well each factor fits, unshifted and after each shift."""
@@ -182,10 +176,10 @@ class Shifts:
         return _split(those, along, drawn, lengths, float(np.sqrt(square)))
 
 
-def _correlated(row: Floats, columns: Floats) -> Floats:
+def _correlated(row: Array, columns: Array) -> Array:
     """Multiply a row, shifted by each number of places, with columns: shape (shifts, columns)."""
     size = row.size
-    found: Floats = np.fft.irfft(
+    found: Array = np.fft.irfft(
         np.conj(np.fft.rfft(row))[:, None] * np.fft.rfft(columns, axis=0), size, axis=0
     )
     return found
@@ -205,7 +199,7 @@ def _shifts(sizes: Sequence[int], count: int, rng: np.random.Generator) -> Integ
 
 
 def _split(
-    those: Sequence[Directions], along: Floats, drawn: Floats, lengths: Floats, length: float
+    those: Sequence[Directions], along: Array, drawn: Array, lengths: Array, length: float
 ) -> list[Fits]:
     with np.errstate(divide="ignore", invalid="ignore"):
         scaled = np.where(lengths[:, None] > 0, drawn / lengths[:, None], 0.0)
@@ -235,7 +229,7 @@ class SessionFits:
     """
 
     along: Directions
-    coordinates: Floats
+    coordinates: Array
     spread: float
     fits: Fits | None
 
@@ -243,16 +237,7 @@ class SessionFits:
 def between_sessions(
     cell: Cell, columns: Columns, count: int, rng: np.random.Generator
 ) -> SessionFits | None:
-    """Hold a factor against the sessions of each trial in other orders.
-
-    None where it does not differ between the sessions of any trial.
-
-    Notes
-    -----
-    Sessions of one trial are exchanged, each weighing the same. Where the arrangements are too few for
-    a p-value below 0.05, such as those of three sessions, or the factor has a direction for every two
-    sessions, nothing is told.
-    """
+    """Hold a factor against the sessions of each trial in other orders."""
     trial = np.array([cell.trial[mine[0]] for mine in cell.sessions])
     y = np.array([cell.logs[mine].mean() for mine in cell.sessions])
     table = np.full((len(cell.sessions), columns.table.shape[1]), np.nan)
@@ -294,7 +279,7 @@ def between_sessions(
     return SessionFits(along=found, coordinates=coordinates, spread=spread, fits=fits)
 
 
-def _arrangements(table: Floats, strata: list[Integers]) -> float:
+def _arrangements(table: Array, strata: list[Integers]) -> float:
     """Count the different ways in which the sessions of each trial could have met the factor."""
     logs = 0.0
     for mine in strata:
@@ -303,23 +288,14 @@ def _arrangements(table: Floats, strata: list[Integers]) -> float:
     return math.exp(min(logs, 50.0))
 
 
-_LEAST = 1e-300  # probability whose logarithm is taken
-_SAME_SURPRISE = 1e-4
-
-
 def pvalue(fits: Fits) -> float:
     """Give the share of orders that fit as well as the one that was, itself among them [2]_."""
     as_well = int((fits.drawn >= fits.found * (1 - _SAME) - 1e-15).sum())
     return (as_well + 1) / (fits.drawn.size + 1)
 
 
-def surprise(fits: Fits, law: Fits | None = None) -> tuple[float, Floats]:
-    """Put shares of factors with different numbers of levels on one scale.
-
-    Each share becomes minus the logarithm of its upper tail in the beta law with the mean and variance
-    of all of them, the one found among them: how it is found, and how it is drawn. `law` are other
-    shares whose mean and variance are taken.
-    """
+def surprise(fits: Fits, law: Fits | None = None) -> tuple[float, Array]:
+    """Put shares of factors with different numbers of levels on one scale."""
     base = fits if law is None else law
     every = np.append(base.drawn, base.found)
     mean, variance = float(every.mean()), float(every.var())
@@ -328,7 +304,7 @@ def surprise(fits: Fits, law: Fits | None = None) -> tuple[float, Floats]:
     weight = max(mean * (1 - mean) / variance - 1, 1e-3)
     every = np.append(fits.drawn, fits.found)
     tail = betainc((1 - mean) * weight, mean * weight, np.clip(1 - every, 0.0, 1.0))
-    scaled = -np.log(np.maximum(tail, _LEAST))
+    scaled = -np.log(np.maximum(tail, 1e-300))  # probability whose logarithm is taken
     return float(scaled[-1]), scaled[:-1]
 
 
@@ -344,7 +320,7 @@ class Family:
         self._found: list[float] = []
         self._drawn: list[NDArray[np.float32]] = []
 
-    def add(self, found: float, drawn: Floats) -> None:
+    def add(self, found: float, drawn: Array) -> None:
         """Add a test: its surprise, and those of the other orders."""
         self._found.append(found)
         self._drawn.append(drawn.astype(np.float32))
@@ -357,7 +333,7 @@ class Family:
         raised = np.empty(found.size)
         for place in order:
             np.maximum(largest, self._drawn[place], out=largest)
-            as_much = int((largest >= found[place] - _SAME_SURPRISE).sum())
+            as_much = int((largest >= found[place] - 1e-4).sum())
             raised[place] = (as_much + 1) / (self._orders + 1)
         down = np.maximum.accumulate(raised[order[::-1]])
         raised[order[::-1]] = down

@@ -14,12 +14,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import InsufficientDataError
 from ...pages import number_format as figures
 from ...pages.model import Caution
 from ...stats.arguments import stream
+from ...stats.samples import Array, Flags, Integers
 from ...stats.workers import Progress, in_order
 from .covariates import AS_LEVELS, Covariate, as_levels
 from .factor_columns import LEAST_IN_ROW, LEAST_RUNS, Cell, Columns, cell_of, columns_of
@@ -38,30 +38,19 @@ from .result import ELSEWHERE, Factor
 if TYPE_CHECKING:
     from .runs import Runs
 
-Floats = NDArray[np.float64]
 _LARGEST = 700.0  # of a logarithm
-_WHOLE = 1e-9  # a share that is nearer to 1 leaves nothing
 
 
 def effect_of(
     columns: Columns,
     found: Directions,
-    along: Floats,
+    along: Array,
     *,
     spread: float,
     fits: Fits | None,
     confidence: float,
 ) -> dict[str, Any]:
-    """Compare the level with the highest values to that with the lowest, or a step of one deviation.
-
-    Gives `effect`, its interval and what is compared as the fields of `Factor` of these names.
-
-    Notes
-    -----
-    The levels are chosen by what was seen, so the interval is one for every comparison of levels at
-    once (Scheffé 1953). The ratio of what the factor explains to what it leaves is taken from the other
-    orders, where Scheffé takes Fisher's law: an interval without 1 and a small p-value are one thing.
-    """
+    """Compare the level with the highest values to that with the lowest, or a step of one deviation."""
     lowest: str | None
     highest: str | None
     if columns.effect_of == "sd":
@@ -86,7 +75,7 @@ def effect_of(
         far = float(np.quantile(fits.drawn, confidence, method="higher"))
         left = max(1 - fits.found, 0.0) * fits.length**2
         half = math.inf
-        if far < 1 - _WHOLE:
+        if far < 1 - 1e-9:  # a share that is nearer to 1 leaves nothing
             half = math.sqrt(float(turned @ turned) * left * far / (1 - far))
         low, high = _ratio(log - half), _ratio(log + half)
     return {
@@ -98,9 +87,7 @@ def effect_of(
     }
 
 
-def spread_within(
-    column: Floats, known: NDArray[np.bool_], sessions: tuple[NDArray[np.int64], ...]
-) -> float:
+def spread_within(column: Array, known: Flags, sessions: tuple[Integers, ...]) -> float:
     """Give the standard deviation of a column within sessions."""
     squares, freedom = 0.0, 0
     for mine in sessions:
@@ -141,13 +128,7 @@ def witnesses(covariate: Covariate, cell: Cell, shifts: Shifts) -> Witnesses | N
 
 
 def beside_its_count(both: Witnesses, rate: Fits, count: Fits) -> Fits:
-    """Give the smaller of the two shares where both go with the runs in one direction, else 0.
-
-    In other orders the runs are those of a count that only accumulates (its rate is as it was, and the
-    count follows the runs), or of one that does not grow (the count is as it was, and its rate follows):
-    the one of both that makes larger shares. To first order in the logarithms, a rate r and the runs y give the
-    count r + y, and a count c the rate c - y.
-    """
+    """Give the smaller of the two shares where both go with the runs in one direction, else 0."""
     of_rate = _signed(both.rate, rate.along) / rate.length
     of_count = _signed(both.count, count.along) / count.length
     found = float(_common(of_rate, of_count)[0])
@@ -157,13 +138,12 @@ def beside_its_count(both: Witnesses, rate: Fits, count: Fits) -> Fits:
     return replace(rate, found=found, drawn=larger)
 
 
-def _signed(one: Directions, values: Floats) -> Floats:
+def _signed(one: Directions, values: Array) -> Array:
     """Turn values along a direction so that more of the column is positive."""
-    found: Floats = values * float(np.sign(one.back[0, 0]))
-    return found
+    return np.asarray(values * float(np.sign(one.back[0, 0])))
 
 
-def _drawn(one: Directions, fits: Fits, sign: float) -> Floats:
+def _drawn(one: Directions, fits: Fits, sign: float) -> Array:
     """Give the common share of one witness in other orders, and of the other, which follows the runs."""
     own = _signed(one, fits.signed)
     size = 1 / abs(float(one.back[0, 0]))
@@ -174,9 +154,8 @@ def _drawn(one: Directions, fits: Fits, sign: float) -> Floats:
     return _common(own, np.nan_to_num(other))
 
 
-def _common(a: Floats, b: Floats) -> Floats:
-    found: Floats = np.where(a * b > 0, np.minimum(np.abs(a), np.abs(b)) ** 2, 0.0)
-    return found
+def _common(a: Array, b: Array) -> Array:
+    return np.asarray(np.where(a * b > 0, np.minimum(np.abs(a), np.abs(b)) ** 2, 0.0))
 
 
 class _Suspect(NamedTuple):
@@ -199,7 +178,7 @@ class _Tested(NamedTuple):
 
     factor: Factor
     surprise: float
-    drawn: Floats | None  # None where the design cannot tell
+    drawn: Array | None  # None where the design cannot tell
 
 
 def factors_of(

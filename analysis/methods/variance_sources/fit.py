@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...data.protocol import settings_of
 from ...data.trial import Trial, not_judged, question_of
@@ -22,13 +21,12 @@ from ...data.trial_cautions import always_said
 from ...errors import AnalysisError, UsageError
 from ...pages.model import Caution, merged
 from ...stats.arguments import counted, door
+from ...stats.samples import Array, Integers
 from ...stats.variance_components import one_way, random_effects
 from .factor_columns import LEAST_RUNS
 from .factors import factors_of
 from .result import Component, Source, Sources
 from .runs import Iterations, Runs, pooled
-
-_FEW_SESSIONS = 5  # below, a variance between them is known roughly at best
 
 
 def design_cautions(trials: Sequence[Trial], runs: Runs) -> Iterator[Caution]:
@@ -39,7 +37,7 @@ def design_cautions(trials: Sequence[Trial], runs: Runs) -> Iterator[Caution]:
             "one-session",
             "all runs are of one session: what differs between sessions cannot be seen",
         )
-    elif sessions < _FEW_SESSIONS:
+    elif sessions < 5:  # below, a variance between them is known roughly at best
         yield Caution(
             "few-sessions",
             f"from {sessions} sessions, the part of the variance between them is known roughly at best",
@@ -70,9 +68,6 @@ def _layout_hidden(trial: Trial) -> bool:
     return not (isinstance(isolation, dict) and isolation.get("aslr") in (False, "off"))
 
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
-
 _ORDER: tuple[Source, ...] = get_args(Source)
 _MOST_LEVELS = 4000  # of all effects together: what the likelihood takes
 _ROUNDING = 1e-12  # logs nearer to each other are one value
@@ -81,8 +76,6 @@ _ROUNDING = 1e-12  # logs nearer to each other are one value
 def components_of(runs: Runs) -> tuple[Component, ...]:
     """Give the components of each benchmark and variant, and of all benchmarks of a variant together.
 
-    Notes
-    -----
     The model of a logarithm is a mean and independent random effects, one for each source that the data
     can tell from the others; their variances are those of the largest restricted likelihood, in closed
     form of the ratio for one source [1]_, by average information for several [2]_. What is left is
@@ -102,7 +95,7 @@ def components_of(runs: Runs) -> tuple[Component, ...]:
     return tuple(found)
 
 
-def nested(values: Floats, chain: Mapping[str, Codes]) -> dict[str, tuple[int, float]]:
+def nested(values: Array, chain: Mapping[str, Integers]) -> dict[str, tuple[int, float]]:
     """Give the variances of groups within groups, and of what is left ("rest")."""
     codes = _told_apart(values.size, chain)
     counts = {name: _count(code) for name, code in codes.items()}
@@ -141,13 +134,13 @@ def nested(values: Floats, chain: Mapping[str, Codes]) -> dict[str, tuple[int, f
     return parts(several.variances, several.variances["rest"])
 
 
-def _count(code: Codes) -> int:
+def _count(code: Integers) -> int:
     return int(np.unique(code).size)
 
 
-def _told_apart(size: int, chain: Mapping[str, Codes]) -> dict[str, Codes]:
+def _told_apart(size: int, chain: Mapping[str, Integers]) -> dict[str, Integers]:
     """Keep the levels that the values can tell: more groups than the one before, fewer than values."""
-    kept: dict[str, Codes] = {}
+    kept: dict[str, Integers] = {}
     before = 1
     for name, code in chain.items():
         groups, dense = np.unique(code, return_inverse=True)
@@ -157,19 +150,19 @@ def _told_apart(size: int, chain: Mapping[str, Codes]) -> dict[str, Codes]:
     return kept
 
 
-def _of_cell(runs: Runs, rows: Codes) -> dict[Source, tuple[int, float]]:
+def _of_cell(runs: Runs, rows: Integers) -> dict[Source, tuple[int, float]]:
     chain = {"host": runs.host[rows], "trial": runs.trial[rows], "session": runs.session[rows]}
     found = nested(runs.logs[rows], chain)
     return _with_iterations(found, runs.iterations, rows)
 
 
-def _together(runs: Runs, rows: Codes) -> dict[Source, tuple[int, float]] | None:
+def _together(runs: Runs, rows: Integers) -> dict[Source, tuple[int, float]] | None:
     """Fit all benchmarks of a variant in one model; None where that cannot be done."""
     logs = runs.logs[rows]
     if float(np.ptp(logs)) < _ROUNDING:
         return None
     session, bench = runs.session[rows], runs.benchmark[rows]
-    codes: dict[str, Codes] = {"benchmark": np.unique(bench, return_inverse=True)[1]}
+    codes: dict[str, Integers] = {"benchmark": np.unique(bench, return_inverse=True)[1]}
     codes |= _told_apart(
         rows.size, {"host": runs.host[rows], "trial": runs.trial[rows], "session": session}
     )
@@ -191,7 +184,7 @@ def _together(runs: Runs, rows: Codes) -> dict[Source, tuple[int, float]] | None
 
 
 def _with_iterations(
-    found: Mapping[str, tuple[int, float]], iterations: Iterations | None, rows: Codes
+    found: Mapping[str, tuple[int, float]], iterations: Iterations | None, rows: Integers
 ) -> dict[Source, tuple[int, float]]:
     """Divide what is left into runs and their iterations."""
     told: dict[str, tuple[int, float]] = {k: v for k, v in found.items() if k != "rest"}
@@ -206,7 +199,7 @@ def _with_iterations(
     return {name: told[name] for name in _ORDER if name in told}
 
 
-def _within_runs(iterations: Iterations, rows: Codes) -> tuple[int, float, float] | None:
+def _within_runs(iterations: Iterations, rows: Integers) -> tuple[int, float, float] | None:
     """Give how many iterations these runs have, their variance, and how many a run has."""
     place = np.full(int(max(iterations.run.max(), rows.max())) + 1, -1)
     place[rows] = np.arange(rows.size)

@@ -25,16 +25,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import UsageError
+from ...stats.samples import Array, Flags, Indices
 from ...stats.workers import Progress, in_order
 
 if TYPE_CHECKING:
     from .systems_table import Design
 
-Array = NDArray[np.float64]
-_Flags = NDArray[np.bool_]
 
 MOST_TREES = 200
 PATIENCE = 25  # trees that are added at a time, and may bring nothing
@@ -43,11 +41,7 @@ _LEAF, _SMALLEST_LEAF, _LEAVES_OF = 20, 3, 25  # rows of a leaf: a 25th of all, 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let the booster have one thread.
-
-    Its threads wait for each other by spinning: on a machine that has anything else to do, two take
-    ten times as long as one alone.
-    """
+    """Let the booster have one thread."""
     import sklearn.ensemble  # noqa: F401 - only libraries that are loaded can be limited
     from threadpoolctl import threadpool_limits  # scikit-learn brings it along
 
@@ -84,7 +78,7 @@ class Booster:
         return self.centre + self.deviation(x)
 
 
-def boosted(x: Array, y: Array, *, categories: _Flags, left: _Flags, seed: int) -> Booster:
+def boosted(x: Array, y: Array, *, categories: Flags, left: Flags, seed: int) -> Booster:
     """Fit trees to all rows, as many as predict those of `left` best from the others."""
     centre = float(y.mean())
     scale = float(y.std()) or 1.0
@@ -94,7 +88,7 @@ def boosted(x: Array, y: Array, *, categories: _Flags, left: _Flags, seed: int) 
     return Booster(model=model, centre=centre, scale=scale, trees=trees)
 
 
-def _trees(x: Array, z: Array, *, categories: _Flags, left: _Flags, seed: int) -> int:
+def _trees(x: Array, z: Array, *, categories: Flags, left: Flags, seed: int) -> int:
     """Give the number of trees; none are added when `PATIENCE` of them brought nothing."""
     model = _model(PATIENCE, int((~left).sum()), categories, seed)
     model.set_params(warm_start=True)
@@ -108,7 +102,7 @@ def _trees(x: Array, z: Array, *, categories: _Flags, left: _Flags, seed: int) -
     return int(np.argmin(losses)) + 1
 
 
-def _model(trees: int, rows: int, categories: _Flags, seed: int) -> Any:  # noqa: ANN401 - sklearn's
+def _model(trees: int, rows: int, categories: Flags, seed: int) -> Any:  # noqa: ANN401 - sklearn's
     from sklearn.ensemble import HistGradientBoostingRegressor
 
     return HistGradientBoostingRegressor(
@@ -122,22 +116,15 @@ def _model(trees: int, rows: int, categories: _Flags, seed: int) -> Any:  # noqa
     )
 
 
-_Whole = NDArray[np.intp]
-
-
-def random_folds(rows: int, folds: int, rng: np.random.Generator) -> _Whole:
+def random_folds(rows: int, folds: int, rng: np.random.Generator) -> Indices:
     """Give each row its fold; the sizes differ by one row at most."""
     found = np.empty(rows, np.intp)
     found[rng.permutation(rows)] = np.arange(rows) % folds
     return found
 
 
-def grouped_folds(families: _Whole, folds: int, rng: np.random.Generator) -> _Whole:
-    """Give each row the fold of its family.
-
-    The largest family goes first, each to the fold that has the fewest rows so far; equally large
-    ones come in random order. No fold is empty when there are as many families as folds.
-    """
+def grouped_folds(families: Indices, folds: int, rng: np.random.Generator) -> Indices:
+    """Give each row the fold of its family."""
     sizes = np.bincount(families)
     order = rng.permutation(len(sizes))
     order = order[np.argsort(-sizes[order], kind="stable")]
@@ -150,19 +137,15 @@ def grouped_folds(families: _Whole, folds: int, rng: np.random.Generator) -> _Wh
     return np.asarray(fold_of[families])
 
 
-def random_part(rows: int, share: float, rng: np.random.Generator) -> _Flags:
+def random_part(rows: int, share: float, rng: np.random.Generator) -> Flags:
     """Choose this share of the rows, at least one."""
     chosen = np.zeros(rows, np.bool_)
     chosen[rng.permutation(rows)[: max(1, round(rows * share))]] = True
     return chosen
 
 
-def grouped_part(families: _Whole, share: float, rng: np.random.Generator) -> _Flags:
-    """Choose whole families with this share of the rows or a little more, never all of them.
-
-    A family that would take more than half of the rows is passed over as long as another one is
-    left.
-    """
+def grouped_part(families: Indices, share: float, rng: np.random.Generator) -> Flags:
+    """Choose whole families with this share of the rows or a little more, never all of them."""
     names, places = np.unique(families, return_inverse=True)
     sizes = np.bincount(places)
     order = rng.permutation(len(names))
@@ -190,7 +173,7 @@ class HeldOut:
     model learned from.
     """
 
-    folds: _Whole
+    folds: Indices
     boosters: tuple[Booster, ...]
     predicted: Array
     deviations: Array
@@ -204,9 +187,9 @@ class HeldOut:
 def hold_out(
     design: Design,
     y: Array,
-    folds: _Whole,
+    folds: Indices,
     *,
-    families: _Whole | None,
+    families: Indices | None,
     rng: np.random.Generator,
     step: Callable[[], None],
     workers: int | None = None,
@@ -247,14 +230,12 @@ class _Fold:
 
     x: Array
     y: Array
-    left: NDArray[np.bool_]
+    left: Flags
     seed: int
     out: Array
 
 
-def _fitted(
-    fold: _Fold, _going_on: Progress, *, categories: NDArray[np.bool_]
-) -> tuple[Booster, Array]:
+def _fitted(fold: _Fold, _going_on: Progress, *, categories: Flags) -> tuple[Booster, Array]:
     """Fit one fold's model, and predict the rows that it has not seen."""
     with one_thread():
         booster = boosted(fold.x, fold.y, categories=categories, left=fold.left, seed=fold.seed)

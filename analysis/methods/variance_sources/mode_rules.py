@@ -24,19 +24,19 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ...stats.samples import Array, Flags, Indices, Integers
+
 Labels = NDArray[np.int8]
-Runs = NDArray[np.intp]
 _NOTHING = 1e-9  # of the spread: what rounding leaves of a straight line
 
 
-def within(sessions: NDArray[np.int64]) -> tuple[Runs, ...]:
+def within(sessions: Integers) -> tuple[Indices, ...]:
     """Give the runs of each session, in their order."""
     return tuple(np.flatnonzero(sessions == one) for one in dict.fromkeys(sessions.tolist()))
 
 
 def permuted(
-    labels: Labels, sessions: Sequence[Runs], count: int, rng: np.random.Generator
+    labels: Labels, sessions: Sequence[Indices], count: int, rng: np.random.Generator
 ) -> Labels:
     """Give `count` orders of the labels, each drawn from all orders within the sessions."""
     found = np.empty((count, labels.size), dtype=np.int8)
@@ -47,7 +47,7 @@ def permuted(
 
 
 def turned(
-    labels: Labels, sessions: Sequence[Runs], count: int, rng: np.random.Generator
+    labels: Labels, sessions: Sequence[Indices], count: int, rng: np.random.Generator
 ) -> Labels:
     """Give `count` orders in which each session was turned by a number of runs drawn for it."""
     found = np.empty((count, labels.size), dtype=np.int8)
@@ -57,11 +57,8 @@ def turned(
     return found
 
 
-def detrended(values: Floats, sessions: Sequence[Runs]) -> Floats:
-    """Take the straight line out of each session, and leave its mean; unknown values stay nan.
-
-    What only grows with time, as the clock does, is the same everywhere afterwards.
-    """
+def detrended(values: Array, sessions: Sequence[Indices]) -> Array:
+    """Take the straight line out of each session, and leave its mean; unknown values stay nan."""
     found = values.copy()
     for runs in sessions:
         known = np.isfinite(values[runs])
@@ -76,7 +73,6 @@ def detrended(values: Floats, sessions: Sequence[Runs]) -> Floats:
     return found
 
 
-Flags = NDArray[np.bool_]
 Shape = Literal["arc", "threshold", "levels"]
 _ROUNDING = 1e-12
 
@@ -91,9 +87,9 @@ class Places:
 
     shape: Shape
     period: float | None
-    known: NDArray[np.intp]
-    starts: NDArray[np.intp]
-    different: Floats
+    known: Indices
+    starts: Indices
+    different: Array
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +109,7 @@ class Rule:
     levels: tuple[float, ...] = ()
     period: float | None = None
 
-    def names(self, values: Floats) -> Flags:
+    def names(self, values: Array) -> Flags:
         """Tell which values are in the set; an unknown one (nan) never is."""
         if self.shape == "levels":
             return np.isin(values, self.levels)
@@ -128,7 +124,7 @@ class Rule:
         return inside
 
 
-def places_of(values: Floats, shape: Shape, period: float | None = None) -> Places:
+def places_of(values: Array, shape: Shape, period: float | None = None) -> Places:
     """Put the values of a covariate in order; unknown ones (nan) are left out."""
     taken = values if shape != "arc" or period is None else np.mod(values, period)
     known = np.flatnonzero(np.isfinite(taken))
@@ -143,23 +139,20 @@ def places_of(values: Floats, shape: Shape, period: float | None = None) -> Plac
     )
 
 
-def _sums(places: Places, inside: Flags, outside: Flags) -> Floats:
-    """Give the share of the runs inside that have each value or less, less that of those outside.
-
-    The last column is 0, and all are where one side has no runs.
-    """
+def _sums(places: Places, inside: Flags, outside: Flags) -> Array:
+    """Give the share of the runs inside that have each value or less, less that of those outside."""
     ends = np.append(places.starts[1:], places.known.size) - 1
     mine = np.cumsum(inside[:, places.known], axis=1, dtype=np.int32)[:, ends]
     if (inside ^ outside).all():
         others = (ends + 1).astype(np.int32) - mine
     else:
         others = np.cumsum(outside[:, places.known], axis=1, dtype=np.int32)[:, ends]
-    found: Floats = mine / np.maximum(mine[:, -1:], 1) - others / np.maximum(others[:, -1:], 1)
+    found: Array = mine / np.maximum(mine[:, -1:], 1) - others / np.maximum(others[:, -1:], 1)
     found[(mine[:, -1] == 0) | (others[:, -1] == 0)] = 0.0
     return found
 
 
-def largest_j(places: Places, inside: Flags, outside: Flags) -> Floats:
+def largest_j(places: Places, inside: Flags, outside: Flags) -> Array:
     """Give the J of the best rule for each of several labellings."""
     if places.different.size < 2:
         return np.zeros(inside.shape[0])
@@ -192,7 +185,7 @@ def best_rule(places: Places, inside: Flags, outside: Flags) -> Rule | None:
     return _arc(places, np.concatenate(([0.0], sums)))
 
 
-def _arc(places: Places, before: Floats) -> Rule:
+def _arc(places: Places, before: Array) -> Rule:
     """Give the arc from the least to the largest sum of what lies before each value."""
     values, n = places.different, places.different.size
     period = places.period or 1.0

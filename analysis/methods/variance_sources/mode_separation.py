@@ -28,9 +28,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ...stats.samples import Array, Flags, Indices, Integers
 from .mode_rules import (
     Rule,
-    Runs,
     Shape,
     best_rule,
     detrended,
@@ -44,12 +44,9 @@ from .mode_rules import (
 if TYPE_CHECKING:
     from .covariates import Covariate
 
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 Labels = NDArray[np.int8]
 LEAST = 10  # runs of a mode, or nothing is said of it
 _STEPS = ((499, 0.05), (4_999, 0.01))  # orders, and the p-value beyond which no more are drawn
-_FOLDS = 5  # of a single session
 _SHAPES: Mapping[str, Shape] = {"numeric": "threshold", "circular": "arc", "levels": "levels"}
 _CHUNK = 4_000_000  # labels held at a time
 _ROUNDING = 1e-9
@@ -62,7 +59,7 @@ class Labelled:
     Modes are counted from 0 by mean; -1 of a run that belongs to none.
     """
 
-    sessions: NDArray[np.int64]
+    sessions: Integers
     labels: Labels
 
     @property
@@ -132,31 +129,31 @@ def separation(
     return replace(found, pvalue=1.0)
 
 
-def _sides(cell: Labelled, values: Floats, mode: int) -> tuple[Flags, Flags]:
+def _sides(cell: Labelled, values: Array, mode: int) -> tuple[Flags, Flags]:
     """Give the runs of a mode, and those of the others, of which the value is known."""
     known = np.isfinite(values)
     return (cell.labels == mode) & known, (cell.labels >= 0) & (cell.labels != mode) & known
 
 
-def _varies(values: Floats, sessions: Sequence[Runs]) -> bool:
+def _varies(values: Array, sessions: Sequence[Indices]) -> bool:
     """Tell whether any session has two values; between sessions nothing is tested."""
     inside = (values[runs][np.isfinite(values[runs])] for runs in sessions)
     return any(known.size and known.max() > known.min() for known in inside)
 
 
-def _enough(cell: Labelled, values: Floats) -> bool:
+def _enough(cell: Labelled, values: Array) -> bool:
     known = cell.labels[(cell.labels >= 0) & np.isfinite(values)]
     counts = np.bincount(known, minlength=int(cell.labels.max()) + 1)
     return bool(counts.min() >= LEAST)
 
 
 def _statistics(
-    cell: Labelled, suspect: Covariate, tested: Floats, sessions: Sequence[Runs]
-) -> tuple[Callable[[Labels], Floats], ...]:
+    cell: Labelled, suspect: Covariate, tested: Array, sessions: Sequence[Indices]
+) -> tuple[Callable[[Labels], Array], ...]:
     """Give what is to be as large in other orders: for each labelling, the largest over the modes."""
     places = places_of(tested, _SHAPES[suspect.scale], suspect.period)
 
-    def best(labels: Labels, each: Callable[[Flags, Flags], Floats]) -> Floats:
+    def best(labels: Labels, each: Callable[[Flags, Flags], Array]) -> Array:
         found = [each(labels == mode, (labels >= 0) & (labels != mode)) for mode in cell.modes]
         return np.asarray(np.max(found, axis=0), dtype=np.float64)
 
@@ -169,7 +166,7 @@ def _statistics(
     )
 
 
-def _apart(values: Floats, inside: Flags, outside: Flags) -> Floats:
+def _apart(values: Array, inside: Flags, outside: Flags) -> Array:
     """Give how far the means of two sets of runs are apart, in their own standard errors."""
     known = np.isfinite(values)
     x = values[known] - values[known].mean()
@@ -182,12 +179,11 @@ def _apart(values: Floats, inside: Flags, outside: Flags) -> Floats:
         errors.append(np.maximum(mine @ (x * x) / n - mean**2, 0.0) / (n - 1))
     # equal values within each set: any difference is infinitely far
     least = np.finfo(np.float64).tiny + _ROUNDING * float(x @ x) / x.size**2
-    found: Floats = np.abs(means[0] - means[1]) / np.sqrt(errors[0] + errors[1] + least)
-    return found
+    return np.asarray(np.abs(means[0] - means[1]) / np.sqrt(errors[0] + errors[1] + least))
 
 
 def _described(
-    cell: Labelled, suspect: Covariate, sessions: Sequence[Runs], pvalue: float
+    cell: Labelled, suspect: Covariate, sessions: Sequence[Indices], pvalue: float
 ) -> Separation | None:
     """Find the mode that the covariate tells best, as it was measured, and say how well."""
     places = places_of(suspect.values, _SHAPES[suspect.scale], suspect.period)
@@ -213,9 +209,11 @@ def _described(
     )
 
 
-def _held_out(suspect: Covariate, inside: Flags, outside: Flags, sessions: Sequence[Runs]) -> float:
+def _held_out(
+    suspect: Covariate, inside: Flags, outside: Flags, sessions: Sequence[Indices]
+) -> float:
     """Tell the runs of each session, or of each fifth of one, by a rule from the others."""
-    parts = sessions if len(sessions) > 1 else np.array_split(sessions[0], _FOLDS)
+    parts = sessions if len(sessions) > 1 else np.array_split(sessions[0], 5)  # of a single session
     right = wrong = 0
     for part in parts:
         held = np.zeros(inside.size, dtype=np.bool_)

@@ -20,6 +20,7 @@ from ...pages import number_format as figures
 from ...record.run_numbers import NUMBERS
 from ...stats.arguments import stream
 from ...stats.multiplicity import adjusted
+from ...stats.samples import Array, Indices, Integers
 from ...stats.workers import Progress, in_order
 from .covariates import AS_LEVELS, Covariate, as_levels, spoken
 from .mode_separation import LEAST, Labelled, Separation, separation
@@ -28,15 +29,11 @@ from .result import ClassesBy, Mode, ModeClass
 if TYPE_CHECKING:
     from .mode_rules import Rule
 
-_DIGITS = 4
 _UNITS = {"khz": "kHz", "c": "°C", "bytes": "B"}  # as the names of numbers end
 
 
 def sentence_of(mode: Mode, covariate: Covariate, found: Separation) -> str:
-    """Say which values go with a mode, in how many of its runs and of the others.
-
-    A cause is spoken of only where the runner drew the values.
-    """
+    """Say which values go with a mode, in how many of its runs and of the others."""
     share = mode.classes[found.mode].share
     begin = f"mode {found.mode + 1}, {_percent(share)} of runs: "
     if covariate.may_follow:
@@ -80,7 +77,7 @@ def _number(value: float, unit: str) -> str:
     """Write a value: whole ones as they are, others with few digits."""
     if unit in {"s", "B", "bytes"} and value != round(value):
         return figures.quantity(value, _UNITS.get(unit, unit))
-    text = f"{value:,.0f}" if value == round(value) else figures.significant(value, _DIGITS)
+    text = f"{value:,.0f}" if value == round(value) else figures.significant(value, 4)
     return text if unit in {"", "1", "/s"} else f"{text} {_UNITS.get(unit, unit)}"
 
 
@@ -92,9 +89,7 @@ def _percent(share: float) -> str:
     return f"{text} %"
 
 
-Floats = NDArray[np.float64]
 _SEPARATES = 0.7  # held out: less is an effect on the shares of the modes, and separates nothing
-_FAR_APART = 1.5  # times: the mean rates in a mode and in the others
 _NEARLY = 0.1  # of accuracy: what was fixed before the run may tell so much less
 _AS_WELL = 0.02  # of accuracy: no difference
 _STEPS = 2  # so many orders in one of the smallest adjusted p-value that counts
@@ -113,9 +108,9 @@ class ModalRuns:
     benchmark: str
     variant: str
     trial: str
-    rows: NDArray[np.intp]
-    values: Floats
-    sessions: NDArray[np.int64]
+    rows: Indices
+    values: Array
+    sessions: Integers
     labels: NDArray[np.int8]
     by: ClassesBy
     covariates: Mapping[str, Covariate]
@@ -222,7 +217,7 @@ def _suspects(cell: ModalRuns) -> Iterator[Covariate]:
                 yield levels
 
 
-def _differs(values: Floats, sessions: NDArray[np.int64]) -> bool:
+def _differs(values: Array, sessions: Integers) -> bool:
     known = np.isfinite(values)
     _, of = np.unique(sessions[known], return_inverse=True)
     if not of.size:
@@ -271,15 +266,11 @@ def _base(covariate: Covariate) -> str:
 def _far_apart(means: tuple[float, float]) -> bool:
     """Tell whether the means of a rate differ by more than what a start of the same length makes."""
     low, high = sorted(map(abs, means))
-    return high >= _FAR_APART * low
+    return high >= 1.5 * low  # times: the mean rates in a mode and in the others
 
 
 def _best(apart: Sequence[_Tested]) -> _Tested:
-    """Take the one that tells most runs rightly; what was fixed before the run may tell somewhat fewer.
-
-    For what was seen after it may be how the cause works: the misses of a cache beside the place in it. Among
-    equals what was drawn comes first, and what the program says of itself before what is seen from outside.
-    """
+    """Take the one that tells most runs rightly; what was fixed before the run may tell somewhat fewer."""
     most = max(one.found.accuracy for one in apart)
     fixed = [one for one in apart if one.covariate.known_before]
     if fixed and max(one.found.accuracy for one in fixed) >= most - _NEARLY:

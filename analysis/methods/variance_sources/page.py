@@ -16,7 +16,6 @@ from .systems_page import system_sections as systems
 
 _NAME = 24  # columns for names of benchmarks and variants
 _Groups = Mapping[tuple[str | None, str], Mapping[Source, Component]]
-_COMPONENT_ROWS = 40
 _SOURCES: Mapping[Source, str] = {
     "benchmark": "benchmarks",
     "host": "hosts",
@@ -39,7 +38,7 @@ def component_sections(found: Sources) -> tuple[Section, ...]:
     groups: dict[tuple[str | None, str], dict[Source, Component]] = {}
     for one in found.components:
         groups.setdefault((one.benchmark, one.variant), {})[one.source] = one
-    shown = dict(list(groups.items())[:_COMPONENT_ROWS])
+    shown = dict(list(groups.items())[:40])
     blocks = [*map(Sentence, _component_text(groups)), *_component_tables(shown)]
     if len(shown) < len(groups):
         blocks.append(Sentence(f"and {len(groups) - len(shown)} more rows (--json gives all)"))
@@ -177,11 +176,7 @@ def factor_sections(found: Sources) -> tuple[Section, ...]:
 
 
 def standing_out(found: Sources) -> list[Factor]:
-    """Give the factors that are told from chance over the whole trial: causes first.
-
-    What was randomized stands before what was only seen, what was fixed before the run before what was
-    seen after it, and last what may follow from a long run.
-    """
+    """Give the factors that are told from chance over the whole trial: causes first."""
     risk = 1 - found.confidence + 1e-12  # 1 - 0.95 is not 0.05 in binary fractions
     return sorted(
         (
@@ -304,9 +299,6 @@ def _levels(one: Factor) -> tuple[str, str]:
     return shorten(highest, _FACTOR_NAME), shorten(lowest, _FACTOR_NAME)
 
 
-_CLASSES = 4  # modes whose means are written out
-
-
 def mode_sections(found: Sources) -> tuple[Section, ...]:
     """Give a sentence for each benchmark and variant whose modes are separated, and all in a table."""
     if not found.modes:
@@ -345,7 +337,7 @@ def _mode_cells(mode: Mode, unit: str) -> Iterator[Cell]:
     means = [
         f"{figures.quantity(one.mean, unit)} ({100 * one.share:.0f} %)" for one in mode.classes
     ]
-    yield figures.listed(means, _CLASSES)
+    yield figures.listed(means, 4)  # modes whose means are written out
     follows = ", which may follow" if mode.may_follow else ""
     yield "nothing recorded" if mode.factor is None else f"{mode.factor}{follows}"
     for share in (mode.accuracy, mode.chance):

@@ -22,9 +22,9 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...stats.arguments import stream
+from ...stats.samples import Array, Indices
 from ...stats.workers import Progress, in_order
 from .held_out import Booster, HeldOut, one_thread
 from .result import Agreement, Dependence, DependencePoint, Importance
@@ -33,27 +33,22 @@ if TYPE_CHECKING:
     from ...importers.mixed_systems import TableColumn
     from .systems_table import Design
 
-Array = NDArray[np.float64]
-_Whole = NDArray[np.intp]
 
 RESAMPLES = 2000
 _ONE = 1 - 1e-12  # whose z is finite
-_AT_ONCE = 4_000_000  # drawn counts in memory
 
 
 def agreement(
     held: HeldOut,
     y: Array,
     *,
-    families: _Whole | None,
+    families: Indices | None,
     logs: bool,
     confidence: float,
     rng: np.random.Generator,
 ) -> Agreement:
     """Compare predictions with what was measured.
 
-    Notes
-    -----
     The correlation is that of y with the prediction less the mean that its model learned from. The
     mean of what is learned from falls when the rows held out are high, so that predictions of
     nothing but that mean would correlate negatively; less it, a model that has learned nothing has
@@ -84,7 +79,7 @@ def agreement(
 def correlation_interval(
     x: Array,
     y: Array,
-    families: _Whole | None,
+    families: Indices | None,
     *,
     folds: int,
     confidence: float,
@@ -109,7 +104,7 @@ def correlation_interval(
         sums = np.column_stack([np.bincount(families, column) for column in sums.T])
     count = len(sums)
     found = []
-    together = max(1, _AT_ONCE // count)
+    together = max(1, 4_000_000 // count)  # drawn counts in memory
     for first in range(0, RESAMPLES, together):
         some = min(together, RESAMPLES - first)
         drawn = rng.multinomial(count, np.full(count, 1 / count), size=some)
@@ -140,7 +135,6 @@ def _correlations(sums: Array) -> Array:
 
 _CELLS = 4_000_000  # of the rows that are predicted together: one call is costly, and so is memory
 _GRID, _LEVELS = 20, 12  # points of a curve
-_AVERAGED = 500  # rows that a point is the mean of
 
 
 def importances(
@@ -184,7 +178,7 @@ class _Fold:
     booster: Booster
     x: Array
     y: Array
-    out: NDArray[np.intp]
+    out: Indices
     predicted: Array
 
 
@@ -193,7 +187,7 @@ def _grown(
 ) -> Array:
     """Give what the fold's squared errors grow by, for each covariate and repeat."""
 
-    def moves(name: str, number: int) -> NDArray[np.intp]:
+    def moves(name: str, number: int) -> Indices:
         """Shuffle the rows: the same way in each fold, drawn anew rather than kept."""
         return stream(seed, "importance", name, str(number)).permutation(len(fold.y))
 
@@ -214,15 +208,11 @@ def _grown(
 
 
 def dependences(
-    design: Design,
-    factors: Sequence[str],
-    held: HeldOut,
-    *,
-    rng: np.random.Generator,
+    design: Design, factors: Sequence[str], held: HeldOut, *, rng: np.random.Generator
 ) -> tuple[Dependence, ...]:
     """Give the partial dependence of the predictions on some covariates."""
     count = len(held.folds)
-    rows = np.sort(rng.permutation(count)[:_AVERAGED])
+    rows = np.sort(rng.permutation(count)[:500])  # rows that a point is the mean of
     places = {name: k for k, name in enumerate(design.names)}
     grids = {name: _grid(design.columns[places[name]]) for name in factors}
     curves: dict[str, list[Array]] = {name: [] for name in factors}

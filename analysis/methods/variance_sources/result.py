@@ -5,12 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ...pages.result import Result
-
-Array = NDArray[np.float64]
+from ...stats.samples import Array
 
 REFERENCES = (
     "S. Irving et al., Computer comparisons in the presence of performance variation, Frontiers of "

@@ -7,27 +7,23 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...data.variant_runs import require_steady
 from ...errors import AnalysisError, InsufficientDataError
 from ...pages import number_format as figures
 from ...pages.model import Caution
-from ...stats.samples import read_only
+from ...stats.samples import Array, Flags, Integers, read_only
 from .covariates import Covariate, covariates_of
 
 if TYPE_CHECKING:
     from ...data.trial import Trial
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Iterations:
     """What runs measured of themselves: logarithms, and the place of each one's run."""
 
-    logs: Floats
+    logs: Array
     run: Integers
 
 
@@ -45,7 +41,7 @@ class Runs:
     variants: tuple[str, ...]
     hosts: tuple[str, ...]
     trials: tuple[str, ...]
-    logs: Floats
+    logs: Array
     benchmark: Integers
     variant: Integers
     host: Integers
@@ -137,8 +133,7 @@ def _names(rows: Iterator[Sequence[str]] | Sequence[Sequence[str]]) -> tuple[str
 def _cell(trial: Trial, benchmarks: tuple[str, ...], variants: tuple[str, ...]) -> Integers:
     ours = np.array([benchmarks.index(name) for name in trial.manifest.benchmarks], dtype=np.int64)
     theirs = np.array([variants.index(name) for name in trial.manifest.variants], dtype=np.int64)
-    found: Integers = ours[trial.benchmark] * len(variants) + theirs[trial.variant]
-    return found
+    return np.asarray(ours[trial.benchmark] * len(variants) + theirs[trial.variant])
 
 
 def _sessions_and_blocks(
@@ -198,7 +193,7 @@ def _joined(
     )
 
 
-def _recoded(codes: Floats, ours: tuple[str, ...], everyone: tuple[str, ...]) -> Floats:
+def _recoded(codes: Array, ours: tuple[str, ...], everyone: tuple[str, ...]) -> Array:
     places = np.array([everyone.index(name) for name in ours], dtype=np.float64)
     known = np.isfinite(codes)
     found = np.full(codes.shape, np.nan)
@@ -225,9 +220,7 @@ def _iterations(
     return Iterations(logs=np.log(flat), run=np.concatenate(places))
 
 
-def _left_out(
-    trials: Sequence[Trial], used: Sequence[NDArray[np.bool_]], metric: str
-) -> Iterator[Caution]:
+def _left_out(trials: Sequence[Trial], used: Sequence[Flags], metric: str) -> Iterator[Caution]:
     failed = sum(int((one.candidates & (one.outcome != 0)).sum()) for one in trials)
     if failed:
         yield Caution("failed-left-out", f"{failed} failed run{'s' * (failed > 1)} left out")

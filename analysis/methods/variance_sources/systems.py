@@ -15,11 +15,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...importers.mixed_systems import MixedTable, TableColumn, mixed_table, read_mixed_table
@@ -27,7 +26,7 @@ from ...pages import number_format as figures
 from ...pages.model import Caution, merged
 from ...record.words import shorten
 from ...stats.arguments import counted, door, stream
-from ...stats.samples import read_only
+from ...stats.samples import Indices, read_only
 from .held_out import HeldOut, check_installed, grouped_folds, hold_out, one_thread, random_folds
 from .predictions import agreement, dependences, importances
 from .result import REFERENCES, Across, Agreement, CovariateUsed, Sources
@@ -239,15 +238,7 @@ def sources_of_table(
         if progress is not None:
             progress(min(next(done), total), total)
 
-    plan = _Plan(
-        columns=columns,
-        group=group,
-        folds=folds,
-        repeats=repeats,
-        confidence=confidence,
-        step=step,
-        workers=workers,
-    )
+    plan = _Plan(columns, group, folds, repeats, confidence, step, workers)
     root = int(rng.integers(2**63))
     with one_thread():
         systems = [_across(whole, one, plan, root) for one in answered]
@@ -280,8 +271,7 @@ def sources_of_table(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Plan:
+class _Plan(NamedTuple):
     """What all responses have in common."""
 
     columns: Sequence[TableColumn]
@@ -320,7 +310,7 @@ def _answerable(
 def _across(table: MixedTable, response: Response, plan: _Plan, root: int) -> Across:
     """Answer for one response."""
     design = Design.of(plan.columns, response.rows)
-    families: NDArray[np.intp] | None = None
+    families: Indices | None = None
     if plan.group is not None:
         families, _ = families_of(table, plan.group, response.rows)
     y = response.values
@@ -328,7 +318,7 @@ def _across(table: MixedTable, response: Response, plan: _Plan, root: int) -> Ac
     def rng(what: str) -> np.random.Generator:
         return stream(root, response.kind, what)
 
-    def held_out(folds: NDArray[np.intp], families: NDArray[np.intp] | None, how: str) -> HeldOut:
+    def held_out(folds: Indices, families: Indices | None, how: str) -> HeldOut:
         trees = rng(f"{how} trees")
         return hold_out(
             design, y, folds, families=families, rng=trees, step=plan.step, workers=plan.workers

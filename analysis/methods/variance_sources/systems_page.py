@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...pages import number_format as figures
 from ...pages.model import (
@@ -24,6 +23,7 @@ from ...pages.model import (
 from ...plots.drawing import PALE, look
 from ...plots.palette import COLOURS
 from ...record.words import shorten, shown
+from ...stats.samples import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,10 +32,7 @@ if TYPE_CHECKING:
     from .result import Across, Agreement, Dependence, Sources
 
 
-Array = NDArray[np.float64]
-
 _BARS, _CURVES, _LEVELS = 10, 3, 8
-_MANY = 1500  # points, from which they are drawn as one image
 
 
 def systems_figure(responses: Sequence[Across]) -> Figure:
@@ -89,7 +86,7 @@ def _against(
         alpha=0.35,
         linewidth=0,
         zorder=2,
-        rasterized=len(measured) > _MANY,
+        rasterized=len(measured) > 1500,  # points, from which they are drawn as one image
     )
     r = "unknown" if agreement.correlation is None else f"{agreement.correlation:.3f}"
     axes.set_title(f"{title}: r = {r}", fontsize="small")
@@ -163,7 +160,27 @@ def _of_response(found: Across, end: str, *, several: bool) -> Iterator[Section]
     yield Section((*answer, _agreement(found, end)), title=f"predicting {name}" if several else "")
     yield _importance(found, end)
     if found.dependence:
-        yield _curves(found, end)
+        rows: list[tuple[Cell, ...]] = []
+        for one in found.dependence:
+            cells: list[Cell] = [shorten(one.factor, _NAME_IN_TEXT)]
+            for chosen in (min, max):
+                point = chosen(one.points, key=lambda point: point.mean)
+                at = point.at if isinstance(point.at, str) else f"{point.at:.6g}"
+                cells += [shorten(at, 24), Value(figures.significant(point.mean, 4), point.mean)]
+            rows.append(tuple(cells))
+        table = Table(
+            name=f"dependence{end}",
+            columns=(
+                *(Column("covariate", "left"), Column("least at", "left"), Column("predicted")),
+                *(Column("most at", "left"), Column("predicted")),
+            ),
+            rows=tuple(rows),
+        )
+        said = Sentence(
+            "Mean prediction when every row is given one value of a covariate, all others as they are; "
+            "--json gives the curves."
+        )
+        yield Section((said, table), title="partial dependence")
     parts = "predicted against measured values of held-out rows"
     if found.grouped is not None:
         parts += " and of held-out families"
@@ -267,27 +284,3 @@ def _importance(found: Across, end: str) -> Section:
         most = f"{100 * max(rest[0].mean, 0):.2f} %"
         blocks.append(Sentence(f"and {len(rest)} more, each at most {most} (--json gives all)"))
     return Section(tuple(blocks), title="what the predictions rest on")
-
-
-def _curves(found: Across, end: str) -> Section:
-    rows: list[tuple[Cell, ...]] = []
-    for one in found.dependence:
-        cells: list[Cell] = [shorten(one.factor, _NAME_IN_TEXT)]
-        for chosen in (min, max):
-            point = chosen(one.points, key=lambda point: point.mean)
-            at = point.at if isinstance(point.at, str) else f"{point.at:.6g}"
-            cells += [shorten(at, 24), Value(figures.significant(point.mean, 4), point.mean)]
-        rows.append(tuple(cells))
-    table = Table(
-        name=f"dependence{end}",
-        columns=(
-            *(Column("covariate", "left"), Column("least at", "left"), Column("predicted")),
-            *(Column("most at", "left"), Column("predicted")),
-        ),
-        rows=tuple(rows),
-    )
-    said = Sentence(
-        "Mean prediction when every row is given one value of a covariate, all others as they are; "
-        "--json gives the curves."
-    )
-    return Section((said, table), title="partial dependence")

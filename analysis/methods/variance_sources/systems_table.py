@@ -21,15 +21,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...importers.mixed_systems import MixedTable, TableColumn
 from ...pages import number_format as figures
 from ...record.words import shorten
+from ...stats.samples import Array, Flags, Indices
 from .result import Ceiling
-
-Array = NDArray[np.float64]
 
 
 def ceiling_of(values: Array, noise: Array) -> Ceiling:
@@ -51,8 +49,6 @@ def noise_of_log_sd(sds: Array, means: Array, runs: Array) -> Array:
     return np.asarray(polygamma(1, (runs - 1) / 2) / 4 + (sds / means) ** 2 / runs)
 
 
-_Whole = NDArray[np.intp]
-
 _LEAST_NOISE_KNOWN = 0.5  # share of the rows whose noise must be known for a ceiling
 
 
@@ -66,7 +62,7 @@ class Response:
 
     name: str
     kind: Literal["performance", "variation"]
-    rows: _Whole
+    rows: Indices
     left_out: int
     values: Array
     noise: Array | None
@@ -182,7 +178,7 @@ def _response(  # noqa: PLR0917 - the fields of a response
     table: MixedTable,
     name: str,
     kind: Literal["performance", "variation"],
-    rows: _Whole,
+    rows: Indices,
     values: Array,
     noise: Array | None,
 ) -> Response:
@@ -202,7 +198,7 @@ class Design:
     columns: tuple[TableColumn, ...]
 
     @classmethod
-    def of(cls, columns: Sequence[TableColumn], rows: _Whole) -> Design:
+    def of(cls, columns: Sequence[TableColumn], rows: Indices) -> Design:
         """Take these rows of the columns."""
         return cls(
             columns=tuple(
@@ -217,7 +213,7 @@ class Design:
         return tuple(column.name for column in self.columns)
 
     @property
-    def categories(self) -> NDArray[np.bool_]:
+    def categories(self) -> Flags:
         """Which covariates are levels."""
         return np.array([not column.numeric for column in self.columns])
 
@@ -229,20 +225,14 @@ class Design:
             if not column.numeric and len(np.unique(column.values[column.known])) > MOST_LEVELS
         )
 
-    def coded(self, learned: _Whole) -> Array:
-        """Give all rows as a model that learns from some of them takes them.
-
-        Levels are numbered by how often they occur among the rows learned from, the most frequent
-        first, ties by their order in the table. Those beyond `MOST_LEVELS` are one, and a level
-        that does not occur there belongs to them; if there are none beyond, it is unknown (nan).
-        So nothing of the rows held out enters.
-        """
+    def coded(self, learned: Indices) -> Array:
+        """Give all rows as a model that learns from some of them takes them."""
         return np.column_stack(
             [c.values if c.numeric else _ranked(c, learned) for c in self.columns]
         )
 
 
-def _ranked(column: TableColumn, learned: _Whole) -> Array:
+def _ranked(column: TableColumn, learned: Indices) -> Array:
     assert column.levels is not None
     count = len(column.levels)
     known = column.known
@@ -339,7 +329,7 @@ def check_covariates(design: Design, table: MixedTable, ignored: Sequence[str]) 
         )
 
 
-def families_of(table: MixedTable, group: str, rows: _Whole) -> tuple[_Whole, int]:
+def families_of(table: MixedTable, group: str, rows: Indices) -> tuple[Indices, int]:
     """Give each row the number of its family; rows without one are a family together."""
     column = table.column(group, "the group")
     values = column.values[rows]

@@ -18,11 +18,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ....stats.compiled import kernel
-
-Array = NDArray[np.float64]
+from ....stats.samples import Array
 
 XX, XY, YY, REST, SIZE = range(5)  # rows of `scatter`; REST is what y has left when x explains it
 STATE = 6  # numbers that a model keeps from one iteration to the next, and 3 for each component

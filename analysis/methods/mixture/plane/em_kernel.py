@@ -29,14 +29,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ....stats.compiled import kernel
+from ....stats.samples import Array, Integers
 from ..em_kernel import exponential
 from .covariance_kernel import ROOT, STATE, covariances, fresh
 
-Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
 SIZE, U, V, TERM, TRACE, UU, UV, VV = range(8)  # rows of the table of clusters; U, V are sums
 FIELDS = 8  # over the square root of the size
 
@@ -67,7 +65,7 @@ def _joined(a: Array, b: Array, alpha: float, joint: Array) -> float:
 
 
 @kernel
-def _scan(costs: Array, row: int, least: Array, place: Whole) -> None:
+def _scan(costs: Array, row: int, least: Array, place: Integers) -> None:
     """Find the least cost in a row left of the diagonal, the last of equal ones."""
     found, where = costs[row, 0], 0
     for i in range(1, row):
@@ -77,7 +75,7 @@ def _scan(costs: Array, row: int, least: Array, place: Whole) -> None:
 
 
 @kernel
-def _changed(costs: Array, row: int, column: int, least: Array, place: Whole) -> None:
+def _changed(costs: Array, row: int, column: int, least: Array, place: Integers) -> None:
     """Bring a row's least cost up to date after the cost in `column` has changed."""
     cost = costs[row, column]
     if cost < least[row] or (cost == least[row] and column > place[row]):
@@ -94,7 +92,7 @@ def _copy(source: Array, target: Array) -> None:
 
 
 @kernel
-def _move(table: Array, costs: Array, ids: Whole, target: int, last: int) -> None:
+def _move(table: Array, costs: Array, ids: Integers, target: int, last: int) -> None:
     """Put the last cluster in the place of one that is gone."""
     if target == last:
         return
@@ -115,7 +113,7 @@ def _store(table: Array, place: int, joint: Array) -> None:
 
 
 @kernel
-def _snapshot(owner: Whole, classes: Whole, numbers: Whole) -> None:
+def _snapshot(owner: Integers, classes: Integers, numbers: Integers) -> None:
     """Write class numbers, counted in the order of the classes' first points."""
     numbers[:] = -1
     count = 0
@@ -127,7 +125,7 @@ def _snapshot(owner: Whole, classes: Whole, numbers: Whole) -> None:
 
 
 @kernel
-def _costs(table: Array, alpha: float, costs: Array, least: Array, place: Whole) -> None:
+def _costs(table: Array, alpha: float, costs: Array, least: Array, place: Integers) -> None:
     """Compute what every merge of two points costs."""
     scratch = np.empty(FIELDS)
     for j in range(1, table.shape[0]):
@@ -155,7 +153,7 @@ def _renew(
     alpha: float,
     costs: Array,
     least: Array,
-    place: Whole,
+    place: Integers,
 ) -> None:
     """Compute what merges with the new cluster i cost."""
     scratch = np.empty(FIELDS)
@@ -169,7 +167,7 @@ def _renew(
 
 
 @kernel
-def partitions(u: Array, v: Array, alpha: float, classes: Whole) -> None:
+def partitions(u: Array, v: Array, alpha: float, classes: Integers) -> None:
     """Cluster n points; row k - 1 of `classes` becomes the partition into k classes."""
     n, most = u.size, classes.shape[0]
     table = np.zeros((n, FIELDS))

@@ -19,19 +19,17 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ....errors import AnalysisError, InsufficientDataError, UsageError
 from ....pages.model import Caution
 from ....stats.arguments import counted, door, numbers
+from ....stats.samples import Array, Indices, Integers
 from ..cautions import at_limit, discarded
 from ..fit import MOST_COMPONENTS
 from .model import MODELS, EmState2d, Mixture2d
 
-Array = NDArray[np.float64]
-
 _LARGEST, _SMALLEST = 1e150, 1e-150  # squares must stay finite and positive
-_ON_A_LINE = 1e-12  # 1 - |r| that rounding may leave
 
 
 def correlation(pairs: Array) -> float:
@@ -84,7 +82,7 @@ def checked_pairs(values_xy: ArrayLike, names: tuple[str, str]) -> Array:
         raise AnalysisError(
             f"a metric's spread is below {_SMALLEST:g}", fix="choose a smaller unit"
         )
-    if 1 - abs(correlation(pairs)) <= _ON_A_LINE:
+    if 1 - abs(correlation(pairs)) <= 1e-12:  # 1 - |r| that rounding may leave
         raise AnalysisError(
             f"all pairs of {names[0]} and {names[1]} lie on one line: one metric tells the other",
             fix="fit one of them alone, with fit_mixture",
@@ -95,7 +93,7 @@ def checked_pairs(values_xy: ArrayLike, names: tuple[str, str]) -> Array:
 START_POINTS = 2000  # mclust's limit; above it the clustering sees a subset
 
 
-def start_classes(x: Array, y: Array, most: int) -> NDArray[np.int64]:
+def start_classes(x: Array, y: Array, most: int) -> Integers:
     """Cluster points into 1 to `most` classes, without randomness.
 
     They are first put on their principal axes, as mclust does (its option SVD): both coordinates are
@@ -118,19 +116,15 @@ def start_classes(x: Array, y: Array, most: int) -> NDArray[np.int64]:
 
 
 def plane_cautions(
-    pairs: NDArray[np.float64],
+    pairs: Array,
     table: dict[str, list[float]],
     model: str,
-    weights: NDArray[np.float64],
+    weights: Array,
     *,
     asked: int,
     units: str,
 ) -> Iterator[Caution]:
-    """Say what limits a fit.
-
-    `table` holds the BIC of all candidates; `model` was chosen, with as many components as there are
-    `weights`, of up to `asked`.
-    """
+    """Say what limits a fit."""
     n, k = len(pairs), weights.size
     smallest = float(weights.min() * n)
     if n < 30:
@@ -158,7 +152,7 @@ def plane_cautions(
 
 
 def _value_cautions(
-    pairs: NDArray[np.float64], table: dict[str, list[float]], units: str, *, most: int
+    pairs: Array, table: dict[str, list[float]], units: str, *, most: int
 ) -> Iterator[Caution]:
     n, distinct = len(pairs), len(np.unique(pairs, axis=0))
     if distinct < n:
@@ -191,8 +185,8 @@ class _Sample(NamedTuple):
 
     x: Array
     y: Array
-    points: NDArray[np.intp]
-    classes: NDArray[np.int64]
+    points: Indices
+    classes: Integers
 
 
 class _Candidate(NamedTuple):

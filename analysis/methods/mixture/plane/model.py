@@ -16,11 +16,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ....errors import AnalysisError, UsageError
 from ....pages.result import plain
 from ....stats.arguments import counted, door, numbers
+from ....stats.samples import Array, Indices
 from ..model import Gaussians, Mixture, Parameters, finite, frozen, total_weight
 
 MODELS = (  # a model's place is its code in the kernels
@@ -30,7 +31,6 @@ MODELS = (  # a model's place is its code in the kernels
 SIMPLEST = ("EII", "EEI", "EEE")  # of one Gaussian all models of a kind are the same
 
 
-Array = NDArray[np.float64]
 _LOG_2PI = math.log(2 * math.pi)
 REFERENCES = (
     "J. Worms, S. Touati, Modelling program's performance with Gaussian mixtures for parametric "
@@ -171,7 +171,7 @@ class Mixture2d(Gaussians):
             share = np.exp(parts - parts.max(axis=-1, keepdims=True))
         return np.asarray(share / share.sum(axis=-1, keepdims=True))
 
-    def classify(self, points: ArrayLike) -> NDArray[np.intp]:
+    def classify(self, points: ArrayLike) -> Indices:
         """Give the component of each point, counted from 0: the largest posterior probability.
 
         Equal posteriors go to the first component.

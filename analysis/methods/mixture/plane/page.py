@@ -38,7 +38,9 @@ from .report import PlaneCell, PlaneReport
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from ....stats.samples import Array
 
 
 _MARKS = "os^Dv<>Ph*Xd"
@@ -71,7 +73,7 @@ def plane_figure(
     return figure
 
 
-def ellipse(mixture: Mixture2d, k: int, share: float) -> NDArray[np.float64]:
+def ellipse(mixture: Mixture2d, k: int, share: float) -> Array:
     """Give the corners, shape (181, 2), of the ellipse that holds this share of a component."""
     radius = math.sqrt(-2 * math.log1p(-share))  # the squared distance is exponential in the plane
     angle = np.linspace(0, 2 * np.pi, 181)
@@ -80,11 +82,10 @@ def ellipse(mixture: Mixture2d, k: int, share: float) -> NDArray[np.float64]:
     # of the correlation matrix: its factor does not suffer from unlike units
     lower = np.linalg.cholesky(covariance / spread[:, None] / spread)
     circle = np.array([np.cos(angle), np.sin(angle)])
-    corners: NDArray[np.float64] = mixture.means[k] + radius * (lower @ circle).T * spread
-    return corners
+    return np.asarray(mixture.means[k] + radius * (lower @ circle).T * spread)
 
 
-def _draw_cluster(axes: Axes, mixture: Mixture2d, k: int, pairs: NDArray[np.float64]) -> None:
+def _draw_cluster(axes: Axes, mixture: Mixture2d, k: int, pairs: Array) -> None:
     colour, dash = COLOURS[k % len(COLOURS)], DASHES[k % len(DASHES)]
     r = f", r = {mixture.correlations[k]:.2f}" if mixture.correlated else ""
     axes.plot(
@@ -108,7 +109,6 @@ def _title(mixture: Mixture2d) -> str:
 
 _COUNTS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _NEXT = 3  # candidates next to the best
-_PROBLEMS = 8  # cells without a fit of which the reason is said
 _CELL, _LONG_CELL = 28, 40  # columns for names
 _BOTH_METRICS = 24  # letters of both metrics that the headings of a table have room for
 
@@ -207,7 +207,7 @@ def _lines(report: PlaneReport) -> Section:
         for cell in report.cells
         if cell.problem is not None
     )
-    told = (note, *list(problems)[:_PROBLEMS])
+    told = (note, *list(problems)[:8])  # cells without a fit of which the reason is said
     return Section((table, *(Sentence(text) for text in told)))
 
 

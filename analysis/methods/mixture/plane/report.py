@@ -19,8 +19,7 @@ from ....stats.samples import read_only
 from .fit import fit_mixture_2d
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from ....stats.samples import Array, Flags, Integers
     from .model import Mixture2d
 
 
@@ -32,10 +31,10 @@ class Pairs:
     `cautions` what was left out and what the values cannot tell.
     """
 
-    values: NDArray[np.float64]
+    values: Array
     names: tuple[str, str]
     units: tuple[str, str]
-    positions: NDArray[np.int64]
+    positions: Integers
     cautions: tuple[Caution, ...]
 
 
@@ -77,7 +76,7 @@ def pairs_of_runs(
         trial.benchmark == trial.manifest.benchmarks.index(benchmark)
     )
     columns = np.column_stack([trial.values(name) for name in metrics])
-    complete: NDArray[np.bool_] = np.isfinite(columns[:, 0]) & np.isfinite(columns[:, 1])
+    complete: Flags = np.isfinite(columns[:, 0]) & np.isfinite(columns[:, 1])
     counted = cell & trial.measured & complete
     used = np.flatnonzero(counted)
     for name in metrics:
@@ -100,10 +99,7 @@ def pairs_of_runs(
 
 
 def _cautions(
-    trial: Trial,
-    cell: NDArray[np.bool_],
-    complete: NDArray[np.bool_],
-    metrics: tuple[str, str],
+    trial: Trial, cell: Flags, complete: Flags, metrics: tuple[str, str]
 ) -> Iterator[Caution]:
     """Say what was left out, and what the values cannot tell."""
     yield from always_said(trial)

@@ -13,6 +13,7 @@ from analysis.methods.hpt import winners, winners as looking
 from analysis.methods.hpt.compare import hpt
 from analysis.methods.hpt.report import hpt_report
 from analysis.methods.hpt.speedup import hpt_speedup
+from analysis.pages.result import plain
 from analysis.stats.ratios import Ratios
 
 Pair = tuple[PerformanceMatrix, PerformanceMatrix]
@@ -87,12 +88,12 @@ def test_curve_of_searched_ratios_is_that_of_made_ones(
     kind: str, better: str, scores: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pairs = [suite(seed, better, kind) for seed in range(12)]
-    made = [hpt_speedup(*pair, scores=scores).curve.to_dict() for pair in pairs]
+    made = [plain(hpt_speedup(*pair, scores=scores).curve) for pair in pairs]
     monkeypatch.setattr(winners, "_CELLS", 0)  # one benchmark at a time
-    assert [hpt_speedup(*pair, scores=scores).curve.to_dict() for pair in pairs] == made
+    assert [plain(hpt_speedup(*pair, scores=scores).curve) for pair in pairs] == made
     monkeypatch.setattr(winners, "MADE", 0)
     monkeypatch.setattr(winners, "_made", None)  # nothing is made any more
-    assert [hpt_speedup(*pair, scores=scores).curve.to_dict() for pair in pairs] == made
+    assert [plain(hpt_speedup(*pair, scores=scores).curve) for pair in pairs] == made
 
 
 @pytest.mark.parametrize("kind", ["coarse", "smooth", "bimodal"])
