@@ -135,6 +135,11 @@ class Opened:
         where = f"{self.source}:{at}" if at.isdigit() else f"{self.source}, {at}" if at else None
         return AnalysisError(_cut(what), _cut(where or self.source), _cut(fix))
 
+    def require(self, good: bool, what: str, fix: str = "is the file damaged?", *, at: str) -> None:  # noqa: FBT001 - a fact
+        """Refuse a part of the file that is not as it must be."""
+        if not good:
+            raise self.fail(what, fix, at=at)
+
     def looks_like_json(self) -> bool:
         """Tell whether the content begins as JSON does, perhaps behind a log's time stamp."""
         return _STAMP.sub("", self.head().lstrip()[:200], count=1).lstrip()[:1] in ("{", "[")
@@ -244,19 +249,17 @@ class Opened:
             self.value(value, f"{at}[{k}]", factor=factor) for k, value in enumerate(given)
         )
 
-    def rows(self, reader: Iterator[Row], *, before: int = 0) -> Iterator[Row]:
-        """Give the rows of a CSV reader."""
-        while True:
-            try:
-                row = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                # a reader of dicts counts behind the one that it reads with
-                counting: Any = getattr(reader, "reader", reader)
-                at = f"{before + counting.line_num}"
-                raise self.fail(f"it is no CSV: {error}", "is a quote open?", at=at) from None
-            yield row
+    def rows(
+        self, reader: Iterator[Row], *, before: int = 0, fix: str = "is a quote open?"
+    ) -> Iterator[Row]:
+        """Give the rows of a CSV reader; `before` counts the lines above those that it reads."""
+        try:
+            yield from reader
+        except csv.Error as error:
+            # a reader of dicts counts behind the one that it reads with
+            counting: Any = getattr(reader, "reader", reader)
+            at = f"{before + counting.line_num}"
+            raise self.fail(f"it is no CSV: {error}", fix, at=at) from None
 
 
 def _cut(text: str) -> str:

@@ -45,7 +45,7 @@ def knows_long_csv(opened: Opened) -> bool:
 def read_long_csv(opened: Opened) -> ForeignFile:
     """Give a cell for each benchmark, variant, session and metric."""
     with _no_collections():
-        return long_file("long-csv", _table(opened))
+        return long_file(_table(opened))
 
 
 @contextmanager

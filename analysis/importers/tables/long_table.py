@@ -12,7 +12,7 @@ import numpy as np
 from ...data.number_text import NUMBER, number_in
 from ...pages import number_format as figures
 from ...pages.model import Caution
-from ..parsing import ForeignCell, ForeignFile, in_base_unit, several_hosts
+from ..parsing import ForeignCell, ForeignFile, cautions_of, in_base_unit, several_hosts
 from .headings import Mapping, counts_parts, holds_units, is_good, is_warmup, names_host
 
 if TYPE_CHECKING:
@@ -340,30 +340,24 @@ def all_numbers(texts: Iterable[str]) -> bool:
     return bool(there) and all(number_in(text) is not None for text in there)
 
 
-def long_file(name: str, table: LongTable) -> ForeignFile:
+def long_file(table: LongTable) -> ForeignFile:
     """Put together what a long table holds, and what it cannot tell."""
     require_units(table)
     cells = tuple(table.cells())
     if not cells:
         raise table.opened.fail("there is no row of values", "is the file whole?")
     found, headings = table.found, table.headings
-    losses = []
-    if found.process is None:
-        losses.append(
-            Caution(
-                "processes-unknown",
-                "no column says which values stem from one process: each is taken as a run",
-            )
-        )
-    if found.session is None:
-        losses.append(Caution("no-sessions", "no column says on which occasion a run was made"))
-    if found.ok is None:
-        losses.append(Caution("failed-unknown", "no column says which runs failed"))
     return ForeignFile(
-        format=name,
-        source=table.opened.source,
         cells=cells,
-        losses=tuple(losses),
+        losses=cautions_of(
+            {
+                "processes-unknown": found.process is None
+                and "no column says which values stem from one process: each is taken as a run",
+                "no-sessions": found.session is None
+                and "no column says on which occasion a run was made",
+                "failed-unknown": found.ok is None and "no column says which runs failed",
+            }
+        ),
         notes=tuple(unread(table)),
         variant_rule="the file's name"
         if found.variant is None

@@ -19,7 +19,7 @@ from .long_table import Coded, LongTable, all_numbers, float_of, long_file, role
 
 
 def file_of_rows(
-    opened: Opened, name: str, headings: Sequence[str], rows: Iterable[Sequence[object]]
+    opened: Opened, headings: Sequence[str], rows: Iterable[Sequence[object]]
 ) -> ForeignFile:
     """Read rows as those of a long CSV."""
     found = long_mapping(opened, headings)
@@ -30,7 +30,6 @@ def file_of_rows(
     named = zip(*(columns[place] for place in role_places(found)), strict=True)
     groups = [keys.setdefault(key, len(keys)) for key in named]
     return long_file(
-        name,
         LongTable(
             opened=opened,
             headings=list(headings),
@@ -100,7 +99,7 @@ def read_json(opened: Opened) -> ForeignFile:
                 "write the same plain keys for each value, null where one is unknown",
                 at=f"[{k}]",
             )
-    return file_of_rows(opened, "json", headings, ([one[key] for key in headings] for one in data))
+    return file_of_rows(opened, headings, ([one[key] for key in headings] for one in data))
 
 
 _SQLITE_MAGIC = b"SQLite format 3\0"
@@ -144,7 +143,7 @@ def read_sqlite(opened: Opened) -> ForeignFile:
             quoted = (ours or tables[0]).replace('"', '""')
             rows = base.execute(f'SELECT * FROM "{quoted}"')  # noqa: S608 - quoted
             headings = [column[0] for column in rows.description]
-            return file_of_rows(opened, "sqlite", headings, _bounded(opened, rows))
+            return file_of_rows(opened, headings, _bounded(opened, rows))
         except (sqlite3.Error, UnicodeError, OverflowError, MemoryError) as error:
             raise opened.fail(f"it is no whole data base: {error}", "copy it again") from None
 
@@ -223,7 +222,6 @@ def read_parquet(opened: Opened) -> ForeignFile:
     groups, keys = _grouped([_parquet_coded(table.column(place)) for place in role_places(found)])
     rest = {place: _parquet_coded(table.column(place)) for place in found.rest}
     return long_file(
-        "parquet",
         LongTable(
             opened=opened,
             headings=headings,
