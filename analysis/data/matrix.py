@@ -17,12 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution, page_of
-from ..pages.result import short
+from ..pages.result import cautions_to_dict, short
 from ..record.run_numbers import Better
 from ..stats.arguments import door, numbers
 from ..stats.samples import median, read_only
 from .failed_runs import Failed, failures_of, failures_to_json, of_some
 from .levels import (
+    POOLED,
     Ids,
     Unit,
     ids_of,
@@ -30,8 +31,6 @@ from .levels import (
     ids_of_runs,
     level_caution,
     of_processes,
-    pooled_caution,
-    require_iterations,
 )
 from .number_text import Decimal, Layout
 
@@ -315,10 +314,13 @@ class PerformanceMatrix:
         UsageError
             If the level is neither, or nothing is known of iterations.
         """
-        known = self.iterations is not None and self.run_of is not None
-        require_iterations(level, known, self.name)
-        if level == "process" or self.iterations is None or self.run_of is None:
+        if level not in ("process", "iteration"):
+            raise UsageError(f"there is no level {level!r}", self.name, "process, or iteration")
+        if level == "process":
             return self
+        if self.iterations is None or self.run_of is None:
+            what = "nothing is known of iterations within the runs"
+            raise UsageError(what, self.name, "leave --level out: every value is one run already")
         return replace(
             self,
             samples=self.iterations,
@@ -326,10 +328,7 @@ class PerformanceMatrix:
             sessions=ids_of_iterations(self.sessions, self.run_of),
             iterations=None,
             run_of=None,
-            cautions=(
-                *(one for one in self.cautions if one.code != "process-means"),
-                pooled_caution(),
-            ),
+            cautions=(*(one for one in self.cautions if one.code != "process-means"), POOLED),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -349,8 +348,7 @@ class PerformanceMatrix:
             "failed": failures_to_json(self),
             "metric": self.metric,
             "origin": self.origin,
-            "cautions": [caution.text for caution in self.cautions],
-            "caution_codes": [caution.code for caution in self.cautions],
+            **cautions_to_dict(self.cautions),
         }
 
     def _iterations_by_run(self) -> dict[str, list[list[float]]] | None:

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import AnalysisError, InsufficientDataError, UsageError
+from ..pages import number_format as figures
 from ..pages.model import Caution
 from ..record.trial_files import (
     ENERGY,
@@ -158,8 +159,7 @@ def _around(trial: TrialColumns, used: Flags) -> dict[_Segment, _Around]:
 Integers = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Chosen:
+class _Chosen(NamedTuple):
     """The rows of a trial that a matrix takes, benchmark by benchmark.
 
     `carried` are those with runs of 0 that are kept aside, `zeros` counts the runs of those left out.
@@ -187,12 +187,14 @@ def runs_of(
     require_steady(trial, metric, used)
     chosen = _choose(trial, values, used, skip_zeros=skip_zeros, carry_zeros=carry_zeros)
     _require(trial, chosen, variant, metric)
+    column = trial.metrics.get(metric)
+    below = [] if column is None else [column.of_runs(row)[0].size for row in chosen.rows.values()]
     cautions = (
         *_counted(trial, mine, values, metric),
         *_left_out(trial, chosen, metric),
         *_how(trial, used, metric),
         *energy_cautions(trial, metric, used),
-        *_levels(trial, chosen.rows, metric),
+        *(level_caution([row.size for row in chosen.rows.values()], below) if below else ()),
     )
     failed = mine & trial.candidates & (trial.outcome != 0)
     whole = _matrix(trial, variant, metric, chosen.rows, failed=failed, cautions=cautions)
@@ -228,9 +230,9 @@ def _choose(
         if carry_zeros and bench in zeros and (values[row] >= 0).all()
     }
     return _Chosen(
-        rows={bench: row for bench, row in rows.items() if bench not in zeros},
-        carried=carried,
-        zeros={bench: n for bench, n in zeros.items() if bench not in carried},
+        {bench: row for bench, row in rows.items() if bench not in zeros},
+        carried,
+        {bench: n for bench, n in zeros.items() if bench not in carried},
     )
 
 
@@ -238,47 +240,28 @@ def _require(trial: TrialColumns, chosen: _Chosen, variant: str, metric: str) ->
     """Refuse a matrix without any runs."""
     if chosen.rows or chosen.carried:
         return
+    what = f"no run of {variant!r} has a value of {metric!r} that counts"
+    fix = "measure more, or look at the failed runs"
     if chosen.zeros:
-        raise InsufficientDataError(
-            f"every benchmark of {variant!r} has a run whose {metric} is 0 or less",
-            str(trial.path),
-            "compare another metric, or make the runs longer",
-            n=0,
-            needed=1,
-        )
-    raise InsufficientDataError(
-        f"no run of {variant!r} has a value of {metric!r} that counts",
-        str(trial.path),
-        "measure more, or look at the failed runs",
-        n=0,
-        needed=1,
-    )
+        what = f"every benchmark of {variant!r} has a run whose {metric} is 0 or less"
+        fix = "compare another metric, or make the runs longer"
+    raise InsufficientDataError(what, str(trial.path), fix, n=0, needed=1)
 
 
 def _counted(
     trial: TrialColumns, mine: Flags, values: NDArray[np.float64], metric: str
 ) -> Iterator[Caution]:
     """Count the runs that are left out."""
-    for code, which, text in (
-        ("warm-up-left-out", mine & trial.warmup, "{} warm-up run{} left out"),
-        (
-            "failed-left-out",
-            mine & trial.candidates & (trial.outcome != 0),
-            "{} failed run{} left out",
-        ),
-        (
-            "metric-missing",
-            mine & trial.judged(metric) & ~np.isfinite(values),
-            "{} run{} without {}",
-        ),
-        (
-            "counted-left-out",
-            mine & trial.measured & trial.apart(metric),
-            "{} run{} left out by design: counters are read in some blocks, times in the others",
-        ),
+    design = "left out by design: counters are read in some blocks, times in the others"
+    failed = trial.candidates & (trial.outcome != 0)
+    for code, which, noun, text in (
+        ("warm-up-left-out", trial.warmup, "warm-up run", "left out"),
+        ("failed-left-out", failed, "failed run", "left out"),
+        ("metric-missing", trial.judged(metric) & ~np.isfinite(values), "run", f"without {metric}"),
+        ("counted-left-out", trial.measured & trial.apart(metric), "run", design),
     ):
-        if count := int(which.sum()):
-            yield Caution(code, text.format(count, "s" * (count > 1), metric))
+        if count := int((mine & which).sum()):
+            yield Caution(code, f"{figures.counted(count, noun)} {text}")
 
 
 def _left_out(trial: TrialColumns, chosen: _Chosen, metric: str) -> Iterator[Caution]:
@@ -309,14 +292,6 @@ def _how(trial: TrialColumns, used: Flags, metric: str) -> Iterator[Caution]:
         yield Caution("floored", said)
 
 
-def _levels(trial: TrialColumns, rows: Mapping[str, Integers], metric: str) -> Iterator[Caution]:
-    """Say that runs are means of iterations, where they are."""
-    column = trial.metrics.get(metric)
-    if column is not None:
-        below = [column.of_runs(row)[0].size for row in rows.values()]
-        yield from level_caution([row.size for row in rows.values()], below)
-
-
 def _matrix(
     trial: TrialColumns,
     variant: str,
@@ -333,10 +308,8 @@ def _matrix(
         ids = trial.session * (int(trial.block.max()) + 1) + trial.block
         blocks = tuple(read_only(ids[row]) for row in rows.values())
     column = trial.metrics.get(metric)
-    several = column is not None and any(
-        column.of_runs(row)[0].size > row.size for row in rows.values()
-    )
-    below = [column.of_runs(row) for row in rows.values()] if column and several else None
+    below = [] if column is None else [column.of_runs(row) for row in rows.values()]
+    several = any(one.size > row.size for (one, _), row in zip(below, rows.values(), strict=False))
     lost = np.flatnonzero(failed)
     lost = lost[np.argsort(trial.benchmark[lost], kind="stable")]  # as the campaign has them
     failures = failures_of_rows(
@@ -351,8 +324,8 @@ def _matrix(
         unit=info.unit,
         blocks=blocks,
         sessions=tuple(read_only(trial.session[row]) for row in rows.values()),
-        iterations=None if below is None else tuple(read_only(one) for one, _ in below),
-        run_of=None if below is None else tuple(read_only(place) for _, place in below),
+        iterations=tuple(read_only(one) for one, _ in below) if several else None,
+        run_of=tuple(read_only(place) for _, place in below) if several else None,
         metric=metric,
         cautions=cautions,
         trial=str(trial.path.resolve()),

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ...errors import StoreError, UsageError
 from ...pages import number_format as figures
@@ -22,14 +22,19 @@ from ...record.trial_files import (
     RESOLVED,
     Appended,
     EnvironmentShape,
+    GivenUp,
+    IdlePower,
     Manifest,
     MergedTrial,
     PlannedRun,
     RowShape,
+    SessionEnd,
 )
+from ..columns import FailedRun
 from ..protocol import FREE_SETTINGS, setting_leaves
 from ..trial import read_trial
 
+Numbered = TypeVar("Numbered", SessionEnd, GivenUp, IdlePower, FailedRun)
 _OUTPUT = re.compile(
     r"(?P<again>[wr]?)(?P<number>[0-9]+)(?P<rest>\.(stdout|stderr|before\.log|after\.log))"
 )
@@ -46,6 +51,13 @@ class Place:
     def position(self, old: int) -> int:
         """Move a position; those of what was repeated are negative."""
         return old + self.positions if old >= 0 else old - self.repeated
+
+    def moved(self, one: Numbered) -> Numbered:
+        """Give a record of a part as it stands in the whole."""
+        places: dict[str, Any] = {"session": one.session + self.sessions}
+        if isinstance(one, FailedRun | GivenUp):
+            places["position"] = self.position(one.position)
+        return replace(one, **places)
 
     def behind(self, manifest: Manifest, least: int) -> Place:
         """Give the place behind a part; `least` is its lowest position."""

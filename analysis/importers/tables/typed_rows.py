@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from typing import Any
 
 import numpy as np
@@ -192,13 +192,9 @@ _TABLE = 1_000_000  # numbers up to here are looked up, not sorted
 _Whole = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 
 
-def knows_parquet(opened: Opened) -> bool:
-    """Tell by the first bytes."""
-    return opened.data.startswith(_PARQUET_MAGIC)
-
-
-def read_parquet(opened: Opened) -> ForeignFile:
-    """Give a cell for each benchmark, variant, session and metric."""
+@contextmanager
+def parquet_of(opened: Opened) -> Iterator[Callable[..., Any]]:
+    """Give what opens the file as pyarrow's, where pyarrow is; what it says of a damaged one is told."""
     try:
         import pyarrow
         from pyarrow import parquet
@@ -209,14 +205,27 @@ def read_parquet(opened: Opened) -> ForeignFile:
             "pip install 'fairtrial[parquet]'",
         ) from None
     try:
-        whole: Any = parquet.ParquetFile(io.BytesIO(opened.data))
+        yield lambda **how: parquet.ParquetFile(io.BytesIO(opened.data), **how)
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        raise opened.fail(f"it is no Parquet file: {error}", "copy the file again") from None
+
+
+def knows_parquet(opened: Opened) -> bool:
+    """Tell by the first bytes."""
+    return opened.data.startswith(_PARQUET_MAGIC)
+
+
+def read_parquet(opened: Opened) -> ForeignFile:
+    """Give a cell for each benchmark, variant, session and metric."""
+    with parquet_of(opened) as parquet_file:
+        import pyarrow
+
+        whole = parquet_file()
         _require_room(opened, whole.metadata)
         # a text that stands in a million rows is kept once
         kinds = [(one.name, one.type) for one in whole.schema_arrow]
         texts = [name for name, kind in kinds if pyarrow.types.is_string(kind)]
-        table: Any = parquet.ParquetFile(io.BytesIO(opened.data), read_dictionary=texts).read()
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
-        raise opened.fail(f"it is no Parquet file: {error}", "copy the file again") from None
+        table: Any = parquet_file(read_dictionary=texts).read()
     headings = [str(name) for name in table.column_names]
     found = long_mapping(opened, headings)
     groups, keys = _grouped([_parquet_coded(table.column(place)) for place in role_places(found)])
