@@ -20,7 +20,6 @@ from ..errors import AnalysisError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution
 from ..record.words import shorten
-from ..stats.samples import read_only
 from .opening import Opened, open_foreign
 from .tables.typed_rows import parquet_of
 
@@ -192,7 +191,9 @@ def _levels(name: str, texts: Sequence[str]) -> TableColumn:
 
 
 def _frozen(values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-    return read_only(np.array(values, dtype=np.float64))
+    array = np.array(values, dtype=np.float64)
+    array.flags.writeable = False
+    return array
 
 
 def _is_number(cell: object) -> bool:

@@ -39,7 +39,6 @@ _CHUNK = 1024**2
 _SIP = 512  # bytes of a .zst file at a time: at most some 16 MiB unpacked
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe without a writer must not wait
 _HEAD = 65536
-_SHOWN = 400  # characters of a path in a message
 _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"\x1f\x8b", "gz"),
     (b"BZh", "bz2"),
@@ -54,7 +53,6 @@ _MARKS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
-
 
 _STAMP = re.compile(
     r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)? ?(?=[\s{}\[\]\"])",
@@ -119,11 +117,8 @@ class Opened:
             except UnicodeDecodeError as error:
                 failed = error
             except LookupError:
-                raise UsageError(
-                    f"there is no encoding {encoding!r}",
-                    self.source,
-                    "name one such as utf-8, utf-16, cp1252 or latin-1",
-                ) from None
+                fix = "name one such as utf-8, utf-16, cp1252 or latin-1"
+                raise UsageError(f"there is no encoding {encoding!r}", self.source, fix) from None
         raise AnalysisError(
             f"the file is no text: byte {failed.start} does not fit {failed.encoding}",
             self.source,
@@ -190,9 +185,8 @@ class Opened:
                 what = "the file is cut off: its JSON does not end"
             elif error.msg == "Extra data":
                 what = "the file holds something behind its JSON: several results were joined?"
-            raise self.fail(
-                what, "give each result as a file of its own, whole", at=f"{error.lineno}"
-            ) from None
+            fix = "give each result as a file of its own, whole"
+            raise self.fail(what, fix, at=f"{error.lineno}") from None
         except (RecursionError, ValueError) as error:
             raise self.fail(f"the JSON cannot be read: {error}", "is it damaged?") from None
         if _HALF.search(text):
@@ -321,10 +315,8 @@ def _found(source: str) -> tuple[Path | None, str, bytes]:
             data = _limited(file, source, packed=None)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        shown = source if len(source) <= _SHOWN else f"{source[: _SHOWN - 1]}…"
-        raise UsageError(
-            f"the file cannot be read: {reason}", shown, "name a file, a folder, or - for stdin"
-        ) from None
+        fix = "name a file, a folder, or - for stdin"
+        raise UsageError(f"the file cannot be read: {reason}", _cut(source), fix) from None
     name = path.name
     if packer_of(data) is not None:
         name = re.sub(r"\.(gz|bz2|xz|zst|zstd)$", "", name, flags=re.IGNORECASE)
@@ -437,6 +429,7 @@ def _clean(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
+_NARROWER = "name the folder of the results, not one above it"
 DEEPEST = 6
 MOST_ENTRIES = 20_000
 
@@ -474,18 +467,12 @@ def _folders(opened: Opened) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
             with os.scandir(folder) as listed:
                 entries = list(itertools.islice(listed, MOST_ENTRIES + 1))
         except OSError as error:
-            raise UsageError(
-                f"the folder cannot be read: {error.strerror}",
-                str(folder),
-                "name the folder of the results, not one above it",
-            ) from None
+            what = f"the folder cannot be read: {error.strerror}"
+            raise UsageError(what, str(folder), _NARROWER) from None
         count += len(entries)
         if count > MOST_ENTRIES:
-            raise AnalysisError(
-                f"the folder has more than {MOST_ENTRIES:,} entries",
-                opened.source,
-                "name the folder of the results, not one above it",
-            )
+            what = f"the folder has more than {MOST_ENTRIES:,} entries"
+            raise AnalysisError(what, opened.source, _NARROWER)
         entries.sort(key=lambda entry: entry.name)
         yield folder, entries
         if depth < DEEPEST and not _is_trial(entries):

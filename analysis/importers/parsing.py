@@ -118,19 +118,9 @@ TIMES: dict[str, float] = {
     for name in names.split()
 }
 SIZES: dict[str, float] = {
-    "B": 1.0,
-    "byte": 1.0,
-    "bytes": 1.0,
-    "kB": 1e3,
-    "KB": 1e3,
-    "MB": 1e6,
-    "GB": 1e9,
-    "TB": 1e12,
-    "KiB": 1024.0,
-    "MiB": 1024.0**2,
-    "GiB": 1024.0**3,
-    "TiB": 1024.0**4,
-}
+    "B": 1.0, "byte": 1.0, "bytes": 1.0, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
+    "KiB": 1024.0, "MiB": 1024.0**2, "GiB": 1024.0**3, "TiB": 1024.0**4,
+}  # fmt: skip
 _SPELT = 3  # letters from which a unit may have capitals: MS and Ms are none of ours
 
 

@@ -6,6 +6,7 @@ import hashlib
 import os
 import shlex
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -86,11 +87,9 @@ _MOST_MISSING = 30  # lines of a screen
 @page_of.register(Bundled)
 def _bundled_page(bundled: Bundled) -> Page:
     contents = bundled.contents
-    trials = sum(one.kind == "trial" for one in contents.sources)
-    fleets = sum(one.kind == "fleet" for one in contents.sources)
-    files = len(contents.sources) - trials - fleets
-    kinds = {"fleet": fleets, "trial": trials, "file": files}
-    what = [figures.counted(count, noun) for noun, count in kinds.items() if count]
+    kinds: Counter[str] = Counter(one.kind for one in contents.sources)
+    nouns = [noun for noun in ("fleet", "trial", "file") if noun in kinds]
+    what = [figures.counted(kinds[noun], noun) for noun in nouns]
     results = figures.counted(len(contents.analyses), "result")
     first = (
         f"{bundled.output} holds {' and '.join(what)} in {len(contents.files) + 2} files, "
@@ -132,13 +131,8 @@ def _claims(bundled: Bundled) -> Section:
         )
         for k, one in enumerate(bundled.claims, 1)
     )
-    columns = (
-        Column("claim"),
-        Column("", "left"),
-        Column("sentence", "left"),
-        Column("must be", "left"),
-        Column("found"),
-    )
+    left = (Column(heading, "left") for heading in ("", "sentence", "must be"))
+    columns = (Column("claim"), *left, Column("found"))
     return Section((Sentence(said), Table(name="claims", columns=columns, rows=rows)), "Claims")
 
 
@@ -156,16 +150,11 @@ def _missing(bundled: Bundled) -> Section:
         (shorten(one.what, 40), one.why) for one in missing[:_MOST_MISSING]
     )
     more = len(missing) - len(rows)
-    blocks: tuple[Block, ...] = (
-        Sentence(f"{figures.counted(len(missing), 'thing')} that a reader might look for:"),
-        Table(
-            name="missing",
-            columns=(Column("not in it", "left"), Column("why", "left")),
-            rows=rows,
-        ),
-        *([Sentence(f"and {more} more (README.md and --json have all)")] if more else []),
-    )
-    return Section(blocks, "What is not in it")
+    said = Sentence(f"{figures.counted(len(missing), 'thing')} that a reader might look for:")
+    columns = (Column("not in it", "left"), Column("why", "left"))
+    table = Table(name="missing", columns=columns, rows=rows)
+    last = [Sentence(f"and {more} more (README.md and --json have all)")] * (more > 0)
+    return Section((said, table, *last), "What is not in it")
 
 
 def _redacted(record: RedactionRecord) -> Section:

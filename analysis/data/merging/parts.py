@@ -132,15 +132,8 @@ class Place:
 
 
 _STATED = (
-    "campaign_name",
-    "variants",
-    "benchmarks",
-    "baseline",
-    "metrics",
-    "runs",
-    "warmup",
-    "stop",
-)
+    "campaign_name", "variants", "benchmarks", "baseline", "metrics", "runs", "warmup", "stop",
+)  # fmt: skip
 _SHOWN = 5
 
 

@@ -13,7 +13,15 @@ from ...data.number_text import NUMBER, number_in
 from ...pages import number_format as figures
 from ...pages.model import Caution
 from ..parsing import ForeignCell, ForeignFile, cautions_of, in_base_unit, several_hosts
-from .headings import Mapping, counts_parts, holds_units, is_good, is_warmup, names_host
+from .headings import (
+    HOSTS,
+    TOTALS,
+    Mapping,
+    holds_units,
+    is_good,
+    is_warmup,
+    plain_heading,
+)
 
 if TYPE_CHECKING:
     from ...record.run_numbers import Better
@@ -81,7 +89,7 @@ def unread(table: LongTable) -> Iterator[Caution]:
     headings = {place: table.headings[place] for place in table.found.rest}
     for place, column in table.rest.items():
         hosts = tuple(dict.fromkeys(text.strip() for text in column.texts if text.strip()))
-        if names_host(headings[place]) and len(hosts) > 1:
+        if plain_heading(headings[place]) in HOSTS and len(hosts) > 1:
             fix = (
                 "their runs are taken as those of one: give each host a file, or call the column "
                 "'variant' or 'session' if it tells one of these"
@@ -91,7 +99,7 @@ def unread(table: LongTable) -> Iterator[Caution]:
         heading
         for place, heading in headings.items()
         if place in table.numeric
-        and (place not in table.rest or counts_parts(heading) or _varies(table, place))
+        and (place not in table.rest or plain_heading(heading) in TOTALS or _varies(table, place))
     )
     if plain:
         yield Caution(

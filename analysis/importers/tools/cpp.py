@@ -97,13 +97,17 @@ def knows_google_benchmark(opened: Opened) -> bool:
 def read_google_benchmark(opened: Opened) -> ForeignFile:
     """Give cells for each benchmark: real time, CPU time, and its counters."""
     opened = _without_preamble(opened)
-    facts: dict[str, str] = {}
-    session = None
+    context: dict[str, Any] = {}
     if opened.looks_like_json():
-        every, facts, session = _of_json(opened)
+        data = opened.json()
+        given = within(data, "benchmarks")
+        listed = isinstance(given, list) and all(isinstance(one, dict) for one in given)
+        opened.require(listed, "there is no list of benchmarks", at="")
+        context = object_of(data.get("context"))
+        every = [(f"benchmarks[{k}]", one) for k, one in enumerate(given)]
     else:
         every = _of_csv(opened)
-    rows = _measured(every)
+    rows, session = _measured(every), text_of(context.get("date"))
     notes: list[Caution] = []
     cells = tuple(_google_cells(opened, rows, session, notes))
     aggregates = len(every) > len(rows)
@@ -127,7 +131,7 @@ def read_google_benchmark(opened: Opened) -> ForeignFile:
             }
         ),
         notes=tuple(notes),
-        facts=facts,
+        facts=facts_of(context.get("host_name")),
     )
 
 
@@ -142,16 +146,6 @@ def _without_preamble(opened: Opened) -> Opened:
         opened.memo["behind"] = replace(opened, data=whole.encode(), encoding="utf-8")
     behind: Opened = opened.memo["behind"]
     return behind
-
-
-def _of_json(opened: Opened) -> tuple[Rows, dict[str, str], str | None]:
-    data = opened.json()
-    given = within(data, "benchmarks")
-    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
-        raise opened.fail("there is no list of benchmarks")
-    context = object_of(data.get("context"))
-    rows: Rows = [(f"benchmarks[{k}]", one) for k, one in enumerate(given)]
-    return rows, facts_of(context.get("host_name")), text_of(context.get("date"))
 
 
 def _of_csv(opened: Opened) -> Rows:
@@ -234,7 +228,12 @@ def _google_cells(
         grouped.setdefault((name, which), []).append((at, row))
     for (name, _), mine in grouped.items():
         failed = [row for _, row in mine if row.get("error_occurred") is True]
-        good = [(at, row) for at, row in mine if not _is_out(row)]
+        good = [
+            (at, row)
+            for at, row in mine
+            if not (row.get("error_occurred") or row.get("skipped"))
+            and ("real_time" in row or not _without_times(row))  # the CSV of a skipped benchmark
+        ]
         skipped = len(mine) - len(failed) - len(good)
         if skipped:
             text = f"{name!r} was skipped by its program, {skipped} of {len(mine)} times"
@@ -267,13 +266,6 @@ def _google_cells(
                 continue
             shared |= {"unit": unit, "better": better}
             yield ForeignCell(metric=key, processes=(tuple(values),), **shared)
-
-
-def _is_out(row: Row) -> bool:
-    """Tell whether there is no measurement in the row: an error, or a benchmark that was skipped."""
-    if row.get("error_occurred") or row.get("skipped"):
-        return True
-    return "real_time" not in row and _without_times(row)  # the CSV of a skipped benchmark
 
 
 def _is_number(value: object) -> bool:

@@ -337,15 +337,11 @@ def _metric(unit: str, better: Mapping[str, Better]) -> tuple[str, str, float, B
     return *found[:3], better.get(tidy(unit), found[3])
 
 
-def _common_procs(names: Iterable[str]) -> str:
-    """Give the ending that every name has, such as ``-8``; "" where they differ."""
-    endings = {found[0] if (found := _PROCS.search(name)) else "" for name in names}
-    return endings.pop() if len(endings) == 1 else ""
-
-
 def _cells(log: Log, variant: str | None) -> Iterator[ForeignCell]:
     parts = [part for part in log.parts if part.names]
-    procs = _common_procs({name for part in parts for name in part.names})
+    found = {_PROCS.search(name) for part in parts for name in part.names}
+    endings = {one[0] if one else "" for one in found}
+    procs = endings.pop() if len(endings) == 1 else ""  # such as ``-8``, which every name has
     abouts = log.abouts
     varying = [key for key in _APART if len({about.get(key) for about in abouts}) > 1]
     grouped: dict[tuple[_Apart, str, str], list[Part]] = {}
@@ -380,17 +376,17 @@ def _cells(log: Log, variant: str | None) -> Iterator[ForeignCell]:
             keys=_shared(mine) | {"name": plain, "fullname": name} | procs_key,
         )
     measured = {(apart, name) for apart, name, _ in grouped}
-    for place, found in failed.items():
+    for place, those in failed.items():
         if place in measured:
             continue
-        name, about = found[0]
+        name, about = those[0]
         plain = name.removesuffix(procs)
         yield ForeignCell(
             benchmark=_named(plain, about, varying),
             variant=None if variant is None else about.get(variant),
             processes=(),
             known=True,
-            failed=len(found),
+            failed=len(those),
             session=about.get(variant) if occasions and variant else None,
             keys={**about, "name": plain, "fullname": name} | procs_key,
         )

@@ -188,7 +188,9 @@ class _Reader:
             else:
                 known = self._benchmarks.get(str(data.get("benchmark_id")))
                 bench = data.get("benchmark", known)
-                self._ids[said[2]] = (_names_of(data, bench), _warm(bench))
+                warm = within(bench, "runDetails", "warmup")
+                known = type(warm) is int and warm > 0
+                self._ids[said[2]] = (_names_of(data, bench), warm if known else None)
 
     def _add(self, cells: list[str], number: int, *, last: bool) -> None:
         at = f"{number}"
@@ -247,11 +249,6 @@ def _names_of(data: dict[str, Any], bench: object) -> dict[str, str]:
         names[name] = str(bench.get("name"))
         bench = bench.get(key)
     return names
-
-
-def _warm(bench: object) -> int | None:
-    warm = within(bench, "runDetails", "warmup")
-    return warm if isinstance(warm, int) and not isinstance(warm, bool) and warm > 0 else None
 
 
 _FULL = re.compile(r'^"?Full Results Table"?\s*$', re.MULTILINE)
