@@ -337,6 +337,13 @@ class PerformanceMatrix:
         def rows(arrays: tuple[NDArray[Any], ...]) -> dict[str, list[Any]]:
             return {b: array.tolist() for b, array in zip(self.benchmarks, arrays, strict=True)}
 
+        by_run = None
+        if self.iterations is not None and self.run_of is not None:
+            known = zip(self.benchmarks, self.iterations, self.run_of, strict=True)
+            by_run = {
+                bench: [values[run_of == k].tolist() for k in range(runs)]
+                for (bench, values, run_of), runs in zip(known, self.runs, strict=True)
+            }
         return {
             "name": self.name,
             "better": self.better,
@@ -344,21 +351,11 @@ class PerformanceMatrix:
             "samples": rows(self.samples),
             "blocks": None if self.blocks is None else rows(self.blocks),
             "sessions": None if self.sessions is None else rows(self.sessions),
-            "iterations": self._iterations_by_run(),
+            "iterations": by_run,
             "failed": failures_to_json(self),
             "metric": self.metric,
             "origin": self.origin,
             **cautions_to_dict(self.cautions),
-        }
-
-    def _iterations_by_run(self) -> dict[str, list[list[float]]] | None:
-        if self.iterations is None or self.run_of is None:
-            return None
-        return {
-            bench: [values[run_of == k].tolist() for k in range(runs.size)]
-            for bench, runs, values, run_of in zip(
-                self.benchmarks, self.samples, self.iterations, self.run_of, strict=True
-            )
         }
 
     def __str__(self) -> str:

@@ -174,26 +174,27 @@ def read_parts(paths: Sequence[Path]) -> tuple[Part, ...]:
             "one trial is whole by itself", None, "name two trials, or more, of one campaign"
         )
     parts = tuple(sorted(map(_complete, paths), key=lambda part: part.manifest.started))
-    for one, other in itertools.combinations(parts, 2):
-        twice = sorted(one.names & other.names)
-        if twice:
-            what = f"the runs of trial {twice[0]} are in {one.path} and in {other.path}"
-            raise UsageError(what, None, "name each trial once")
+    require_distinct(parts)
     for other in parts[1:]:
         _require_one_host(parts[0], other)
         require_one_campaign(parts[0], other)
     return parts
 
 
+def require_distinct(parts: Sequence[Part]) -> None:
+    """Refuse runs that are in two of the trials."""
+    for one, other in itertools.combinations(parts, 2):
+        twice = sorted(one.names & other.names)
+        if twice:
+            what = f"the runs of trial {twice[0]} are in {one.path} and in {other.path}"
+            raise UsageError(what, None, "name each trial once")
+
+
 def seams(parts: Sequence[Part]) -> tuple[Seam, ...]:
     """Compare the last environment of each part with the first of the one that follows."""
     return tuple(
-        Seam(
-            before=before,
-            after=after,
-            changes=diff(before.environments[-1], after.environments[0]),
-        )
-        for before, after in itertools.pairwise(parts)
+        Seam(before=a, after=b, changes=diff(a.environments[-1], b.environments[0]))
+        for a, b in itertools.pairwise(parts)
     )
 
 
