@@ -173,7 +173,6 @@ def _composed(text: str) -> Any:  # noqa: ANN401 - a node of YAML
 
 
 def _pairs(root: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401 - nodes of YAML
-    """Give every key of a document with its value."""
     import yaml
 
     nodes: list[Any] = [root]

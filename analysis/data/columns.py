@@ -401,7 +401,6 @@ def compare_with_plan(
 
 
 def _check_repeats(columns: Mapping[str, NDArray[Any]], manifest: Manifest, where: Path) -> None:
-    """Refuse rows that repeat what they cannot."""
     position, repeats = columns["position"], columns["repeats"]
     again = np.flatnonzero(repeats != -1)
     if not again.size:

@@ -70,7 +70,6 @@ def require_steady(trial: TrialColumns, metric: str, used: Flags) -> None:
 
 
 def _drift(before: IdlePower, after: IdlePower) -> float:
-    """Give by what part of it the idle power has changed."""
     return abs(after.watts / before.watts - 1) if before.watts else math.inf
 
 
@@ -144,7 +143,6 @@ def _idle(trial: TrialColumns, used: Flags) -> Iterator[Caution]:
 
 
 def _around(trial: TrialColumns, used: Flags) -> dict[_Segment, _Around]:
-    """Find the idle powers around the segments of these runs."""
     known: dict[Any, IdlePower] = {
         (one.session, one.segment, one.when): one for one in trial.manifest.idle_power
     }
@@ -237,7 +235,6 @@ def _choose(
 
 
 def _require(trial: TrialColumns, chosen: _Chosen, variant: str, metric: str) -> None:
-    """Refuse a matrix without any runs."""
     if chosen.rows or chosen.carried:
         return
     what = f"no run of {variant!r} has a value of {metric!r} that counts"
@@ -251,7 +248,6 @@ def _require(trial: TrialColumns, chosen: _Chosen, variant: str, metric: str) ->
 def _counted(
     trial: TrialColumns, mine: Flags, values: NDArray[np.float64], metric: str
 ) -> Iterator[Caution]:
-    """Count the runs that are left out."""
     design = "left out by design: counters are read in some blocks, times in the others"
     failed = trial.candidates & (trial.outcome != 0)
     for code, which, noun, text in (
@@ -265,7 +261,6 @@ def _counted(
 
 
 def _left_out(trial: TrialColumns, chosen: _Chosen, metric: str) -> Iterator[Caution]:
-    """Name the benchmarks that are left out."""
     found = chosen.rows.keys() | chosen.zeros.keys() | chosen.carried.keys()
     absent = [bench for bench in trial.manifest.benchmarks if bench not in found]
     if absent:
@@ -281,7 +276,6 @@ def _left_out(trial: TrialColumns, chosen: _Chosen, metric: str) -> Iterator[Cau
 
 
 def _how(trial: TrialColumns, used: Flags, metric: str) -> Iterator[Caution]:
-    """Say what holds for how the values came about."""
     if trial.manifest.sequential:
         rule = trial.manifest.stop
         told = "" if rule is None else f", width {rule.width:g}"

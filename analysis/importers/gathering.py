@@ -309,7 +309,6 @@ def _said(files: Sequence[ForeignFile]) -> Iterator[Caution]:
 
 
 def _hosts(files: Sequence[ForeignFile]) -> Iterator[Caution]:
-    """Say that files stem from several hosts."""
     hosts = tuple(dict.fromkeys(host for file in files if (host := file.facts.get("host"))))
     if len(hosts) > 1:
         text = (
@@ -320,7 +319,6 @@ def _hosts(files: Sequence[ForeignFile]) -> Iterator[Caution]:
 
 
 def _alike(placed: Sequence[Placed]) -> Iterator[Caution]:
-    """Say that two names differ in blanks only, and are two."""
     for names in ({one.benchmark: None for one in placed}, {one.variant: None for one in placed}):
         first: dict[str, str] = {}
         for name in names:

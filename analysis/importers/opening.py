@@ -402,7 +402,6 @@ class _Zstd(io.RawIOBase):
 
 
 def _limited(file: IO[bytes], source: str, *, packed: int | None) -> bytes:
-    """Read all of it, unless it is too much."""
     parts: list[bytes] = []
     size = 0
     most = MOST_BYTES if packed is None else most_of(packed)

@@ -183,7 +183,6 @@ def _file(path: str, record: FileRecord) -> dict[str, Any]:
 
 
 def _action(one: Analysis) -> dict[str, Any]:
-    """Say how a result was made."""
     words = one.command[1:]
     places = [(word, word.partition(":")[0]) for word in words]
     read = [word for word in words if word.startswith("sources/")]

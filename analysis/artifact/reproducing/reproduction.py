@@ -330,7 +330,6 @@ class _Recomputing:
                 yield replace(check, now=now.found, holds=now.holds, reason=now.why or None)
 
     def _held(self, one: Analysis, stored: bytes, fresh: Recomputed) -> Recomputation:
-        """Compare a stored result with what its command printed."""
         found = compare_documents(
             stored,
             fresh.stdout,

@@ -223,7 +223,6 @@ def read_part(path: Path) -> Part:
 
 
 def _complete(path: Path) -> Part:
-    """Read a trial that must be complete."""
     part = read_part(path)
     manifest = part.manifest
     if manifest.status != "complete":

@@ -114,7 +114,6 @@ def read_hyperfine(opened: Opened) -> ForeignFile:
 
 
 def _shared(opened: Opened, result: Mapping[str, Any]) -> dict[str, Any]:
-    """Give what all cells of a command have in common."""
     found = {
         key: value.get("value") if isinstance(value, dict) else value
         for key, value in object_of(result.get("parameters")).items()
@@ -159,7 +158,6 @@ def _listed(opened: Opened, result: Mapping[str, Any], at: str) -> Iterator[Fore
 def _measured(
     opened: Opened, result: Mapping[str, Any], at: str, session: str | None, notes: list[Caution]
 ) -> Iterator[ForeignCell]:
-    """Give a cell for each metric that every run has."""
     given = result["measurements"]
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
         raise opened.fail("the measurements are no list of runs", at=at)

@@ -413,7 +413,6 @@ def _named(name: str, about: Mapping[str, str], varying: Sequence[str]) -> str:
 
 
 def _shared(parts: Sequence[Part]) -> dict[str, str]:
-    """Give the configuration that all of them have."""
     first, *others = (part.about.items() for part in parts)
     return {key: value for key, value in first if all((key, value) in one for one in others)}
 

@@ -204,7 +204,6 @@ def _unit(unit: str) -> tuple[float, str]:
 
 
 def _mean(opened: Opened, pairs: object, at: str, factor: float) -> float:
-    """Give the mean of an iteration's histogram of (value, how often)."""
     if not isinstance(pairs, list):
         raise opened.fail("the histogram is no list", at=at)
     total = weight = 0.0
