@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import json
 import math
@@ -414,6 +415,18 @@ def test_every_caution_code_is_documented_and_used():
         if "exports" not in path.parts  # what a format cannot hold: the codes of `cannot_hold`
     )
     used = set(re.findall(r'Caution\(\s*"([a-z0-9-]+)"', code))
+    tables = [
+        path.read_text()
+        for path in (ROOT / "analysis" / "importers").rglob("*.py")
+        if "exports" not in path.parts
+    ]
+    used |= {
+        key.value
+        for table in tables
+        for node in ast.walk(ast.parse(table))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "cautions_of"
+        for key in getattr(node.args[0], "keys", ())
+    }
     assert used - told == set()
     assert {word for word in told if f'"{word}"' not in code} == set()
     assert sorted(told) == re.findall(r"(?m)^\| `([a-z0-9-]+)` \|", section("Cautions"))
