@@ -11,6 +11,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from ..errors import StoreError, UsageError
+from ..pages.result import plain
 from ..record.shapes import ShapeError, parse
 from .recomputing import fault_of_command
 from .yaml_file import YamlFile
@@ -23,6 +24,7 @@ Relation = Literal["at_least", "at_most", "equals", "word"]
 Expected = float | int | str | bool | None
 
 SCHEMA = 1
+_KEYS = ("text", "command", "value", "is", "expected", "digits")
 _ABSENT = object()
 _WORDS = {"at_least": "at least", "at_most": "at most", "equals": "equal to", "word": "the word"}
 
@@ -62,17 +64,8 @@ class StoredClaim:
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types."""
-        return {
-            "text": self.claim.text,
-            "command": list(self.claim.command),
-            "value": self.claim.value,
-            "is": self.claim.relation,
-            "expected": self.claim.expected,
-            "digits": self.claim.digits,
-            "result": self.result,
-            "found": self.found,
-            "holds": self.holds,
-        }
+        about = plain(self.claim) | plain(self) | {"is": self.claim.relation}
+        return {key: about[key] for key in (*_KEYS, "result", "found", "holds")}
 
 
 def pointed(document: object, pointer: str) -> object:
@@ -180,16 +173,10 @@ def _stored(one: object, name: str) -> StoredClaim:
     ):
         if not right:
             raise ShapeError(f"{name} of claims.json {what}")
-    claim = Claim(
-        text=one["text"],
-        command=tuple(one["command"]),
-        value=one["value"],
-        relation=one["is"],
-        expected=expected,
-        digits=digits,
-    )
+    about: dict[str, Any] = {key: one.get(key) for key in ("text", "value", "expected", "digits")}
+    found: dict[str, Any] = {key: one.get(key) for key in ("result", "found", "holds")}
     return StoredClaim(
-        claim=claim, result=one["result"], found=one.get("found"), holds=one["holds"]
+        claim=Claim(**about, command=tuple(one["command"]), relation=one["is"]), **found
     )
 
 
@@ -258,8 +245,7 @@ def _shown(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:80]}…"
 
 
-_KEYS = ("text", "command", "value", "is", "expected", "digits")
-_FIX = "see the claims of docs/artifacts.md: text, command, value, is, expected, digits"
+_FIX = f"see the claims of docs/artifacts.md: {', '.join(_KEYS)}"
 
 
 def read_claims(data: bytes, where: str) -> tuple[Claim, ...]:
@@ -273,12 +259,12 @@ def read_claims(data: bytes, where: str) -> tuple[Claim, ...]:
             file.fault(top["claims"], "there is no claim")
         found = [_claim(file, item) for item in items]
     file.finish(_FIX)
-    return tuple(one for one in found if one is not None)
+    return tuple(filter(None, found))
 
 
 def _claim(file: YamlFile, node: yaml.Node) -> Claim | None:
-    keys = file.keys(node, _KEYS, ("text", "command", "value", "is", "expected"))
-    if not {"text", "command", "value", "is", "expected"} <= keys.keys():
+    keys = file.keys(node, _KEYS, _KEYS[:-1])
+    if not {*_KEYS[:-1]} <= keys.keys():
         return None
     text = file.text(keys["text"], "text")
     command = _command(file, keys["command"])
@@ -294,18 +280,11 @@ def _claim(file: YamlFile, node: yaml.Node) -> Claim | None:
         return None
     digits = file.whole(keys["digits"], "digits", 0, 15) if "digits" in keys else None
     written = keys["expected"]
-    expected: Expected
-    if relation == "word":
-        expected = file.text(written, "expected")
-    else:
-        raw = (
-            file.scalar(written, "expected")
-            if relation == "equals"
-            else file.number(written, "expected")
-        )
-        expected = _plain(raw)
-        if isinstance(raw, Decimal) and relation == "equals" and digits is None:
-            digits = _decimals(raw) or None  # 1.50 is meant to two decimals, 2 to the last digit
+    reader = {"word": file.text, "equals": file.scalar}.get(relation, file.number)
+    raw = reader(written, "expected")
+    expected = _plain(raw)
+    if isinstance(raw, Decimal) and relation == "equals" and digits is None:
+        digits = _decimals(raw) or None  # 1.50 is meant to two decimals, 2 to the last digit
     if digits is not None and (isinstance(expected, str | bool) or expected is None):
         file.fault(keys.get("digits", written), "digits are for numbers")
     if text is None or command is None or value is None:

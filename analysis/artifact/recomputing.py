@@ -296,20 +296,9 @@ def _resident(pid: int, *, with_children: bool) -> int:
 
 
 COMMANDS = (
-    "verdict",
-    "gate",
-    "hpt",
-    "speedup-test",
-    "resample",
-    "mixture",
-    "biplot",
-    "diagnose",
-    "plan",
-    "study",
-    "sources",
-    "diff",
-    "report",
-)
+    "verdict", "gate", "hpt", "speedup-test", "resample", "mixture", "biplot", "diagnose", "plan",
+    "study", "sources", "diff", "report",
+)  # fmt: skip
 ANSWERS = (0, 1, 7)  # exit codes of an answer: done, a gate said no, a gate could not tell
 # every option of these commands that writes no file; they are taken in full only, not abbreviated
 OPTIONS = frozenset(
@@ -323,6 +312,10 @@ OPTIONS = frozenset(
     --steps --ties --unit --variant --variation --verbose --weight --width --within-session
     --workers""".split()  # noqa: SIM905 - a table of words
 )
+# where a command may leave something: all of it in a folder of its own
+_HOME_FOLDERS = (
+    "HOME", "TMPDIR", "JOBLIB_TEMP_FOLDER", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "MPLCONFIGDIR",
+)  # fmt: skip
 _ARITHMETIC = ("BLIS_", "MKL_", "NPY_", "OMP_", "OPENBLAS_")  # variables of these libraries
 
 
@@ -404,12 +397,7 @@ def _surroundings(home: Path) -> Mapping[str, str]:
         **passed,
         "FAIRTRIAL_CACHE": str(Path(cache).absolute()),
         "PYTHONPATH": os.pathsep.join(str(Path(place).absolute()) for place in sys.path if place),
-        "HOME": str(home),
-        "TMPDIR": str(home),
-        "JOBLIB_TEMP_FOLDER": str(home),
-        "XDG_STATE_HOME": str(home),
-        "XDG_CONFIG_HOME": str(home),
-        "MPLCONFIGDIR": str(home),
+        **dict.fromkeys(_HOME_FOLDERS, str(home)),
         "LC_ALL": "C.UTF-8",
         "PYTHONUTF8": "1",
         "PYTHONHASHSEED": "0",

@@ -19,11 +19,9 @@ _LITERAL = re.compile(r'("(?:[^"\\\x00-\x1f]|\\.)*")(\s*:)?')
 # what stands in such fields too: numbers, as of "user: 0.12", and what a processor is called
 _NO_NAME = re.compile(r"(?i)[\d.,:+-]|(?:x86|amd64|arm|aarch|i\d86|ppc|s390|riscv|mips)")
 # how files of other tools call the host and the user: JSON, XML, lines of text
+_HOST = r'(?i)"(?:host_?name|host|node|machine|nodename)"\s*:\s*"(?P<name>[^"\\]+)"'
 _FIELDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    (
-        "host",
-        re.compile(r'(?i)"(?:host_?name|host|node|machine|nodename)"\s*:\s*"(?P<name>[^"\\]+)"'),
-    ),
+    ("host", re.compile(_HOST)),
     ("user", re.compile(r'(?i)"(?:user_?name|user|login|logname)"\s*:\s*"(?P<name>[^"\\]+)"')),
     ("host", re.compile(r"(?i)\b(?:host_?name|host|nodename)=\"(?P<name>[^\"<>&]+)\"")),
     ("user", re.compile(r"(?i)\b(?:user_?name|user|login)=\"(?P<name>[^\"<>&]+)\"")),
@@ -175,7 +173,6 @@ def _composed(text: str) -> Any:  # noqa: ANN401 - a node of YAML
 
 
 def _pairs(root: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401 - nodes of YAML
-    """Give every key of a document with its value."""
     import yaml
 
     nodes: list[Any] = [root]

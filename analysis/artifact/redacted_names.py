@@ -391,12 +391,10 @@ class Known:
             scrubber.learn("user", name)
         for path in held(self.homes):
             scrubber.learn_home(path)
-        for name in held(self.hosts):
-            scrubber.learn("host", name)
-        for name in held(self.machines):
-            scrubber.learn("host", name, sort="machine")
-        for name in held(self.boots):
-            scrubber.learn("host", name, sort="boot")
+        sorts = ((self.hosts, None), (self.machines, "machine"), (self.boots, "boot"))
+        for names, sort in sorts:
+            for name in held(names):
+                scrubber.learn("host", name, sort=sort)
         for value in held(self.values):
             scrubber.learn("env", value, sort="value")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -88,10 +89,7 @@ def _redacted(root: Path, wanted: Wanted, known: Known) -> Redacted:
         files={name: before[name] for name in sorted(before, key=str.encode)},
     )
 
-    def left(root: Path, told: Mapping[str, bytes]) -> tuple[str, ...]:
-        _list_left(scrubber, root, told)
-        return scrubber.left
-
+    left = functools.partial(_list_left, scrubber)
     return Redacted(record=record, scrub=scrubber.text, left=left)
 
 
@@ -139,7 +137,7 @@ def _learn(
         scrubber.learn_homes(text)  # by now it is known whose they may be
 
 
-def _list_left(scrubber: Scrubber, root: Path, told: Mapping[str, bytes]) -> None:
+def _list_left(scrubber: Scrubber, root: Path, told: Mapping[str, bytes]) -> tuple[str, ...]:
     """List what still holds a name: by file, and outputs by trial; and texts that lie in no file yet."""
     for path in _files(root):
         where = path.relative_to(root)
@@ -153,6 +151,7 @@ def _list_left(scrubber: Scrubber, root: Path, told: Mapping[str, bytes]) -> Non
         _look(scrubber, path.read_bytes(), where.as_posix(), name, ours=ours)
     for name, data in told.items():
         _look(scrubber, data, name, name, ours=True)
+    return scrubber.left
 
 
 def _look(scrubber: Scrubber, data: bytes, file: str, name: str, *, ours: bool) -> None:

@@ -141,20 +141,18 @@ def _header(name: bytes, size: int) -> bytes:
 
 
 @functools.cache
-def _rest(kind: bytes) -> tuple[bytes, int]:
-    """Give what of a header follows its checksum, and its part of the sum."""
-    mode = b"0000644\0" if kind == _FILE else b"0000000\0"
+def _rest(kind: bytes) -> tuple[bytes, bytes, int]:
+    """Give what of a header depends on the kind alone, and its part of the sum."""
+    mode = (b"0000644\0" if kind == _FILE else b"0000000\0") + b"0000000\0" * 2
     rest = kind + bytes(100) + b"ustar  \0" + bytes(247)
-    return rest, sum(mode + b"0000000\0" * 2 + rest) + 8 * ord(" ")
+    return mode, rest, sum(mode + rest) + 8 * ord(" ")
 
 
 def _block(name: bytes, size: int, kind: bytes) -> bytes:
-    rest, known = _rest(kind)
-    mode = b"0000644\0" if kind == _FILE else b"0000000\0"
+    mode, rest, known = _rest(kind)
     numbers = b"%011o\0" % size + b"00000000000\0"
     checksum = (known + sum(name) + sum(numbers)) & 0o777777
-    head = name.ljust(_SHORT, b"\0") + mode + b"0000000\0" * 2 + numbers
-    return head + b"%06o\0 " % checksum + rest
+    return name.ljust(_SHORT, b"\0") + mode + numbers + b"%06o\0 " % checksum + rest
 
 
 def _named(block: bytes, stream: _Stream, refused: Callable[[str], StoreError]) -> tuple[str, int]:
@@ -164,13 +162,9 @@ def _named(block: bytes, stream: _Stream, refused: Callable[[str], StoreError]) 
     if block[156:157] == _LONG:
         if size > LONGEST + 1:
             raise refused("a name is too long to be unpacked")
-        told = stream.take(size + -size % _BLOCK)
-        last = stream.take(_BLOCK)
-        raw, size, whole = (
-            told[:size].removesuffix(b"\0"),
-            _size(last, refused),
-            block + told + last,
-        )
+        told, last = stream.take(size + -size % _BLOCK), stream.take(_BLOCK)
+        raw, whole = told[:size].removesuffix(b"\0"), block + told + last
+        size = _size(last, refused)
     try:
         name = raw.decode("utf-8")
     except UnicodeDecodeError:

@@ -26,6 +26,7 @@ from ..record.disturbance import MOST_REPEATS, judged_row
 from ..record.run_numbers import NUMBERS, Outcome
 from ..record.shapes import checksum_holds, opened, parse, shaped
 from ..record.trial_files import MEASUREMENTS, OUTPUTS, PLAN, Manifest
+from ..stats.samples import read_only
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -195,11 +196,6 @@ def _again(record: Mapping[str, Any]) -> tuple[int, int]:
     )
 
 
-def _answer(told: object) -> int:
-    """Give 1 for true, 0 for false; what is neither is unknown."""
-    return _UNKNOWN if not isinstance(told, bool) else int(told)
-
-
 class Columns:
     """The growing columns while ``measurements.jsonl`` is read."""
 
@@ -249,7 +245,8 @@ class Columns:
             whole = ", ".join(name for name in _IDENTITY if name not in _LABELS)
             raise TypeError(f"one of {whole} is no whole number") from None
         self._flat.extend(numbers)
-        self._counted.append(_answer(record.get("counted")))
+        counted = record.get("counted")
+        self._counted.append(int(counted) if isinstance(counted, bool) else _UNKNOWN)
         for name, values in self._values.items():
             given = metrics.get(name, ())
             values.extend(given)
@@ -272,8 +269,8 @@ class Columns:
         """Give what the rows say of their runs as read-only arrays, by the names that `Trial` has."""
         names = (*_IDENTITY, _START, "repeats", "disturbed")
         table = np.frombuffer(self._whole, dtype=np.int64).reshape(-1, len(names)).T
-        columns = {name: _fixed(np.array(row)) for name, row in zip(names, table, strict=True)}
-        columns["warmup"] = _fixed(columns["warmup"].astype(np.bool_))
+        columns = {name: read_only(np.array(row)) for name, row in zip(names, table, strict=True)}
+        columns["warmup"] = read_only(columns["warmup"].astype(np.bool_))
         return columns
 
     def numbers(self, where: Path) -> dict[str, Floats]:
@@ -285,14 +282,14 @@ class Columns:
                 f"the record is not one of schema {self.schema}: {_NUMBERS[which]} is no finite number",
                 f"{where}:{row + 1}",
             )
-        return {name: _fixed(np.array(row)) for name, row in zip(_NUMBERS, table, strict=True)}
+        return {name: read_only(np.array(row)) for name, row in zip(_NUMBERS, table, strict=True)}
 
     def metrics(self) -> dict[str, MetricColumn]:
         """Give the metrics parsed from output."""
         return {
             name: MetricColumn(
-                values=_fixed(np.array(values, dtype=np.float64)),
-                offsets=_fixed(
+                values=read_only(np.array(values, dtype=np.float64)),
+                offsets=read_only(
                     np.concatenate(([0], np.cumsum(self._counts[name], dtype=np.int64)))
                 ),
             )
@@ -307,7 +304,7 @@ class Columns:
         counters.
         """
         found = np.frombuffer(self._counted, dtype=np.int8)
-        return _fixed(found.copy()) if (found == 1).any() else None
+        return read_only(found.copy()) if (found == 1).any() else None
 
     @property
     def absent(self) -> frozenset[str]:
@@ -318,11 +315,6 @@ class Columns:
     def failed(self) -> tuple[FailedRun, ...]:
         """The runs whose outcome is not ``ok``."""
         return tuple(self._failed)
-
-
-def _fixed(values: NDArray[Any]) -> NDArray[Any]:
-    values.flags.writeable = False
-    return values
 
 
 def read_measurements(
@@ -409,7 +401,6 @@ def compare_with_plan(
 
 
 def _check_repeats(columns: Mapping[str, NDArray[Any]], manifest: Manifest, where: Path) -> None:
-    """Refuse rows that repeat what they cannot."""
     position, repeats = columns["position"], columns["repeats"]
     again = np.flatnonzero(repeats != -1)
     if not again.size:

@@ -101,7 +101,6 @@ def failures_from_json(given: object, sessions: object, where: str) -> dict[str,
 
 
 def _session(name: str, bench: str, label: object, sessions: Rows | None) -> int | str:
-    """Give the id of a session as the runs have it."""
     where = f"{name}, benchmark {bench!r}"
     if sessions is None:
         raise UsageError(

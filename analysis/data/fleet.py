@@ -133,7 +133,6 @@ class OpenedFleet:
         return tuple(dict.fromkeys(declared))
 
     def _manifests(self) -> Iterator[tuple[str, Manifest]]:
-        """Read the manifests of all hosts that have one."""
         for one in self.fleet.hosts:
             with contextlib.suppress(StoreError):
                 yield one.host, read_manifest(trial_place(self.path, one))

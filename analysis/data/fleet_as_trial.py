@@ -8,7 +8,7 @@ numbers of their own, in the order of the hosts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +19,11 @@ from ..errors import InsufficientDataError, StoreError
 from ..pages import number_format as figures
 from ..pages.model import Caution, merged
 from ..record.fleet_progress import HostProgress, with_plans
-from ..record.trial_files import Manifest, questions_of
+from ..record.trial_files import Manifest, TrialStatus, questions_of
+from ..stats.samples import read_only
 from .columns import MetricColumn
 from .fleet import OpenedFleet, host_cautions
+from .merging.parts import Place
 from .trial import Trial
 
 if TYPE_CHECKING:
@@ -85,17 +87,16 @@ def _joined(
 ) -> Trial:
     if by == "host":
         trials = [_one_session(trial) for trial in trials]
-    sessions = _offsets([trial.manifest.sessions for trial in trials])
-    places = _places(trials)
+    *places, total = _places(trials)
     both = list(zip(trials, places, strict=True))
     fields: dict[str, Any] = {
         name: _together(getattr(trial, name) for trial in trials) for name in _WHOLE
     }
-    fields["session"] = _together(t.session + n for t, n in zip(trials, sessions, strict=False))
-    fields["position"] = _together(p.moved(t.position) for t, p in both)
+    fields["session"] = _together(t.session + p.sessions for t, p in both)
+    fields["position"] = _together(_moved(p, t.position) for t, p in both)
     # here -1 is no position: the row repeats nothing
     fields["repeats"] = _together(
-        np.where(t.repeats < 0, t.repeats, p.moved(t.repeats)) for t, p in both
+        np.where(t.repeats < 0, t.repeats, _moved(p, t.repeats)) for t, p in both
     )
     if any(trial.counted is not None for trial in trials):
         # where all runs of a trial are alike, each may have counters and times
@@ -106,11 +107,11 @@ def _joined(
     return Trial(
         path=path,
         manifest=replace(
-            _manifest(path, trials, sessions, places, hosts),
+            _manifest(path, both, total.sessions, hosts),
             judge=questions_of(zip(names, (one.manifest for one in trials), strict=True)),
         ),
         cautions=merged(
-            host_cautions(hosts), [_said(names, sessions[-1], by)], _trial_cautions(trials, names)
+            host_cautions(hosts), [_said(names, total.sessions, by)], _trial_cautions(trials, names)
         ),
         planned_runs=sum(trial.planned_runs for trial in trials),
         numbers={
@@ -118,11 +119,7 @@ def _joined(
         },
         absent=frozenset.intersection(*(trial.absent for trial in trials)),
         metrics={name: _metric([t.metrics[name] for t in trials]) for name in _shared(trials)},
-        failed=tuple(
-            replace(run, session=run.session + s, position=p.of(run.position))
-            for trial, s, p in zip(trials, sessions, places, strict=False)
-            for run in trial.failed
-        ),
+        failed=tuple(p.moved(run) for trial, p in both for run in trial.failed),
         outermost=by,
         **fields,
     )
@@ -133,36 +130,23 @@ def _offsets(counts: Sequence[int]) -> list[int]:
     return [0, *np.cumsum(counts).tolist()]
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """How many planned runs, and rows of what was repeated, stand before a host's own."""
-
-    planned: int
-    repeated: int
-
-    def of(self, position: int) -> int:
-        """Move a position; those of what was repeated are negative, and count downwards."""
-        return position - self.repeated if position < 0 else position + self.planned
-
-    def moved(self, positions: Integers) -> Integers:
-        """Move positions as `of` moves one."""
-        return np.where(positions < 0, positions - self.repeated, positions + self.planned)
+def _moved(place: Place, positions: Integers) -> Integers:
+    """Move positions as `Place.position` moves one."""
+    return np.where(positions < 0, positions - place.repeated, positions + place.positions)
 
 
-def _places(trials: Sequence[Trial]) -> list[_Place]:
+def _places(trials: Sequence[Trial]) -> list[Place]:
     """Give each trial's place: no two rows of a fleet have one position."""
-    planned = _offsets(
-        [max(trial.planned_runs, int(trial.position.max(initial=-1)) + 1) for trial in trials]
+    columns = (
+        _offsets([trial.manifest.sessions for trial in trials]),
+        _offsets([max(t.planned_runs, int(t.position.max(initial=-1)) + 1) for t in trials]),
+        _offsets([max(0, -int(t.position.min(initial=0))) for t in trials]),
     )
-    repeated = _offsets([max(0, -int(trial.position.min(initial=0))) for trial in trials])
-    return [_Place(*both) for both in zip(planned[:-1], repeated[:-1], strict=True)]
+    return [Place(*three) for three in zip(*columns, strict=True)]
 
 
 def _together(columns: Iterable[NDArray[Any]]) -> NDArray[Any]:
-    """Put the columns of all trials behind each other, as one that nobody can change."""
-    values = np.concatenate([*columns])
-    values.flags.writeable = False
-    return values
+    return read_only(np.concatenate([*columns]))
 
 
 def _shared(trials: Sequence[Trial]) -> list[str]:
@@ -184,49 +168,35 @@ def _metric(columns: Sequence[MetricColumn]) -> MetricColumn:
 
 def _manifest(
     path: Path,
-    trials: Sequence[Trial],
-    sessions: Sequence[int],
-    places: Sequence[_Place],
+    both: Sequence[tuple[Trial, Place]],
+    sessions: int,
     hosts: Sequence[HostProgress],
 ) -> Manifest:
     """Describe the whole; what the hosts do not agree in is unknown."""
-    parts = [trial.manifest for trial in trials]
+    parts = [trial.manifest for trial, _ in both]
     first = parts[0]
     models = {part.cpu_model for part in parts}
     states = {one.state for one in hosts}
+    ended: TrialStatus = "complete" if states == {"complete"} else "interrupted"
     return replace(
         first,
         trial=path.absolute().name,
         host=f"{len(parts)} hosts" if len(parts) > 1 else first.host,
         host_id=first.host_id if len(parts) == 1 else "unknown",
         cpu_model=models.pop() if len(models) == 1 else None,
-        sessions=sessions[-1],
+        sessions=sessions,
         runs=max(part.runs for part in parts),
         planned=sum(part.planned for part in parts),
-        metrics={name: first.metrics[name] for name in _shared(trials)},
+        metrics={name: first.metrics[name] for name in _shared([trial for trial, _ in both])},
         targets={},
         arguments={},
         started=min(part.started for part in parts),
         finished=None if "running" in states else max(p.finished or p.started for p in parts),
-        status=(
-            "complete"
-            if states == {"complete"}
-            else "running"
-            if "running" in states
-            else "interrupted"
-        ),
+        status="running" if "running" in states else ended,
         reason=None,
         files={},
-        session_ends=tuple(
-            replace(end, session=end.session + n)
-            for part, n in zip(parts, sessions, strict=False)
-            for end in part.session_ends
-        ),
-        given_up=tuple(
-            replace(one, session=one.session + n, position=p.of(one.position))
-            for part, n, p in zip(parts, sessions, places, strict=False)
-            for one in part.given_up
-        ),
+        session_ends=tuple(p.moved(end) for t, p in both for end in t.manifest.session_ends),
+        given_up=tuple(p.moved(one) for t, p in both for one in t.manifest.given_up),
         must_raise=None,
         stage=None,
         # at each look there were all hosts, and so no fewer sessions than hosts

@@ -62,14 +62,9 @@ def read_environments(trial: Path) -> tuple[SessionEnvironment, ...]:
             sections["variables"] = kept
         if isinstance(containment := row.get("containment"), str):
             sections.setdefault("process", {})["containment"] = containment
-        found.append(
-            SessionEnvironment(
-                session=session,
-                segment=segment,
-                at=at if isinstance(at, str) else "",
-                sections=sections,
-            )
-        )
+        at = at if isinstance(at, str) else ""
+        place = {"session": session, "segment": segment}
+        found.append(SessionEnvironment(**place, at=at, sections=sections))
     return tuple(found)
 
 
@@ -155,9 +150,8 @@ class HostRecord:
 
 def read_host_record(trial: Path) -> HostRecord:
     """Read what the runner recorded of the host."""
-    return HostRecord(
-        notes=tuple(_notes(trial / FINDINGS)), programs=tuple(_programs(trial / ENVIRONMENT))
-    )
+    notes, programs = _notes(trial / FINDINGS), _programs(trial / ENVIRONMENT)
+    return HostRecord(notes=tuple(notes), programs=tuple(programs))
 
 
 def _notes(path: Path) -> Iterator[HostNote]:

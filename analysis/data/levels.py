@@ -105,33 +105,19 @@ def of_processes(values: Floats, ids: NDArray[Any]) -> Processes:
     return read_only(means), read_only(run_of), read_only(first[order])
 
 
-def require_iterations(level: Level, known: bool, name: str) -> None:  # noqa: FBT001 - a fact
-    """Refuse a level that is none, or that a matrix of this name cannot have."""
-    if level not in ("process", "iteration"):
-        raise UsageError(f"there is no level {level!r}", name, "process, or iteration")
-    if level == "iteration" and not known:
-        raise UsageError(
-            "nothing is known of iterations within the runs",
-            name,
-            "leave --level out: every value is one run already",
-        )
-
-
-def pooled_caution() -> Caution:
-    """Say that iterations were taken as runs."""
-    text = (
-        "iterations of one process are taken as independent runs (level iteration): they are not, "
-        "and one program under two names is then told apart far too often"
-    )
-    return Caution("iterations-pooled", text)
+POOLED = Caution(
+    "iterations-pooled",
+    "iterations of one process are taken as independent runs (level iteration): they are not, "
+    "and one program under two names is then told apart far too often",
+)
 
 
 def level_caution(runs: Sequence[int], iterations: Sequence[int]) -> Iterator[Caution]:
     """Say that runs are means of iterations."""
-    if sum(iterations) == sum(runs):
-        return
-    told = figures.span((i / r for r, i in zip(runs, iterations, strict=True)), ".3g")
-    text = (
-        f"a run is the mean of its process's iterations ({told} each); --level iteration pools them"
-    )
-    yield Caution("process-means", text)
+    if sum(iterations) != sum(runs):
+        told = figures.span((i / r for r, i in zip(runs, iterations, strict=True)), ".3g")
+        yield Caution(
+            "process-means",
+            f"a run is the mean of its process's iterations ({told} each); --level iteration pools "
+            "them",
+        )

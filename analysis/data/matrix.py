@@ -17,12 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution, page_of
-from ..pages.result import short
+from ..pages.result import cautions_to_dict, short
 from ..record.run_numbers import Better
 from ..stats.arguments import door, numbers
 from ..stats.samples import median, read_only
 from .failed_runs import Failed, failures_of, failures_to_json, of_some
 from .levels import (
+    POOLED,
     Ids,
     Unit,
     ids_of,
@@ -30,8 +31,6 @@ from .levels import (
     ids_of_runs,
     level_caution,
     of_processes,
-    pooled_caution,
-    require_iterations,
 )
 from .number_text import Decimal, Layout
 
@@ -315,10 +314,13 @@ class PerformanceMatrix:
         UsageError
             If the level is neither, or nothing is known of iterations.
         """
-        known = self.iterations is not None and self.run_of is not None
-        require_iterations(level, known, self.name)
-        if level == "process" or self.iterations is None or self.run_of is None:
+        if level not in ("process", "iteration"):
+            raise UsageError(f"there is no level {level!r}", self.name, "process, or iteration")
+        if level == "process":
             return self
+        if self.iterations is None or self.run_of is None:
+            what = "nothing is known of iterations within the runs"
+            raise UsageError(what, self.name, "leave --level out: every value is one run already")
         return replace(
             self,
             samples=self.iterations,
@@ -326,10 +328,7 @@ class PerformanceMatrix:
             sessions=ids_of_iterations(self.sessions, self.run_of),
             iterations=None,
             run_of=None,
-            cautions=(
-                *(one for one in self.cautions if one.code != "process-means"),
-                pooled_caution(),
-            ),
+            cautions=(*(one for one in self.cautions if one.code != "process-means"), POOLED),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -338,6 +337,13 @@ class PerformanceMatrix:
         def rows(arrays: tuple[NDArray[Any], ...]) -> dict[str, list[Any]]:
             return {b: array.tolist() for b, array in zip(self.benchmarks, arrays, strict=True)}
 
+        by_run = None
+        if self.iterations is not None and self.run_of is not None:
+            known = zip(self.benchmarks, self.iterations, self.run_of, strict=True)
+            by_run = {
+                bench: [values[run_of == k].tolist() for k in range(runs)]
+                for (bench, values, run_of), runs in zip(known, self.runs, strict=True)
+            }
         return {
             "name": self.name,
             "better": self.better,
@@ -345,22 +351,11 @@ class PerformanceMatrix:
             "samples": rows(self.samples),
             "blocks": None if self.blocks is None else rows(self.blocks),
             "sessions": None if self.sessions is None else rows(self.sessions),
-            "iterations": self._iterations_by_run(),
+            "iterations": by_run,
             "failed": failures_to_json(self),
             "metric": self.metric,
             "origin": self.origin,
-            "cautions": [caution.text for caution in self.cautions],
-            "caution_codes": [caution.code for caution in self.cautions],
-        }
-
-    def _iterations_by_run(self) -> dict[str, list[list[float]]] | None:
-        if self.iterations is None or self.run_of is None:
-            return None
-        return {
-            bench: [values[run_of == k].tolist() for k in range(runs.size)]
-            for bench, runs, values, run_of in zip(
-                self.benchmarks, self.samples, self.iterations, self.run_of, strict=True
-            )
+            **cautions_to_dict(self.cautions),
         }
 
     def __str__(self) -> str:

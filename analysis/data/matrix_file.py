@@ -50,15 +50,19 @@ def read_table(path: Path, layout: Layout | None, decimal: Decimal | None = None
         raise UsageError(f"layout must be 'rows' or 'columns', not {layout!r}", str(path))
     if decimal not in ("comma", "point", None):
         raise UsageError(f"decimal must be 'comma' or 'point', not {decimal!r}", str(path))
+    return table_in(utf8_text(path), str(path), layout, decimal)
+
+
+def utf8_text(path: Path) -> str:
+    """Read a text file, with or without a mark at its beginning."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise UsageError(f"the file cannot be read: {error.strerror}", str(path)) from error
     except UnicodeDecodeError as error:
         raise AnalysisError(
             f"the file is not UTF-8 text (byte {error.start})", str(path), "save it as UTF-8"
         ) from None
-    return table_in(text, str(path), layout, decimal)
 
 
 def table_in(text: str, source: str, layout: Layout | None, decimal: Decimal | None) -> Table:

@@ -24,6 +24,7 @@ from ..errors import AnalysisError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution
 from ..record.words import shorten
+from ..stats.samples import read_only
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,10 +84,9 @@ def set_apart(matrix: PerformanceMatrix, trial: str) -> PerformanceMatrix:
     def marked(rows: tuple[NDArray[Any], ...] | None) -> tuple[NDArray[Any], ...] | None:
         if rows is None:
             return None
-        done = tuple(np.array([f"{trial}/{label}" for label in row.tolist()]) for row in rows)
-        for row in done:
-            row.flags.writeable = False
-        return done
+        return tuple(
+            read_only(np.array([f"{trial}/{label}" for label in row.tolist()])) for row in rows
+        )
 
     order = session_order(matrix)
     return replace(
@@ -117,10 +117,8 @@ def own_session(matrix: PerformanceMatrix, name: str) -> PerformanceMatrix:
     """
     if matrix.sessions is not None:
         return matrix
-    rows = tuple(np.full(len(values), name) for values in matrix.samples)
-    for row in rows:
-        row.flags.writeable = False
-    return replace(matrix, sessions=rows)
+    rows = (read_only(np.full(len(values), name)) for values in matrix.samples)
+    return replace(matrix, sessions=tuple(rows))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -46,7 +46,6 @@ from .trial_cautions import (
 from .variant_runs import runs_of
 
 if TYPE_CHECKING:
-    from .host_record import HostNote
     from .levels import Level, Unit
     from .matrix import PerformanceMatrix
 
@@ -257,13 +256,15 @@ class Trial:
         number = METRIC_NUMBERS.get(name)
         if number is not None and number not in self.absent:
             return BUILTIN_METRICS[name]
+        from .host_record import read_host_record  # for an error message only
+
         what = f"the trial has no metric {name!r}"
         if number is not None:
             what += (
                 f": fairtrial records it since version {NUMBERS[number].since}, "
                 f"and {self.manifest.tool_version} began this trial"
             )
-        elif why := self._kept_from(name):
+        elif why := read_host_record(self.path).kept_from(name):
             what += f", and the check {why.check!r} said why: {why.what}"
         measured = self.manifest.origin != "imported"  # of other tools' runs they are all unknown
         there = [
@@ -271,11 +272,6 @@ class Trial:
         ]
         known = ", ".join(dict.fromkeys([*there, *self.manifest.metrics]))
         raise UsageError(what, str(self.path), f"known here: {known}")
-
-    def _kept_from(self, metric: str) -> HostNote | None:
-        from .host_record import read_host_record  # for an error message only
-
-        return read_host_record(self.path).kept_from(metric)
 
     def apart(self, metric: str) -> NDArray[np.bool_]:
         """Tell which runs have no value of a metric by design.

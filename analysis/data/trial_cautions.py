@@ -82,21 +82,18 @@ def sequential(manifest: Manifest) -> Caution:
 
 def drift_cautions(trial: Path) -> Iterator[Caution]:
     """Say that runs of before and after a change are judged together, and what changed."""
-    changes = list(dict.fromkeys(_changes(trial)))
-    if not changes:
-        return
-    told = figures.listed(changes, 3, mark="; ", last="; and")
-    yield Caution(
-        "drift",
-        f"something changed under the trial, and runs of before and after are taken together: {told}",
-    )
-
-
-def _changes(trial: Path) -> Iterator[str]:
+    changes: dict[str, None] = {}
     for row in readable_rows(trial / FINDINGS):
         what = row.get("what")
         if row.get("check") == "drift" and isinstance(what, str):
-            yield what.splitlines()[0].rstrip(":") if what else "what is not said"
+            changes[what.splitlines()[0].rstrip(":") if what else "what is not said"] = None
+    if changes:
+        told = figures.listed([*changes], 3, mark="; ", last="; and")
+        yield Caution(
+            "drift",
+            "something changed under the trial, and runs of before and after are taken together: "
+            f"{told}",
+        )
 
 
 def given_up_cautions(manifest: Manifest) -> Iterator[Caution]:

@@ -36,7 +36,6 @@ _VALUES_OF_COPY = 8  # nor do so many values in one order
 
 _UNSURE = "too little to tell a copy from a measurement, so both are taken"
 
-Rows = list[tuple[float, ...]]
 Double = tuple[Sequence[Placed], Placed]  # what is left out, and one of what it repeats
 Results = dict[tuple[str, str], list[Placed]]  # by benchmark and metric
 
@@ -70,10 +69,10 @@ def sources_twice(files: Sequence[Sequence[Placed]]) -> tuple[frozenset[int], li
             found = (any(map(_hardly_chance, cells)), "{} holds exactly the values of {}", other)
         elif (other := first.setdefault((None, content(cells, name_of(cells[0].source))), k)) != k:
             text = "{} holds exactly the values of {} under another name"
-            found = (_any_kept(cells), text, other)
+            found = (any(_surely_kept([one]) for one in cells), text, other)
         elif any(map(_hardly_chance, cells)) and (other := _larger(k, wholes, beginning)) != k:
             text = "all values of {} stand at the beginning of those of {}"
-            found = (_any_kept(cells), text, other)
+            found = (any(_surely_kept([one]) for one in cells), text, other)
         else:
             continue
         sure, text, other = found
@@ -121,10 +120,6 @@ def _larger(
     return k
 
 
-def _any_kept(cells: Sequence[Placed]) -> bool:
-    return any(_surely_kept([one]) for one in cells)
-
-
 def _hardly_chance(one: Placed) -> bool:
     """Tell whether a second measurement would hardly give just these values."""
     values = set(one.cell.values)
@@ -149,7 +144,7 @@ def one_variant_once(placed: Sequence[Placed]) -> tuple[list[Placed], list[Cauti
     first: dict[object, str] = {}
     double: dict[str, str] = {}
     for variant, results in variants.items():
-        shape = tuple((key, tuple(_rows(cells))) for key, cells in sorted(results.items()))
+        shape = tuple((key, _rows(cells)) for key, cells in sorted(results.items()))
         if shape in first and any(map(_may_be_kept, results.values())):
             double[variant] = first[shape]
         else:
@@ -179,7 +174,12 @@ def one_result_once(placed: Sequence[Placed]) -> tuple[list[Placed], list[Cautio
             key = (one.benchmark, one.variant, None if whole else one.sitting)
             results.setdefault(key, []).append(one)
         double = _repeated(results.values(), whole=whole)
-        told += [_kept_result(*pair, names) for pair, names in _by_pair(double).items()]
+        for pair, names in _by_pair(double).items():
+            text = (
+                f"{pair[0]!r} has exactly the values of {pair[1]!r} for "
+                f"{figures.listed(names, _SHOWN)}: not measured again, so left out there"
+            )
+            told.append(Caution("one-result-twice", text, (*pair, *names[:_SHOWN])))
         left_out = {id(one) for cells, _ in double for one in cells}
         placed = [one for one in placed if id(one) not in left_out]
     return list(placed), told
@@ -196,7 +196,7 @@ def _repeated(results: Iterable[Sequence[Placed]], *, whole: bool) -> list[Doubl
         metrics: dict[str, list[Placed]] = {}
         for one in cells:
             metrics.setdefault(one.cell.metric, []).append(one)
-        shape = tuple((name, tuple(_rows(of))) for name, of in sorted(metrics.items()))
+        shape = tuple((name, _rows(of)) for name, of in sorted(metrics.items()))
         other = first.setdefault((cells[0].benchmark, shape), cells[0])
         likely = whole or other.sitting == cells[0].sitting
         is_sign = _may_be_kept if likely else _surely_kept
@@ -205,8 +205,8 @@ def _repeated(results: Iterable[Sequence[Placed]], *, whole: bool) -> list[Doubl
     return double
 
 
-def _rows(cells: Iterable[Placed]) -> Rows:
-    return [process for one in cells for process in one.cell.processes]
+def _rows(cells: Iterable[Placed]) -> tuple[tuple[float, ...], ...]:
+    return tuple(process for one in cells for process in one.cell.processes)
 
 
 def _may_be_kept(cells: Sequence[Placed]) -> bool:
@@ -240,14 +240,6 @@ def _by_pair(double: Iterable[Double]) -> dict[tuple[str, str], list[str]]:
             names = (f"{one.variant} on {one.occasion}", f"{other.variant} on {other.occasion}")
         pairs.setdefault(names, []).append(one.benchmark)
     return pairs
-
-
-def _kept_result(name: str, other: str, benchmarks: Sequence[str]) -> Caution:
-    text = (
-        f"{name!r} has exactly the values of {other!r} for {figures.listed(benchmarks, _SHOWN)}: "
-        "not measured again, so left out there"
-    )
-    return Caution("one-result-twice", text, (name, other, *benchmarks[:_SHOWN]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -317,7 +309,6 @@ def _said(files: Sequence[ForeignFile]) -> Iterator[Caution]:
 
 
 def _hosts(files: Sequence[ForeignFile]) -> Iterator[Caution]:
-    """Say that files stem from several hosts."""
     hosts = tuple(dict.fromkeys(host for file in files if (host := file.facts.get("host"))))
     if len(hosts) > 1:
         text = (
@@ -328,7 +319,6 @@ def _hosts(files: Sequence[ForeignFile]) -> Iterator[Caution]:
 
 
 def _alike(placed: Sequence[Placed]) -> Iterator[Caution]:
-    """Say that two names differ in blanks only, and are two."""
     for names in ({one.benchmark: None for one in placed}, {one.variant: None for one in placed}):
         first: dict[str, str] = {}
         for name in names:

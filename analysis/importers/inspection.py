@@ -13,7 +13,6 @@ from ..record.words import shorten
 
 if TYPE_CHECKING:
     from .gathering import Gathered
-    from .parsing import ForeignCell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +78,7 @@ def inspect_files(gathered: Gathered) -> Inspected:
 def _cells(gathered: Gathered) -> Iterator[InspectedCell]:
     for one in gathered.cells:
         values = one.cell.values
+        sizes = {len(process) for process in one.cell.processes} if one.cell.known else set()
         yield InspectedCell(
             benchmark=one.benchmark,
             variant=one.variant,
@@ -90,19 +90,12 @@ def _cells(gathered: Gathered) -> Iterator[InspectedCell]:
             last=values[-1] if values else None,
             sum=sum(values) if values else None,
             processes=len(one.cell.processes) if one.cell.known else None,
-            iterations=_iterations(one.cell),
+            iterations=sizes.pop() if len(sizes) == 1 else None,
             warmups=one.cell.warmups,
             failed=one.cell.failed,
             source=one.source,
             session=one.cell.session,
         )
-
-
-def _iterations(cell: ForeignCell) -> int | None:
-    if not cell.known:
-        return None
-    counts = {len(process) for process in cell.processes}
-    return counts.pop() if len(counts) == 1 else None
 
 
 _NAME, _VARIANT = 32, 24
@@ -111,43 +104,22 @@ _SHOWN = 40
 
 @page_of.register(Inspected)
 def _inspected_page(found: Inspected) -> Page:
-    shown = found.cells[:_SHOWN]
-    more = len(found.cells) - len(shown)
-    count = len(found.cells)
-    said = f"{found.format}: {count} {'cell' if count == 1 else 'cells'}; {found.rule}"
-    return Page(
-        title="What the files hold",
-        sections=(
-            Section(
-                (Sentence(said), _table(shown), *([Sentence(f"and {more} more")] * (more > 0)))
-            ),
-            *(
-                [
-                    Section(
-                        tuple(Sentence(text) for text in found.cannot_recover),
-                        title="cannot be told from them",
-                    )
-                ]
-                if found.cannot_recover
-                else []
-            ),
-        ),
-        cautions=found.cautions,
-    )
+    more = len(found.cells) - _SHOWN
+    said = f"{found.format}: {figures.counted(len(found.cells), 'cell')}; {found.rule}"
+    last = [Sentence(f"and {more} more")] * (more > 0)
+    sections = [Section((Sentence(said), _table(found.cells[:_SHOWN]), *last))]
+    if found.cannot_recover:
+        told = tuple(map(Sentence, found.cannot_recover))
+        sections.append(Section(told, title="cannot be told from them"))
+    return Page(title="What the files hold", sections=tuple(sections), cautions=found.cautions)
 
 
 def _table(cells: tuple[InspectedCell, ...]) -> Table:
     return Table(
         name="cells",
         columns=(
-            Column("benchmark", "left"),
-            Column("variant", "left"),
-            Column("metric", "left"),
-            Column("values"),
-            Column("processes"),
-            Column("failed"),
-            Column("first"),
-            Column("last"),
+            *(Column(heading, "left") for heading in ("benchmark", "variant", "metric")),
+            *map(Column, ("values", "processes", "failed", "first", "last")),
         ),
         rows=tuple(
             (

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data.number_text import Decimal, commas_of, is_numeric, number_in, two_readings
+from ..data.number_text import SAY, Decimal, commas_of, is_numeric, number_in, two_readings
 from ..errors import AnalysisError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution
 from ..record.words import shorten
 from .opening import Opened, open_foreign
+from .tables.typed_rows import parquet_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -135,14 +136,14 @@ def _whole(columns: dict[str, TableColumn]) -> MixedTable:
 
 def column_of_cells(name: str, cells: Sequence[Any]) -> TableColumn:
     """Make a column of values of any type; errors as for `mixed_table`."""
-    unknown = [_is_unknown(cell) for cell in cells]
-    there = [cell for cell, no in zip(cells, unknown, strict=True) if not no]
-    if there and all(isinstance(cell, (datetime.date, datetime.datetime)) for cell in there):
-        days = [math.nan if no else _days(c) for c, no in zip(cells, unknown, strict=True)]
+    known = [None if _is_unknown(cell) else cell for cell in cells]
+    there = [cell for cell in known if cell is not None]
+    if there and all(isinstance(cell, datetime.date) for cell in there):
+        days = [math.nan if cell is None else _days(cell) for cell in known]
         return TableColumn(name=name, values=_frozen(days))
     if all(map(_is_number, there)):
         try:
-            found = [math.nan if no else float(c) for c, no in zip(cells, unknown, strict=True)]
+            found = [math.nan if cell is None else float(cell) for cell in known]
         except OverflowError:
             found = [math.inf]
         if any(map(math.isinf, found)):
@@ -151,7 +152,7 @@ def column_of_cells(name: str, cells: Sequence[Any]) -> TableColumn:
                 fix="leave the cell empty (None) where the number is unknown",
             )
         return TableColumn(name=name, values=_frozen(found))
-    return _levels(name, ["" if no else _text(c) for c, no in zip(cells, unknown, strict=True)])
+    return _levels(name, ["" if cell is None else _text(cell) for cell in known])
 
 
 def column_of_texts(
@@ -248,12 +249,12 @@ def _of_csv(opened: Opened) -> MixedTable:
     columns: list[list[str]] = [[] for _ in headings]
     start, count, straight = first + 1, 0, True
     for line, cells, _ in rows:
-        if len(cells) != len(headings):
-            raise AnalysisError(
-                f"this line has {len(cells)} cells, and there are {len(headings)} headings",
-                f"{opened.source}:{line}",
-                "put a text that holds the separator between quotes; leave an unknown cell empty",
-            )
+        opened.require(
+            len(cells) == len(headings),
+            f"this line has {len(cells)} cells, and there are {len(headings)} headings",
+            "put a text that holds the separator between quotes; leave an unknown cell empty",
+            at=f"{line}",
+        )
         straight = straight and line == start + count
         count += 1
         _check_size(count * len(headings), opened.source)
@@ -294,11 +295,8 @@ def _sign(opened: Opened, name: str, texts: list[str], separator: str) -> Decima
         return opened.decimal
     commas = commas_of(texts)
     if commas.decimal is None and all(is_numeric(text) or text in UNKNOWN for text in texts):
-        raise AnalysisError(
-            f"{commas.example!r} in the column {name!r} may be {two_readings(commas.example)}",
-            opened.source,
-            "say which with --decimal comma or --decimal point (decimal= in Python)",
-        )
+        what = f"{commas.example!r} in the column {name!r} may be {two_readings(commas.example)}"
+        raise AnalysisError(what, opened.source, SAY)
     return "comma" if commas.decimal == "comma" else None
 
 
@@ -308,22 +306,14 @@ def _rows(opened: Opened, text: str) -> Iterator[tuple[int, list[str], str]]:
     if not head:
         raise AnalysisError("the file is empty", opened.source)
     separator = max(",;\t", key=head.count)
-    if separator not in head:
-        raise AnalysisError(
-            "the first line holds one heading only: a response and a covariate are two columns",
-            f"{opened.source}:1",
-            "part the headings by commas, semicolons or tabs",
-        )
+    opened.require(
+        separator in head,
+        "the first line holds one heading only: a response and a covariate are two columns",
+        "part the headings by commas, semicolons or tabs",
+        at="1",
+    )
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    while True:
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            raise AnalysisError(
-                f"it is no CSV: {error}", f"{opened.source}:{reader.line_num}", "is a quote open?"
-            ) from None
+    for cells in opened.rows(reader):
         if cells:
             yield reader.line_num, cells, separator
 
@@ -340,38 +330,22 @@ def _check_headings(headings: list[str], where: str) -> None:
     counts = Counter(headings)
     for place, name in enumerate(headings, 1):
         if not name:
-            raise AnalysisError(
-                f"the heading of column {place} is empty",
-                where,
-                "give it a name; pandas leaves the index out with to_csv(..., index=False)",
-            )
+            what = f"the heading of column {place} is empty"
+            fix = "give it a name; pandas leaves the index out with to_csv(..., index=False)"
+            raise AnalysisError(what, where, fix)
         if counts[name] > 1:
-            raise AnalysisError(
-                f"the heading {name!r} stands there {counts[name]} times",
-                where,
-                "give each column a name of its own",
-            )
+            what = f"the heading {name!r} stands there {counts[name]} times"
+            raise AnalysisError(what, where, "give each column a name of its own")
 
 
 def _of_parquet(opened: Opened) -> MixedTable:
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise UsageError(
-            "a Parquet file needs the library pyarrow, which is not installed",
-            opened.source,
-            "pip install 'fairtrial[parquet]'",
-        ) from None
-    try:
-        file: Any = parquet.ParquetFile(io.BytesIO(opened.data))
+    with parquet_of(opened) as parquet_file:
+        file = parquet_file()
         # before it is read: a few bytes may say that they are billions of rows
         _check_size(file.metadata.num_rows * file.metadata.num_columns, opened.source)
         table: Any = file.read()
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
-        raise AnalysisError(
-            f"it is no Parquet file: {error}", opened.source, "copy the file again"
-        ) from None
+    import pyarrow
+
     headings = [str(name) for name in table.column_names]
     if not headings or not table.num_rows:
         raise AnalysisError("the table has no rows", opened.source)

@@ -39,7 +39,6 @@ _CHUNK = 1024**2
 _SIP = 512  # bytes of a .zst file at a time: at most some 16 MiB unpacked
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe without a writer must not wait
 _HEAD = 65536
-_SHOWN = 400  # characters of a path in a message
 _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"\x1f\x8b", "gz"),
     (b"BZh", "bz2"),
@@ -54,7 +53,6 @@ _MARKS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
-
 
 _STAMP = re.compile(
     r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)? ?(?=[\s{}\[\]\"])",
@@ -119,11 +117,8 @@ class Opened:
             except UnicodeDecodeError as error:
                 failed = error
             except LookupError:
-                raise UsageError(
-                    f"there is no encoding {encoding!r}",
-                    self.source,
-                    "name one such as utf-8, utf-16, cp1252 or latin-1",
-                ) from None
+                fix = "name one such as utf-8, utf-16, cp1252 or latin-1"
+                raise UsageError(f"there is no encoding {encoding!r}", self.source, fix) from None
         raise AnalysisError(
             f"the file is no text: byte {failed.start} does not fit {failed.encoding}",
             self.source,
@@ -134,6 +129,11 @@ class Opened:
         """Make the error of a file that cannot be taken as it is."""
         where = f"{self.source}:{at}" if at.isdigit() else f"{self.source}, {at}" if at else None
         return AnalysisError(_cut(what), _cut(where or self.source), _cut(fix))
+
+    def require(self, good: bool, what: str, fix: str = "is the file damaged?", *, at: str) -> None:  # noqa: FBT001 - a fact
+        """Refuse a part of the file that is not as it must be."""
+        if not good:
+            raise self.fail(what, fix, at=at)
 
     def looks_like_json(self) -> bool:
         """Tell whether the content begins as JSON does, perhaps behind a log's time stamp."""
@@ -185,9 +185,8 @@ class Opened:
                 what = "the file is cut off: its JSON does not end"
             elif error.msg == "Extra data":
                 what = "the file holds something behind its JSON: several results were joined?"
-            raise self.fail(
-                what, "give each result as a file of its own, whole", at=f"{error.lineno}"
-            ) from None
+            fix = "give each result as a file of its own, whole"
+            raise self.fail(what, fix, at=f"{error.lineno}") from None
         except (RecursionError, ValueError) as error:
             raise self.fail(f"the JSON cannot be read: {error}", "is it damaged?") from None
         if _HALF.search(text):
@@ -244,19 +243,17 @@ class Opened:
             self.value(value, f"{at}[{k}]", factor=factor) for k, value in enumerate(given)
         )
 
-    def rows(self, reader: Iterator[Row], *, before: int = 0) -> Iterator[Row]:
-        """Give the rows of a CSV reader."""
-        while True:
-            try:
-                row = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                # a reader of dicts counts behind the one that it reads with
-                counting: Any = getattr(reader, "reader", reader)
-                at = f"{before + counting.line_num}"
-                raise self.fail(f"it is no CSV: {error}", "is a quote open?", at=at) from None
-            yield row
+    def rows(
+        self, reader: Iterator[Row], *, before: int = 0, fix: str = "is a quote open?"
+    ) -> Iterator[Row]:
+        """Give the rows of a CSV reader; `before` counts the lines above those that it reads."""
+        try:
+            yield from reader
+        except csv.Error as error:
+            # a reader of dicts counts behind the one that it reads with
+            counting: Any = getattr(reader, "reader", reader)
+            at = f"{before + counting.line_num}"
+            raise self.fail(f"it is no CSV: {error}", fix, at=at) from None
 
 
 def _cut(text: str) -> str:
@@ -318,10 +315,8 @@ def _found(source: str) -> tuple[Path | None, str, bytes]:
             data = _limited(file, source, packed=None)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        shown = source if len(source) <= _SHOWN else f"{source[: _SHOWN - 1]}…"
-        raise UsageError(
-            f"the file cannot be read: {reason}", shown, "name a file, a folder, or - for stdin"
-        ) from None
+        fix = "name a file, a folder, or - for stdin"
+        raise UsageError(f"the file cannot be read: {reason}", _cut(source), fix) from None
     name = path.name
     if packer_of(data) is not None:
         name = re.sub(r"\.(gz|bz2|xz|zst|zstd)$", "", name, flags=re.IGNORECASE)
@@ -407,7 +402,6 @@ class _Zstd(io.RawIOBase):
 
 
 def _limited(file: IO[bytes], source: str, *, packed: int | None) -> bytes:
-    """Read all of it, unless it is too much."""
     parts: list[bytes] = []
     size = 0
     most = MOST_BYTES if packed is None else most_of(packed)
@@ -434,6 +428,7 @@ def _clean(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
+_NARROWER = "name the folder of the results, not one above it"
 DEEPEST = 6
 MOST_ENTRIES = 20_000
 
@@ -471,18 +466,12 @@ def _folders(opened: Opened) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
             with os.scandir(folder) as listed:
                 entries = list(itertools.islice(listed, MOST_ENTRIES + 1))
         except OSError as error:
-            raise UsageError(
-                f"the folder cannot be read: {error.strerror}",
-                str(folder),
-                "name the folder of the results, not one above it",
-            ) from None
+            what = f"the folder cannot be read: {error.strerror}"
+            raise UsageError(what, str(folder), _NARROWER) from None
         count += len(entries)
         if count > MOST_ENTRIES:
-            raise AnalysisError(
-                f"the folder has more than {MOST_ENTRIES:,} entries",
-                opened.source,
-                "name the folder of the results, not one above it",
-            )
+            what = f"the folder has more than {MOST_ENTRIES:,} entries"
+            raise AnalysisError(what, opened.source, _NARROWER)
         entries.sort(key=lambda entry: entry.name)
         yield folder, entries
         if depth < DEEPEST and not _is_trial(entries):

@@ -75,15 +75,16 @@ class ForeignCell:
 class ForeignFile:
     """One file, or one folder, as its reader found it.
 
-    `format`: The format's name in the registry. `source`: The path as it was given, or ``-``.
+    `format`: The format's name in the registry. `source`: The path as it was given, or ``-``; both are
+    filled in by `read_foreign` where the reader leaves them empty.
     `cells`: At least one, in the file's order. Cells of one name are kept apart. `losses`: What the
     file cannot tell. `notes`: What was met and left out, or looks odd: each becomes a caution.
     `variant_rule`: Which key is the variant, in words: ``the command``, ``the file's name``.
     `facts`: What the file says of the host and the tool, such as ``cpu_model``.
     """
 
-    format: str
-    source: str
+    format: str = ""
+    source: str = ""
     cells: tuple[ForeignCell, ...]
     losses: tuple[Caution, ...] = ()
     notes: tuple[Caution, ...] = ()
@@ -96,15 +97,9 @@ def writable(name: str) -> str:
     return name.encode(errors="backslashreplace").decode()
 
 
-# what a bare table of numbers cannot tell
-BARE = (
-    Caution("no-unit", "neither unit nor direction stands in the file"),
-    Caution(
-        "processes-unknown",
-        "which values stem from one process is not in the file: each is taken as a run",
-    ),
-    Caution("no-sessions", "on which occasion a run was made is not in the file"),
-)
+def cautions_of(table: Mapping[str, str | bool]) -> tuple[Caution, ...]:
+    """Give a caution for each code with a sentence; False stands for one that does not hold."""
+    return tuple(Caution(code, text) for code, text in table.items() if isinstance(text, str))
 
 
 TIMES: dict[str, float] = {
@@ -123,19 +118,9 @@ TIMES: dict[str, float] = {
     for name in names.split()
 }
 SIZES: dict[str, float] = {
-    "B": 1.0,
-    "byte": 1.0,
-    "bytes": 1.0,
-    "kB": 1e3,
-    "KB": 1e3,
-    "MB": 1e6,
-    "GB": 1e9,
-    "TB": 1e12,
-    "KiB": 1024.0,
-    "MiB": 1024.0**2,
-    "GiB": 1024.0**3,
-    "TiB": 1024.0**4,
-}
+    "B": 1.0, "byte": 1.0, "bytes": 1.0, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
+    "KiB": 1024.0, "MiB": 1024.0**2, "GiB": 1024.0**3, "TiB": 1024.0**4,
+}  # fmt: skip
 _SPELT = 3  # letters from which a unit may have capitals: MS and Ms are none of ours
 
 
@@ -156,9 +141,9 @@ def in_base_unit(unit: str) -> tuple[float, str]:
     return 1.0, unit
 
 
-def one_process(what: str) -> Caution:
-    """Say that all values stem from one process."""
-    return Caution("one-process", f"{what}: variation between processes cannot be estimated")
+def one_process(what: str) -> str:
+    """Say what follows from one process, the sentence of the loss ``one-process``."""
+    return f"{what}: variation between processes cannot be estimated"
 
 
 def several_hosts(what: str, hosts: tuple[str, ...], fix: str) -> Caution:

@@ -13,6 +13,7 @@ To add one, write them and its row. Importing this table imports none of them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple, cast
 
 from ..errors import AnalysisError, UsageError
@@ -31,19 +32,18 @@ class Tool(NamedTuple):
     module: str
     generic: bool = False  # asked only where no tool's own format knows the file
 
-    def knows(self, opened: Opened) -> bool:
-        """Tell whether the file is of this format."""
-        return bool(self._function("knows")(opened))
+    @property
+    def knows(self) -> Callable[[Opened], bool]:
+        """The function that tells whether a file is of this format."""
+        return cast("Callable[[Opened], bool]", self._function("knows"))
 
-    def read(self, opened: Opened) -> ForeignFile:
-        """Give what the file holds."""
-        return cast("ForeignFile", self._function("read")(opened))
+    @property
+    def read(self) -> Callable[[Opened], ForeignFile]:
+        """The function that gives what a file holds."""
+        return cast("Callable[[Opened], ForeignFile]", self._function("read"))
 
-    def _function(self, what: str) -> Callable[[Opened], object]:
-        found: Callable[[Opened], object] = getattr(
-            load(self.module), f"{what}_{self.name.replace('-', '_')}"
-        )
-        return found
+    def _function(self, what: str) -> object:
+        return getattr(load(self.module), f"{what}_{self.name.replace('-', '_')}")
 
 
 TOOLS: tuple[Tool, ...] = (
@@ -146,7 +146,8 @@ def read_foreign(opened: Opened, name: str | None = None) -> ForeignFile:
     """Read a foreign file by its format."""
     tool = tool_of(opened, name)
     try:
-        return tool.read(opened)
+        found = tool.read(opened)
+        return replace(found, format=found.format or tool.name, source=opened.source)
     except _STRANGE as error:
         # a part is missing, or of another kind, where no version of the tool writes it so
         raise opened.fail(

@@ -124,7 +124,6 @@ def read_each(sources: Sequence[str], how: Reading) -> list[PerformanceMatrix]:
 
 
 def _directed(found: Sequence[_Read], how: Reading) -> list[PerformanceMatrix]:
-    """Refuse a comparison without a direction."""
     if not any(one.sure for one in found):
         fix = "add --better lower (times) or --better higher (scores, rates)"
         what = "a matrix file does not say which direction is better"

@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..data.matrix_file import utf8_text
 from ..data.number_text import Decimal, commas_of, number_in, two_readings
 from ..errors import AnalysisError, UsageError
 from ..pages.model import Caution
@@ -37,7 +38,11 @@ def read_systems(path: Path, decimal: Decimal | None = None) -> SystemsTable:
             str(path),
             "name two sources or more to compare matrix files, one for each system",
         )
-    lines = _lines(path)
+    lines = [
+        (number, line)
+        for number, line in enumerate(utf8_text(path).splitlines(), 1)
+        if line.strip() and not line.lstrip().startswith("#")
+    ]
     if len(lines) < 2:
         raise AnalysisError(
             "a table of systems has a line of headings and a line for each system", str(path)
@@ -61,13 +66,9 @@ def read_systems(path: Path, decimal: Decimal | None = None) -> SystemsTable:
     counts = Counter(heads)
     for name in heads:
         if not name or counts[name] > 1:
-            raise AnalysisError(
-                f"the benchmark {name!r} stands in the headings a second time"
-                if name
-                else "a heading is empty",
-                f"{path}:{number}",
-                "give each benchmark a name of its own",
-            )
+            what = f"the benchmark {name!r} stands in the headings a second time"
+            fix = "give each benchmark a name of its own"
+            raise AnalysisError(what if name else "a heading is empty", f"{path}:{number}", fix)
     sign = _sign(path, [cells(*line)[1:] for line in body], delimiter, decimal)
     systems, values = [], []
     seen: set[str] = set()
@@ -104,22 +105,6 @@ def _numbers_as_names(path: Path, line: int, heads: list[str]) -> tuple[Caution,
         )
     said = f"the numbers of line {line} were taken as the benchmarks' names"
     return (Caution("numbers-as-names", said),)
-
-
-def _lines(path: Path) -> list[tuple[int, str]]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"the file cannot be read: {error.strerror}", str(path)) from None
-    except UnicodeDecodeError as error:
-        raise AnalysisError(
-            f"the file is not UTF-8 text (byte {error.start})", str(path), "save it as UTF-8"
-        ) from None
-    return [
-        (number, line)
-        for number, line in enumerate(text.splitlines(), 1)
-        if line.strip() and not line.lstrip().startswith("#")
-    ]
 
 
 def _sign(

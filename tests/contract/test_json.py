@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import json
 import math
@@ -410,9 +411,17 @@ def test_every_caution_code_is_documented_and_used():
     told = set(re.findall(r"(?m)^\| `([a-z0-9-]+)` \|", section("Cautions")))
     texts = {path: path.read_text() for path in (ROOT / "analysis").rglob("*.py")}
     code = "\n".join(texts.values())
-    # what a format could not hold or say has codes of its own, listed with `import` and `export`
-    judged = "\n".join(text for path, text in texts.items() if "importers" not in path.parts)
-    used = set(re.findall(r'Caution\(\s*"([a-z0-9-]+)"', judged))
+    # what a target cannot hold has codes of its own: those of `cannot_hold`
+    given = [text for path, text in texts.items() if "exports" not in path.parts]
+    used = set(re.findall(r'Caution\(\s*"([a-z0-9-]+)"', "\n".join(given)))
+    used |= {
+        key.value
+        for text in given
+        if "cautions_of(" in text
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "cautions_of"
+        for key in getattr(node.args[0], "keys", ())
+    }
     assert used - told == set()
     assert {word for word in told if f'"{word}"' not in code} == set()
     assert sorted(told) == re.findall(r"(?m)^\| `([a-z0-9-]+)` \|", section("Cautions"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import shlex
@@ -165,45 +166,34 @@ def answer(
 ) -> Answered:
     """Execute the commands of a bundle in its folder, and store what they print."""
     claims = _bound_claims(claims, found, seed, claims_file)
-    wanted = dict.fromkeys(command for _, command in default_commands(found, seed))
     names = {command: name for name, command in default_commands(found, seed)}
-    for claim in claims:
-        wanted.setdefault(claim.command)
-    reports = {one: _report_command(one) for one in found}
+    wanted = dict.fromkeys([*names, *(claim.command for claim in claims)])
+    reports = {one: ("report", one.source.path, "--format", "html", "-o", "-") for one in found}
     tell(f"computing {len(wanted) + len(reports)} results ...")
     printed = _printed([*wanted, *reports.values()], staging.root, commands)
     documents = _documents(claims, printed, claims_file)
     results: dict[tuple[str, ...], Analysis] = {}
-    numbers = {"of a claim": 0}
+    numbers = itertools.count(1)
     for command in wanted:
         told = printed[command]
         if isinstance(told, FairtrialError):
             staging.miss(f"fairtrial {shlex.join(command)}", f"it gives no answer: {_first(told)}")
             continue
-        name = names.get(command)
-        if name is None:
-            numbers["of a claim"] += 1
-            name = f"claim-{numbers['of a claim']}-{command[0]}"
+        name = names.get(command) or f"claim-{next(numbers)}-{command[0]}"
         results[command] = _stored(name, command, told, len(results) + 1, staging)
     report = _reports(reports, printed, results, staging)
     stored, whys = [], []
     for claim in claims:
-        weighed = weigh_claim(claim, documents[claim.command])
-        stored.append(
-            StoredClaim(
-                claim=claim,
-                result=results[claim.command].result,
-                found=weighed.found,
-                holds=weighed.holds,
-            )
-        )
-        whys.append(weighed.why)
+        now, result = weigh_claim(claim, documents[claim.command]), results[claim.command].result
+        stored.append(StoredClaim(claim=claim, result=result, found=now.found, holds=now.holds))
+        whys.append(now.why)
+    answered = {word.partition(":")[0] for command in results for word in command}
     return Answered(
         analyses=tuple(results.values()),
         report=report,
         claims=tuple(stored),
         whys=tuple(whys),
-        silent=tuple(one.source.name for one in found if not _answers(one, results)),
+        silent=tuple(one.source.name for one in found if one.source.path not in answered),
     )
 
 
@@ -216,15 +206,6 @@ def _stored(
     return Analysis(
         name=name, command=command, seed=seed_of(command), result=result, exit_code=told.exit_code
     )
-
-
-def _answers(one: Gathered, results: Mapping[tuple[str, ...], Analysis]) -> bool:
-    path = one.source.path
-    return any(word.partition(":")[0] == path for command in results for word in command)
-
-
-def _report_command(one: Gathered) -> tuple[str, ...]:
-    return ("report", one.source.path, "--format", "html", "-o", "-")
 
 
 def _reports(

@@ -6,6 +6,7 @@ import hashlib
 import os
 import shlex
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,6 +42,12 @@ if TYPE_CHECKING:
     from ..contents import Contents, RedactionRecord
 
 
+_PARTS = (
+    "sources", "analyses", "report", "claims", "smoke", "needs", "container", "missing",
+    "redacted", "metadata",
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Bundled(Result):
     """An archive that was written."""
@@ -68,22 +75,9 @@ class Bundled(Result):
         """Give what stands below the head: the archive, and the parts of ``bundle.json`` but its files."""
         found = Result.body(self)
         last = {key: found.pop(key) for key in ("cautions", "caution_codes", "references")}
-        contents = self.contents
-        return {
-            **found,
-            "entries": len(contents.files) + 2,
-            "sources": plain(contents.sources),
-            "analyses": plain(contents.analyses),
-            "report": plain(contents.report),
-            "claims": [one.to_dict() for one in self.claims],
-            "smoke": plain(contents.smoke),
-            "needs": plain(contents.needs),
-            "container": plain(contents.container),
-            "missing": plain(contents.missing),
-            "redacted": plain(contents.redacted),
-            "metadata": plain(contents.metadata),
-            **last,
-        }
+        parts = {key: plain(getattr(self.contents, key)) for key in _PARTS}
+        parts["claims"] = [one.to_dict() for one in self.claims]
+        return {**found, "entries": len(self.contents.files) + 2, **parts, **last}
 
 
 _MOST_LEFT = 12
@@ -93,14 +87,13 @@ _MOST_MISSING = 30  # lines of a screen
 @page_of.register(Bundled)
 def _bundled_page(bundled: Bundled) -> Page:
     contents = bundled.contents
-    trials = sum(one.kind == "trial" for one in contents.sources)
-    fleets = sum(one.kind == "fleet" for one in contents.sources)
-    files = len(contents.sources) - trials - fleets
-    what = [_counted(fleets, "fleet")] * (fleets > 0)
-    what += [_counted(trials, "trial")] * (trials > 0) + [_counted(files, "file")] * (files > 0)
+    kinds: Counter[str] = Counter(one.kind for one in contents.sources)
+    nouns = [noun for noun in ("fleet", "trial", "file") if noun in kinds]
+    what = [figures.counted(kinds[noun], noun) for noun in nouns]
+    results = figures.counted(len(contents.analyses), "result")
     first = (
         f"{bundled.output} holds {' and '.join(what)} in {len(contents.files) + 2} files, "
-        f"{figures.quantity(float(bundled.bytes), 'B')}, with {_counted(len(contents.analyses), 'result')}"
+        f"{figures.quantity(float(bundled.bytes), 'B')}, with {results}"
     )
     sections = [Section((Sentence(first), Sentence(f"SHA-256 {bundled.sha256}")))]
     if bundled.claims:
@@ -138,13 +131,8 @@ def _claims(bundled: Bundled) -> Section:
         )
         for k, one in enumerate(bundled.claims, 1)
     )
-    columns = (
-        Column("claim"),
-        Column("", "left"),
-        Column("sentence", "left"),
-        Column("must be", "left"),
-        Column("found"),
-    )
+    left = (Column(heading, "left") for heading in ("", "sentence", "must be"))
+    columns = (Column("claim"), *left, Column("found"))
     return Section((Sentence(said), Table(name="claims", columns=columns, rows=rows)), "Claims")
 
 
@@ -162,21 +150,18 @@ def _missing(bundled: Bundled) -> Section:
         (shorten(one.what, 40), one.why) for one in missing[:_MOST_MISSING]
     )
     more = len(missing) - len(rows)
-    blocks: tuple[Block, ...] = (
-        Sentence(f"{_counted(len(missing), 'thing')} that a reader might look for:"),
-        Table(
-            name="missing",
-            columns=(Column("not in it", "left"), Column("why", "left")),
-            rows=rows,
-        ),
-        *([Sentence(f"and {more} more (README.md and --json have all)")] if more else []),
-    )
-    return Section(blocks, "What is not in it")
+    said = Sentence(f"{figures.counted(len(missing), 'thing')} that a reader might look for:")
+    columns = (Column("not in it", "left"), Column("why", "left"))
+    table = Table(name="missing", columns=columns, rows=rows)
+    last = [Sentence(f"and {more} more (README.md and --json have all)")] * (more > 0)
+    return Section((said, table, *last), "What is not in it")
 
 
 def _redacted(record: RedactionRecord) -> Section:
-    counts = ", ".join(f"{kind} {_counted(n, 'time')}" for kind, n in record.replaced.items())
-    said = f"replaced: {counts}; {_counted(len(record.files), 'file')} altered"
+    counts = ", ".join(
+        f"{kind} {figures.counted(n, 'time')}" for kind, n in record.replaced.items()
+    )
+    said = f"replaced: {counts}; {figures.counted(len(record.files), 'file')} altered"
     blocks: list[Block] = [Sentence(said)]
     if record.left:
         blocks.append(Sentence("left, because only a person can tell what may be altered there:"))
@@ -185,10 +170,6 @@ def _redacted(record: RedactionRecord) -> Section:
         if more > 0:
             blocks.append(Sentence(f"and {more} more places (--json has all)"))
     return Section(tuple(blocks), "Names taken out")
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 _NEW = 0o666  # what a new file may be at most; the umask says what it is

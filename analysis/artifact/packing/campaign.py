@@ -43,12 +43,8 @@ class Named:
     role: Role
 
 
-def named_files(campaign: Mapping[str, Any]) -> set[Named]:
-    """List what a resolved campaign names, once each."""
-    return set(_all(campaign))
-
-
-def _all(campaign: Mapping[str, Any]) -> Iterator[Named]:
+def named_files(campaign: Mapping[str, Any]) -> Iterator[Named]:
+    """Give what a resolved campaign names, perhaps more than once."""
     for cell in _objects(campaign.get("cells")):
         cwd = _text(cell.get("cwd"))
         yield from _of_command(cell.get("command"), cwd)
@@ -105,9 +101,7 @@ def _text(value: object) -> str:
 
 
 _CACHE = "__pycache__"
-_MOST_HASHED = (
-    256 * 1024**2
-)  # bytes of a file that is not packed, and read for its hash all the same
+_MOST_HASHED = 256 * 1024**2  # bytes of a file that is read for its hash, though it is not packed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,10 +160,12 @@ def _pack_files(wanted: Wanted, resolved: Mapping[str, Any], staging: Staging) -
     if recipe is not None:
         chosen.append(recipe)
     recorded = _recorded(wanted)
-    _list_host_programs(wanted, base, recorded, staging)
+    for path in wanted.manifest.targets:
+        if path in recorded and _below(base, Path(path)) is None:
+            staging.miss(path, "a program of the host", sha256=recorded[path])
     files = _Files(wanted, base, recorded, staging, packed)
     folders: set[str] = set()
-    for named in sorted(named_files(resolved)):
+    for named in sorted(set(named_files(resolved))):
         files.pack(named, folders)
     for name in chosen:
         if name not in packed:
@@ -184,85 +180,58 @@ def _pack_files(wanted: Wanted, resolved: Mapping[str, Any], staging: Staging) -
             )
 
 
-def _list_host_programs(
-    wanted: Wanted, base: Path, recorded: Mapping[str, str], staging: Staging
-) -> None:
-    """List the measured programs that the host has to bring, with their hashes."""
-    for path in wanted.manifest.targets:
-        if path in recorded and _below(base, Path(path)) is None:
-            staging.miss(path, "a program of the host", sha256=recorded[path])
-
-
+@dataclass(frozen=True, slots=True)
 class _Files:
     """What a campaign's commands and inputs name, packed file by file."""
 
-    def __init__(
-        self,
-        wanted: Wanted,
-        base: Path,
-        recorded: Mapping[str, str],
-        staging: Staging,
-        packed: set[str],
-    ) -> None:
-        self._wanted, self._base, self._recorded = wanted, base, recorded
-        self._staging, self._packed = staging, packed
+    wanted: Wanted
+    base: Path
+    recorded: Mapping[str, str]
+    staging: Staging
+    packed: set[str]
 
     def pack(self, named: Named, folders: set[str]) -> None:
         """Pack a path if it is a file of the campaign; note it as a folder if it is one."""
         if "\0" in named.path or not named.path:
             return
-        given = Path(os.path.normpath(self._base / named.cwd / named.path))
-        local = _below(self._base, given)
-        known = self._recorded.get(str(given))
+        given = Path(os.path.normpath(self.base / named.cwd / named.path))
+        local = _below(self.base, given)
+        known = self.recorded.get(str(given))
         try:
             is_file, is_dir = given.is_file(), given.is_dir()
         except PermissionError as error:
-            self._staging.miss(named.path, f"it cannot be read: {error.strerror}", sha256=known)
+            self.staging.miss(named.path, f"it cannot be read: {error.strerror}", sha256=known)
             return
         except OSError:  # a word that is no path
             return
         if local is None:
-            if is_file and str(given) not in self._wanted.manifest.targets:
-                small = given.stat().st_size <= _MOST_HASHED
-                self._staging.miss(
-                    named.path,
-                    "a program of the host"
-                    if named.role == "program"
-                    else "it lies outside of the campaign's folder",
-                    sha256=known or (file_hash(given) if small else None),
-                    size=given.stat().st_size,
-                )
+            if is_file and str(given) not in self.wanted.manifest.targets:
+                size = given.stat().st_size
+                why = "it lies outside of the campaign's folder"
+                if named.role == "program":
+                    why = "a program of the host"
+                sha256 = known or (file_hash(given) if size <= _MOST_HASHED else None)
+                self.staging.miss(named.path, why, sha256=sha256, size=size)
         elif is_dir:
             if local != "." and named.role == "word":
                 folders.add(local)
-        elif is_file:
+        elif is_file and local not in self.packed:
+            self.packed.add(local)
             self._inside(named, given, local, known)
-        elif known is not None or named.role != "word":
-            self._staging.miss(local, "it is not there any more", sha256=known)
+        elif not is_file and (known is not None or named.role != "word"):
+            self.staging.miss(local, "it is not there any more", sha256=known)
 
     def _inside(self, named: Named, given: Path, local: str, known: str | None) -> None:
-        if local in self._packed:
-            return
-        self._packed.add(local)
-        binary = named.role != "input" and _is_binary(given)
-        if known is not None or (binary and not self._wanted.binaries):
-            now = file_hash(given)
-            if known is not None and now != known:
-                self._staging.miss(
-                    local,
-                    "it is not what was measured with any more; its hash is that of the measured one",
-                    sha256=known,
-                )
-                return
-            if binary and not self._wanted.binaries:
-                self._staging.miss(
-                    local,
-                    "a program; --binaries packs it",
-                    sha256=now,
-                    size=given.stat().st_size,
-                )
-                return
-        self._staging.copy_if_possible(f"{self._wanted.root}/{local}", given, local)
+        left_out = named.role != "input" and not self.wanted.binaries and _is_binary(given)
+        now = file_hash(given) if known is not None or left_out else None
+        if known is not None and now != known:
+            why = "it is not what was measured with any more; its hash is that of the measured one"
+            self.staging.miss(local, why, sha256=known)
+        elif left_out:
+            why = "a program; --binaries packs it"
+            self.staging.miss(local, why, sha256=now, size=given.stat().st_size)
+        else:
+            self.staging.copy_if_possible(f"{self.wanted.root}/{local}", given, local)
 
 
 def _recorded(wanted: Wanted) -> dict[str, str]:
@@ -285,9 +254,8 @@ def _recorded(wanted: Wanted) -> dict[str, str]:
     real = Path(os.path.realpath(then))
     moved = {}
     for path, sha256 in found.items():
-        local = _below(then, Path(os.path.normpath(path))) or _below(
-            real, Path(os.path.normpath(path))
-        )
+        plain = Path(os.path.normpath(path))
+        local = _below(then, plain) or _below(real, plain)
         moved[str(base / local) if local is not None else path] = sha256
     return moved
 

@@ -25,7 +25,6 @@ from ..contents import (
     BundleSource,
     Contents,
     FileRecord,
-    Missing,
     SmokeRun,
     contents_text,
     executed_lines,
@@ -72,13 +71,8 @@ def write_texts(about: About, staging: Staging) -> None:
     metadata = about.metadata
     if about.path is None:
         return
-    for name, value in (
-        ("title", metadata.title),
-        ("authors", metadata.authors),
-        ("license", metadata.license),
-        ("doi", metadata.doi),
-    ):
-        if not value:
+    for name in ("title", "authors", "license", "doi"):
+        if not getattr(metadata, name):
             staging.miss(f"{ABOUT}: {name}", "it is not said there")
     beside = [about.path.parent / name for name in _TEXTS_OF_LICENCES]
     text = next((path for path in beside if path.is_file()), None)
@@ -154,6 +148,8 @@ def described(
     weighed = {one.content.name: one for one in map(weigh, files)}
     day = _day(found, about, staging)
     needs = needs_of(found, root, sum(one.bytes for one in weighed.values()))
+    scrub = str if redacted is None else redacted.scrub
+    missing = tuple(replace(m, what=scrub(m.what), why=scrub(m.why)) for m in staging.missing)
     contents = Contents(
         schema=SCHEMA,
         kind=KIND,
@@ -167,7 +163,7 @@ def described(
         smoke=smoke,
         needs=needs,
         container=container,
-        missing=_scrubbed(staging.missing, redacted),
+        missing=missing,
         redacted=None if redacted is None else redacted.record,
         metadata=about.metadata,
         files=_records(weighed),
@@ -213,14 +209,6 @@ def _records(weighed: Mapping[str, Weighed]) -> dict[str, FileRecord]:
         name: FileRecord(bytes=weighed[name].bytes, sha256=weighed[name].sha256)
         for name in sorted(weighed, key=str.encode)
     }
-
-
-def _scrubbed(missing: Sequence[Missing], redacted: Redacted | None) -> tuple[Missing, ...]:
-    if redacted is None:
-        return tuple(missing)
-    return tuple(
-        replace(one, what=redacted.scrub(one.what), why=redacted.scrub(one.why)) for one in missing
-    )
 
 
 def _smoke(found: Sequence[Gathered]) -> SmokeRun | None:

@@ -24,7 +24,6 @@ from ..contents import (
     FLEET_PLACE,
     SUMS,
     Analysis,
-    Author,
     Contents,
     FileRecord,
     Metadata,
@@ -122,7 +121,15 @@ def crate_text(contents: Contents, description: str | None, date: str | None) ->
     names = ", ".join(one.name for one in contents.sources)
     license_id = f"https://spdx.org/licenses/{metadata.license}"
     doi = None if metadata.doi is None else f"https://doi.org/{metadata.doi}"
-    persons = [_crate_person(k, one) for k, one in enumerate(metadata.authors, 1)]
+    persons = [
+        {
+            "@id": f"https://orcid.org/{one.orcid}" if one.orcid else f"#author-{k}",
+            "@type": "Person",
+            "name": one.name,
+            "affiliation": one.affiliation,
+        }
+        for k, one in enumerate(metadata.authors, 1)
+    ]
     root = {
         "@id": "./",
         "@type": "Dataset",
@@ -176,7 +183,6 @@ def _file(path: str, record: FileRecord) -> dict[str, Any]:
 
 
 def _action(one: Analysis) -> dict[str, Any]:
-    """Say how a result was made."""
     words = one.command[1:]
     places = [(word, word.partition(":")[0]) for word in words]
     read = [word for word in words if word.startswith("sources/")]
@@ -189,16 +195,6 @@ def _action(one: Analysis) -> dict[str, Any]:
         "instrument": {"@id": _SOFTWARE},
         "object": [{"@id": quote(path)} for path in read],
         "result": {"@id": quote(one.result)},
-    }
-
-
-def _crate_person(number: int, author: Author) -> dict[str, Any]:
-    orcid = f"https://orcid.org/{author.orcid}" if author.orcid else None
-    return {
-        "@id": orcid or f"#author-{number}",
-        "@type": "Person",
-        "name": author.name,
-        "affiliation": author.affiliation,
     }
 
 

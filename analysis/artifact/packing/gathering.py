@@ -217,7 +217,11 @@ def gather(sources: Sequence[str], staging: Staging, *, hide_hosts: bool = False
                         staging.copy(f"{root}/{file}", path / file)
                     identity = None
                 else:
-                    _refuse_archive(given, path)
+                    with path.open("rb") as opened:
+                        if opened.read(4) == b"PK\3\4":
+                            what = "this is an archive, and no file of runs"
+                            fix = "unpack it, and name the trials or files in it"
+                            raise UsageError(what, given, fix)
                     staging.copy(root, path)
                     identity = file_hash(path)
                 source = BundleSource(name=name, kind="file", path=root, identity=identity)
@@ -424,17 +428,6 @@ def _strays(path: Path, known: set[str]) -> Iterator[str]:
             name = f"{inside}/{one}" if inside else one
             if name not in known:
                 yield name.encode("utf-8", "backslashreplace").decode()
-
-
-def _refuse_archive(given: str, path: Path) -> None:
-    with path.open("rb") as file:
-        start = file.read(4)
-    if start == b"PK\3\4":
-        raise UsageError(
-            "this is an archive, and no file of runs",
-            given,
-            "unpack it, and name the trials or files in it",
-        )
 
 
 def _files_in(folder: Path) -> list[str]:

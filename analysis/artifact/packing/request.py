@@ -52,30 +52,26 @@ def read_about(path: Path) -> About:
         ) from None
     file = YamlFile(data, str(path))
     keys = file.keys(file.root, _KEYS)
-    title, license_, doi = (_text(file, keys, name) for name in ("title", "license", "doi"))
-    if license_ is not None and not _SPDX.fullmatch(license_):
-        file.fault(
-            keys["license"],
-            "license must be the name of one SPDX licence, such as MIT or CC-BY-4.0",
-        )
-    if doi is not None:
-        doi = re.sub(r"^(https?://(dx\.)?doi\.org/|doi:)", "", doi)
-        if not _DOI.fullmatch(doi):
-            file.fault(keys["doi"], "doi must be one such as 10.5281/zenodo.1234567")
-    date = _text(file, keys, "date")
-    if date is not None and not _is_date(date):
-        file.fault(keys["date"], "date must be a day, such as 2026-11-22")
-    about = About(
+    about = {name: _text(file, keys, name) for name in ("title", "license", "doi", "date")}
+    if about["doi"] is not None:
+        about["doi"] = re.sub(r"^(https?://(dx\.)?doi\.org/|doi:)", "", about["doi"])
+    for name, is_good, what in (
+        ("license", _SPDX.fullmatch, "the name of one SPDX licence, such as MIT or CC-BY-4.0"),
+        ("doi", _DOI.fullmatch, "one such as 10.5281/zenodo.1234567"),
+        ("date", _is_date, "a day, such as 2026-11-22"),
+    ):
+        text = about[name]
+        if text is not None and not is_good(text):
+            file.fault(keys[name], f"{name} must be {what}")
+    found = About(
         path=path,
-        metadata=Metadata(
-            title=title, authors=_authors(file, keys), license=license_, doi=doi, date=date
-        ),
+        metadata=Metadata(authors=_authors(file, keys), **about),
         description=_text(file, keys, "description"),
         files=_files(file, keys),
         container=_container(file, keys),
     )
     file.finish(_FIX)
-    return about
+    return found
 
 
 def _text(file: YamlFile, keys: Mapping[str, yaml.Node], name: str) -> str | None:

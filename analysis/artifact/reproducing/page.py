@@ -111,19 +111,12 @@ def review_page(found: Reproduction) -> Page:
         ("checked by", f"fairtrial {found.tool_here}"),
         ("result", {"within": "the same within 1e-9"}.get(found.outcome, found.outcome)),
     ]
-    about = Table(
-        name="about",
-        columns=(Column("", "left"), Column("", "left")),
-        rows=tuple(lines),
-        headed=False,
-    )
+    left = (Column("", "left"), Column("", "left"))
+    about = Table(name="about", columns=left, rows=tuple(lines), headed=False)
+    headings = ("badge", "shown by this check", "left to the reviewer")
     badges = Table(
         name="badges",
-        columns=(
-            Column("badge", "left"),
-            Column("shown by this check", "left"),
-            Column("left to the reviewer", "left"),
-        ),
+        columns=tuple(Column(heading, "left") for heading in headings),
         rows=tuple(
             (one.badge, "; ".join(one.shown) or "nothing", "; ".join(one.open))
             for one in found.badges
@@ -208,11 +201,8 @@ def _claims(found: Reproduction) -> Iterator[Block]:
     yield Table(
         name="claims",
         columns=(
-            Column("", "right"),
-            Column("", "left"),
-            Column("value now"),
-            Column("claimed", "left"),
-            Column("claim", "left"),
+            *(Column(""), Column("", "left"), Column("value now")),
+            *(Column("claimed", "left"), Column("claim", "left")),
         ),
         rows=tuple(
             (
@@ -242,27 +232,15 @@ def _why(one: ClaimCheck) -> str:
 
 def _results(found: Reproduction) -> Table:
     heads = ("numbers", "same", "within 1e-9", "different")
-    return Table(
-        name="results",
-        columns=(
-            Column("", "left"),
-            Column("", "left"),
-            *(Column(head) for head in heads),
-            Column("fairtrial", "left"),
-        ),
-        rows=tuple(
-            (
-                shorten(shown(one.name), 24),
-                one.standing,
-                *(
-                    Value(f"{count:,}", count)
-                    for count in (one.numbers, one.same, one.near, one.different)
-                ),
-                shorten(_line(one.command), _COMMAND),
-            )
-            for one in found.results
-        ),
-    )
+    left = (Column("", "left"), Column("", "left"))
+    rows: list[tuple[Cell, ...]] = []
+    for one in found.results:
+        counts = (one.numbers, one.same, one.near, one.different)
+        values = (Value(f"{count:,}", count) for count in counts)
+        command = shorten(_line(one.command), _COMMAND)
+        rows.append((shorten(shown(one.name), 24), one.standing, *values, command))
+    columns = (*left, *map(Column, heads), Column("fairtrial", "left"))
+    return Table(name="results", columns=columns, rows=tuple(rows))
 
 
 def _differences(one: Recomputation) -> Iterator[Block]:
@@ -281,12 +259,7 @@ def _differences(one: Recomputation) -> Iterator[Block]:
 def _table(one: Recomputation, wrong: list[Difference]) -> Table:
     return Table(
         name=f"differences-of-{shown(one.name)}",
-        columns=(
-            Column("where", "left"),
-            Column("stored"),
-            Column("now"),
-            Column("by", "right"),
-        ),
+        columns=(Column("where", "left"), *map(Column, ("stored", "now", "by"))),
         rows=tuple(
             (
                 shorten(shown(each.pointer), 44),

@@ -15,7 +15,7 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,7 @@ from .result import (
     recomputation_of,
 )
 
+_OF_CLAIM = ("text", "command", "value", "relation", "expected", "digits")
 _METRIC = "--metric"
 _SAID = b"judged is wall"  # what answers say since then
 
@@ -260,19 +261,16 @@ def _unpacked(archive: Archive, folder: Path | None, passing: Passing) -> Path:
     return passing.content
 
 
+@dataclass(frozen=True, slots=True)
 class _Recomputing:
     """The commands of a checked and unpacked bundle, executed one after the other."""
 
-    def __init__(
-        self, archive: Archive, contents: Contents, folder: Path, commands: Commands, say: Say
-    ) -> None:
-        self._archive = archive
-        self._contents = contents
-        self._folder = folder
-        self._commands = commands
-        self._say = say
-        self._surroundings = Surroundings(other_versions(contents))
-        self._printed: dict[str, bytes] = {}  # by the file with the stored result
+    _archive: Archive
+    _contents: Contents
+    _folder: Path
+    _commands: Commands
+    _say: Say
+    _printed: dict[str, bytes] = field(default_factory=dict)  # by the file with the stored result
 
     def results(self) -> tuple[Recomputation, ...]:
         """Give each stored result beside what comes out now, the report last."""
@@ -317,12 +315,7 @@ class _Recomputing:
             claim = stored.claim
             check = ClaimCheck(
                 number=number,
-                text=claim.text,
-                command=claim.command,
-                value=claim.value,
-                relation=claim.relation,
-                expected=claim.expected,
-                digits=claim.digits,
+                **{key: getattr(claim, key) for key in _OF_CLAIM},
                 packed=stored.found,
                 is_coarse=is_coarse(claim),
             )
@@ -333,21 +326,16 @@ class _Recomputing:
             elif printed is None:
                 yield replace(check, reason="its command gave no answer here")
             else:
-                weighing = weigh_claim(claim, document_of(printed))
-                yield replace(
-                    check,
-                    now=weighing.found,
-                    holds=weighing.holds,
-                    reason=weighing.why or None,
-                )
+                now = weigh_claim(claim, document_of(printed))
+                yield replace(check, now=now.found, holds=now.holds, reason=now.why or None)
 
     def _held(self, one: Analysis, stored: bytes, fresh: Recomputed) -> Recomputation:
-        """Compare a stored result with what its command printed."""
-        same_tool = self._contents.tool_version == VERSION
         found = compare_documents(
-            stored, fresh.stdout, same_tool=same_tool, surroundings=self._surroundings
+            stored,
+            fresh.stdout,
+            same_tool=self._contents.tool_version == VERSION,
+            surroundings=Surroundings(other_versions(self._contents)),
         )
-        other_end = one.exit_code != fresh.exit_code
         result = recomputation_of(
             found,
             name=one.name,
@@ -356,7 +344,7 @@ class _Recomputing:
             exit_code=one.exit_code,
             exit_code_now=fresh.exit_code,
         )
-        if not other_end:
+        if one.exit_code == fresh.exit_code:
             return result
         reason = f"it ends with {fresh.exit_code}, not {one.exit_code}"
         return replace(result, standing="different", reason=reason)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from ...data.trial import read_trial
 from ...errors import AnalysisError
@@ -67,6 +67,9 @@ Word = Literal["reproduced", "partly", "not", "cannot tell"]
 class RerunTrial:
     """A trial that was measured again."""
 
+    unlisted: ClassVar[frozenset[str]] = frozenset({"comparison", "reason"})  # JSON has them last
+    derived: ClassVar[tuple[str, ...]] = ("word", "reason", "more_sessions", "comparison")
+
     name: str  # as the bundle calls it
     old: str  # the folders of both trials
     new: str
@@ -89,19 +92,6 @@ class RerunTrial:
         known = [count for count in wanted if count is not None]
         return max(known, default=None)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give it as JSON types."""
-        return {
-            "name": self.name,
-            "old": self.old,
-            "new": self.new,
-            "campaign": self.campaign,
-            "word": self.word,
-            "reason": self.reason,
-            "more_sessions": self.more_sessions,
-            "comparison": None if self.comparison is None else self.comparison.body(),
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Rerun(Result):
@@ -109,7 +99,7 @@ class Rerun(Result):
 
     method: ClassVar[str] = "rerun"
     unlisted: ClassVar[frozenset[str]] = frozenset({"trials"})
-    derived: ClassVar[tuple[str, ...]] = ("word", "exit_code")
+    derived: ClassVar[tuple[str, ...]] = ("word", "exit_code", "trials")
 
     bundle: str  # the file, and the new folder with both trials
     folder: str
@@ -126,12 +116,6 @@ class Rerun(Result):
     def exit_code(self) -> int:
         """What the command ends with: 0 reproduced, 1 partly or not, 7 cannot tell."""
         return {"reproduced": 0, "cannot tell": 7}.get(self.word, 1)
-
-    def body(self) -> dict[str, Any]:
-        """Give what stands below the head."""
-        found = Result.body(self)
-        tail = {key: found.pop(key) for key in ("cautions", "caution_codes", "references")}
-        return {**found, "trials": [one.to_dict() for one in self.trials], **tail}
 
 
 def judge_reruns(

@@ -19,7 +19,7 @@ from ...record.manifest import appearing, read_manifest
 from ...record.trial_files import MANIFEST, Manifest, Stored
 from ..columns import verify_files
 from ..trial import read_trial
-from .parts import Part, read_part, require_one_campaign
+from .parts import Part, read_part, require_distinct, require_one_campaign
 from .trials import merge_trials
 
 
@@ -190,7 +190,7 @@ def merge_hosts(
     parts = [_readable(one) for one in trials]
     for other in parts[1:]:
         require_one_campaign(parts[0], other)
-    _require_distinct(parts)
+    require_distinct(parts)
     groups = _groups(trials)
     by_path = {part.path: part for part in parts}
     hosts = []
@@ -231,16 +231,6 @@ def _readable(one: Named) -> Part:
             "wait until it is done, or stop it: what is there is kept",
         )
     return part
-
-
-def _require_distinct(parts: Sequence[Part]) -> None:
-    seen: dict[str, Part] = {}
-    for part in parts:
-        for name in part.names:
-            if name in seen:
-                what = f"the runs of trial {name} are in {seen[name].path} and in {part.path}"
-                raise UsageError(what, None, "name each trial once")
-            seen[name] = part
 
 
 def _groups(trials: Sequence[Named]) -> dict[str, list[Named]]:

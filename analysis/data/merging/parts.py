@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ...errors import StoreError, UsageError
 from ...pages import number_format as figures
@@ -22,14 +22,19 @@ from ...record.trial_files import (
     RESOLVED,
     Appended,
     EnvironmentShape,
+    GivenUp,
+    IdlePower,
     Manifest,
     MergedTrial,
     PlannedRun,
     RowShape,
+    SessionEnd,
 )
+from ..columns import FailedRun
 from ..protocol import FREE_SETTINGS, setting_leaves
 from ..trial import read_trial
 
+Numbered = TypeVar("Numbered", SessionEnd, GivenUp, IdlePower, FailedRun)
 _OUTPUT = re.compile(
     r"(?P<again>[wr]?)(?P<number>[0-9]+)(?P<rest>\.(stdout|stderr|before\.log|after\.log))"
 )
@@ -46,6 +51,13 @@ class Place:
     def position(self, old: int) -> int:
         """Move a position; those of what was repeated are negative."""
         return old + self.positions if old >= 0 else old - self.repeated
+
+    def moved(self, one: Numbered) -> Numbered:
+        """Give a record of a part as it stands in the whole."""
+        places: dict[str, Any] = {"session": one.session + self.sessions}
+        if isinstance(one, FailedRun | GivenUp):
+            places["position"] = self.position(one.position)
+        return replace(one, **places)
 
     def behind(self, manifest: Manifest, least: int) -> Place:
         """Give the place behind a part; `least` is its lowest position."""
@@ -120,15 +132,8 @@ class Place:
 
 
 _STATED = (
-    "campaign_name",
-    "variants",
-    "benchmarks",
-    "baseline",
-    "metrics",
-    "runs",
-    "warmup",
-    "stop",
-)
+    "campaign_name", "variants", "benchmarks", "baseline", "metrics", "runs", "warmup", "stop",
+)  # fmt: skip
 _SHOWN = 5
 
 
@@ -169,26 +174,27 @@ def read_parts(paths: Sequence[Path]) -> tuple[Part, ...]:
             "one trial is whole by itself", None, "name two trials, or more, of one campaign"
         )
     parts = tuple(sorted(map(_complete, paths), key=lambda part: part.manifest.started))
-    for one, other in itertools.combinations(parts, 2):
-        twice = sorted(one.names & other.names)
-        if twice:
-            what = f"the runs of trial {twice[0]} are in {one.path} and in {other.path}"
-            raise UsageError(what, None, "name each trial once")
+    require_distinct(parts)
     for other in parts[1:]:
         _require_one_host(parts[0], other)
         require_one_campaign(parts[0], other)
     return parts
 
 
+def require_distinct(parts: Sequence[Part]) -> None:
+    """Refuse runs that are in two of the trials."""
+    for one, other in itertools.combinations(parts, 2):
+        twice = sorted(one.names & other.names)
+        if twice:
+            what = f"the runs of trial {twice[0]} are in {one.path} and in {other.path}"
+            raise UsageError(what, None, "name each trial once")
+
+
 def seams(parts: Sequence[Part]) -> tuple[Seam, ...]:
     """Compare the last environment of each part with the first of the one that follows."""
     return tuple(
-        Seam(
-            before=before,
-            after=after,
-            changes=diff(before.environments[-1], after.environments[0]),
-        )
-        for before, after in itertools.pairwise(parts)
+        Seam(before=a, after=b, changes=diff(a.environments[-1], b.environments[0]))
+        for a, b in itertools.pairwise(parts)
     )
 
 
@@ -217,7 +223,6 @@ def read_part(path: Path) -> Part:
 
 
 def _complete(path: Path) -> Part:
-    """Read a trial that must be complete."""
     part = read_part(path)
     manifest = part.manifest
     if manifest.status != "complete":

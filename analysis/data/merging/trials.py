@@ -151,23 +151,11 @@ def _write(folder: Path, name: str, parts: Sequence[Part], between: Sequence[Sea
         finished=max(part.manifest.finished or part.manifest.started for part in parts),
         reason=None,
         files=hashes,
-        session_ends=tuple(
-            replace(end, session=end.session + p.sessions)
-            for p, part in both
-            for end in part.manifest.session_ends
-        ),
-        given_up=tuple(
-            replace(one, session=one.session + p.sessions, position=p.position(one.position))
-            for p, part in both
-            for one in part.manifest.given_up
-        ),
+        session_ends=tuple(p.moved(end) for p, part in both for end in part.manifest.session_ends),
+        given_up=tuple(p.moved(one) for p, part in both for one in part.manifest.given_up),
         must_raise=None,
         stage=None,
-        idle_power=tuple(
-            replace(one, session=one.session + p.sessions)
-            for p, part in both
-            for one in part.manifest.idle_power
-        ),
+        idle_power=tuple(p.moved(one) for p, part in both for one in part.manifest.idle_power),
         appended=tuple(one for p, part in both for one in p.appended(part.manifest, at)),
         origin="merged",
         merged_from=tuple(one for p, part in both for one in p.merged_from(part.manifest)),

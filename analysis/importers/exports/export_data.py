@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -128,6 +128,7 @@ def leaving_trial(
     )
     rows = _runs(trial, names)
     kept = frozenset(variants or known)
+    mine = np.isin(trial.variant, [manifest.variants.index(name) for name in kept])
     samples = tuple(
         Sample(
             benchmark=writable(bench), variant=writable(variant), runs=tuple(rows[bench, variant])
@@ -137,31 +138,27 @@ def leaving_trial(
         for bench in manifest.benchmarks
         if (bench, variant) in rows
     )
-    return _checked(
-        Leaving(
-            name=writable(manifest.trial),
-            metrics=found,
-            samples=samples,
-            host=manifest.host if manifest.host != "unknown" else None,
-            cpu_model=manifest.cpu_model,
-            unjudged=_unjudged(trial, kept),
-            appended=len(manifest.appended),
-            hosts=any(one.code == "sessions-of-hosts" for one in trial.cautions),
-        ),
-        str(trial.path),
+    first = found[0].name if found else ""
+    if not any(sample.processes(first) for sample in samples):
+        what = f"no run that counts has a value of {first!r}"
+        raise AnalysisError(what, str(trial.path), "name another --metric")
+    return Leaving(
+        name=writable(manifest.trial),
+        metrics=found,
+        samples=samples,
+        host=manifest.host if manifest.host != "unknown" else None,
+        cpu_model=manifest.cpu_model,
+        unjudged=int((mine & ~trial.chosen).sum()),
+        appended=len(manifest.appended),
+        hosts=any(one.code == "sessions-of-hosts" for one in trial.cautions),
     )
-
-
-def _unjudged(trial: Trial, variants: Collection[str]) -> int:
-    mine = np.isin(trial.variant, [trial.manifest.variants.index(name) for name in variants])
-    return int((mine & ~trial.chosen).sum())
 
 
 def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[Run]]:
     manifest = trial.manifest
     imported = manifest.origin == "imported"
     values = {name: _values(trial, name) for name in metrics}
-    user, system = (trial.numbers.get(name) for name in ("user_s", "system_s"))
+    user, system = (_known(trial.numbers.get(name)) for name in ("user_s", "system_s"))
     codes = {run.position: run.exit_code for run in trial.failed}
     # of a run that was repeated, the row that every method takes; a warm-up that was repeated has no
     # place in the plan, and stays behind what was executed before it
@@ -181,8 +178,8 @@ def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[Ru
                 ok=bool(trial.outcome[k] == 0),
                 warmup=bool(trial.warmup[k]),
                 exit_code=codes.get(int(trial.position[k])),
-                user=_known(user, k),
-                system=_known(system, k),
+                user=next(iter(user(k)), None),
+                system=next(iter(system(k)), None),
             )
         )
     return rows
@@ -199,20 +196,17 @@ def _values(trial: Trial, metric: str) -> Callable[[int], tuple[float, ...]]:
             return tuple(column.values[start:end].tolist())
 
         return iterations
-    values = trial.values(metric)
+    return _known(trial.values(metric))
+
+
+def _known(column: NDArray[np.float64] | None) -> Callable[[int], tuple[float, ...]]:
+    """Give what tells the one value of a run, nothing where it is not known."""
 
     def single(k: int) -> tuple[float, ...]:
-        value = float(values[k])
+        value = math.nan if column is None else float(column[k])
         return () if math.isnan(value) else (value,)
 
     return single
-
-
-def _known(column: np.ndarray | None, k: int) -> float | None:
-    if column is None:
-        return None
-    value = float(column[k])
-    return None if math.isnan(value) else value
 
 
 def leaving_matrices(name: str, matrices: Sequence[PerformanceMatrix]) -> Leaving:
@@ -259,15 +253,6 @@ def _numbered(ids: Sequence[NDArray[Any]]) -> list[list[int | None]]:
     """Give the blocks of a matrix numbers from 1, whatever its ids are."""
     numbers: dict[object, int] = {}
     return [[numbers.setdefault(one, len(numbers) + 1) for one in row.tolist()] for row in ids]
-
-
-def _checked(leaving: Leaving, where: str) -> Leaving:
-    first = leaving.metrics[0].name if leaving.metrics else ""
-    if not any(sample.processes(first) for sample in leaving.samples):
-        raise AnalysisError(
-            f"no run that counts has a value of {first!r}", where, "name another --metric"
-        )
-    return leaving
 
 
 def read_leaving(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from ...errors import UsageError
 from ...pages import number_format as figures
 from ...pages.model import Caution
+from ..parsing import cautions_of
 
 if TYPE_CHECKING:
     from .export_data import Leaving, Metric
@@ -62,8 +64,10 @@ _LONGEST = 1e100  # s; the squares of longer times are beyond all numbers
 WALL = frozenset(("wall", "time", "real_time", "value", "elapsed"))
 
 
-def lost(leaving: Leaving, metric: str, *holds: str) -> Iterator[Caution]:
-    """Say what a target loses that holds only `holds` beyond values."""
+def lost(
+    leaving: Leaving, metric: str, *holds: str, metrics: tuple[str, ...] | None = None
+) -> Iterator[Caution]:
+    """Say what a target loses that holds only `holds` beyond values, and only `metrics` where given."""
     runs = [run for sample in leaving.samples for run in sample.runs]
     failed = sum(len(sample.failed) for sample in leaving.samples)
     warmups = sum(run.warmup for run in runs)
@@ -84,24 +88,25 @@ def lost(leaving: Leaving, metric: str, *holds: str) -> Iterator[Caution]:
             "processes-lost",
             MEANS if several else "that each value stems from a process of its own",
         )
+    rest = tuple(one.name for one in leaving.metrics if metrics and one.name not in metrics)
+    if rest:
+        yield Caution("metrics-lost", f"the metrics {figures.listed(rest)}: left out")
 
 
-def never_held(leaving: Leaving) -> Iterator[Caution]:
+def never_held(leaving: Leaving) -> tuple[Caution, ...]:
     """Say what no target has a place for, and a verdict on the file cannot know."""
-    if leaving.appended:
-        yield Caution(
-            "looks-lost",
-            f"that sessions were appended, {figures.counted(leaving.appended, 'time')}: a "
-            "verdict on the file takes it for the first look",
-        )
-    if leaving.hosts:
-        yield Caution("hosts-lost", "which session was measured on which host")
-    if leaving.unjudged:
-        yield Caution(
-            "repeats-lost",
-            f"{figures.counted(leaving.unjudged, 'run')} that no method takes, because disturbed ones were repeated: "
-            "left out",
-        )
+    times = figures.counted(leaving.appended, "time")
+    runs = figures.counted(leaving.unjudged, "run")
+    return cautions_of(
+        {
+            "looks-lost": leaving.appended > 0
+            and f"that sessions were appended, {times}: a verdict on the file takes it for the "
+            "first look",
+            "hosts-lost": leaving.hosts and "which session was measured on which host",
+            "repeats-lost": leaving.unjudged > 0
+            and f"{runs} that no method takes, because disturbed ones were repeated: left out",
+        }
+    )
 
 
 def kept_apart(processes: tuple[tuple[float, ...], ...]) -> tuple[float, ...]:
@@ -119,13 +124,6 @@ def mean_of(values: tuple[float, ...]) -> float:
     """Give the arithmetic mean."""
     first = values[0]  # added to the first value: equal iterations have exactly it as the mean
     return first + sum(value - first for value in values) / len(values)
-
-
-def metrics_lost(leaving: Leaving, written: tuple[str, ...]) -> Iterator[Caution]:
-    """Say which metrics are left out."""
-    rest = tuple(one.name for one in leaving.metrics if one.name not in written)
-    if rest:
-        yield Caution("metrics-lost", f"the metrics {figures.listed(rest)}: left out")
 
 
 def one_variant(leaving: Leaving, said: str) -> str:
@@ -159,7 +157,11 @@ def time_of(leaving: Leaving, said: str) -> tuple[Metric, tuple[Caution, ...]]:
             leaving.name,
             "name a time with --metric, or write a table: --to long-csv",
         )
-    if first.name in WALL:
-        return first, ()
     text = f"that the values are {first.name!r}: the file calls them its time"
-    return first, (Caution("metric-name-lost", text),)
+    return first, cautions_of({"metric-name-lost": first.name not in WALL and text})
+
+
+def json_bytes(whole: object, indent: int | None = 2) -> bytes:
+    """Write JSON with every digit, one newline at its end."""
+    text = json.dumps(whole, indent=indent, allow_nan=False, ensure_ascii=False)
+    return f"{text}\n".encode()

@@ -8,7 +8,6 @@ does. Several variants are told apart by the configuration key ``variant`` (``be
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -17,13 +16,14 @@ from typing import Any
 from ...errors import UsageError
 from ...pages import number_format as figures
 from ...pages.model import Caution
+from ..parsing import cautions_of
 from .export_data import Leaving, Metric, Run, Sample
 from .losses import (
     WALL,
     Written,
+    json_bytes,
     kept_apart,
     lost,
-    metrics_lost,
     names_lost,
     one_variant,
     renamed,
@@ -34,8 +34,7 @@ from .losses import (
 class Nanoseconds:
     """Gives nanoseconds, and counts the values that no number of nanoseconds gives back exactly."""
 
-    def __init__(self) -> None:
-        self.rounded = 0
+    rounded = 0
 
     def of(self, seconds: float) -> float:
         """Give the number that, divided by 1e9, is `seconds` again, or the nearest."""
@@ -98,34 +97,25 @@ def write_google_benchmark(leaving: Leaving) -> Written:
     unknown = any(row[_CPU] == 0.0 for row in rows if "error_occurred" not in row) and (
         _CPU not in names
     )
-    text = json.dumps(
-        {"context": context, "benchmarks": rows}, indent=2, allow_nan=False, ensure_ascii=False
-    )
-    notes = []
-    if unknown:
-        said = "cpu_time is 0, which compare.py wants: nobody measured it"
-        notes.append(Caution("cpu-time-unknown", said))
-    if any("error_occurred" in row for row in rows):
-        said = "failed runs stand there as the library writes them, with times of 0"
-        notes.append(Caution("failed-as-zero", said))
+    unsaid = tuple(one.name for one in further if one not in _TOLD)
+    text = f"unit and direction of {figures.listed(unsaid)}: counters have none"
     return Written(
-        data=f"{text}\n".encode(),
+        data=json_bytes({"context": context, "benchmarks": rows}),
         lost=(
-            *lost(leaving, metric.name, "failed"),
-            *metrics_lost(leaving, (metric.name, *names)),
-            *_units_lost(further),
+            *lost(leaving, metric.name, "failed", metrics=(metric.name, *names)),
+            *cautions_of({"units-lost": unsaid != () and text}),
             *times.lost(),
             *renamed,
         ),
-        notes=tuple(notes),
+        notes=cautions_of(
+            {
+                "cpu-time-unknown": unknown
+                and "cpu_time is 0, which compare.py wants: nobody measured it",
+                "failed-as-zero": any("error_occurred" in row for row in rows)
+                and "failed runs stand there as the library writes them, with times of 0",
+            }
+        ),
     )
-
-
-def _units_lost(counters: tuple[Metric, ...]) -> Iterator[Caution]:
-    rest = tuple(one.name for one in counters if one not in _TOLD)
-    if rest:
-        text = f"unit and direction of {figures.listed(rest)}: counters have none"
-        yield Caution("units-lost", text)
 
 
 def _aligned(leaving: Leaving, metric: str, other: str) -> bool:

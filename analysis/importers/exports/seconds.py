@@ -6,24 +6,23 @@ them. Benchmark and variant stand in ``parameters``, as those of a parameter lis
 
 from __future__ import annotations
 
-import json
 import re
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...errors import UsageError
 from ...pages import number_format as figures
-from ...pages.model import Caution
 from ...record.manifest import utc_now
+from ..parsing import cautions_of
 from .losses import (
     MEANS,
     WALL,
     Written,
+    json_bytes,
     kept_apart,
     lost,
     mean_of,
-    metrics_lost,
     names_lost,
     one_variant,
     renamed,
@@ -31,7 +30,7 @@ from .losses import (
 )
 
 if TYPE_CHECKING:
-    from .export_data import Leaving, Metric, Run, Sample
+    from .export_data import Leaving, Run, Sample
 
 
 def quartiles(values: Sequence[float]) -> tuple[float, float, float]:
@@ -58,16 +57,27 @@ def write_hyperfine(leaving: Leaving) -> Written:
         for sample in leaving.samples
         if _timed(sample, metric.name)
     ]
-    text = json.dumps({"results": results}, indent=2, allow_nan=False, ensure_ascii=False)
     untimed = sum(
         not run.values.get(metric.name) for sample in leaving.samples for run in sample.failed
     )
+    text = f"{figures.counted(untimed, 'run')} that failed and have no time: left out"
+    several = any(len(of) > 1 for one in leaving.samples for of in one.processes(metric.name))
+    written = (metric.name, *((memory,) if memory else ()))
     return Written(
-        data=f"{text}\n".encode(),
-        lost=(*_hyperfine_lost(leaving, metric.name, memory, untimed), *renamed),
-        notes=()
-        if all(one["user"] is not None for one in results)
-        else (Caution("cpu-time-unknown", "user and system time are null: nobody measured them"),),
+        data=json_bytes({"results": results}),
+        lost=(
+            *cautions_of(
+                {"failed-lost": untimed > 0 and text, "processes-lost": several and MEANS}
+            ),
+            *lost(leaving, metric.name, "failed", "processes", metrics=written),
+            *renamed,
+        ),
+        notes=cautions_of(
+            {
+                "cpu-time-unknown": any(one["user"] is None for one in results)
+                and "user and system time are null: nobody measured them"
+            }
+        ),
     )
 
 
@@ -79,21 +89,6 @@ def _has_memory(leaving: Leaving, metric: str) -> bool:
         run.values.get(_MEMORY, ()) for sample in leaving.samples for run in _timed(sample, metric)
     ]
     return all(len(values) == 1 and values[0].is_integer() for values in found)
-
-
-def _hyperfine_lost(
-    leaving: Leaving, metric: str, memory: str | None, untimed: int
-) -> Iterator[Caution]:
-    if untimed:
-        yield Caution(
-            "failed-lost",
-            f"{figures.counted(untimed, 'run')} that failed and have no time: left out",
-        )
-    processes = [of for sample in leaving.samples for of in sample.processes(metric)]
-    if any(len(process) > 1 for process in processes):
-        yield Caution("processes-lost", MEANS)
-    yield from lost(leaving, metric, "failed", "processes")
-    yield from metrics_lost(leaving, (metric, *((memory,) if memory else ())))
 
 
 def _result(sample: Sample, metric: str, memory: str | None, *, alone: bool) -> dict[str, Any]:
@@ -178,10 +173,15 @@ def write_pyperf(leaving: Leaving) -> Written:
         shared["cpu_model_name"] = leaving.cpu_model
     # pyperf's own version of the layout; metadata that all share stand at the top
     whole = {"version": "1.0", "metadata": shared, "benchmarks": benchmarks}
+    said = f"{figures.counted(zeros, 'value')} of 0, which pyperf refuses: left out"
+    is_named = metric.name in (WALL if metric.unit == "s" else {_READ_AS[metric.unit]})
+    text = f"that the values are {metric.name!r}: the file knows only their unit"
     return Written(
-        data=json.dumps(whole, allow_nan=False, ensure_ascii=False).encode() + b"\n",
+        data=json_bytes(whole, None),
         lost=(
-            *_pyperf_lost(leaving, metric, zeros),
+            *cautions_of({"zeros-lost": zeros > 0 and said}),
+            *lost(leaving, metric.name, "processes", metrics=(metric.name,)),
+            *cautions_of({"metric-name-lost": not is_named and text}),
             *names_lost("which are one line without spaces around it", names),
         ),
     )
@@ -189,17 +189,6 @@ def write_pyperf(leaving: Leaving) -> Written:
 
 def _clean(name: str) -> str:
     return re.sub(r"[\r\n]+", " ", name).strip() or "-"
-
-
-def _pyperf_lost(leaving: Leaving, metric: Metric, zeros: int) -> Iterator[Caution]:
-    if zeros:
-        text = f"{figures.counted(zeros, 'value')} of 0, which pyperf refuses: left out"
-        yield Caution("zeros-lost", text)
-    yield from lost(leaving, metric.name, "processes")
-    yield from metrics_lost(leaving, (metric.name,))
-    if metric.name not in (WALL if metric.unit == "s" else {_READ_AS[metric.unit]}):
-        text = f"that the values are {metric.name!r}: the file knows only their unit"
-        yield Caution("metric-name-lost", text)
 
 
 _PYTEST_SAID = "pytest-benchmark's JSON"
@@ -243,13 +232,9 @@ def write_pytest_benchmark(leaving: Leaving) -> Written:
     }
     zero = any(one["stats"]["ops"] == 0.0 for one in benchmarks)  # type: ignore[index]
     return Written(
-        data=json.dumps(whole, indent=2, allow_nan=False, ensure_ascii=False).encode() + b"\n",
-        lost=(
-            *lost(leaving, metric.name),
-            *metrics_lost(leaving, (metric.name,)),
-            *renamed,
-        ),
-        notes=(Caution("no-rate", "a mean of 0 has no rate: ops is 0"),) if zero else (),
+        data=json_bytes(whole),
+        lost=(*lost(leaving, metric.name, metrics=(metric.name,)), *renamed),
+        notes=cautions_of({"no-rate": zero and "a mean of 0 has no rate: ops is 0"}),
     )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import UsageError
 from ...pages.model import Caution
-from .losses import Written, kept_apart, lost, metrics_lost, names_lost, one_variant, renamed
+from .losses import Written, kept_apart, lost, names_lost, one_variant, renamed
 
 if TYPE_CHECKING:
     from .export_data import Leaving
@@ -142,8 +142,7 @@ def write_wide_csv(leaving: Leaving) -> Written:
     return Written(
         data=out.getvalue().encode(),
         lost=(
-            *lost(leaving, metric.name),
-            *metrics_lost(leaving, (metric.name,)),
+            *lost(leaving, metric.name, metrics=(metric.name,)),
             *names_lost("in which blanks around them, and empty ones, are not kept", names),
             Caution("units-lost", text),
         ),

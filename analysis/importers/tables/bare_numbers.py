@@ -18,7 +18,7 @@ from ...data.text_table import Dress, TextTable, read_text
 from ...errors import AnalysisError
 from ...pages.model import Caution
 from ..opening import Opened, open_foreign
-from ..parsing import BARE, ForeignCell, ForeignFile
+from ..parsing import ForeignCell, ForeignFile, cautions_of
 
 _LOOKED_AT = 20  # lines
 _CUT = 65536  # characters of the beginning: its last line may be cut off there
@@ -61,9 +61,15 @@ def read_matrix(opened: Opened) -> ForeignFile:
     )
     return ForeignFile(
         format=found.dress,
-        source=opened.source,
         cells=cells,
-        losses=BARE,
+        losses=cautions_of(
+            {
+                "no-unit": "neither unit nor direction stands in the file",
+                "processes-unknown": "which values stem from one process is not in the file: each "
+                "is taken as a run",
+                "no-sessions": "on which occasion a run was made is not in the file",
+            }
+        ),
         notes=tuple(Caution(one.code, one.text) for one in found.cautions),
     )
 
@@ -99,28 +105,22 @@ def read_speedup_test(opened: Opened) -> ForeignFile:
     if not cells:
         raise opened.fail("the configuration names no benchmark", "is the file whole?")
     return ForeignFile(
-        format="speedup-test",
-        source=opened.source,
         cells=tuple(cells),
         variant_rule="the side (initial or optimised)",
-        losses=(
-            Caution(
-                "processes-unknown",
-                "which values stem from one process is not in the files: each is taken as a run",
-            ),
-            Caution("no-sessions", "on which occasion a run was made is not in the files"),
-            Caution("failed-unknown", "failed runs are not in the files"),
+        losses=cautions_of(
+            {
+                "processes-unknown": "which values stem from one process is not in the files: each "
+                "is taken as a run",
+                "no-sessions": "on which occasion a run was made is not in the files",
+                "failed-unknown": "failed runs are not in the files",
+            }
         ),
-        notes=(
-            (
-                Caution(
-                    "settings-left-out",
-                    "confidence levels and coefficients are not values: 'fairtrial speedup-test' "
-                    "reads them from the configuration",
-                ),
-            )
-            if any(cell.keys.get("settings") for cell in cells)
-            else ()
+        notes=cautions_of(
+            {
+                "settings-left-out": any(cell.keys.get("settings") for cell in cells)
+                and "confidence levels and coefficients are not values: 'fairtrial speedup-test' "
+                "reads them from the configuration"
+            }
         ),
     )
 

@@ -35,18 +35,11 @@ _NAMES: dict[str, tuple[str, ...]] = {
     ),
     "warmup": ("warmup", "warm_up", "is_warmup"),
 }  # fmt: skip
-_HOSTS = (
-    "host",
-    "hostname",
-    "host_name",
-    "machine",
-    "machine_name",
-    "node",
-    "nodename",
-    "node_name",
-)
+HOSTS = (
+    "host", "hostname", "host_name", "machine", "machine_name", "node", "nodename", "node_name",
+)  # fmt: skip
 # what values may be totals of, beside its own name
-_TOTALS = ("iterations", "iters", "loops", "inner_loops", "ops", "operations", "weight", "repeats")
+TOTALS = ("iterations", "iters", "loops", "inner_loops", "ops", "operations", "weight", "repeats")
 # in a column of such words alone these are units; the others may be a class, a clock's or a statistic
 _UNIT_WORDS = frozenset((*TIMES, *SIZES)) - {"s", "B", "h", "min", "day", "days"}
 _SHOWN = 8
@@ -141,16 +134,6 @@ def mapped(headings: Sequence[str]) -> Mapping | None:
     used = taken | {k for k, _, _ in values}
     rest = tuple(k for k in range(len(headings)) if k not in used)
     return Mapping(**place, values=tuple(values), rest=rest)
-
-
-def names_host(heading: str) -> bool:
-    """Tell whether a column says on which machine a run was made."""
-    return plain_heading(heading) in _HOSTS
-
-
-def counts_parts(heading: str) -> bool:
-    """Tell whether a column says how many operations a value may be the total of."""
-    return plain_heading(heading) in _TOTALS
 
 
 def holds_units(heading: str, texts: Sequence[str]) -> bool:

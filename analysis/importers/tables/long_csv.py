@@ -10,6 +10,7 @@ import csv
 import gc
 import io
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -45,7 +46,7 @@ def knows_long_csv(opened: Opened) -> bool:
 def read_long_csv(opened: Opened) -> ForeignFile:
     """Give a cell for each benchmark, variant, session and metric."""
     with _no_collections():
-        return long_file("long-csv", _table(opened))
+        return long_file(_table(opened))
 
 
 @contextmanager
@@ -109,21 +110,15 @@ class _Rows:
                 yield count, [cells[1 + k :: width] for k in range(width)]
 
     def _parsed(self) -> Iterator[tuple[int, Sequence[Sequence[str]]]]:
-        reader, width = self._reader(), {self.width}
-        try:
-            while chunk := list(islice(reader, _ROWS)):
-                if set(map(len, chunk)) != width:
-                    chunk = [row for row in chunk if row]
-                    if any(len(row) != self.width for row in chunk):
-                        raise self._short()
-                if chunk:
-                    yield len(chunk), list(zip(*chunk, strict=True))
-        except csv.Error as error:
-            raise self._damaged(error, reader) from None
-
-    def _damaged(self, error: csv.Error, reader: Any) -> AnalysisError:  # noqa: ANN401 - as below
-        at = f"{self._before() + reader.line_num}"
-        return self.opened.fail(f"it is no CSV: {error}", "is a quote open?", at=at)
+        width = {self.width}
+        rows = self.opened.rows(self._reader(), before=self._before())
+        while chunk := list(islice(rows, _ROWS)):
+            if set(map(len, chunk)) != width:
+                chunk = [row for row in chunk if row]
+                if any(len(row) != self.width for row in chunk):
+                    raise self._short()
+            if chunk:
+                yield len(chunk), list(zip(*chunk, strict=True))
 
     def _reader(self) -> Any:  # noqa: ANN401 - csv gives its readers no public name
         lines = io.StringIO(self._text, newline="\n")
@@ -135,12 +130,9 @@ class _Rows:
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
         """Give each row with its line, slowly."""
         reader, before = self._reader(), self._before()
-        try:
-            for row in reader:
-                if row:
-                    yield before + reader.line_num, row
-        except csv.Error as error:
-            raise self._damaged(error, reader) from None
+        for row in self.opened.rows(reader, before=before):
+            if row:
+                yield before + reader.line_num, row
 
     def _before(self) -> int:
         return self._text.count("\n", 0, self._start)
@@ -172,26 +164,31 @@ def _coded(rows: _Rows, headings: Sequence[str], found: Mapping) -> LongTable:
     groups, processes, blocks = _Numbers(), _Numbers(), _Numbers()
     rest = {place: _Numbers() for place in found.rest}
     numeric = dict.fromkeys(found.rest, True)
-    parts: dict[object, list[np.ndarray[Any, Any]]] = {}
+    parts: defaultdict[object, list[np.ndarray[Any, Any]]] = defaultdict(list)
     for count, columns in rows.chunks():
         keys = zip(*(columns[place] for place in places), strict=True)
-        coded = {"groups": _codes(groups, keys, count)}
-        if found.process is not None:
-            coded["process"] = _codes(processes, columns[found.process], count)
-        if found.block is not None:
-            coded["block"] = _codes(blocks, columns[found.block], count)
-        for name, column in coded.items():
-            parts.setdefault(name, []).append(column)
+        parts["groups"].append(_codes(groups, keys, count))
+        for name, numbers, at in (
+            ("process", processes, found.process),
+            ("block", blocks, found.block),
+        ):
+            if at is not None:
+                parts[name].append(_codes(numbers, columns[at], count))
         for place, _, _ in found.values:
-            parts.setdefault(place, []).append(_floats(columns[place], count))
+            parts[place].append(_floats(columns[place], count))
         for place in list(rest):
             if len(parts[found.values[0][0]]) == 1:  # the first rows tell
                 numeric[place] = all_numbers(columns[place])
-            parts.setdefault(place, []).append(_codes(rest[place], columns[place], count))
+            parts[place].append(_codes(rest[place], columns[place], count))
             if len(rest[place]) > max(_DISTINCT, len(groups)):  # not the same within each
                 del rest[place], parts[place]
     whole = {name: np.concatenate(column) for name, column in parts.items()}
     nothing = np.zeros(0)
+
+    def coded(name: object, texts: _Numbers) -> Coded | None:
+        plain = [text.removeprefix("\n") for text in texts]
+        return Coded(whole[name], plain) if name in whole else None
+
     for place, name, _ in found.values:
         odd = place in whole and np.isnan(whole[place]).any()
         if odd or (place in whole and rows.opened.decimal == "comma"):
@@ -203,18 +200,10 @@ def _coded(rows: _Rows, headings: Sequence[str], found: Mapping) -> LongTable:
         groups=whole.get("groups", nothing.astype(np.int32)),
         keys=[tuple(text.removeprefix("\n") for text in key) for key in groups],
         values={place: whole.get(place, nothing) for place, _, _ in found.values},
-        process=Coded(whole["process"], [text.removeprefix("\n") for text in processes])
-        if "process" in whole
-        else None,
-        block=Coded(whole["block"], [text.removeprefix("\n") for text in blocks])
-        if "block" in whole
-        else None,
+        process=coded("process", processes),
+        block=coded("block", blocks),
         numeric=[place for place, one in numeric.items() if one and whole],
-        rest={
-            place: Coded(whole[place], [text.removeprefix("\n") for text in texts])
-            for place, texts in rest.items()
-            if texts
-        },
+        rest={k: one for k, texts in rest.items() if texts and (one := coded(k, texts))},
         line_of=lambda row: f"{rows.at(row)[0]}",
         text_of=lambda row, place: rows.at(row)[1][place],
     )

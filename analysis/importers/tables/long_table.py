@@ -12,8 +12,16 @@ import numpy as np
 from ...data.number_text import NUMBER, number_in
 from ...pages import number_format as figures
 from ...pages.model import Caution
-from ..parsing import ForeignCell, ForeignFile, in_base_unit, several_hosts
-from .headings import Mapping, counts_parts, holds_units, is_good, is_warmup, names_host
+from ..parsing import ForeignCell, ForeignFile, cautions_of, in_base_unit, several_hosts
+from .headings import (
+    HOSTS,
+    TOTALS,
+    Mapping,
+    holds_units,
+    is_good,
+    is_warmup,
+    plain_heading,
+)
 
 if TYPE_CHECKING:
     from ...record.run_numbers import Better
@@ -81,7 +89,7 @@ def unread(table: LongTable) -> Iterator[Caution]:
     headings = {place: table.headings[place] for place in table.found.rest}
     for place, column in table.rest.items():
         hosts = tuple(dict.fromkeys(text.strip() for text in column.texts if text.strip()))
-        if names_host(headings[place]) and len(hosts) > 1:
+        if plain_heading(headings[place]) in HOSTS and len(hosts) > 1:
             fix = (
                 "their runs are taken as those of one: give each host a file, or call the column "
                 "'variant' or 'session' if it tells one of these"
@@ -91,7 +99,7 @@ def unread(table: LongTable) -> Iterator[Caution]:
         heading
         for place, heading in headings.items()
         if place in table.numeric
-        and (place not in table.rest or counts_parts(heading) or _varies(table, place))
+        and (place not in table.rest or plain_heading(heading) in TOTALS or _varies(table, place))
     )
     if plain:
         yield Caution(
@@ -340,30 +348,24 @@ def all_numbers(texts: Iterable[str]) -> bool:
     return bool(there) and all(number_in(text) is not None for text in there)
 
 
-def long_file(name: str, table: LongTable) -> ForeignFile:
+def long_file(table: LongTable) -> ForeignFile:
     """Put together what a long table holds, and what it cannot tell."""
     require_units(table)
     cells = tuple(table.cells())
     if not cells:
         raise table.opened.fail("there is no row of values", "is the file whole?")
     found, headings = table.found, table.headings
-    losses = []
-    if found.process is None:
-        losses.append(
-            Caution(
-                "processes-unknown",
-                "no column says which values stem from one process: each is taken as a run",
-            )
-        )
-    if found.session is None:
-        losses.append(Caution("no-sessions", "no column says on which occasion a run was made"))
-    if found.ok is None:
-        losses.append(Caution("failed-unknown", "no column says which runs failed"))
     return ForeignFile(
-        format=name,
-        source=table.opened.source,
         cells=cells,
-        losses=tuple(losses),
+        losses=cautions_of(
+            {
+                "processes-unknown": found.process is None
+                and "no column says which values stem from one process: each is taken as a run",
+                "no-sessions": found.session is None
+                and "no column says on which occasion a run was made",
+                "failed-unknown": found.ok is None and "no column says which runs failed",
+            }
+        ),
         notes=tuple(unread(table)),
         variant_rule="the file's name"
         if found.variant is None

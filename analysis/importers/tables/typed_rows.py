@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from .long_table import Coded, LongTable, all_numbers, float_of, long_file, role
 
 
 def file_of_rows(
-    opened: Opened, name: str, headings: Sequence[str], rows: Iterable[Sequence[object]]
+    opened: Opened, headings: Sequence[str], rows: Iterable[Sequence[object]]
 ) -> ForeignFile:
     """Read rows as those of a long CSV."""
     found = long_mapping(opened, headings)
@@ -30,7 +30,6 @@ def file_of_rows(
     named = zip(*(columns[place] for place in role_places(found)), strict=True)
     groups = [keys.setdefault(key, len(keys)) for key in named]
     return long_file(
-        name,
         LongTable(
             opened=opened,
             headings=list(headings),
@@ -100,7 +99,7 @@ def read_json(opened: Opened) -> ForeignFile:
                 "write the same plain keys for each value, null where one is unknown",
                 at=f"[{k}]",
             )
-    return file_of_rows(opened, "json", headings, ([one[key] for key in headings] for one in data))
+    return file_of_rows(opened, headings, ([one[key] for key in headings] for one in data))
 
 
 _SQLITE_MAGIC = b"SQLite format 3\0"
@@ -144,7 +143,7 @@ def read_sqlite(opened: Opened) -> ForeignFile:
             quoted = (ours or tables[0]).replace('"', '""')
             rows = base.execute(f'SELECT * FROM "{quoted}"')  # noqa: S608 - quoted
             headings = [column[0] for column in rows.description]
-            return file_of_rows(opened, "sqlite", headings, _bounded(opened, rows))
+            return file_of_rows(opened, headings, _bounded(opened, rows))
         except (sqlite3.Error, UnicodeError, OverflowError, MemoryError) as error:
             raise opened.fail(f"it is no whole data base: {error}", "copy it again") from None
 
@@ -193,13 +192,9 @@ _TABLE = 1_000_000  # numbers up to here are looked up, not sorted
 _Whole = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 
 
-def knows_parquet(opened: Opened) -> bool:
-    """Tell by the first bytes."""
-    return opened.data.startswith(_PARQUET_MAGIC)
-
-
-def read_parquet(opened: Opened) -> ForeignFile:
-    """Give a cell for each benchmark, variant, session and metric."""
+@contextmanager
+def parquet_of(opened: Opened) -> Iterator[Callable[..., Any]]:
+    """Give what opens the file as pyarrow's, where pyarrow is; what it says of a damaged one is told."""
     try:
         import pyarrow
         from pyarrow import parquet
@@ -210,20 +205,32 @@ def read_parquet(opened: Opened) -> ForeignFile:
             "pip install 'fairtrial[parquet]'",
         ) from None
     try:
-        whole: Any = parquet.ParquetFile(io.BytesIO(opened.data))
+        yield lambda **how: parquet.ParquetFile(io.BytesIO(opened.data), **how)
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        raise opened.fail(f"it is no Parquet file: {error}", "copy the file again") from None
+
+
+def knows_parquet(opened: Opened) -> bool:
+    """Tell by the first bytes."""
+    return opened.data.startswith(_PARQUET_MAGIC)
+
+
+def read_parquet(opened: Opened) -> ForeignFile:
+    """Give a cell for each benchmark, variant, session and metric."""
+    with parquet_of(opened) as parquet_file:
+        import pyarrow
+
+        whole = parquet_file()
         _require_room(opened, whole.metadata)
         # a text that stands in a million rows is kept once
         kinds = [(one.name, one.type) for one in whole.schema_arrow]
         texts = [name for name, kind in kinds if pyarrow.types.is_string(kind)]
-        table: Any = parquet.ParquetFile(io.BytesIO(opened.data), read_dictionary=texts).read()
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
-        raise opened.fail(f"it is no Parquet file: {error}", "copy the file again") from None
+        table: Any = parquet_file(read_dictionary=texts).read()
     headings = [str(name) for name in table.column_names]
     found = long_mapping(opened, headings)
     groups, keys = _grouped([_parquet_coded(table.column(place)) for place in role_places(found)])
     rest = {place: _parquet_coded(table.column(place)) for place in found.rest}
     return long_file(
-        "parquet",
         LongTable(
             opened=opened,
             headings=headings,

@@ -23,6 +23,7 @@ from ...pages.model import Caution
 from ..parsing import (
     ForeignCell,
     ForeignFile,
+    cautions_of,
     in_base_unit,
     number_or_text,
     object_of,
@@ -96,30 +97,23 @@ def read_hyperfine(opened: Opened) -> ForeignFile:
     if not any(cell.values or cell.failed for cell in cells):
         raise opened.fail("no command has a run", "measure again with --export-json")
     return ForeignFile(
-        format="hyperfine",
-        source=opened.source,
         cells=tuple(cells),
         variant_rule="the command",
-        losses=tuple(_losses(means=means)),
+        losses=cautions_of(
+            {
+                "no-order": "hyperfine executes one command after the other: what changed between "
+                "them cannot be told from what the commands differ in",
+                "no-sessions": "all runs stem from one occasion",
+                "warm-ups-unknown": "whether there were warm-up runs is not in the file",
+                "cpu-time-means": means
+                and "user and system times are means over all runs, so they are not read",
+            }
+        ),
         notes=tuple(notes),
     )
 
 
-def _losses(*, means: bool) -> Iterator[Caution]:
-    yield Caution(
-        "no-order",
-        "hyperfine executes one command after the other: what changed between them "
-        "cannot be told from what the commands differ in",
-    )
-    yield Caution("no-sessions", "all runs stem from one occasion")
-    yield Caution("warm-ups-unknown", "whether there were warm-up runs is not in the file")
-    if means:
-        text = "user and system times are means over all runs, so they are not read"
-        yield Caution("cpu-time-means", text)
-
-
 def _shared(opened: Opened, result: Mapping[str, Any]) -> dict[str, Any]:
-    """Give what all cells of a command have in common."""
     found = {
         key: value.get("value") if isinstance(value, dict) else value
         for key, value in object_of(result.get("parameters")).items()
@@ -157,20 +151,13 @@ def _listed(opened: Opened, result: Mapping[str, Any], at: str) -> Iterator[Fore
     )
     memory = result.get("memory_usage_byte")
     if isinstance(memory, list) and len(memory) == len(times) and None not in memory:
-        yield ForeignCell(
-            metric="max_rss",
-            unit="B",
-            processes=tuple(
-                (opened.value(memory[k], f"{at}.memory_usage_byte[{k}]"),) for k in good
-            ),
-            **shared,
-        )
+        sizes = tuple((opened.value(memory[k], f"{at}.memory_usage_byte[{k}]"),) for k in good)
+        yield ForeignCell(metric="max_rss", unit="B", processes=sizes, **shared)
 
 
 def _measured(
     opened: Opened, result: Mapping[str, Any], at: str, session: str | None, notes: list[Caution]
 ) -> Iterator[ForeignCell]:
-    """Give a cell for each metric that every run has."""
     given = result["measurements"]
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
         raise opened.fail("the measurements are no list of runs", at=at)
@@ -255,34 +242,27 @@ def read_perf_stat(opened: Opened) -> ForeignFile:
     if not counters:
         raise opened.fail("no event was counted", "does this machine count events (perf list)?")
     repeated = any(one.deviation for one in counters)
+    part = [one.event for one in counters if one.share is not None and one.share < 99.995]
     return ForeignFile(
-        format="perf-stat",
-        source=opened.source,
         cells=tuple(_cells(opened, counters)),
-        losses=(
-            Caution(
-                "no-runs",
-                "one value for each event"
+        losses=cautions_of(
+            {
+                "no-runs": "one value for each event"
                 + (", the mean of the repetitions" if repeated else "")
                 + ": single runs are not in the file, and nothing can be said of their variation "
                 "(perf stat -r N --table keeps the elapsed times)",
-            ),
+            }
         ),
-        notes=tuple(_notes(counters)),
+        notes=cautions_of(
+            {
+                "multiplexed": part != []
+                and f"estimated from a part of the time: {', '.join(dict.fromkeys(part))}",
+                "intervals": any(one.interval for one in counters)
+                and "the values are intervals of one run (-I), not runs: they say nothing of the "
+                "variation between runs",
+            }
+        ),
     )
-
-
-def _notes(counters: list[_Counter]) -> Iterator[Caution]:
-    named = [one.event for one in counters if one.share is not None and one.share < 99.995]
-    if named:
-        told = ", ".join(dict.fromkeys(named))
-        yield Caution("multiplexed", f"estimated from a part of the time: {told}")
-    if any(one.interval for one in counters):
-        text = (
-            "the values are intervals of one run (-I), not runs: they say nothing of the variation "
-            "between runs"
-        )
-        yield Caution("intervals", text)
 
 
 def _cells(opened: Opened, counters: list[_Counter]) -> Iterator[ForeignCell]:
@@ -305,10 +285,8 @@ def _cells(opened: Opened, counters: list[_Counter]) -> Iterator[ForeignCell]:
 def _separator(line: str) -> str | None:
     """Find the field separator of a ``-x`` line: what stands between value, unit and event."""
     for separator in (",", ";", "\t", "|", ":"):
-        parts = line.strip().split(separator)
-        if len(parts) < 5:
-            continue
-        if _place([part.strip() for part in parts]) is not None:
+        parts = [part.strip() for part in line.strip().split(separator)]
+        if len(parts) > 4 and _place(parts) is not None:
             return separator
     return None
 
@@ -427,8 +405,7 @@ def _number(text: str) -> float | str:
 
 
 def _share(text: str) -> float | None:
-    share = _number(text)
-    return share if isinstance(share, float) else None
+    return share if isinstance(share := _number(text), float) else None
 
 
 def _of_table(opened: Opened) -> ForeignFile:
@@ -452,8 +429,6 @@ def _of_table(opened: Opened) -> ForeignFile:
             "add --table to 'perf stat -r N', or measure the runs with 'fairtrial run'",
         )
     return ForeignFile(
-        format="perf-stat",
-        source=opened.source,
         cells=tuple(
             ForeignCell(
                 benchmark=name,
@@ -465,11 +440,11 @@ def _of_table(opened: Opened) -> ForeignFile:
             for name, values in found
             if values
         ),
-        losses=(
-            Caution("failed-unknown", "failed runs are not told apart in the table"),
-            Caution(
-                "means-of-counters",
-                "counters other than the elapsed time are means of all runs, and left out",
-            ),
+        losses=cautions_of(
+            {
+                "failed-unknown": "failed runs are not told apart in the table",
+                "means-of-counters": "counters other than the elapsed time are means of all runs, "
+                "and left out",
+            }
         ),
     )

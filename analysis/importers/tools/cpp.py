@@ -27,6 +27,7 @@ from ..parsing import (
     TIMES,
     ForeignCell,
     ForeignFile,
+    cautions_of,
     count_of,
     facts_of,
     number_or_text,
@@ -96,13 +97,17 @@ def knows_google_benchmark(opened: Opened) -> bool:
 def read_google_benchmark(opened: Opened) -> ForeignFile:
     """Give cells for each benchmark: real time, CPU time, and its counters."""
     opened = _without_preamble(opened)
-    facts: dict[str, str] = {}
-    session = None
+    context: dict[str, Any] = {}
     if opened.looks_like_json():
-        every, facts, session = _of_json(opened)
+        data = opened.json()
+        given = within(data, "benchmarks")
+        listed = isinstance(given, list) and all(isinstance(one, dict) for one in given)
+        opened.require(listed, "there is no list of benchmarks", at="")
+        context = object_of(data.get("context"))
+        every = [(f"benchmarks[{k}]", one) for k, one in enumerate(given)]
     else:
         every = _of_csv(opened)
-    rows = _measured(every)
+    rows, session = _measured(every), text_of(context.get("date"))
     notes: list[Caution] = []
     cells = tuple(_google_cells(opened, rows, session, notes))
     aggregates = len(every) > len(rows)
@@ -112,24 +117,21 @@ def read_google_benchmark(opened: Opened) -> ForeignFile:
             "leave out --benchmark_report_aggregates_only, and add --benchmark_repetitions=N",
         )
     told = figures.span([cell.inner for cell in cells if cell.inner is not None] or [1])
-    losses = [
-        one_process(f"means of {told} iterations from one process"),
-        Caution("no-sessions", "all repetitions stem from one occasion"),
-        Caution("warm-ups-unknown", "whether there was a warm-up is not in the file"),
-    ]
-    if max(len(cell.values) for cell in cells) == 1:
-        text = "each benchmark was measured once: --benchmark_repetitions=N keeps more"
-        losses.insert(1, Caution("one-repetition", text))
-    if not opened.looks_like_json():
-        text = "the CSV ends where a later benchmark adds a counter: some may be missing in it"
-        losses.append(Caution("csv-may-end-early", text))
     return ForeignFile(
-        format="google-benchmark",
-        source=opened.source,
         cells=cells,
-        losses=tuple(losses),
+        losses=cautions_of(
+            {
+                "one-process": one_process(f"means of {told} iterations from one process"),
+                "one-repetition": max(len(cell.values) for cell in cells) == 1
+                and "each benchmark was measured once: --benchmark_repetitions=N keeps more",
+                "no-sessions": "all repetitions stem from one occasion",
+                "warm-ups-unknown": "whether there was a warm-up is not in the file",
+                "csv-may-end-early": not opened.looks_like_json()
+                and "the CSV ends where a later benchmark adds a counter: some may be missing in it",
+            }
+        ),
         notes=tuple(notes),
-        facts=facts,
+        facts=facts_of(context.get("host_name")),
     )
 
 
@@ -146,49 +148,32 @@ def _without_preamble(opened: Opened) -> Opened:
     return behind
 
 
-def _of_json(opened: Opened) -> tuple[Rows, dict[str, str], str | None]:
-    data = opened.json()
-    given = within(data, "benchmarks")
-    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
-        raise opened.fail("there is no list of benchmarks")
-    context = object_of(data.get("context"))
-    rows: Rows = [(f"benchmarks[{k}]", one) for k, one in enumerate(given)]
-    return rows, facts_of(context.get("host_name")), text_of(context.get("date"))
-
-
 def _of_csv(opened: Opened) -> Rows:
     text = opened.text()
     place = _CSV.search(text)
     if place is None:
-        console = _CONSOLE.search(text) is not None
-        raise opened.fail(
-            "this is the table for the console, with rounded times"
-            if console
-            else "there is no line of headings",
-            "add --benchmark_out=FILE --benchmark_out_format=json",
-        )
+        what = "there is no line of headings"
+        if _CONSOLE.search(text):
+            what = "this is the table for the console, with rounded times"
+        raise opened.fail(what, "add --benchmark_out=FILE --benchmark_out_format=json")
     before = text.count("\n", 0, place.start())
     reader = csv.reader(io.StringIO(text[place.start() :]), strict=True)
     rows: Rows = []
-    try:
-        headings = next(reader)
-        for cells in filter(None, reader):
-            line = f"{before + reader.line_num}"
-            row = {k: _number(v) for k, v in zip(headings, cells, strict=False) if v and k}
-            # the library writes no counters behind an error
-            short = len(cells) < len(headings) and not _without_times(row)
-            if short or len(cells) > len(headings):
-                raise opened.fail(
-                    "the line is cut off, or has more cells than the headings",
-                    "Google Benchmark's CSV ends where a later benchmark adds a counter: use "
-                    "--benchmark_out_format=json",
-                    at=line,
-                )
-            rows.append((line, row))
-    except csv.Error as error:
-        raise opened.fail(f"it is no CSV: {error}", "use --benchmark_out_format=json",
-            at=f"{before + reader.line_num}",
-        ) from None  # fmt: skip
+    listed = opened.rows(reader, before=before, fix="use --benchmark_out_format=json")
+    headings = next(listed)
+    for cells in filter(None, listed):
+        line = f"{before + reader.line_num}"
+        row = {k: _number(v) for k, v in zip(headings, cells, strict=False) if v and k}
+        # the library writes no counters behind an error
+        short = len(cells) < len(headings) and not _without_times(row)
+        if short or len(cells) > len(headings):
+            raise opened.fail(
+                "the line is cut off, or has more cells than the headings",
+                "Google Benchmark's CSV ends where a later benchmark adds a counter: use "
+                "--benchmark_out_format=json",
+                at=line,
+            )
+        rows.append((line, row))
     return rows
 
 
@@ -243,7 +228,12 @@ def _google_cells(
         grouped.setdefault((name, which), []).append((at, row))
     for (name, _), mine in grouped.items():
         failed = [row for _, row in mine if row.get("error_occurred") is True]
-        good = [(at, row) for at, row in mine if not _is_out(row)]
+        good = [
+            (at, row)
+            for at, row in mine
+            if not (row.get("error_occurred") or row.get("skipped"))
+            and ("real_time" in row or not _without_times(row))  # the CSV of a skipped benchmark
+        ]
         skipped = len(mine) - len(failed) - len(good)
         if skipped:
             text = f"{name!r} was skipped by its program, {skipped} of {len(mine)} times"
@@ -263,16 +253,12 @@ def _google_cells(
             values = [_time(opened, at, row, key) for at, row in good]
             yield ForeignCell(metric=key, processes=(tuple(values),) if values else (), **shared)
         for key in dict.fromkeys(key for _, row in good for key in row if key not in _FIXED):
-            found = [row.get(key) for _, row in good]
-            if not all(_is_number(value) for value in found):
-                if any(_is_number(value) for value in found):
-                    text = (
-                        f"the counter {key!r} of {name!r} is left out: not every repetition has it"
-                    )
-                    notes.append(Caution("left-out", text))
+            found = [_is_number(row.get(key)) for _, row in good]
+            if not any(found):
                 continue
             unit, better = _KNOWN.get(key, ("", None))
             try:
+                opened.require(all(found), "not every repetition has it", at="")
                 values = [opened.value(row[key], f"{at}.{key}") for at, row in good]
             except AnalysisError as error:
                 text = f"the counter {key!r} of {name!r} is left out: {error.what}"
@@ -280,13 +266,6 @@ def _google_cells(
                 continue
             shared |= {"unit": unit, "better": better}
             yield ForeignCell(metric=key, processes=(tuple(values),), **shared)
-
-
-def _is_out(row: Row) -> bool:
-    """Tell whether there is no measurement in the row: an error, or a benchmark that was skipped."""
-    if row.get("error_occurred") or row.get("skipped"):
-        return True
-    return "real_time" not in row and _without_times(row)  # the CSV of a skipped benchmark
 
 
 def _is_number(value: object) -> bool:
@@ -349,11 +328,20 @@ def read_nanobench(opened: Opened) -> ForeignFile:
     cells = tuple(
         cell for at, one, rows in found for cell in _nanobench_cells(opened, at, one, rows, read_)
     )
+    inner = max(cell.inner or 1 for cell in cells)
+    told = f"up to {inner} iterations" if inner > 1 else "single iterations"
     return ForeignFile(
-        format="nanobench",
-        source=opened.source,
         cells=cells,
-        losses=tuple(_losses(cells)),
+        losses=cautions_of(
+            {
+                "one-process": one_process(f"epochs of {told}, all from one process"),
+                "whole-batches": any(c.keys.get("batch", "1") not in ("1", "1.0") for c in cells)
+                and "times are those of an iteration, which does 'batch' units of work",
+                "no-sessions": "all epochs stem from one occasion",
+                "warm-ups-unknown": "the warm-up is not in the file",
+                "failed-unknown": "nanobench keeps no failed benchmarks",
+            }
+        ),
     )
 
 
@@ -361,8 +349,7 @@ def _rows(opened: Opened, result: object, at: str) -> list[dict[str, Any]]:
     rows = within(result, "measurements")
     if not isinstance(rows, list) or not rows:
         raise opened.fail("the result holds medians only, no measurements", _FIX, at=at)
-    if not all(isinstance(row, dict) for row in rows):
-        raise opened.fail("a measurement is no object", at=at)
+    opened.require(all(isinstance(row, dict) for row in rows), "a measurement is no object", at=at)
     return rows
 
 
@@ -392,16 +379,3 @@ def _nanobench_cells(
             inner=max((one for one in counts if one is not None), default=None),
             keys=texts_of({key: result.get(key) for key in _KEYS}),
         )
-
-
-def _losses(cells: tuple[ForeignCell, ...]) -> Iterator[Caution]:
-    inner = [cell.inner or 1 for cell in cells]
-    told = f"up to {max(inner)} iterations" if max(inner) > 1 else "single iterations"
-    yield one_process(f"epochs of {told}, all from one process")
-    if any(cell.keys.get("batch", "1") not in ("1", "1.0") for cell in cells):
-        yield Caution(
-            "whole-batches", "times are those of an iteration, which does 'batch' units of work"
-        )
-    yield Caution("no-sessions", "all epochs stem from one occasion")
-    yield Caution("warm-ups-unknown", "the warm-up is not in the file")
-    yield Caution("failed-unknown", "nanobench keeps no failed benchmarks")

@@ -18,9 +18,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ...pages.model import Caution
 from ..opening import Opened, files_in, open_foreign, opened_in
-from ..parsing import ForeignCell, ForeignFile, in_base_unit, one_process
+from ..parsing import ForeignCell, ForeignFile, cautions_of, in_base_unit, one_process
 
 _SAMPLE, _NAMES, _BINARY = "sample.json", "benchmark.json", ".cbor"
 _RAW = "group,function,value,"
@@ -51,11 +50,7 @@ def knows_criterion(opened: Opened) -> bool:
             for path in files_in(_home(opened))
         )
     head = opened.head()
-    if _is_raw(head):
-        return True
-    if '"reason"' in head and _COMPLETE in head:
-        return True
-    if _is_summary(head):
+    if _is_raw(head) or ('"reason"' in head and _COMPLETE in head) or _is_summary(head):
         return True
     if not opened.looks_like_json() or '"iters"' not in head:
         return False
@@ -110,30 +105,21 @@ def read_criterion(opened: Opened) -> ForeignFile:
         )
     cells = tuple(_cell(opened, sample) for sample in samples)
     most = max(cell.inner or 1 for cell in cells)
+    saved = any(sample.baseline for sample in samples)
     return ForeignFile(
-        format="criterion",
-        source=opened.source,
         cells=cells,
         variant_rule="the file's name"
         if all(sample.baseline is None for sample in samples)
         else "the saved baseline's name",
-        losses=(
-            one_process(f"means of up to {most} iterations from one process"),
-            *(
-                [Caution("unequal-means", "values are means of different numbers of iterations")]
-                if any(len({count for _, count, _ in one.totals}) > 1 for one in samples)
-                else []
-            ),
-            Caution(
-                "no-sessions",
-                "when a benchmark was executed is not in the files"
-                + (
-                    ": each saved baseline is taken for an occasion of its own"
-                    if any(sample.baseline for sample in samples)
-                    else ""
-                ),
-            ),
-            Caution("warm-ups-unknown", "the warm-up is not in the files"),
+        losses=cautions_of(
+            {
+                "one-process": one_process(f"means of up to {most} iterations from one process"),
+                "unequal-means": any(len({n for _, n, _ in one.totals}) > 1 for one in samples)
+                and "values are means of different numbers of iterations",
+                "no-sessions": "when a benchmark was executed is not in the files"
+                + ": each saved baseline is taken for an occasion of its own" * saved,
+                "warm-ups-unknown": "the warm-up is not in the files",
+            }
         ),
     )
 
@@ -157,8 +143,7 @@ def _named(opened: Opened, above: Opened | None) -> _Sample:
 
 def _keys(opened: Opened) -> dict[str, str]:
     data = opened.json()
-    if not isinstance(data, dict):
-        raise opened.fail("it is no object")
+    opened.require(isinstance(data, dict), "it is no object", at="")
     keys = {
         str(key): str(value)
         for key, value in data.items()
@@ -190,18 +175,21 @@ def _sample(opened: Opened, sample: _Sample) -> _Sample:
     ]
     for k, (time, count, _) in enumerate(totals):  # the error names this file, not the folder
         opened.value(time, f"times[{k}]")
-        if not opened.value(count, f"iters[{k}]"):
-            raise opened.fail("a sample of 0 iterations", at=f"iters[{k}]")
+        _count(opened, count, f"iters[{k}]")
     return replace(sample, totals=totals)
+
+
+def _count(opened: Opened, iterations: object, at: str) -> float:
+    count = opened.value(iterations, at)
+    opened.require(count > 0, "a sample of 0 iterations", at=at)
+    return count
 
 
 def _cell(opened: Opened, sample: _Sample) -> ForeignCell:
     factor, unit = in_base_unit(sample.unit)
     values, counts = [], []
     for time, iterations, at in sample.totals:
-        count = opened.value(iterations, at)
-        if not count:
-            raise opened.fail("a sample of 0 iterations", at=at)
+        count = _count(opened, iterations, at)
         values.append(opened.value(time, at) * factor / count)
         counts.append(int(count))
     return ForeignCell(
@@ -221,32 +209,26 @@ def _cell(opened: Opened, sample: _Sample) -> ForeignCell:
 def _of_csv(opened: Opened) -> Iterator[_Sample]:
     found: dict[tuple[str, ...], _Sample] = {}
     reader = csv.DictReader(io.StringIO(opened.text(), newline="\n"))
-    try:
-        for row in reader:
-            line = f"{reader.line_num}"
-            try:
-                if "sample_time_nanos" in row:  # before 0.3
-                    value, unit = row["sample_time_nanos"], "ns"
-                else:
-                    value, unit = row["sample_measured_value"], row["unit"]
-                totals = (float(value), float(row["iteration_count"]), line)
-                key = (*(row[name] or "" for name in ("group", "function", "value")), unit)
-            except (TypeError, ValueError, KeyError):
-                raise opened.fail(
-                    "the line is cut off or damaged", "copy the file again", at=line
-                ) from None
-            if key not in found:
-                found[key] = _Sample(
-                    "/".join(part for part in key[:3] if part),
-                    _baseline(opened),
-                    unit=unit,
-                    keys=dict(zip(("group", "function", "value"), key, strict=False)) | _work(row),
-                )
-            found[key].totals.append(totals)
-    except csv.Error as error:
-        raise opened.fail(
-            f"it is no CSV: {error}", "copy the file again", at=f"{reader.line_num}"
-        ) from None
+    for row in opened.rows(reader, fix="copy the file again"):
+        line = f"{reader.line_num}"
+        try:
+            if "sample_time_nanos" in row:  # before 0.3
+                value, unit = row["sample_time_nanos"], "ns"
+            else:
+                value, unit = row["sample_measured_value"], row["unit"]
+            totals = (float(value), float(row["iteration_count"]), line)
+            key = (*(row[name] or "" for name in ("group", "function", "value")), unit)
+        except (TypeError, ValueError, KeyError):
+            what = "the line is cut off or damaged"
+            raise opened.fail(what, "copy the file again", at=line) from None
+        if key not in found:
+            found[key] = _Sample(
+                "/".join(part for part in key[:3] if part),
+                _baseline(opened),
+                unit=unit,
+                keys=dict(zip(("group", "function", "value"), key, strict=False)) | _work(row),
+            )
+        found[key].totals.append(totals)
     if not found:
         raise opened.fail("there is no row of values", "is the file whole?")
     yield from found.values()

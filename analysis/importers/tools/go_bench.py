@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import AnalysisError
 from ...pages import number_format as figures
-from ...pages.model import Caution
-from ..parsing import TIMES, ForeignCell, ForeignFile, one_process
+from ..parsing import TIMES, ForeignCell, ForeignFile, cautions_of, one_process
 
 if TYPE_CHECKING:
     from ...record.run_numbers import Better
@@ -60,12 +59,7 @@ class Part:
     high: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """A benchmark that failed, and the configuration in which it did."""
-
-    name: str
-    about: Mapping[str, str]
+Failed = tuple[str, Mapping[str, str]]  # a benchmark, and the configuration in which it failed
 
 
 @dataclass(slots=True)
@@ -80,7 +74,7 @@ class Log:
     @property
     def abouts(self) -> list[Mapping[str, str]]:
         """The configurations of all that was measured, or failed."""
-        return [part.about for part in self.parts if part.names] + [f.about for f in self.failed]
+        return [part.about for part in self.parts if part.names] + [of for _, of in self.failed]
 
 
 def lines_of_events(opened: Opened, text: str) -> list[str]:
@@ -215,7 +209,7 @@ def _begun(line: str, waiting: str) -> str:
 def _other(log: Log, part: Part, line: str) -> Part:
     """Take what a line says beside results; a new part begins where it changes something."""
     if (failed := _FAILED.match(line)) is not None:
-        log.failed.append(Failed(failed[1], part.about))
+        log.failed.append((failed[1], part.about))
         log.ended = True
         return part
     if (unit := _UNIT.match(line)) is not None:
@@ -298,41 +292,32 @@ def read_go_bench(opened: Opened) -> ForeignFile:
     variant = _variant_key(log.abouts)
     cells = tuple(_cells(log, variant))
     told = figures.span(n for part in log.parts if part.names for n in (part.low, part.high))
-    failed = list(dict.fromkeys(one.name for one in log.failed))
+    failed = list(dict.fromkeys(name for name, _ in log.failed))
     cpu = next((part.about["cpu"] for part in log.parts if "cpu" in part.about), None)
+    known = all(cell.known for cell in cells)
     return ForeignFile(
-        format="go-bench",
-        source=opened.source,
         cells=cells,
         variant_rule="the file's name" if variant is None else f"the {variant}",
-        losses=(
-            Caution(
-                "means-of-operations",
-                f"means of {told} operations each: single operations cannot be seen",
-            ),
-            *_of_processes(cells),
-            Caution(
-                "no-sessions",
-                "on which occasion a run was made is not in the file"
+        losses=cautions_of(
+            {
+                "means-of-operations": f"means of {told} operations each: single operations cannot "
+                "be seen",
+                "processes-unknown": not known
+                and "which values stem from one process is not in the file; -count repeats within "
+                "one",
+                "one-process": known
+                and max(len(cell.processes) for cell in cells) == 1
+                and one_process("all values of a benchmark stem from one process"),
+                "no-sessions": "on which occasion a run was made is not in the file"
                 + (": each commit is taken for one" if any(c.session for c in cells) else ""),
-            ),
-            Caution("warm-ups-unknown", "warm-up iterations are not in the file"),
+                "warm-ups-unknown": "warm-up iterations are not in the file",
+            }
         ),
-        notes=(Caution("failed-benchmarks", f"failed, and left out: {', '.join(failed[:8])}"),)
-        if failed
-        else (),
+        notes=cautions_of(
+            {"failed-benchmarks": failed != [] and f"failed, and left out: {', '.join(failed[:8])}"}
+        ),
         facts={} if cpu is None else {"cpu_model": cpu},
     )
-
-
-def _of_processes(cells: tuple[ForeignCell, ...]) -> Iterator[Caution]:
-    if not all(cell.known for cell in cells):
-        yield Caution(
-            "processes-unknown",
-            "which values stem from one process is not in the file; -count repeats within one",
-        )
-    elif max(len(cell.processes) for cell in cells) == 1:
-        yield one_process("all values of a benchmark stem from one process")
 
 
 def _variant_key(abouts: Sequence[Mapping[str, str]]) -> str | None:
@@ -345,25 +330,18 @@ def _variant_key(abouts: Sequence[Mapping[str, str]]) -> str | None:
 
 
 def _metric(unit: str, better: Mapping[str, Better]) -> tuple[str, str, float, Better | None]:
-    if unit in _METRICS:
-        name, base, scale, direction = _METRICS[unit]
-    elif (time := _TIME.match(unit)) is not None and not _RATE.search(time[1] or ""):
-        # a time of the benchmark's own
-        name, base, scale, direction = unit, "s", round(1 / TIMES[time[2]]), "lower"
-    else:
-        name, base, scale, direction = unit, unit, 1.0, None
-    return name, base, scale, better.get(tidy(unit), direction)
-
-
-def _common_procs(names: Iterable[str]) -> str:
-    """Give the ending that every name has, such as ``-8``; "" where they differ."""
-    endings = {found[0] if (found := _PROCS.search(name)) else "" for name in names}
-    return endings.pop() if len(endings) == 1 else ""
+    found = _METRICS.get(unit, (unit, unit, 1.0, None))
+    time = _TIME.match(unit)
+    if unit not in _METRICS and time is not None and not _RATE.search(time[1] or ""):
+        found = unit, "s", round(1 / TIMES[time[2]]), "lower"  # a time of the benchmark's own
+    return *found[:3], better.get(tidy(unit), found[3])
 
 
 def _cells(log: Log, variant: str | None) -> Iterator[ForeignCell]:
     parts = [part for part in log.parts if part.names]
-    procs = _common_procs({name for part in parts for name in part.names})
+    found = {_PROCS.search(name) for part in parts for name in part.names}
+    endings = {one[0] if one else "" for one in found}
+    procs = endings.pop() if len(endings) == 1 else ""  # such as ``-8``, which every name has
     abouts = log.abouts
     varying = [key for key in _APART if len({about.get(key) for about in abouts}) > 1]
     grouped: dict[tuple[_Apart, str, str], list[Part]] = {}
@@ -398,17 +376,17 @@ def _cells(log: Log, variant: str | None) -> Iterator[ForeignCell]:
             keys=_shared(mine) | {"name": plain, "fullname": name} | procs_key,
         )
     measured = {(apart, name) for apart, name, _ in grouped}
-    for place, found in failed.items():
+    for place, those in failed.items():
         if place in measured:
             continue
-        name, about = found[0].name, found[0].about
+        name, about = those[0]
         plain = name.removesuffix(procs)
         yield ForeignCell(
             benchmark=_named(plain, about, varying),
             variant=None if variant is None else about.get(variant),
             processes=(),
             known=True,
-            failed=len(found),
+            failed=len(those),
             session=about.get(variant) if occasions and variant else None,
             keys={**about, "name": plain, "fullname": name} | procs_key,
         )
@@ -435,7 +413,6 @@ def _named(name: str, about: Mapping[str, str], varying: Sequence[str]) -> str:
 
 
 def _shared(parts: Sequence[Part]) -> dict[str, str]:
-    """Give the configuration that all of them have."""
     first, *others = (part.about.items() for part in parts)
     return {key: value for key, value in first if all((key, value) in one for one in others)}
 
@@ -444,7 +421,7 @@ def _leaves(
     failed: Sequence[Failed], varying: Sequence[str]
 ) -> dict[tuple[_Apart, str], list[Failed]]:
     """Put failures of a benchmark together; one that failed because a part of it did is left out."""
-    named = [(_place(one.about, varying), _PROCS.sub("", one.name)) for one in failed]
+    named = [(_place(about, varying), _PROCS.sub("", name)) for name, about in failed]
     above = {
         (apart, plain[: match.start()])
         for apart, plain in named
@@ -453,5 +430,5 @@ def _leaves(
     found: dict[tuple[_Apart, str], list[Failed]] = {}
     for one, (apart, plain) in zip(failed, named, strict=True):
         if (apart, plain) not in above:
-            found.setdefault((apart, one.name), []).append(one)
+            found.setdefault((apart, one[0]), []).append(one)
     return found

@@ -9,14 +9,14 @@ is always empty; a reporter of one's own can write what its tasks hold.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ...pages.model import Caution
 from ..parsing import (
     ForeignCell,
     ForeignFile,
+    cautions_of,
     count_of,
     facts_of,
     object_of,
@@ -119,11 +119,23 @@ def read_js(opened: Opened) -> ForeignFile:
     cells = tuple(_cell(opened, one, library, session) for one in benches)
     if not any(cell.values for cell in cells):
         raise opened.fail("no benchmark has a sample", "did every one fail?")
+    inner = max((cell.inner or 1 for cell in cells), default=1)
+    told = f"means of up to {inner} calls" if inner > 1 else "samples"
     return ForeignFile(
-        format="js",
-        source=opened.source,
         cells=cells,
-        losses=tuple(_losses(library, cells)),
+        losses=cautions_of(
+            {
+                "one-process": one_process(f"{told}, all from one process"),
+                "order-unknown": library != _BENCHMARKJS
+                and f"{library} sorts its samples: the order of measurement is not in the file",
+                "trimmed": library == _MITATA
+                and any(len(cell.values) > _TRIMMED - 4 for cell in cells)
+                and "mitata leaves out the two slowest and the two fastest of more than "
+                f"{_TRIMMED} samples",
+                "no-sessions": "all samples stem from one occasion",
+                "warm-ups-unknown": "how much warm-up there was is not in the file",
+            }
+        ),
         facts=facts,
     )
 
@@ -233,21 +245,3 @@ def _path(group: str | None, name: str) -> str:
 
 def _grouped(group: str | None) -> dict[str, str]:
     return {"group": group} if group else {}
-
-
-def _losses(library: str, cells: Sequence[ForeignCell]) -> Iterator[Caution]:
-    inner = max((cell.inner or 1 for cell in cells), default=1)
-    told = f"means of up to {inner} calls" if inner > 1 else "samples"
-    yield one_process(f"{told}, all from one process")
-    if library != _BENCHMARKJS:
-        yield Caution(
-            "order-unknown",
-            f"{library} sorts its samples: the order of measurement is not in the file",
-        )
-    if library == _MITATA and any(len(cell.values) > _TRIMMED - 4 for cell in cells):
-        yield Caution(
-            "trimmed",
-            f"mitata leaves out the two slowest and the two fastest of more than {_TRIMMED} samples",
-        )
-    yield Caution("no-sessions", "all samples stem from one occasion")
-    yield Caution("warm-ups-unknown", "how much warm-up there was is not in the file")

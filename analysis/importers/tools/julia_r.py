@@ -22,10 +22,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...pages import number_format as figures
-from ...pages.model import Caution
 from ..parsing import (
     ForeignCell,
     ForeignFile,
+    cautions_of,
     count_of,
     number_or_text,
     object_of,
@@ -71,14 +71,21 @@ def read_julia(opened: Opened) -> ForeignFile:
     if not cells:
         what = f"it holds a {summaries[0]}, no samples" if summaries else "it holds no trial"
         raise opened.fail(what, _JULIA_FIX)
+    told = figures.span(cell.inner or 1 for cell in cells)
+    left = f"{len(summaries)} summaries are left out: no samples"
     return ForeignFile(
-        format="julia",
-        source=opened.source,
         cells=tuple(cells),
-        losses=tuple(_julia_losses(cells)),
-        notes=(Caution("left-out", f"{len(summaries)} summaries are left out: no samples"),)
-        if summaries
-        else (),
+        losses=cautions_of(
+            {
+                "one-process": one_process(f"samples of {told} evaluations, all from one process"),
+                "order-unknown": "samples are sorted: their order of measurement is not in the "
+                "file",
+                "no-sessions": "when a trial was executed is not in the file",
+                "warm-ups-unknown": "warm-ups are not in the file",
+                "failed-unknown": "BenchmarkTools keeps no failed benchmarks",
+            }
+        ),
+        notes=cautions_of({"left-out": summaries != [] and left}),
     )
 
 
@@ -126,17 +133,6 @@ def _cells(
             | ({"group": "/".join(names[:-1])} if names[1:] else {})
             | {"name": path},
         )
-
-
-def _julia_losses(cells: Sequence[ForeignCell]) -> Iterator[Caution]:
-    told = figures.span(cell.inner or 1 for cell in cells)
-    yield one_process(f"samples of {told} evaluations, all from one process")
-    yield Caution(
-        "order-unknown", "samples are sorted: their order of measurement is not in the file"
-    )
-    yield Caution("no-sessions", "when a trial was executed is not in the file")
-    yield Caution("warm-ups-unknown", "warm-ups are not in the file")
-    yield Caution("failed-unknown", "BenchmarkTools keeps no failed benchmarks")
 
 
 _ROWS = frozenset(("", "x", "rownames", "rowname"))  # headings of row numbers
@@ -213,11 +209,9 @@ def read_r_bench(opened: Opened) -> ForeignFile:
         at = f"{reader.line_num}"
         if len(row) != len(headings):
             raise opened.fail(f"the line has {len(row)} of {len(headings)} columns", _R_FIX, at=at)
-        told = row[time].strip()
-        number, factor = (
-            told.replace(",", ".") if separator == ";" else told,
-            1e-9 if micro else 1.0,
-        )
+        number, factor = row[time].strip(), 1e-9 if micro else 1.0
+        if separator == ";":
+            number = number.replace(",", ".")
         if (match := _PRINTED.fullmatch(number)) is not None and match[2] in _UNITS:
             number, factor, printed = match[1], _UNITS[match[2]], True
         value = opened.value(number_or_text(number), at, factor=factor)
@@ -227,20 +221,25 @@ def read_r_bench(opened: Opened) -> ForeignFile:
         raise opened.fail("there is no row of values", "is the file whole?")
     names = [headings[place] for place in params]
     return ForeignFile(
-        format="r-bench",
-        source=opened.source,
         cells=tuple(_cell(opened, key, values, names) for key, values in found.items()),
         variant_rule="the expression",
-        losses=tuple(_r_losses(micro=micro)),
-        notes=(
-            Caution(
-                "printed-times",
-                "times stand there as bench prints them, with four digits: write "
-                "as.numeric(time) to keep all",
-            ),
-        )
-        if printed
-        else (),
+        losses=cautions_of(
+            {
+                "unit-assumed": micro
+                and "times are taken as nanoseconds, as microbenchmark stores them",
+                "one-process": one_process("all evaluations stem from one process"),
+                "no-sessions": "all evaluations stem from one occasion",
+                "warm-ups-unknown": "warm-ups are not in the file",
+                "failed-unknown": "failed evaluations are not in the file",
+            }
+        ),
+        notes=cautions_of(
+            {
+                "printed-times": printed
+                and "times stand there as bench prints them, with four digits: write "
+                "as.numeric(time) to keep all"
+            }
+        ),
     )
 
 
@@ -259,14 +258,3 @@ def _cell(
         inner=1,
         keys=params | {"expression": expression},
     )
-
-
-def _r_losses(*, micro: bool) -> Iterator[Caution]:
-    if micro:
-        yield Caution(
-            "unit-assumed", "times are taken as nanoseconds, as microbenchmark stores them"
-        )
-    yield one_process("all evaluations stem from one process")
-    yield Caution("no-sessions", "all evaluations stem from one occasion")
-    yield Caution("warm-ups-unknown", "warm-ups are not in the file")
-    yield Caution("failed-unknown", "failed evaluations are not in the file")

@@ -27,6 +27,7 @@ from ...pages.model import Caution
 from ..parsing import (
     ForeignCell,
     ForeignFile,
+    cautions_of,
     count_of,
     facts_of,
     in_base_unit,
@@ -91,32 +92,22 @@ def read_jmh(opened: Opened) -> ForeignFile:
         alone += one.get("forks") == 0
         sampled = sampled or one.get("mode") == "sample"
     return ForeignFile(
-        format="jmh",
-        source=opened.source,
         cells=tuple(cells),
-        losses=tuple(_jmh_losses(alone, len(data), sampled=sampled)),
+        losses=cautions_of(
+            {
+                "means-of-operations": "each value is the mean of one iteration's operations: "
+                "single ones cannot be seen",
+                "histograms": sampled
+                and "of sampled times the file keeps a histogram of each iteration, without order",
+                "one-process": alone > 0
+                and f"{alone} of {len(data)} results had no forks: their iterations stem from one "
+                "process, and variation between processes cannot be estimated",
+                "no-sessions": "all forks stem from one occasion",
+                "failed-unknown": "JMH keeps no failed forks",
+            }
+        ),
         notes=tuple(notes),
     )
-
-
-def _jmh_losses(alone: int, count: int, *, sampled: bool) -> Iterator[Caution]:
-    yield Caution(
-        "means-of-operations",
-        "each value is the mean of one iteration's operations: single ones cannot be seen",
-    )
-    if sampled:
-        yield Caution(
-            "histograms",
-            "of sampled times the file keeps a histogram of each iteration, without order",
-        )
-    if alone:
-        yield Caution(
-            "one-process",
-            f"{alone} of {count} results had no forks: their iterations stem from one process, "
-            "and variation between processes cannot be estimated",
-        )
-    yield Caution("no-sessions", "all forks stem from one occasion")
-    yield Caution("failed-unknown", "JMH keeps no failed forks")
 
 
 def _cells(
@@ -138,7 +129,7 @@ def _cells(
         | texts_of({key: result.get(key) for key in _JMH_KEYS})
         | {"benchmark": name},
     }
-    found = _jmh_cell(opened, primary, metric, better, f"{at}.primaryMetric", shared)
+    found = _jmh_cell(opened, primary, metric, better, f"{at}.primaryMetric", mode, shared)
     missing = max(1, forks) - len(found.processes) if forks is not None else 0
     if missing > 0:
         text = (
@@ -146,23 +137,16 @@ def _cells(
         )
         notes.append(Caution("forks-missing", text))
         shared["failed"] = missing
-        found = _jmh_cell(opened, primary, metric, better, f"{at}.primaryMetric", shared)
-    yield _by_mode(found, mode)
-    secondary = result.get("secondaryMetrics")
-    for key, one in object_of(secondary).items():
+        found = replace(found, failed=missing)
+    yield found
+    for key, one in object_of(result.get("secondaryMetrics")).items():
         if not isinstance(one, dict) or not ("rawData" in one or "rawDataHistogram" in one):
             continue
         try:
-            cell = _jmh_cell(opened, one, key, None, f"{at}.secondaryMetrics.{key}", shared)
-            yield _by_mode(cell, mode)
+            yield _jmh_cell(opened, one, key, None, f"{at}.secondaryMetrics.{key}", mode, shared)
         except AnalysisError as error:  # such as "NaN", where nothing was allocated
             text = f"{key!r} of {shared['benchmark']!r} is left out: {error.what}"
             notes.append(Caution("left-out", text))
-
-
-def _by_mode(cell: ForeignCell, mode: str) -> ForeignCell:
-    """Name the forks by their mode: each mode of a benchmark has forks of its own."""
-    return replace(cell, labels=tuple(f"{mode} {one}" for one in cell.labels or ()))
 
 
 def _whole(text: str) -> str:
@@ -175,6 +159,7 @@ def _jmh_cell(  # noqa: PLR0917 - all of one result, in the order of its keys
     name: str,
     better: Better | None,
     at: str,
+    mode: str,
     shared: Mapping[str, Any],
 ) -> ForeignCell:
     factor, base = _unit(text_of(metric.get("scoreUnit")) or "")
@@ -189,8 +174,7 @@ def _jmh_cell(  # noqa: PLR0917 - all of one result, in the order of its keys
     kind = "rawData" if histograms is None else "rawDataHistogram"
     processes, labels = [], []
     for f, fork in enumerate(raw):
-        if not isinstance(fork, list):
-            raise opened.fail("a fork is no list", at=f"{at}.{kind}[{f}]")
+        opened.require(isinstance(fork, list), "a fork is no list", at=f"{at}.{kind}[{f}]")
         places = [(one, f"{at}.{kind}[{f}][{k}]") for k, one in enumerate(fork)]
         if histograms is None:
             values = [opened.value(one, place, factor=factor) for one, place in places]
@@ -198,7 +182,7 @@ def _jmh_cell(  # noqa: PLR0917 - all of one result, in the order of its keys
             values = [_mean(opened, one, place, factor) for one, place in places if one != []]
         if values:
             processes.append(tuple(values))
-            labels.append(f"{f + 1}")
+            labels.append(f"{mode} {f + 1}")  # each mode of a benchmark has forks of its own
     if not processes:
         raise opened.fail("no iteration has a value", "give the iterations more time", at=at)
     return ForeignCell(
@@ -220,7 +204,6 @@ def _unit(unit: str) -> tuple[float, str]:
 
 
 def _mean(opened: Opened, pairs: object, at: str, factor: float) -> float:
-    """Give the mean of an iteration's histogram of (value, how often)."""
     if not isinstance(pairs, list):
         raise opened.fail("the histogram is no list", at=at)
     total = weight = 0.0
@@ -246,9 +229,9 @@ _FIX = "export with --exporters json, or [JsonExporterAttribute.Full]"
 class _Measured:
     """What one benchmark holds: results by launch, how many operations, what was left out."""
 
-    processes: tuple[tuple[float, ...], ...]
-    operations: int | None
-    warmups: int | None
+    processes: tuple[tuple[float, ...], ...] = ()
+    operations: int | None = None
+    warmups: int | None = None
     actual: int = 0
     results: int = 0
 
@@ -278,8 +261,8 @@ def read_benchmarkdotnet(opened: Opened) -> ForeignFile:
     what = "there is no benchmark in the file"
     benches = opened.list_at(data, "Benchmarks", what, "did the filter match any?")
     for k, one in enumerate(benches):
-        if not isinstance(one, dict):
-            raise opened.fail("a benchmark is no object", "is it damaged?", at=f"Benchmarks[{k}]")
+        what = "a benchmark is no object"
+        opened.require(isinstance(one, dict), what, "is it damaged?", at=f"Benchmarks[{k}]")
     found = [_measured(opened, one, f"Benchmarks[{k}]") for k, one in enumerate(benches)]
     if not any(one.processes for one in found):
         raise opened.fail("no benchmark has a measurement", "did every one fail? see the log")
@@ -290,11 +273,9 @@ def read_benchmarkdotnet(opened: Opened) -> ForeignFile:
         for k, (bench, one, variant) in enumerate(zip(benches, found, variants, strict=True))
     )
     return ForeignFile(
-        format="benchmarkdotnet",
-        source=opened.source,
         cells=cells,
-        losses=tuple(_dotnet_losses(benches, found)),
-        notes=tuple(_notes(found)),
+        losses=_dotnet_losses(benches, found),
+        notes=_notes(found),
         variant_rule="the file's name" if variants[0] is None else "the job",
         facts=facts_of(cpu_model=within(data, "HostEnvironmentInfo", "ProcessorName")),
     )
@@ -308,12 +289,12 @@ def _measured(opened: Opened, bench: Mapping[str, Any], at: str) -> _Measured:
         return _of_rows(opened, rows, f"{at}.Measurements")
     stats = bench.get("Statistics")
     if stats is None:
-        return _Measured((), None, None)  # it failed
+        return _Measured()  # it failed
     values = within(stats, "OriginalValues")
     if not isinstance(values, list) or not values:
         raise opened.fail("the benchmark holds a summary only, no measurements", _FIX, at=at)
     place = f"{at}.Statistics.OriginalValues"
-    return _Measured((opened.values(values, place, factor=_NS),), None, None)
+    return _Measured((opened.values(values, place, factor=_NS),))
 
 
 def _of_rows(opened: Opened, rows: Sequence[object], at: str) -> _Measured:
@@ -404,49 +385,39 @@ def _dotnet_cell(  # noqa: PLR0917 - all that is known of one benchmark
 
 def _dotnet_losses(
     benches: Sequence[Mapping[str, Any]], found: Sequence[_Measured]
-) -> Iterator[Caution]:
+) -> tuple[Caution, ...]:
     inner = [one.operations for one in found if one.operations is not None]
-    if max(inner, default=1) > 1:
-        told = figures.span(inner)
-        yield Caution(
-            "means-of-operations",
-            f"each value is the mean of {told} operations: single ones cannot be seen",
-        )
-    if not inner:
-        yield Caution(
-            "launches-unknown",
-            "which launch a value stems from is not in a brief file: all are taken as those of "
+    return cautions_of(
+        {
+            "means-of-operations": max(inner, default=1) > 1
+            and f"each value is the mean of {figures.span(inner)} operations: single ones cannot "
+            "be seen",
+            "launches-unknown": not inner
+            and "which launch a value stems from is not in a brief file: all are taken as those of "
             "one process (the full file tells them apart)",
-        )
-        yield Caution("warm-ups-unknown", "warm-ups are not in a brief file")
-    if max(len(one.processes) for one in found) == 1:
-        yield Caution(
-            "one-process",
-            "all iterations of a benchmark stem from one process: variation between processes "
+            "warm-ups-unknown": not inner and "warm-ups are not in a brief file",
+            "one-process": max(len(one.processes) for one in found) == 1
+            and "all iterations of a benchmark stem from one process: variation between processes "
             "cannot be estimated (--launchCount N starts several)",
-        )
-    yield Caution("no-sessions", "all launches stem from one occasion")
-    yield Caution("failed-unknown", "a launch that failed beside others is not in the file")
-    if any(isinstance(bench.get("Memory"), dict) for bench in benches):
-        yield Caution(
-            "memory-left-out",
-            "allocated memory is one number for all launches of a benchmark: it is left out",
-        )
+            "no-sessions": "all launches stem from one occasion",
+            "failed-unknown": "a launch that failed beside others is not in the file",
+            "memory-left-out": any(isinstance(bench.get("Memory"), dict) for bench in benches)
+            and "allocated memory is one number for all launches of a benchmark: it is left out",
+        }
+    )
 
 
-def _notes(found: Sequence[_Measured]) -> Iterator[Caution]:
+def _notes(found: Sequence[_Measured]) -> tuple[Caution, ...]:
     kept = [one for one in found if one.results]
     removed = sum(max(0, one.actual - one.results) for one in kept)
-    if removed:
-        yield Caution(
-            "outliers-removed",
-            f"BenchmarkDotNet took {removed} of {sum(one.actual for one in kept)} iterations for "
-            "outliers: its results, which are read, are without them (--outliers DontRemove keeps "
-            "them)",
-        )
-    if any(one.actual and not one.results for one in found):
-        yield Caution(
-            "overhead-included",
-            "there are no results, so the iterations are taken as measured, with the overhead "
+    return cautions_of(
+        {
+            "outliers-removed": removed > 0
+            and f"BenchmarkDotNet took {removed} of {sum(one.actual for one in kept)} iterations "
+            "for outliers: its results, which are read, are without them (--outliers DontRemove "
+            "keeps them)",
+            "overhead-included": any(one.actual and not one.results for one in found)
+            and "there are no results, so the iterations are taken as measured, with the overhead "
             "of the calls",
-        )
+        }
+    )

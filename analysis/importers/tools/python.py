@@ -33,6 +33,7 @@ from ..opening import Opened, files_in, open_foreign, opened_in
 from ..parsing import (
     ForeignCell,
     ForeignFile,
+    cautions_of,
     count_of,
     facts_of,
     in_base_unit,
@@ -91,18 +92,20 @@ def read_pyperf(opened: Opened) -> ForeignFile:
             "measure it, without --calibrate-loops",
         )
     about = shared | object_of(benchmarks[0].get("metadata"))
+    inner = [cell.inner for cell in cells if cell.inner is not None and cell.inner > 1]
+    left = [Caution("left-out", f"{one!r} was only calibrated: it has no values") for one in only]
     return ForeignFile(
-        format="pyperf",
-        source=opened.source,
         cells=cells,
-        losses=tuple(_losses(cells)),
-        notes=(
-            *(
-                Caution("left-out", f"{name!r} was only calibrated: it has no values")
-                for name in only
-            ),
-            *_hosts(benchmarks, shared),
+        losses=cautions_of(
+            {
+                "means-of-loops": inner != []
+                and f"each value is the mean of {figures.span(inner)} loops: single iterations "
+                "cannot be seen",
+                "failed-unknown": "pyperf keeps no failed runs",
+                "no-sessions": "all processes stem from one occasion",
+            }
         ),
+        notes=(*left, *_hosts(benchmarks, shared)),
         facts=facts_of(about.get("hostname"), about.get("cpu_model_name")),
     )
 
@@ -142,12 +145,10 @@ def _pyperf_cell(opened: Opened, bench: Any, shared: Mapping[str, Any], at: str)
     processes, warmups, loops = [], 0, []
     for k, run in enumerate(runs):
         where = f"{at}.runs[{k}]"
-        if not isinstance(run, dict):
-            raise opened.fail("a run is no object", at=where)
+        opened.require(isinstance(run, dict), "a run is no object", at=where)
         key = "values" if "values" in run else "samples"
         given = run.get(key, [])
-        if not isinstance(given, list):
-            raise opened.fail("its values are no list", at=where)
+        opened.require(isinstance(given, list), "its values are no list", at=where)
         if not given:
             continue  # it calibrated
         processes.append(opened.values(given, f"{where}.{key}"))
@@ -171,20 +172,9 @@ def _pyperf_cell(opened: Opened, bench: Any, shared: Mapping[str, Any], at: str)
     )
 
 
-def _losses(cells: tuple[ForeignCell, ...]) -> Iterator[Caution]:
-    inner = [cell.inner for cell in cells if cell.inner is not None and cell.inner > 1]
-    if inner:
-        told = figures.span(inner)
-        yield Caution(
-            "means-of-loops",
-            f"each value is the mean of {told} loops: single iterations cannot be seen",
-        )
-    yield Caution("failed-unknown", "pyperf keeps no failed runs")
-    yield Caution("no-sessions", "all processes stem from one occasion")
-
-
 _CSV = re.compile(r"^name,.*(?:\bmin,max,mean,stddev\b|\boutliers\b|\brounds,iterations\b)")
 _CPU_TIMERS = ("process_time", "thread_time", "clock")
+_KEPT = "export with --benchmark-json=FILE, or save with --benchmark-save-data"
 
 
 def knows_pytest_benchmark(opened: Opened) -> bool:
@@ -204,10 +194,7 @@ def knows_pytest_benchmark(opened: Opened) -> bool:
 def read_pytest_benchmark(opened: Opened) -> ForeignFile:
     """Give a cell for each benchmark: one process with its rounds."""
     if opened.structure() is None and _CSV.match(opened.head()):
-        raise opened.fail(
-            "pytest-benchmark's CSV holds summaries only, no rounds",
-            "export with --benchmark-json=FILE, or save with --benchmark-save-data",
-        )
+        raise opened.fail("pytest-benchmark's CSV holds summaries only, no rounds", _KEPT)
     data = opened.json()
     given = opened.list_at(data, "benchmarks", _EMPTY, "was every test deselected?")
     session = text_of(data.get("datetime"))
@@ -220,18 +207,15 @@ def read_pytest_benchmark(opened: Opened) -> ForeignFile:
     told = figures.span(cell.inner or 1 for cell in cells)
     cpu = object_of(within(data, "machine_info", "cpu"))
     return ForeignFile(
-        format="pytest-benchmark",
-        source=opened.source,
         cells=cells,
-        losses=(
-            one_process(f"rounds of {told} iterations, all from one process"),
-            Caution("no-sessions", "all rounds stem from one occasion"),
-            Caution("warm-ups-unknown", "how many warm-up rounds there were is not in the file"),
-            Caution(
-                "failed-unknown",
-                "a test that failed after its benchmark stands there like any other; one that "
-                "failed within it is not in the file",
-            ),
+        losses=cautions_of(
+            {
+                "one-process": one_process(f"rounds of {told} iterations, all from one process"),
+                "no-sessions": "all rounds stem from one occasion",
+                "warm-ups-unknown": "how many warm-up rounds there were is not in the file",
+                "failed-unknown": "a test that failed after its benchmark stands there like any "
+                "other; one that failed within it is not in the file",
+            }
         ),
         facts=facts_of(
             within(data, "machine_info", "node"), cpu.get("brand_raw", cpu.get("brand"))
@@ -251,14 +235,9 @@ def _pytest_cell(
         raise opened.fail("a benchmark has no stats", at=at)
     rounds = stats.get("data")
     if not isinstance(rounds, list) or not rounds:
-        raise opened.fail(
-            "the benchmark holds a summary only, no rounds",
-            "export with --benchmark-json=FILE, or save with --benchmark-save-data",
-            at=at,
-        )
+        raise opened.fail("the benchmark holds a summary only, no rounds", _KEPT, at=at)
     name = bench.get("fullname") or bench.get("name")
-    if not isinstance(name, str):
-        raise opened.fail("a benchmark has no name", at=at)
+    opened.require(isinstance(name, str), "a benchmark has no name", at=at)
     timer = text_of(within(bench, "options", "timer"))
     own = {"fullname": name, "name": bench.get("name"), "group": bench.get("group"), "timer": timer}
     return ForeignCell(
@@ -291,14 +270,10 @@ _TYPES = {
     "memory": "mem_",
     "track": "track_",
 }
-_LEFT = (
-    (
-        "summaries",
-        "summaries-left-out",
-        "{} times have no samples and are left out: asv run --record-samples",
-    ),
-    ("skipped", "skipped", "{} combinations of parameters were skipped by their benchmarks"),
-)
+_LEFT = {
+    "summaries-left-out": "{} times have no samples and are left out: asv run --record-samples",
+    "skipped": "{} combinations of parameters were skipped by their benchmarks",
+}
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
@@ -358,26 +333,19 @@ def read_asv(opened: Opened) -> ForeignFile:
         ["the commit", *(key.replace("env_name", "environment") for key in several)]
     )
     return ForeignFile(
-        format="asv",
-        source=opened.source,
         cells=tuple(cells),
         variant_rule=rule,
-        losses=(
-            Caution(
-                "processes-unknown",
-                "each sample is the mean of several calls; which samples stem from one process is "
-                "not in the file: variation between processes cannot be estimated",
-            ),
-            Caution(
-                "no-sessions",
-                "each result file is taken for an occasion: which samples stem from a later one "
-                "(asv run --append-samples) is not in it",
-            ),
-            Caution("warm-ups-unknown", "the warm-up is not in the file"),
+        losses=cautions_of(
+            {
+                "processes-unknown": "each sample is the mean of several calls; which samples stem "
+                "from one process is not in the file: variation between processes cannot be "
+                "estimated",
+                "no-sessions": "each result file is taken for an occasion: which samples stem from "
+                "a later one (asv run --append-samples) is not in it",
+                "warm-ups-unknown": "the warm-up is not in the file",
+            }
         ),
-        notes=tuple(
-            Caution(code, text.format(left[reason])) for reason, code, text in _LEFT if left[reason]
-        ),
+        notes=cautions_of({c: left[c] > 0 and text.format(left[c]) for c, text in _LEFT.items()}),
         facts={"host": cells[0].keys["machine"]} if "machine" in cells[0].keys else {},
     )
 
@@ -403,8 +371,8 @@ def _asv_cells(opened: Opened, session: str | None, left: Counter[str]) -> Itera
 def _row(opened: Opened, given: object, columns: object, at: str) -> dict[str, Any]:
     """Give a benchmark's columns by their names, whatever the version."""
     if isinstance(columns, list) and isinstance(given, list):
-        if not all(isinstance(name, str) for name in columns):
-            raise opened.fail("a column has no name", at="result_columns")
+        named = all(isinstance(name, str) for name in columns)
+        opened.require(named, "a column has no name", at="result_columns")
         return {str(k): v for k, v in zip(columns, given, strict=False)}
     if columns is not None:
         raise opened.fail("a result does not fit its columns", at=at)
@@ -448,7 +416,7 @@ def _combinations(  # noqa: PLR0917 - all of one benchmark
             left["skipped"] += 1
             continue
         if own is None and metric == "time" and value is not None:
-            left["summaries"] += 1
+            left["summaries-left-out"] += 1
             continue
         taken = own if own is not None else [] if value is None else [value]
         texts = [_ADDRESS.sub("", text_of(one) or "?") for one in combination]

@@ -21,8 +21,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ...pages.model import Caution
-from ..parsing import ForeignCell, ForeignFile, facts_of, in_base_unit, number_or_text, within
+from ..parsing import (
+    ForeignCell,
+    ForeignFile,
+    cautions_of,
+    facts_of,
+    in_base_unit,
+    number_or_text,
+    within,
+)
 
 if TYPE_CHECKING:
     from ..opening import Opened
@@ -79,17 +86,14 @@ def read_rebench(opened: Opened) -> ForeignFile:
         for run in sorted(found, key=lambda run: run.criterion != "total")
     )
     return ForeignFile(
-        format="rebench",
-        source=opened.source,
         cells=cells,
         variant_rule="the executor",
-        losses=(
-            *(
-                [Caution("warm-ups-unknown", "warm-up iterations are not told apart in the file")]
-                if any(cell.warmups is None for cell in cells)
-                else []
-            ),
-            Caution("failed-unknown", "failed invocations are not in the file"),
+        losses=cautions_of(
+            {
+                "warm-ups-unknown": any(cell.warmups is None for cell in cells)
+                and "warm-up iterations are not told apart in the file",
+                "failed-unknown": "failed invocations are not in the file",
+            }
         ),
         facts=reader.facts,
     )
@@ -184,7 +188,9 @@ class _Reader:
             else:
                 known = self._benchmarks.get(str(data.get("benchmark_id")))
                 bench = data.get("benchmark", known)
-                self._ids[said[2]] = (_names_of(data, bench), _warm(bench))
+                warm = within(bench, "runDetails", "warmup")
+                known = type(warm) is int and warm > 0
+                self._ids[said[2]] = (_names_of(data, bench), warm if known else None)
 
     def _add(self, cells: list[str], number: int, *, last: bool) -> None:
         at = f"{number}"
@@ -219,8 +225,8 @@ class _Reader:
             run.invocations.setdefault(place[0], []).append(value)
 
     def _whole(self, text: str, at: str) -> int:
-        if not (text.isdecimal() and len(text) < 19):
-            raise self.opened.fail(f"{text!r} is no invocation number", at=at)
+        good = text.isdecimal() and len(text) < 19
+        self.opened.require(good, f"{text!r} is no invocation number", at=at)
         return int(text)
 
 
@@ -245,11 +251,6 @@ def _names_of(data: dict[str, Any], bench: object) -> dict[str, str]:
     return names
 
 
-def _warm(bench: object) -> int | None:
-    warm = within(bench, "runDetails", "warmup")
-    return warm if isinstance(warm, int) and not isinstance(warm, bool) and warm > 0 else None
-
-
 _FULL = re.compile(r'^"?Full Results Table"?\s*$', re.MULTILINE)
 _HEADS = re.compile(r'^"?Benchmark"?,"?(?:Est\. )?Base ', re.MULTILINE)
 _RAW = re.compile(
@@ -257,8 +258,9 @@ _RAW = re.compile(
     r"(benchmark|reported_time|reported_sec|reported_nsec|ratio|rate|valid): (.*)$",
     re.MULTILINE,
 )
-_RAW_INVALID = re.compile(r"^spec\.cpu\w+\.(?:valid: 0|invalid: 1)\s*$", re.MULTILINE)
-_CSV_INVALID = re.compile(r"^\ufeff?valid,0\s*$", re.MULTILINE)
+_INVALID = re.compile(
+    r"^spec\.cpu\w+\.(?:valid: 0|invalid: 1)\s*$|^\ufeff?valid,0\s*$", re.MULTILINE
+)
 _CPU = re.compile(r'^"?CPU Name"?,"?([^"\n]+)|^spec\.cpu\w+\.hw_cpu(?:_name)?: (.+)$', re.MULTILINE)
 _LONGER = 1024**2  # notes may stand before the table
 _TUNINGS = ("Base", "Peak")
@@ -272,15 +274,11 @@ def knows_spec_cpu(opened: Opened) -> bool:
     """Tell by the table's title and headings, or by the keys of a raw file."""
     if opened.is_folder:
         return False
-    head = opened.head()
-    if _RAW.search(head):
+    start, longer = opened.head(), opened.data[:_LONGER]
+    if _RAW.search(start):
         return True
-    start = head if _FULL.search(head) else ""
-    if (
-        b"Full Results Table" in opened.data[:_LONGER]
-        or b".reported_time: " in opened.data[:_LONGER]
-    ):
-        start = opened.data[:_LONGER].decode("utf-8", errors="replace").replace("\r", "")
+    if b"Full Results Table" in longer or b".reported_time: " in longer:
+        start = longer.decode("utf-8", errors="replace").replace("\r", "")
     found = _FULL.search(start)
     return _RAW.search(start) is not None or (
         found is not None and _HEADS.search(start, found.end()) is not None
@@ -301,38 +299,36 @@ def read_spec_cpu(opened: Opened) -> ForeignFile:
         raise opened.fail("there is no run in the file", "is the report whole?")
     cpu = _CPU.search(text)
     return ForeignFile(
-        format="spec-cpu",
-        source=opened.source,
         cells=cells,
         variant_rule="the tuning (base or peak)",
-        losses=(
-            Caution("order-unknown", "the order of the runs is not in the report"),
-            Caution("no-sessions", "all runs stem from one occasion"),
+        losses=cautions_of(
+            {
+                "order-unknown": "the order of the runs is not in the report",
+                "no-sessions": "all runs stem from one occasion",
+            }
         ),
-        notes=tuple(_notes(text)),
+        notes=cautions_of(
+            {
+                "invalid-result": _INVALID.search(text) is not None
+                and "SPEC's tools marked this result as invalid",
+                "estimated-result": re.search(r"\bEst\. (?:Base|Peak) ", text) is not None
+                and "SPEC's tools marked these values as estimates: the run does not follow its "
+                "rules",
+            }
+        ),
         facts={} if cpu is None else {"cpu_model": (cpu[1] or cpu[2]).strip()},
     )
 
 
-def _notes(text: str) -> Iterator[Caution]:
-    if _CSV_INVALID.search(text) or _RAW_INVALID.search(text):
-        yield Caution("invalid-result", "SPEC's tools marked this result as invalid")
-    if re.search(r"\bEst\. (?:Base|Peak) ", text):
-        yield Caution(
-            "estimated-result",
-            "SPEC's tools marked these values as estimates: the run does not follow its rules",
-        )
-
-
 def _of_csv(opened: Opened, text: str) -> tuple[_Runs, dict[tuple[str, str], int]]:
-    place = _FULL.search(text)
-    if place is None:
+    table = _FULL.search(text)
+    if table is None:
         raise opened.fail("there is no Full Results Table", "use the CSV of runcpu")
-    before = text.count("\n", 0, place.start())
+    before = text.count("\n", 0, table.start())
     runs: _Runs = {}
     failed: dict[tuple[str, str], int] = {}
     order: Counter[str] = Counter()
-    for number, row in _table(opened, text[place.start() :], before):
+    for number, row in _table(opened, text[table.start() :], before):
         order[row["Benchmark"].strip()] += 1
         for tuning in _TUNINGS:
             time = row.get(f"{tuning} Run Time", "").strip()
@@ -344,12 +340,11 @@ def _of_csv(opened: Opened, text: str) -> tuple[_Runs, dict[tuple[str, str], int
                 failed[key] = failed.get(key, 0) + 1
                 continue
             found = runs.setdefault(key, {})
-            found.setdefault("time", []).append((time, f"{order[key[0]]}", f"{number}"))
+            place = (f"{order[key[0]]}", f"{number}")
+            found.setdefault("time", []).append((time, *place))
             for column in ("Ratio", "Rate"):
                 if value := row.get(f"{tuning} {column}", "").strip():
-                    found.setdefault(column.lower(), []).append(
-                        (value, f"{order[key[0]]}", f"{number}")
-                    )
+                    found.setdefault(column.lower(), []).append((value, *place))
     return runs, failed
 
 
@@ -357,22 +352,17 @@ def _table(opened: Opened, text: str, before: int) -> Iterator[tuple[int, dict[s
     """Give the rows of the first table by their headings, to its empty line, with their lines."""
     heads: list[str] = []
     reader = csv.reader(io.StringIO(text, newline="\n"))
-    try:
-        for row in reader:
-            line = before + reader.line_num
-            if not heads:
-                if row and row[0] == "Benchmark":
-                    heads = [cell.replace("Est. ", "") for cell in row]
-            elif not row or not row[0].strip() or "Selected Results Table" in row[0]:
-                return
-            elif len(row) < len(heads):
-                raise opened.fail("the line is cut off", "copy the file again", at=f"{line}")
-            else:
-                yield line, dict(zip(heads, row, strict=False))
-    except csv.Error as error:
-        raise opened.fail(f"it is no CSV: {error}", "is a quote open?",
-            at=f"{before + reader.line_num}",
-        ) from None  # fmt: skip
+    for row in opened.rows(reader, before=before):
+        line = before + reader.line_num
+        if not heads:
+            if row and row[0] == "Benchmark":
+                heads = [cell.replace("Est. ", "") for cell in row]
+        elif not row or not row[0].strip() or "Selected Results Table" in row[0]:
+            return
+        else:
+            whole = len(row) >= len(heads)
+            opened.require(whole, "the line is cut off", "copy the file again", at=f"{line}")
+            yield line, dict(zip(heads, row, strict=False))
 
 
 def _of_raw(text: str) -> tuple[_Runs, dict[tuple[str, str], int]]:
@@ -406,15 +396,12 @@ def _cells(
 ) -> Iterator[ForeignCell]:
     bench, tuning = key
     for metric, values in found.items():
-        shared: dict[str, Any] = (
-            {"unit": "s", "better": "lower"}
-            if metric == "time"
-            else {"unit": "score", "better": "higher"}
-        )
         yield ForeignCell(
             benchmark=bench,
             variant=tuning,
             metric=metric,
+            unit="s" if metric == "time" else "score",
+            better="lower" if metric == "time" else "higher",
             processes=tuple((opened.value(number_or_text(text), at),) for text, _, at in values),
             labels=tuple(run for _, run, _ in values),
             known=True,
@@ -422,5 +409,4 @@ def _cells(
             warmups=0,
             failed=failed,
             keys={"benchmark": bench, "tuning": tuning},
-            **shared,
         )

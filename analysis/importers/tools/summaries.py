@@ -64,20 +64,14 @@ def _kind(opened: Opened) -> str | None:
         return "github-action"
     data = opened.structure()
     if isinstance(data, list):
-        return "github-action" if _is_collected(data) else None
+        told = all(isinstance(one, dict) and one.keys() >= _COLUMNS for one in data)
+        return "github-action" if told and any("range" in one for one in data) else None
     if isinstance(data, dict):
-        return "k6" if _is_k6(data) else "bencher" if _is_bencher(data) else None
+        metrics = data.get("metrics")
+        if isinstance(metrics, dict) and ("root_group" in data or "iterations" in metrics):
+            return "k6"
+        return "bencher" if _is_bencher(data) else None
     return "k6" if _K6_PRINTED.search(head) else None
-
-
-def _is_collected(data: list[Any]) -> bool:
-    told = all(isinstance(one, dict) and one.keys() >= _COLUMNS for one in data)
-    return told and any("range" in one for one in data)
-
-
-def _is_k6(data: dict[str, Any]) -> bool:
-    metrics = data.get("metrics")
-    return isinstance(metrics, dict) and ("root_group" in data or "iterations" in metrics)
 
 
 def _is_bencher(data: dict[str, Any]) -> bool:

@@ -18,9 +18,8 @@ from xml.etree import ElementTree as ET
 from xml.parsers import expat
 
 from ...errors import FairtrialError
-from ...pages.model import Caution
 from ..opening import Opened, files_in, opened_in
-from ..parsing import ForeignCell, ForeignFile, in_base_unit, number_or_text
+from ..parsing import ForeignCell, ForeignFile, cautions_of, in_base_unit, number_or_text
 
 if TYPE_CHECKING:
     from ...record.run_numbers import Better
@@ -141,16 +140,13 @@ def read_benchexec(opened: Opened) -> ForeignFile:
             fix = "was the execution stopped? name the result file that benchexec wrote at its end"
         raise opened.fail(what, fix)
     return ForeignFile(
-        format="benchexec",
-        source=opened.source,
         cells=tuple(cells),
         variant_rule=rule,
-        losses=(
-            Caution(
-                "one-run",
-                "a file holds one run of each task: give the files of several executions, with "
-                "--variant tool to put them together",
-            ),
+        losses=cautions_of(
+            {
+                "one-run": "a file holds one run of each task: give the files of several "
+                "executions, with --variant tool to put them together"
+            }
         ),
         facts=facts,
     )
@@ -329,31 +325,22 @@ def read_phoronix(opened: Opened) -> ForeignFile:
     hardware = root.findtext("System/Hardware") or ""
     cpu = _CPU.search(hardware)
     return ForeignFile(
-        format="phoronix",
-        source=opened.source,
         cells=tuple(cells),
         variant_rule="the system's identifier",
-        losses=(
-            Caution("order-unknown", "the order of the runs is not in the file"),
-            Caution("no-sessions", "all runs of a system stem from one occasion"),
+        losses=cautions_of(
+            {
+                "order-unknown": "the order of the runs is not in the file",
+                "no-sessions": "all runs of a system stem from one occasion",
+            }
         ),
-        notes=(
-            Caution(
-                "runs-by-data",
-                "how many runs there are depends on the values (the suite repeats what differs): "
-                "intervals that take their number as planned are too narrow",
-            ),
-            *(
-                [
-                    Caution(
-                        "no-single-runs",
-                        "left out, for no single runs are kept of: "
-                        + ", ".join(list(dict.fromkeys(left))[:8]),
-                    )
-                ]
-                if left
-                else []
-            ),
+        notes=cautions_of(
+            {
+                "runs-by-data": "how many runs there are depends on the values (the suite repeats "
+                "what differs): intervals that take their number as planned are too narrow",
+                "no-single-runs": left != []
+                and "left out, for no single runs are kept of: "
+                + ", ".join(list(dict.fromkeys(left))[:8]),
+            }
         ),
         facts={"cpu_model": cpu[1].strip()} if cpu else {},
     )

@@ -9,7 +9,7 @@ import pytest
 
 from analysis.errors import AnalysisError, UsageError
 from analysis.importers.opening import Opened
-from analysis.importers.registry import tool_of
+from analysis.importers.registry import read_foreign, tool_of
 
 ROW = {"benchmark": "b", "variant": "v", "run": 1, "time_ms": 2.5, "ok": True}
 
@@ -19,8 +19,7 @@ def opened(data):
 
 
 def read(data):
-    found = opened(data)
-    return tool_of(found).read(found)
+    return read_foreign(opened(data))
 
 
 def as_json(*rows):
