@@ -19,9 +19,10 @@ PICTURE = ROOT / "docs" / "floors.svg"
 OPENED = ("harness", "analysis", "analysis.methods")  # their packages are rooms of their own
 GROUND = (
     "analysis.errors",
-    "analysis.faces",
+    "analysis.lazy_names",
     "analysis.registry",
     "analysis.version",
+    "analysis.words",
     "harness.errors",
 )
 ROW, BOX, GAP = 92, 46, 14

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from ..errors import StoreError
 from ..record.shapes import ShapeError, parse, shaped
-from ..record.words import shown
+from ..words import shown
 
 
 def executed_lines(campaign: Mapping[str, Any]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from ..errors import UsageError
-from ..record.words import PLACEHOLDER, placeholder_of
+from ..words import PLACEHOLDER, placeholder_of
 
 Kind = Literal["user", "host", "paths", "env"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

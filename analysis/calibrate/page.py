@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..pages import number_format as figures
 from ..pages.model import Cell, Page, Section, Sentence, Table, Value, columns_of, page_of, value_of
-from ..record.words import shorten
+from ..words import shorten
 from .result import METHODS, Certificate, MethodRate
 
 _NAME = 24  # columns for a benchmark's name

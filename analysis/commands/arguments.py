@@ -231,7 +231,7 @@ def number(text: str) -> float:
 
 def named(text: str) -> str:
     """Read a name, which trials store in its normal form (NFC)."""
-    from ..record.words import normal
+    from ..words import normal
 
     return normal(text)
 

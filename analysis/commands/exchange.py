@@ -104,11 +104,11 @@ def add_import(subparsers: Subparsers) -> None:
 def _import(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     import json
 
+    from ..data.opening import open_foreign
     from ..importers.gathering import gather
     from ..importers.importing import import_files
     from ..importers.inspection import inspect_files
     from ..importers.naming import Chosen
-    from ..importers.opening import open_foreign
     from ..importers.registry import read_foreign
 
     if args.output is None and not args.dry_run:

@@ -261,7 +261,7 @@ def _bar(err: TextIO) -> Iterator[Callable[[int, int, str], None] | None]:
         TimeRemainingColumn as Left,
     )
 
-    from ..record.words import shorten
+    from ..words import shorten
 
     columns = (
         BarColumn(bar_width=30),

@@ -141,11 +141,11 @@ def _trials_of(path: Path, decimal: Decimal | None) -> tuple[Sequence[Trial], Se
 
 
 def _of_table(args: argparse.Namespace, err: TextIO) -> Sources:
-    from ..importers.mixed_systems import read_mixed_table
+    from ..methods.variance_sources.mixed_table import read_mixed_table
     from ..methods.variance_sources.systems import sources_of_table
     from ..methods.variance_sources.systems_page import systems_figure, systems_said
-    from ..pages.as_text import progress_on
     from ..plots.drawing import check_picture, write_picture
+    from ..record.printer import progress_on
     from ..stats.arguments import stream
 
     _refuse(args, _OF_TRIALS, "is for trials", "leave it out")

@@ -110,7 +110,7 @@ def _study(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         if getattr(args, name) is not None and args.kind not in kinds:
             raise UsageError(f"--{name} is for 'study {' and '.join(kinds)}'", f"study {args.kind}")
     from ..importers.sources import read_one
-    from ..pages.as_text import progress_on
+    from ..record.printer import progress_on
     from ..stats.compiled import announcing
 
     with (

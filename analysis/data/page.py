@@ -6,7 +6,7 @@ import numpy as np
 
 from ..pages import number_format as figures
 from ..pages.model import Cell, Column, Page, Section, Sentence, Table, Value, page_of
-from ..record.words import shorten
+from ..words import shorten
 from .matrix import PerformanceMatrix
 from .trial import Trial
 

@@ -23,8 +23,8 @@ import numpy as np
 from ..errors import AnalysisError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution
-from ..record.words import shorten
 from ..stats.samples import read_only
+from ..words import shorten
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

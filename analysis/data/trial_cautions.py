@@ -14,7 +14,7 @@ from ..pages import number_format as figures
 from ..pages.model import Caution
 from ..record.shapes import opened, readable_rows
 from ..record.trial_files import CAMPAIGN, ENVIRONMENT, FINDINGS, IMPORT, MEASUREMENTS, Manifest
-from ..record.words import alike, shown
+from ..words import alike, shown
 from .columns import OUTCOMES
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ from ..pages.model import (
 )
 from ..pages.result import Result
 from ..record.fleet_progress import HostProgress, HostState, with_plans
-from ..record.words import shorten
 from ..stats.arguments import door
+from ..words import shorten
 from .examine import diagnose_trial
 
 

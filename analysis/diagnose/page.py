@@ -17,7 +17,7 @@ from ..pages.model import (
     page_of,
     value_of,
 )
-from ..record.words import shorten
+from ..words import shorten
 from .central_limit import DRAWS, ESTIMATES, CentralLimitCount, CentralLimitStudy, Draws
 from .estimators import ESTIMATORS, EstimatorRow, EstimatorSpread
 from .normality import NormalityRow, NormalityStudy

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..faces import hands_on
+from ..lazy_names import hands_on
 
 if TYPE_CHECKING:
     from .assembling import assemble as assemble

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from ..record.words import shorten, shown
+from ..words import shorten, shown
 
 __all__ = ["shortened", "shown"]
 

@@ -6,7 +6,7 @@ from signal import Signals
 from typing import TYPE_CHECKING
 
 from ..pages import number_format as figures
-from ..record.words import shown
+from ..words import shown
 
 if TYPE_CHECKING:
     from ..data.columns import FailedRun

@@ -14,9 +14,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from ..plots.palette import DARK, LIGHT, PRINT
-from ..record.words import shown
 from ..registry import shipped
 from ..version import VERSION
+from ..words import shown
 from .chapter import Chapter, html_of
 
 if TYPE_CHECKING:

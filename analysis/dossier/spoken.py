@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from ..record.words import shown
+from ..words import shown
 
 __all__ = ["Span", "name_html", "sentence_html", "spoken_html", "spoken_text"]
 

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ..data.opening import STDIN, readable
 from ..errors import UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution
-from ..record.words import shorten
+from ..words import shorten
 from .naming import (
     Chosen,
     Placed,
@@ -23,7 +24,6 @@ from .naming import (
     placed_cells,
     require_agreement,
 )
-from .opening import STDIN, readable
 
 if TYPE_CHECKING:
     from .parsing import ForeignFile

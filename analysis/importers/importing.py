@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..data.opening import readable
 from ..data.trial import read_trial
 from ..errors import AnalysisError, UsageError
 from ..pages import number_format as figures
@@ -30,7 +31,6 @@ from ..record.trial_files import (
 from ..version import VERSION
 from .inspection import inspect_files
 from .naming import Placed, Sitting, require_agreement
-from .opening import readable
 
 if TYPE_CHECKING:
     from .gathering import Gathered

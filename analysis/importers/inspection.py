@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ..pages import number_format as figures
 from ..pages.model import Column, Page, Section, Sentence, Table, Value, page_of
 from ..pages.result import Result
-from ..record.words import shorten
+from ..words import shorten
 
 if TYPE_CHECKING:
     from .gathering import Gathered

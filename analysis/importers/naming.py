@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..data.opening import STDIN, readable
 from ..errors import AnalysisError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution
-from .opening import STDIN, readable
 
 if TYPE_CHECKING:
     from ..record.run_numbers import Better

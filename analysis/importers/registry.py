@@ -16,9 +16,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple, cast
 
+from ..data.opening import Opened, trials_within
 from ..errors import AnalysisError, UsageError
 from ..registry import load
-from .opening import Opened, trials_within
 from .parsing import ForeignFile
 
 _STRANGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)

@@ -286,7 +286,7 @@ def _from_file(source: str, how: Reading) -> _Read:
     if how.metric is not None and not how.beside:
         raise UsageError("--metric is for trials; a file has one metric", source)
     from ..data.matrix_file import table_in
-    from .opening import open_foreign
+    from ..data.opening import open_foreign
 
     opened = open_foreign(source)
     try:

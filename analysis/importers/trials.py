@@ -21,7 +21,7 @@ from ..errors import FairtrialError, StoreError, UsageError
 from ..record.fleet import FLEET, Fleet, is_fleet, read_fleet, trial_place
 from ..record.manifest import read_manifest
 from ..record.trial_files import MANIFEST
-from ..record.words import normal
+from ..words import normal
 
 if TYPE_CHECKING:
     from ..data.levels import Unit
@@ -85,7 +85,7 @@ def is_foreign(path: Path) -> bool:
 def _is_foreign(path: str, _mtime: int, _size: int) -> bool:
     if os.path.lexists(os.path.join(path, MANIFEST)) or is_fleet(path):  # noqa: PTH118 - a trial; most sources are
         return False
-    from .opening import open_foreign  # no trial of ours needs the readers of foreign files
+    from ..data.opening import open_foreign  # no trial of ours needs the readers of foreign files
     from .registry import tool_of
 
     try:
@@ -177,10 +177,10 @@ def open_trial(
 
 def _imported(path: Path, better: Better | None, decimal: Decimal | None) -> Trial:
     """Read a foreign file as the trial that ``fairtrial import`` would make of it."""
+    from ..data.opening import open_foreign
     from .gathering import gather
     from .importing import import_files
     from .naming import Chosen
-    from .opening import open_foreign
     from .registry import read_foreign
 
     try:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ..record.words import shown
+from ..words import shown
 from .model import Block, Caution, Cell, Column, Page, Section, Table, Value, text_of
 
 _HEADINGS = ("table", "row", "column", "text", "value")

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from html import escape
 
-from ..record.words import shown
+from ..words import shown
 from .model import Block, Caution, Cell, Command, Figure, Page, Section, Sentence, Table, text_of
 
 _SIGNS = {

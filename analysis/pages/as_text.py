@@ -1,17 +1,15 @@
-"""Pages as plain text for a terminal, and how far a long computation is."""
+"""Pages as plain text for a terminal."""
 
 from __future__ import annotations
 
 import textwrap
-import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from .model import Block, Caution, Cell, Command, Figure, Page, Section, Sentence, Table, text_of
 
 if TYPE_CHECKING:
-    from ..record.printer import Printer
+    pass
 
 WIDTH = 96
 _MARGIN = "  "
@@ -115,37 +113,3 @@ def _cautions(cautions: Iterable[Caution], width: int) -> list[str]:
             break_on_hyphens=False,
         )
     return ["cautions", *lines] if lines else []
-
-
-_REDRAW_S = 0.5
-_PLAIN_S = 15.0
-_WIDTH = 24
-
-
-@contextmanager
-def progress_on(
-    screen: Printer, noun: str, *, bar: bool = False, plain: bool = True
-) -> Iterator[Callable[[int, int], None]]:
-    """Give what says how many of all are done; the moving line is gone at the end."""
-    began = said = time.monotonic()
-    moving = screen.isatty()
-
-    def report(done: int, total: int) -> None:
-        nonlocal said
-        now = time.monotonic()
-        if not (moving or plain) or now - said < (_REDRAW_S if moving else _PLAIN_S):
-            return
-        said = now
-        left = (now - began) / done * (total - done)
-        text = f"{done:,} of {total:,} {noun}, about {left:.0f} s left"
-        if moving and bar:
-            full = _WIDTH * done // total
-            text = f"[{'#' * full}{'.' * (_WIDTH - full)}] {text}"
-        screen.paint(f"\r\x1b[K{text}" if moving else f"{text}\n")
-        screen.flush()
-
-    try:
-        yield report
-    finally:
-        if moving:
-            screen.paint("\r\x1b[K")

@@ -20,7 +20,7 @@ from ..pages.model import (
     page_of,
     value_of,
 )
-from ..record.words import shorten
+from ..words import shorten
 from .goal import TrialCosts
 from .log_interval import width_text
 from .result import (

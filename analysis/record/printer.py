@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from typing import TextIO, cast
 
 from ..errors import StoreError
@@ -98,3 +99,37 @@ class Printer:
 def printer_on(stream: object) -> Printer:
     """Give the printer that a stream is, or one on it."""
     return stream if isinstance(stream, Printer) else Printer(cast("TextIO", stream))
+
+
+_REDRAW_S = 0.5
+_PLAIN_S = 15.0
+_WIDTH = 24
+
+
+@contextlib.contextmanager
+def progress_on(
+    screen: Printer, noun: str, *, bar: bool = False, plain: bool = True
+) -> Iterator[Callable[[int, int], None]]:
+    """Give what says how many of all are done; the moving line is gone at the end."""
+    began = said = time.monotonic()
+    moving = screen.isatty()
+
+    def report(done: int, total: int) -> None:
+        nonlocal said
+        now = time.monotonic()
+        if not (moving or plain) or now - said < (_REDRAW_S if moving else _PLAIN_S):
+            return
+        said = now
+        left = (now - began) / done * (total - done)
+        text = f"{done:,} of {total:,} {noun}, about {left:.0f} s left"
+        if moving and bar:
+            full = _WIDTH * done // total
+            text = f"[{'#' * full}{'.' * (_WIDTH - full)}] {text}"
+        screen.paint(f"\r\x1b[K{text}" if moving else f"{text}\n")
+        screen.flush()
+
+    try:
+        yield report
+    finally:
+        if moving:
+            screen.paint("\r\x1b[K")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ..methods.multilevel.page import looks_text
 from ..pages import number_format as figures
 from ..pages.model import Page, Section, Sentence, Table, columns_of, page_of, value_of
-from ..record.words import shorten
+from ..words import shorten
 from .gate import Gate, GatedCandidate, GateLine, Outcome
 
 SAID: dict[Outcome, str] = {"passed": "ruled out", "proven": "proven", "undecided": "undecided"}

@@ -23,7 +23,7 @@ from ..pages.model import (
     page_of,
     value_of,
 )
-from ..record.words import shorten
+from ..words import shorten
 from .page_table import single
 from .result import Verdict
 

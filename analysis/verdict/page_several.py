@@ -12,7 +12,7 @@ from ..methods.multilevel.page import level_text
 from ..methods.multilevel.result import Line, Multilevel
 from ..pages import number_format as figures
 from ..pages.model import Cell, Column, Sentence, Table, Value, columns_of, text_of
-from ..record.words import shorten
+from ..words import shorten
 from .page_table import chosen, hpt_text, interval_text, ratio_text, speedup, word
 from .result import CandidateVerdict, Verdict
 

@@ -12,7 +12,7 @@ from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ..pages import number_format as figures
 from ..pages.model import Cell, Column, Section, Sentence, Table, Value, text_of, value_of
 from ..pages.number_format import said
-from ..record.words import shorten
+from ..words import shorten
 
 if TYPE_CHECKING:
     from .result import CandidateVerdict, HptBound, Verdict

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from ..pages.model import Section, Sentence, Table, columns_of
-from ..record.words import shorten
+from ..words import shorten
 
 if TYPE_CHECKING:
     from ..methods.hpt.result import HptResult

@@ -19,7 +19,7 @@ from ..pages.model import (
     page_of,
 )
 from ..pages.number_format import Word, said
-from ..record.words import shorten
+from ..words import shorten
 from .ranking import BestOf, PairLine, Ranking
 
 if TYPE_CHECKING:

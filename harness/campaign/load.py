@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analysis.errors import UsageError
-from analysis.record.words import normal
 from analysis.registry import shipped
+from analysis.words import normal
 
 from ..errors import CampaignError, Problem
 from .defaults import OwnDefaults, Table, todays_defaults

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.record.run_numbers import METRIC_NUMBERS
 from analysis.record.trial_files import ENERGY_METRICS
-from analysis.record.words import alike
+from analysis.words import alike
 
 from ..meters.counter_events import EVENTS, RawEventError, parse_raw
 from .cells import MAX_CELLS, CellMaker, Entry, entries

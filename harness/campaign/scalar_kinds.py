@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from analysis.record.words import normal
 from analysis.registry import shipped
+from analysis.words import normal
 
 from .yaml_reader import Location, Plain, quote
 

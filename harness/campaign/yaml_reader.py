@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from analysis.record.words import normal
+from analysis.words import normal
 
 from ..errors import CampaignError, Problem
 

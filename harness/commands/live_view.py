@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from analysis.record.printer import printer_on
 from analysis.record.trial_files import Finding, PlannedRun, SessionEnd
-from analysis.record.words import shorten
+from analysis.words import shorten
 
 from ..errors import about, clock, duration, size, wrapped
 from ..host.checks import CHECK_NAMES

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from analysis.record.words import shown
+from analysis.words import shown
 
 from ..errors import LaunchError, about, counted, size
 from ..host.executables import sha256_file

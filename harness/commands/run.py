@@ -99,7 +99,7 @@ campaign.yaml --resume --sessions +2   append two sessions to the newest trial
 
 def _name(text: str) -> str:
     """Read names, which trials store in their normal form (NFC)."""
-    from analysis.record.words import normal
+    from analysis.words import normal
 
     return normal(text)
 

@@ -29,7 +29,7 @@ from analysis.record.trial_files import (
     SessionEnd,
     StopRule,
 )
-from analysis.record.words import shorten
+from analysis.words import shorten
 
 from ..errors import clock, counted, duration, moment
 from .ending import command_to_continue, way_on_of

@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from analysis.importers.opening import open_foreign
+from analysis.data.opening import open_foreign
 from analysis.importers.registry import read_foreign
 
 LIMIT_GO, LIMIT_CSV, LIMIT_PARQUET_S, LIMIT_MB = 5.0, 2.0, 0.5, 1000.0
@@ -32,7 +32,7 @@ _PAIR = re.compile(r"(\S+)\s+(\S+)")
 _PEAK = """
 import sys
 from pathlib import Path
-from analysis.importers.opening import open_foreign
+from analysis.data.opening import open_foreign
 from analysis.importers.registry import read_foreign
 read_foreign(open_foreign(sys.argv[1]))
 # ru_maxrss would count the process that started this one

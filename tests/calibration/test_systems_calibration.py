@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from analysis.importers.mixed_systems import mixed_table
 from analysis.methods.variance_sources.held_out import (
     grouped_folds,
     hold_out,
     one_thread,
     random_folds,
 )
+from analysis.methods.variance_sources.mixed_table import mixed_table
 from analysis.methods.variance_sources.predictions import agreement
 from analysis.methods.variance_sources.systems_table import Design
 

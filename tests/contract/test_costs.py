@@ -36,7 +36,7 @@ TALLY_READ = '''"""The files of a tally that never was: ``tally:`` and seconds b
 
 from __future__ import annotations
 
-from analysis.importers.opening import Opened
+from analysis.data.opening import Opened
 from analysis.importers.parsing import ForeignCell, ForeignFile
 
 

@@ -46,7 +46,7 @@ def said_and_handed_on() -> tuple[dict[str, set[str]], dict[str, set[str]]]:
     """Give what the face of the judge says to a type checker, and what it hands on at run time."""
     said: dict[str, set[str]] = {}
     for node in ast.walk(ast.parse((ROOT / "analysis/__init__.py").read_text())):
-        if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module != "faces":
+        if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module != "lazy_names":
             said.setdefault(node.module or "", set()).update(alias.name for alias in node.names)
     return said, {home: set(names.split()) for home, names in vars(analysis)["_ROOMS"].items()}
 
@@ -169,7 +169,7 @@ def test_help_imports_the_command_line_and_nothing_behind_it():
     )
     loaded = set(done.stdout.splitlines()[-1].split())
     ours = {name for name in loaded if name.partition(".")[0] in {"harness", "analysis"}}
-    floor = {"errors", "faces", "record", "record.printer", "registry", "version"}
+    floor = {"errors", "lazy_names", "record", "record.printer", "registry", "version"}
     assert ours == {"harness", "harness.cli", "analysis", *(f"analysis.{name}" for name in floor)}
     assert not {"numpy", "yaml", "rich", "psutil", "json", "joblib"} & loaded
 

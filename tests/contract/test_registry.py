@@ -32,7 +32,7 @@ BESIDE = {
 }
 IMPORTING = {
     REGISTRY: "`load`",
-    "analysis/faces.py": "the public names",
+    "analysis/lazy_names.py": "the public names",
 }
 
 

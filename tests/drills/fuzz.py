@@ -34,13 +34,13 @@ from mutants import damaged, damaged_numbers
 from seeds import CAMPAIGNS, CONFIGS, MATRICES, SYSTEMS, seed_trial
 
 from analysis.data.matrix import PerformanceMatrix
+from analysis.data.opening import open_foreign
 from analysis.data.trial import read_trial
 from analysis.errors import FairtrialError
 from analysis.importers.gathering import gather
 from analysis.importers.importing import import_files
 from analysis.importers.inspection import inspect_files
 from analysis.importers.naming import Chosen
-from analysis.importers.opening import open_foreign
 from analysis.importers.registry import TOOLS, tool_of
 from analysis.importers.sources import Reading, read_sources
 from analysis.importers.systems_table import read_systems

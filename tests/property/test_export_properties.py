@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
+from analysis.data.opening import Opened
 from analysis.data.trial import read_trial
 from analysis.errors import UsageError
 from analysis.importers.exports.export_data import Leaving, Metric, Run, Sample, leaving_trial
@@ -26,7 +27,6 @@ from analysis.importers.exports.targets import TARGETS
 from analysis.importers.gathering import gather
 from analysis.importers.importing import import_files
 from analysis.importers.naming import Chosen
-from analysis.importers.opening import Opened
 from analysis.importers.registry import tool_of
 
 READ_BACK = tuple(one.name for one in TARGETS)

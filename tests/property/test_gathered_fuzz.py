@@ -14,6 +14,7 @@ from random import Random
 import foreign_seeds
 import mutants
 
+from analysis.data.opening import open_foreign
 from analysis.data.trial import read_trial
 from analysis.errors import FairtrialError
 from analysis.importers.exports.export_data import leaving_trial
@@ -22,7 +23,6 @@ from analysis.importers.gathering import gather
 from analysis.importers.importing import import_files
 from analysis.importers.inspection import inspect_files
 from analysis.importers.naming import Chosen
-from analysis.importers.opening import open_foreign
 from analysis.importers.registry import read_foreign
 
 

@@ -18,7 +18,7 @@ from markdown_it import MarkdownIt
 from analysis.pages import as_csv, as_markup as as_latex, as_markup as as_markdown
 from analysis.pages.as_markup import escaped
 from analysis.pages.model import Caution, Column, Command, Page, Section, Sentence, Table, Value
-from analysis.record.words import shown
+from analysis.words import shown
 
 HOSTILE = st.sampled_from(
     list("|_$%\\&#{}~^<>`*[]()!@\"'-+=:.,/ \n\r\t\0\x1b\u202e\u2028\ud800a1é中…×")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
-from analysis.importers.mixed_systems import mixed_table
 from analysis.methods.variance_sources.held_out import (
     grouped_folds,
     grouped_part,
     random_folds,
     random_part,
 )
+from analysis.methods.variance_sources.mixed_table import mixed_table
 from analysis.methods.variance_sources.systems_table import MOST_LEVELS, Design
 
 FAMILIES = st.lists(st.integers(0, 30), min_size=4, max_size=200).map(

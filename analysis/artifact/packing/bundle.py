@@ -28,7 +28,7 @@ from ...pages.model import (
     page_of,
 )
 from ...pages.result import Result, plain
-from ...record.words import shorten
+from ...words import shorten
 from ..archive import MOST_BYTES, MOST_ENTRIES, Weighed, write_archive
 from ..claims import Claim, StoredClaim, claims_text, coarse_words, is_coarse, read_claims, said_of
 from ..recomputing import Commands, passing_folder

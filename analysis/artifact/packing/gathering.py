@@ -30,7 +30,7 @@ from ...record.trial_files import (
     RESOLVED,
     Manifest,
 )
-from ...record.words import normal
+from ...words import normal
 from ..contents import FLEET_PLACE, BundleSource, Missing
 from ..zip_directory import TakenNames, fault_of_name
 

@@ -21,7 +21,7 @@ from ...pages.model import (
     Value,
     page_of,
 )
-from ...record.words import shorten, shown
+from ...words import shorten, shown
 from .rerun import Rerun, RerunTrial
 from .result import ClaimCheck, Recomputation, Reproduction
 

@@ -24,8 +24,8 @@ from ...errors import FairtrialError
 from ...pages.model import Caution
 from ...record.fleet import is_fleet
 from ...record.manifest import read_manifest
-from ...record.words import shorten, shown
 from ...version import VERSION
+from ...words import shorten, shown
 from ..archive import MOST_BYTES, MOST_ENTRIES, Archive, open_archive
 from ..claims import (
     StoredClaim,

@@ -13,10 +13,10 @@ from ...errors import AnalysisError
 from ...pages import as_markup as as_html
 from ...pages.model import Caution, page_of
 from ...pages.result import Result
-from ...record.words import shown
 from ...verdict.comparison.comparing import compare_trials
 from ...verdict.comparison.effects import overall
 from ...verdict.judging import judge
+from ...words import shown
 
 if TYPE_CHECKING:
     from ...verdict.comparison.result import TrialComparison

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...pages import number_format as figures
 from ...pages.model import Value
-from ...record.words import shown
+from ...words import shown
 from .result import Alone, Name
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from ...pages import number_format as figures
 from ...pages.model import Value
 from ...pages.number_format import said
 from ...record.trial_files import RESOLVED
-from ...record.words import shorten, shown
 from ...verdict.page import amount_on_hosts
+from ...words import shorten, shown
 from ..fleet import level_of, standing_of
 from ..names import shortened
 from ..written import column_of, written

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ...record.words import shown
+from ...words import shown
 from ..names import shortened
 from .result import Doubt
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ...methods.multilevel.page import needed_text, reason_text
 from ...methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ...pages.number_format import said
-from ...record.words import shorten
+from ...words import shorten
 from ..names import shortened
 from ..written import column_of, written
 from .result import Paragraph, Span

@@ -6,7 +6,7 @@ from functools import partial
 
 from markupsafe import Markup
 
-from ...record.words import shown
+from ...words import shown
 from ..chapter import html_of
 from ..shell import template
 from . import drawing

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from ...pages import number_format as figures
 from ...pages.model import Value
-from ...record.words import shown
 from ...verdict.judging import judge_alone
 from ...verdict.page import heading
 from ...verdict.page_table import advice, word
+from ...words import shown
 from ..written import column_of, written
 from .result import Against, Brief, Mean, Row
 

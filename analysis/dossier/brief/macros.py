@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ...pages.as_markup import escaped
-from ...record.words import shown
+from ...words import shown
 
 if TYPE_CHECKING:
     from ...pages.model import Value

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...pages.model import Cell, Column, Section, Sentence, Table, Value
-from ...record.words import shorten, shown
+from ...words import shorten, shown
 from ..names import shortened
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from ...data.host_record import (
 )
 from ...data.protocol import pinned_cpus, settings_of
 from ...pages import number_format as figures
-from ...record.words import shorten, shown
+from ...words import shorten, shown
 
 if TYPE_CHECKING:
     from ...data.trial import Trial

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ...data.protocol import read_excerpt
 from ...pages import number_format as figures
 from ...pages.model import Value
-from ...record.words import shown
+from ...words import shown
 from ..names import shortened
 from ..outcome import outcome_words
 from .result import Failed

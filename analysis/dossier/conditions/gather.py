@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...data.protocol import campaign_text
 from ...pages import number_format as figures
 from ...record.environment_changes import diff
-from ...record.words import shown
+from ...words import shown
 from ..fleet import level_of
 from .facts import UNKNOWN, Source, facts_of, recorded, source_of
 from .failures import failures_of

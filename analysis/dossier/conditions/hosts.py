@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from ...data.protocol import campaign_text
 from ...pages.model import Value
-from ...record.words import shorten, shown
 from ...verdict.page import amount_on_hosts
+from ...words import shorten, shown
 from ..fleet import first_host
 from .failures import failures_of
 from .result import Conditions, Fact, Host

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from ...record.words import shorten
+from ...words import shorten
 from ..chapter import html_of
 from ..shell import template
 from ..table_markup import table_html

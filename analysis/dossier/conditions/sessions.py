@@ -10,7 +10,7 @@ import numpy as np
 from ...data.host_record import HostNote, without_homes
 from ...diagnose.wording import in_sessions
 from ...pages.model import Cell, Value
-from ...record.words import shorten, shown
+from ...words import shorten, shown
 from .facts import UNKNOWN, Source, named, said
 from .result import Answer, Row
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...faces import hands_on
+from ...lazy_names import hands_on
 
 if TYPE_CHECKING:
     from .files import write_all as write_all, write_drawing as write_drawing

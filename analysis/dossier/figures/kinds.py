@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ...errors import UsageError
-from ...record.words import shown
 from ...registry import load
+from ...words import shown
 
 if TYPE_CHECKING:
     from ...methods.biplot.fit import Biplot

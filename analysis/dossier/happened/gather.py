@@ -13,7 +13,7 @@ from ...diagnose.examine import diagnose_trial
 from ...errors import AnalysisError, UsageError
 from ...pages import number_format as figures
 from ...pages.model import Value
-from ...record.words import shown
+from ...words import shown
 from ..fleet import hosts_of, level_of
 from .axis import change_scale
 from .clock import clock_of

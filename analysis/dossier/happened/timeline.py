@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...pages import number_format as figures
 from ...pages.model import Value
 from ...plots.scale import Scale, read_out
-from ...record.words import shown
+from ...words import shown
 from ..names import shortened
 from ..outcome import brief_outcome
 from .axis import apart, change, change_marks, duration, panel_places, time_marks

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from ...plots.scale import Scale
 from ...plots.spaced import spaced_ticks
 from ...plots.svg import curve, label, line, plot, stroke
-from ...record.words import shown
+from ...words import shown
 
 if TYPE_CHECKING:
     from .evidence import Histogram

@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 from ...methods.hpt.html_page import reliability_plot
 from ...pages.model import Cell, Table, Value
 from ...plots.palette import style_of
-from ...record.words import shown
+from ...words import shown
 from ..chapter import html_of
 from ..names import shortened
 from ..shell import template

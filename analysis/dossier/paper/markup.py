@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ...record.words import shown
+from ...words import shown
 from ..chapter import html_of
 from ..shell import template
 from ..spoken import sentence_html, spoken_html

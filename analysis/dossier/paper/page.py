@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...pages.model import Column, Command, Section, Sentence, Table
-from ...record.words import shown
+from ...words import shown
 from ..chapter import sections_of
 from ..spoken import spoken_text
 from .result import Fact, Paper

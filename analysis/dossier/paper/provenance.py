@@ -17,8 +17,8 @@ from ...importers.trials import trial_and_variant
 from ...record.fleet import FLEET, Fleet, read_fleet
 from ...record.manifest import read_manifest
 from ...record.trial_files import CAMPAIGN, ENVIRONMENT, MANIFEST, MEASUREMENTS, PLAN, RESOLVED
-from ...record.words import shown
 from ...version import VERSION
+from ...words import shown
 from ..fleet import first_host, level_of
 from .result import Fact
 

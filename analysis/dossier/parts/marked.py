@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 from markupsafe import Markup
 
 from ... import plots
-from ...record.words import shorten, shown
+from ...words import shorten, shown
 
 if TYPE_CHECKING:
     from .drawings import (

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from markupsafe import Markup
 
-from ...record.words import shorten, shown
+from ...words import shorten, shown
 from ..chapter import html_of
 from ..names import shortened
 from ..shell import template

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...pages.model import Block, Cell, Column, Section, Sentence, Table, Value
-from ...record.words import shown
+from ...words import shown
 from ..chapter import sections_of
 from .result import Part, Parts, VariantRuns
 

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from ...pages import number_format as figures
-from ...record.words import shorten, shown
 from ...stats.multiplicity import adjusted
+from ...words import shorten, shown
 from .result import Against, Remark, VariantRuns
 
 if TYPE_CHECKING:

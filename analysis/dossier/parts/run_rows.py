@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...pages import number_format as figures
 from ...plots.labels import text_width
 from ...plots.scale import Scale, quantity_ticks, read_out
-from ...record.words import shorten, shown
+from ...words import shorten, shown
 from ..names import shortened
 from .axes import row_scales, upright_labels
 from .curves import Modes, densities, peak

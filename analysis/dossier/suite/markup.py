@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from ...record.words import shown
+from ...words import shown
 from ..chapter import html_of
 from ..names import shortened
 from ..shell import template

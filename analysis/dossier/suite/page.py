@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...pages.model import Cell, Column, Command, Section, Sentence, Table, Value
-from ...record.words import shown
+from ...words import shown
 from ..chapter import sections_of
 from ..spoken import spoken_text
 from .result import FiveNumbers, Plane, Ranks, Suite

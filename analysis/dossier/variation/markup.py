@@ -8,7 +8,7 @@ from dataclasses import replace
 from markupsafe import Markup
 
 from ...pages.model import Block, Command, Section, Sentence, Table, Value
-from ...record.words import shown
+from ...words import shown
 from ..chapter import html_of
 from ..table_markup import table_html
 from .page import told

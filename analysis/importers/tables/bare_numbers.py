@@ -14,10 +14,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from ...data.opening import Opened, open_foreign
 from ...data.text_table import Dress, TextTable, read_text
 from ...errors import AnalysisError
 from ...pages.model import Caution
-from ..opening import Opened, open_foreign
 from ..parsing import ForeignCell, ForeignFile, cautions_of
 
 _LOOKED_AT = 20  # lines

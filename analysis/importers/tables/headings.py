@@ -12,8 +12,8 @@ from ...pages import number_format as figures
 from ..parsing import SIZES, TIMES, in_base_unit
 
 if TYPE_CHECKING:
+    from ...data.opening import Opened
     from ...record.run_numbers import Better
-    from ..opening import Opened
 
 _NAMES: dict[str, tuple[str, ...]] = {
     "benchmark": ("benchmark", "bench", "test", "workload", "program", "task", "name"),

@@ -24,8 +24,8 @@ from .headings import Mapping, is_long, long_mapping
 from .long_table import Coded, LongTable, all_numbers, float_of, long_file, role_places
 
 if TYPE_CHECKING:
+    from ...data.opening import Opened
     from ...errors import AnalysisError
-    from ..opening import Opened
 
 _NEWLINE = "\n"
 _SEPARATORS = ",;\t|"

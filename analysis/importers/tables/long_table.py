@@ -24,8 +24,8 @@ from .headings import (
 )
 
 if TYPE_CHECKING:
+    from ...data.opening import Opened
     from ...record.run_numbers import Better
-    from ..opening import Opened
 
 _Whole = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 _Real = np.ndarray[Any, np.dtype[np.float64]]

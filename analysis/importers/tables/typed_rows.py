@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from typing import Any
 
 import numpy as np
 
-from ...errors import UsageError
-from ..opening import Opened, most_of
+from ...data.opening import Opened, most_of
 from ..parsing import ForeignFile
 from .headings import is_long, long_mapping
 from .long_table import Coded, LongTable, all_numbers, float_of, long_file, role_places
@@ -192,24 +190,6 @@ _TABLE = 1_000_000  # numbers up to here are looked up, not sorted
 _Whole = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 
 
-@contextmanager
-def parquet_of(opened: Opened) -> Iterator[Callable[..., Any]]:
-    """Give what opens the file as pyarrow's, where pyarrow is; what it says of a damaged one is told."""
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise UsageError(
-            "a Parquet file needs the library pyarrow, which is not installed",
-            opened.source,
-            "pip install 'fairtrial[parquet]'",
-        ) from None
-    try:
-        yield lambda **how: parquet.ParquetFile(io.BytesIO(opened.data), **how)
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
-        raise opened.fail(f"it is no Parquet file: {error}", "copy the file again") from None
-
-
 def knows_parquet(opened: Opened) -> bool:
     """Tell by the first bytes."""
     return opened.data.startswith(_PARQUET_MAGIC)
@@ -217,7 +197,7 @@ def knows_parquet(opened: Opened) -> bool:
 
 def read_parquet(opened: Opened) -> ForeignFile:
     """Give a cell for each benchmark, variant, session and metric."""
-    with parquet_of(opened) as parquet_file:
+    with opened.parquet() as parquet_file:
         import pyarrow
 
         whole = parquet_file()

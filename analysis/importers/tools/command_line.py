@@ -34,8 +34,8 @@ from ..parsing import (
 )
 
 if TYPE_CHECKING:
+    from ...data.opening import Opened
     from ...record.run_numbers import Better
-    from ..opening import Opened
 
 _SUMMARY = re.compile(
     r"^command,(?:\w+,)*?(?:\w+_)?mean,"  # CSV

@@ -40,8 +40,8 @@ from ..parsing import (
 )
 
 if TYPE_CHECKING:
+    from ...data.opening import Opened
     from ...record.run_numbers import Better
-    from ..opening import Opened
 
 # the library's own line of headings, or that of its JSON as a table
 _CSV = re.compile(

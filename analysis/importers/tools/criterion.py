@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..opening import Opened, files_in, open_foreign, opened_in
+from ...data.opening import Opened, files_in, open_foreign, opened_in
 from ..parsing import ForeignCell, ForeignFile, cautions_of, in_base_unit, one_process
 
 _SAMPLE, _NAMES, _BINARY = "sample.json", "benchmark.json", ".cbor"

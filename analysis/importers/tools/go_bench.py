@@ -24,8 +24,8 @@ from ...pages import number_format as figures
 from ..parsing import TIMES, ForeignCell, ForeignFile, cautions_of, one_process
 
 if TYPE_CHECKING:
+    from ...data.opening import Opened
     from ...record.run_numbers import Better
-    from ..opening import Opened
 
 _GROUPED = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?|[0-9]+,[0-9]+")
 _NUMBER = re.compile(r"[-+]?(?:[0-9][0-9_]*\.?[0-9]*(?:[eE][-+]?[0-9]+)?|NaN|Inf)$")

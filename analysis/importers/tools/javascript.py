@@ -28,7 +28,7 @@ from ..parsing import (
 )
 
 if TYPE_CHECKING:
-    from ..opening import Opened
+    from ...data.opening import Opened
 
 _MITATA, _BENCHMARKJS, _TINYBENCH, _VITEST = "mitata", "Benchmark.js", "tinybench", "Vitest"
 _FACTORS = {_MITATA: 1e-9, _BENCHMARKJS: 1.0, _TINYBENCH: 1e-3, _VITEST: 1e-3}

@@ -34,7 +34,7 @@ from ..parsing import (
 )
 
 if TYPE_CHECKING:
-    from ..opening import Opened
+    from ...data.opening import Opened
 
 _NS = 1e-9
 _JULIA_FIX = "save the results of run(...) as they are, not their median or minimum"

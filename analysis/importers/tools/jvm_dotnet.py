@@ -39,8 +39,8 @@ from ..parsing import (
 )
 
 if TYPE_CHECKING:
+    from ...data.opening import Opened
     from ...record.run_numbers import Better
-    from ..opening import Opened
 
 _MODES: Mapping[str, tuple[str, Better]] = {
     "thrpt": ("throughput", "higher"),

@@ -26,10 +26,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...data.opening import Opened, files_in, open_foreign, opened_in
 from ...errors import FairtrialError
 from ...pages import number_format as figures
 from ...pages.model import Caution
-from ..opening import Opened, files_in, open_foreign, opened_in
 from ..parsing import (
     ForeignCell,
     ForeignFile,

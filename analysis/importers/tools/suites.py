@@ -32,7 +32,7 @@ from ..parsing import (
 )
 
 if TYPE_CHECKING:
-    from ..opening import Opened
+    from ...data.opening import Opened
 
 _NAMES = (
     "benchmark", "executor", "suite", "extraArgs", "cores", "inputSize", "varValue", "tag",

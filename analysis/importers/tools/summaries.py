@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..parsing import ForeignFile
 
 if TYPE_CHECKING:
-    from ..opening import Opened
+    from ...data.opening import Opened
 
 _LOAD = (
     "execute it several times, by 'fairtrial run' with a metric parsed from its output, or give a "

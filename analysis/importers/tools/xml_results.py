@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 from xml.parsers import expat
 
+from ...data.opening import Opened, files_in, opened_in
 from ...errors import FairtrialError
-from ..opening import Opened, files_in, opened_in
 from ..parsing import ForeignCell, ForeignFile, cautions_of, in_base_unit, number_or_text
 
 if TYPE_CHECKING:

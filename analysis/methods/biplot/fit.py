@@ -27,9 +27,9 @@ from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...pages import number_format as figures
 from ...pages.model import Caution
 from ...pages.result import Result
-from ...record.words import shorten
 from ...stats.arguments import door, numbers
 from ...stats.samples import Array, Flags, read_only
+from ...words import shorten
 
 Scale = Literal["log", "covariance", "correlation"]
 

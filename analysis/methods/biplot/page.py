@@ -24,8 +24,8 @@ from ...pages.model import (
 )
 from ...plots.drawing import INK, PALE, Sheet, look
 from ...plots.palette import COLOURS
-from ...record.words import shorten, shown
 from ...stats.samples import Array
+from ...words import shorten, shown
 from .fit import SCALES, Biplot
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from ...plots.palette import DARK, LIGHT, PRINT
 from ...plots.scale import Scale, ratio_scale
 from ...plots.spaced import spaced_ticks
 from ...plots.svg import band, curve, dot, label, line, plot, stroke
-from ...record.words import shorten, shown
 from ...registry import shipped
 from ...version import VERSION
+from ...words import shorten, shown
 from .page import hpt_pvalues
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...pages import number_format as figures
 from ...pages.model import Column, Page, Section, Sentence, Table, Value, page_of
 from ...pages.number_format import said
-from ...record.words import shorten
+from ...words import shorten
 from .report import HptContext, HptReport
 from .result import HptResult
 from .speedup import HptSpeedup

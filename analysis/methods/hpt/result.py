@@ -11,8 +11,8 @@ from ...pages import number_format as figures
 from ...pages.model import Caution
 from ...pages.number_format import Word, said, word_of
 from ...pages.result import Result
-from ...record.words import shorten
 from ...stats.ranks import TIE_TOLERANCE, smallest_rank_sum_pvalue
+from ...words import shorten
 
 if TYPE_CHECKING:
     from ...data.pair import Match

@@ -16,8 +16,8 @@ from ...plots.drawing import INK, PALE, look
 from ...plots.palette import COLOURS, DASHES
 from ...plots.paper import density_axis, quantity_axis
 from ...plots.scale import Scale
-from ...record.words import shorten, shown
 from ...stats.samples import Array
+from ...words import shorten, shown
 from .model import BIC_MARGIN, Mixture
 from .result import MixtureCell, MixtureContest, MixturePair, MixtureReport
 

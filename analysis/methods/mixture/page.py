@@ -20,7 +20,7 @@ from ...pages.model import (
     Value,
     page_of,
 )
-from ...record.words import shorten
+from ...words import shorten
 from .benchmark_page import (
     DIGITS,
     cell_section,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from ...pages import number_format as figures
 from ...pages.model import Cell, Column, Page, Section, Sentence, Table, Value, page_of
 from ...pages.number_format import said
-from ...record.words import shorten
+from ...words import shorten
 from .result import BenchmarkLine, Line, MoreSessions, Multilevel
 
 if TYPE_CHECKING:

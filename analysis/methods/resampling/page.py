@@ -25,7 +25,7 @@ from ...plots.drawing import INK, PALE, look
 from ...plots.palette import COLOURS, DASHES
 from ...plots.paper import density_axis, quantity_axis
 from ...plots.scale import Scale
-from ...record.words import shorten, shown
+from ...words import shorten, shown
 from .report import ResamplingReport
 from .result import (
     BootstrapInterval,

@@ -12,8 +12,8 @@ import numpy as np
 from ...pages import number_format as figures
 from ...pages.number_format import Word, said
 from ...pages.result import Result, plain
-from ...record.words import shorten
 from ...stats.samples import Array, read_only
+from ...words import shorten
 
 if TYPE_CHECKING:
     from ...data.pair import Centre, Mean

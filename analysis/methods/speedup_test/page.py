@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...pages import number_format as figures
 from ...pages.model import Column, Page, Section, Sentence, Table, Value, page_of
-from ...record.words import shorten
+from ...words import shorten
 from .result import (
     CENTRES,
     F_TEST,

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from ...pages import number_format as figures
 from ...pages.model import Block, Cell, Column, Page, Section, Sentence, Table, Value, page_of
-from ...record.words import shorten
+from ...words import shorten
 from .covariates import AS_LEVELS, spoken
 from .result import ELSEWHERE, Component, Factor, Mode, Source, Sources
 from .systems_page import system_sections as systems

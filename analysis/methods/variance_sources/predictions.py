@@ -30,7 +30,7 @@ from .held_out import Booster, HeldOut, one_thread
 from .result import Agreement, Dependence, DependencePoint, Importance
 
 if TYPE_CHECKING:
-    from ...importers.mixed_systems import TableColumn
+    from .mixed_table import TableColumn
     from .systems_table import Design
 
 

@@ -21,13 +21,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import AnalysisError, InsufficientDataError, UsageError
-from ...importers.mixed_systems import MixedTable, TableColumn, mixed_table, read_mixed_table
 from ...pages import number_format as figures
 from ...pages.model import Caution, merged
-from ...record.words import shorten
 from ...stats.arguments import counted, door, stream
 from ...stats.samples import Indices, read_only
+from ...words import shorten
 from .held_out import HeldOut, check_installed, grouped_folds, hold_out, one_thread, random_folds
+from .mixed_table import MixedTable, TableColumn, mixed_table, read_mixed_table
 from .predictions import agreement, dependences, importances
 from .result import REFERENCES, Across, Agreement, CovariateUsed, Sources
 from .systems_table import (

@@ -22,8 +22,8 @@ from ...pages.model import (
 )
 from ...plots.drawing import PALE, look
 from ...plots.palette import COLOURS
-from ...record.words import shorten, shown
 from ...stats.samples import Array
+from ...words import shorten, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

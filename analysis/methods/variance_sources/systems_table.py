@@ -23,10 +23,10 @@ from typing import Literal
 import numpy as np
 
 from ...errors import AnalysisError, InsufficientDataError, UsageError
-from ...importers.mixed_systems import MixedTable, TableColumn
 from ...pages import number_format as figures
-from ...record.words import shorten
 from ...stats.samples import Array, Flags, Indices
+from ...words import shorten
+from .mixed_table import MixedTable, TableColumn
 from .result import Ceiling
 
 

@@ -14,7 +14,7 @@ from ...pages.model import Caution
 from ...record.environment_changes import Change, diff
 from ...record.shapes import records_of
 from ...record.trial_files import ENVIRONMENT, EnvironmentShape, StopRule
-from ...record.words import PLACEHOLDER
+from ...words import PLACEHOLDER
 from .result import CampaignChange, TrialSide
 
 if TYPE_CHECKING:

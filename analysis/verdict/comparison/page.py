@@ -10,7 +10,7 @@ from ...methods.multilevel.page import looks_text, needed_text
 from ...pages import number_format as figures
 from ...pages.model import Page, Section, Sentence, Table, Value, columns_of, page_of, value_of
 from ...pages.number_format import said
-from ...record.words import shorten
+from ...words import shorten
 from .result import (
     CampaignChange,
     CandidateComparison,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.record.words import shorten
+from analysis.words import shorten
 
 
 def test_long_names_are_cut_in_their_middle():

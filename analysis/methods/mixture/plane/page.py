@@ -28,8 +28,8 @@ from ....plots.drawing import INK, look
 from ....plots.palette import COLOURS, DASHES
 from ....plots.paper import quantity_axis
 from ....plots.scale import Scale
-from ....record.words import shorten, shown
 from ....stats.arguments import numbers
+from ....words import shorten, shown
 from ..model import BIC_MARGIN
 from ..page import likelihood_and_bic
 from .model import SIMPLEST, Mixture2d

@@ -27,7 +27,7 @@ from analysis.dossier.subject import subjects_of
 from analysis.importers.sources import Reading
 from analysis.pages import as_csv, as_markup as as_latex, as_markup as as_markdown, as_text
 from analysis.pages.model import Page, Table, Value, page_of
-from analysis.record.words import shown
+from analysis.words import shown
 from harness.cli import main
 
 SAMPLE = str(Path(__file__).resolve().parents[4] / "tests" / "data" / "sample-0.2.0")

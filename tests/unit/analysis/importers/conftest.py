@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from analysis.data.opening import open_foreign
 from analysis.data.trial import Trial, read_trial
 from analysis.importers.gathering import gather
 from analysis.importers.importing import import_files
 from analysis.importers.naming import Chosen
-from analysis.importers.opening import open_foreign
 from analysis.importers.parsing import ForeignCell, ForeignFile
 from analysis.importers.registry import read_foreign
 

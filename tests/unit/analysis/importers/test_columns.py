@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError, UsageError
-from analysis.importers.opening import open_foreign
 from analysis.importers.registry import read_foreign
 from analysis.importers.tables.headings import mapped, summaries
 

@@ -1,5 +1,5 @@
 """Folders of other tools: their limits, and what a root with several kinds is. Authority: the limits
-stated in `analysis.importers.opening`."""
+stated in `analysis.data.opening`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from analysis.data import opening as folders
+from analysis.data.opening import files_in, open_foreign, trials_within
 from analysis.errors import AnalysisError, UsageError
-from analysis.importers import opening as folders
-from analysis.importers.opening import files_in, open_foreign, trials_within
 from analysis.importers.registry import read_foreign, tool_of
 from analysis.importers.trials import is_foreign
 

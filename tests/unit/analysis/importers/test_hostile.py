@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from analysis.data.opening import open_foreign
 from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError, FairtrialError
 from analysis.importers import registry
@@ -16,7 +17,6 @@ from analysis.importers.gathering import gather
 from analysis.importers.importing import import_files
 from analysis.importers.inspection import inspect_files
 from analysis.importers.naming import Chosen
-from analysis.importers.opening import open_foreign
 from analysis.importers.parsing import count_of
 from analysis.importers.registry import read_foreign
 from analysis.methods.variance_sources.runs import pooled

@@ -12,8 +12,8 @@ from contextlib import closing
 
 import pytest
 
+from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError
-from analysis.importers.opening import open_foreign
 from analysis.importers.registry import read_foreign
 
 CREATE = "CREATE TABLE runs(benchmark TEXT, variant TEXT, value REAL)"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from analysis.data.opening import Opened
 from analysis.errors import AnalysisError
 from analysis.importers import parsing
-from analysis.importers.opening import Opened
 from analysis.importers.parsing import count_of, in_base_unit, number_or_text, text_of, texts_of
 
 

@@ -7,8 +7,8 @@ import sqlite3
 
 import pytest
 
+from analysis.data.opening import Opened
 from analysis.errors import AnalysisError, UsageError
-from analysis.importers.opening import Opened
 from analysis.importers.registry import read_foreign, tool_of
 
 ROW = {"benchmark": "b", "variant": "v", "run": 1, "time_ms": 2.5, "ok": True}

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from analysis.pages import number_format as figures
-from analysis.record.words import shorten
+from analysis.words import shorten
 
 
 @pytest.mark.parametrize(

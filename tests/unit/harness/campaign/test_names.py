@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from hypothesis import example, given, strategies as st
 
-from analysis.record.words import alike, normal
+from analysis.words import alike, normal
 from harness.campaign.load import load_campaign
 from harness.campaign.scalar_kinds import NAME
 from harness.campaign.schema import editor_schema

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from analysis.data.opening import Opened, open_foreign
 from analysis.data.trial import read_trial
 from analysis.errors import UsageError
 from analysis.importers.exports.export_data import leaving_trial
@@ -16,7 +17,6 @@ from analysis.importers.exports.targets import TARGETS
 from analysis.importers.gathering import gather
 from analysis.importers.importing import import_files
 from analysis.importers.naming import Chosen
-from analysis.importers.opening import Opened, open_foreign
 from analysis.importers.registry import read_foreign
 
 SAMPLES = Path(__file__).resolve().parents[6] / "shared" / "samples"

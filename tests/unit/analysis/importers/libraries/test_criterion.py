@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError
 from analysis.importers.gathering import gather
 from analysis.importers.naming import Chosen
-from analysis.importers.opening import open_foreign
 from analysis.importers.registry import read_foreign
 
 DATASETS = Path(__file__).resolve().parents[6] / "shared" / "datasets" / "tool_formats"
@@ -91,7 +91,7 @@ def test_a_projects_root_and_names_without_benchmark_json(tmp_path) -> None:
 
 
 def test_a_projects_root_with_more_files_than_are_looked_at(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("analysis.importers.opening.MOST_ENTRIES", 9)
+    monkeypatch.setattr("analysis.data.opening.MOST_ENTRIES", 9)
     write(tmp_path / "target" / "criterion" / "f" / "new", [2, 4], [20, 40])
     (tmp_path / "target" / "debug").mkdir()
     for k in range(10):

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError
-from analysis.importers.opening import open_foreign
 from analysis.importers.tools import javascript as js, python as pyperf
 
 GOLDEN = Path(__file__).resolve().parents[4] / "golden" / "foreign"

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError
-from analysis.importers.opening import open_foreign
 from analysis.importers.registry import TOOLS
 
 GOLDEN = Path(__file__).resolve().parents[4] / "golden" / "foreign"

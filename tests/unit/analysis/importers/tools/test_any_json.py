@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError, FairtrialError
 from analysis.importers.gathering import gather
 from analysis.importers.inspection import inspect_files
 from analysis.importers.naming import Chosen
-from analysis.importers.opening import open_foreign
 from analysis.importers.registry import read_foreign
 
 FILES = {

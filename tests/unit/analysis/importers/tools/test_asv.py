@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError
 from analysis.importers.gathering import gather
 from analysis.importers.naming import Chosen
-from analysis.importers.opening import open_foreign
 from analysis.importers.registry import read_foreign
 
 COLUMNS = ["result", "params", "version", "started_at", "duration", "stats_ci_99_a", "stats_ci_99_b",

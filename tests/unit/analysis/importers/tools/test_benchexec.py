@@ -9,10 +9,10 @@ import bz2
 
 import pytest
 
+from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError
 from analysis.importers.gathering import gather
 from analysis.importers.naming import Chosen
-from analysis.importers.opening import open_foreign
 from analysis.importers.registry import read_foreign
 
 DOCTYPE = (

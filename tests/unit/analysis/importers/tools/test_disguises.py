@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.importers.opening import open_foreign
+from analysis.data.opening import open_foreign
 from analysis.importers.registry import read_foreign
 
 FILES = (

@@ -8,8 +8,8 @@ import random
 
 import pytest
 
+from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError
-from analysis.importers.opening import open_foreign
 from analysis.importers.registry import read_foreign
 
 HEADINGS = ["benchmark", "variant", "session", "process", "ok", "warmup", "host", "time_ms"]

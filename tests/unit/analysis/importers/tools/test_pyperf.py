@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError
-from analysis.importers.opening import open_foreign
 from analysis.importers.registry import read_foreign
 
 META = {"name": "b", "unit": "second", "loops": 8, "inner_loops": 5}

@@ -11,10 +11,10 @@ import json
 
 import pytest
 
+from analysis.data.opening import Opened
 from analysis.errors import AnalysisError, UsageError
 from analysis.importers.gathering import gather
 from analysis.importers.naming import Chosen
-from analysis.importers.opening import Opened
 from analysis.importers.registry import read_foreign
 
 

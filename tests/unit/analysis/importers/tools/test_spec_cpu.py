@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError
-from analysis.importers.opening import open_foreign
 from analysis.importers.registry import read_foreign
 
 DATASETS = Path(__file__).resolve().parents[6] / "shared" / "datasets" / "spec_cpu2017_three_runs"

@@ -11,8 +11,8 @@ import json
 
 import pytest
 
+from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError
-from analysis.importers.opening import open_foreign
 from analysis.importers.tools import summaries
 
 CATCH = (

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data.number_text import SAY, Decimal, commas_of, is_numeric, number_in, two_readings
-from ..errors import AnalysisError, UsageError
-from ..pages import number_format as figures
-from ..pages.model import Caution
-from ..record.words import shorten
-from .opening import Opened, open_foreign
-from .tables.typed_rows import parquet_of
+from ...data.number_text import SAY, Decimal, commas_of, is_numeric, number_in, two_readings
+from ...data.opening import Opened, open_foreign
+from ...errors import AnalysisError, UsageError
+from ...pages import number_format as figures
+from ...pages.model import Caution
+from ...words import shorten
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -339,7 +338,7 @@ def _check_headings(headings: list[str], where: str) -> None:
 
 
 def _of_parquet(opened: Opened) -> MixedTable:
-    with parquet_of(opened) as parquet_file:
+    with opened.parquet() as parquet_file:
         file = parquet_file()
         # before it is read: a few bytes may say that they are billions of rows
         _check_size(file.metadata.num_rows * file.metadata.num_columns, opened.source)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import codecs
+import contextlib
 import csv
 import gzip
 import io
@@ -22,14 +23,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
-from ..data.number_text import number_in
 from ..errors import AnalysisError, FairtrialError, UsageError
 from ..record.trial_files import MANIFEST, MEASUREMENTS
-from ..record.words import shorten
-from .parsing import within
+from ..words import shorten
+from .number_text import number_in
 
 if TYPE_CHECKING:
-    from ..data.number_text import Decimal, Layout
+    from .number_text import Decimal, Layout
 
 STDIN = "-"
 MOST_BYTES = 2 * 1024**3  # unpacked
@@ -70,10 +70,8 @@ class Opened:
     """A foreign file, unpacked.
 
     `source`: As it was given; ``-`` for the standard input. `name`: The file's name without the
-    ending of a packer; "" for the standard input. `path`: Where it lies; None for the standard
-    input. A folder has no bytes. `data`: The unpacked content. `encoding`, `layout`, `decimal`: As
-    ``--encoding``, ``--layout`` and ``--decimal`` said. `memo`: What was parsed of it already:
-    several formats ask for the same.
+    ending of a packer. `path`: Where it lies; None for the standard input. `data`: The unpacked
+    content; a folder has none. `memo`: What was parsed of it: several formats ask for the same.
     """
 
     source: str
@@ -199,14 +197,12 @@ class Opened:
             json.dumps(value, ensure_ascii=False).encode()
         except UnicodeEncodeError as error:
             half = error.object[error.start]
-            raise self.fail(
-                f"a text in it holds half a character ({half!r})",
-                "write the file again, with names in UTF-8",
-            ) from None
+            what = f"a text in it holds half a character ({half!r})"
+            raise self.fail(what, "write the file again, with names in UTF-8") from None
 
     def list_at(self, data: object, key: str, what: str, fix: str) -> list[Any]:
         """Give the list at a key of the whole file; one that is missing or empty is refused."""
-        found = within(data, key)
+        found = data.get(key) if isinstance(data, dict) else None
         if not isinstance(found, list) or not found:
             raise self.fail(what, fix)
         return found
@@ -242,6 +238,20 @@ class Opened:
         return tuple(
             self.value(value, f"{at}[{k}]", factor=factor) for k, value in enumerate(given)
         )
+
+    @contextlib.contextmanager
+    def parquet(self) -> Iterator[Callable[..., Any]]:
+        """Give what opens the file as pyarrow's, where pyarrow is; a damaged file is refused."""
+        try:
+            import pyarrow
+            from pyarrow import parquet
+        except ImportError:
+            what = "a Parquet file needs the library pyarrow, which is not installed"
+            raise UsageError(what, self.source, "pip install 'fairtrial[parquet]'") from None
+        try:
+            yield lambda **how: parquet.ParquetFile(io.BytesIO(self.data), **how)
+        except (pyarrow.ArrowException, OSError, ValueError) as error:
+            raise self.fail(f"it is no Parquet file: {error}", "copy the file again") from None
 
     def rows(
         self, reader: Iterator[Row], *, before: int = 0, fix: str = "is a quote open?"

@@ -7,8 +7,7 @@ import io
 import pytest
 
 from analysis.pages import as_text as progress
-from analysis.pages.as_text import progress_on
-from analysis.record.printer import Printer
+from analysis.record.printer import Printer, progress_on
 
 
 class Terminal(io.StringIO):

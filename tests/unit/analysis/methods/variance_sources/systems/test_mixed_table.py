@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError, FairtrialError, UsageError
-from analysis.importers import mixed_systems as mixed_files
-from analysis.importers.mixed_systems import MixedTable, mixed_table, read_mixed_table
+from analysis.methods.variance_sources import mixed_table as mixed_files
+from analysis.methods.variance_sources.mixed_table import MixedTable, mixed_table, read_mixed_table
 
 
 def read(tmp_path, text: str | bytes, name: str = "t.csv") -> MixedTable:
@@ -201,7 +201,7 @@ def test_parquet_that_says_too_much_is_refused_before_it_is_read(tmp_path, monke
     from pyarrow import parquet
 
     parquet.write_table(pyarrow.table({"a": [1] * 300, "b": [2] * 300}), tmp_path / "t.parquet")
-    monkeypatch.setattr("analysis.importers.mixed_systems.MOST_CELLS", 500)
+    monkeypatch.setattr("analysis.methods.variance_sources.mixed_table.MOST_CELLS", 500)
     monkeypatch.setattr(parquet.ParquetFile, "read", lambda *_: pytest.fail("it was read"))
     with pytest.raises(AnalysisError, match="more than 500 cells"):
         read_mixed_table(str(tmp_path / "t.parquet"))

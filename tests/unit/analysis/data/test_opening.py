@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from analysis.data import opening
+from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError, UsageError
-from analysis.importers import opening
-from analysis.importers.opening import open_foreign
 
 TEXT = "benchmark,value\nä,1.5\n"
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
