@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..errors import StoreError, UsageError
-from .zip_directory import Entry, central_header, directory_of, end_of, local_header, placed
+from .zip_directory import ZipEntry, central_header, directory_of, end_of, local_header, placed
 
 MOST_ENTRIES = 10_000
 MOST_BYTES = 10 * 10**9
@@ -81,7 +81,7 @@ def write_archive(file: BinaryIO, files: Sequence[Weighed]) -> None:
     by_name = {one.content.name: one for one in files}
     entries = placed(
         [
-            Entry(name=name, bytes=one.bytes, crc32=one.crc32, executable=one.content.executable)
+            ZipEntry(name=name, bytes=one.bytes, crc32=one.crc32, executable=one.content.executable)
             for name, one in by_name.items()
         ]
     )
@@ -114,7 +114,7 @@ class Archive:
         Its files by their names, in their order.
     """
 
-    def __init__(self, path: Path, fd: int, entries: Mapping[str, Entry]) -> None:
+    def __init__(self, path: Path, fd: int, entries: Mapping[str, ZipEntry]) -> None:
         self.path = path
         self.entries = entries
         self._fd = fd
@@ -189,7 +189,7 @@ class Archive:
             raise _not_written(error, folder) from error
         return found
 
-    def _entry(self, name: str) -> Entry:
+    def _entry(self, name: str) -> ZipEntry:
         entry = self.entries.get(name)
         if entry is None:
             raise _refused(self.path, f"it holds no file {name}")

@@ -24,7 +24,7 @@ _FIX = "write --redact user,host,paths,env, or name one: --redact user=jane,host
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class Redactions:
     """What is to be taken out.
 
     `kinds` in their own order; `named` holds names that were given with their kind, because nothing
@@ -35,7 +35,7 @@ class Wanted:
     named: tuple[tuple[Kind, str], ...] = ()
 
 
-def wanted_of(text: str) -> Wanted:
+def wanted_of(text: str) -> Redactions:
     """Read the argument of ``--redact``: kinds with commas between, each perhaps with ``=NAME``."""
     found: dict[Kind, None] = {}
     named: list[tuple[Kind, str]] = []
@@ -54,7 +54,7 @@ def wanted_of(text: str) -> Wanted:
                 what = "is empty" if not name else "is no absolute path of a folder"
                 raise UsageError(f"the name behind {kind}= {what}", part, _FIX)
             named.append((kind, name))
-    return Wanted(kinds=tuple(kind for kind in KINDS if kind in found), named=tuple(named))
+    return Redactions(kinds=tuple(kind for kind in KINDS if kind in found), named=tuple(named))
 
 
 _MOST = 500  # names that are looked for; a program may write any number of paths

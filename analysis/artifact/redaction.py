@@ -14,13 +14,13 @@ from ..record.trial_files import CAMPAIGN, MANIFEST
 from .contents import FLEET_PLACE, RedactionRecord
 from .packing.request import Redacted
 from .redacted_documents import decoded, encoded, learn_fields, own_fields, plain_text, yaml_text
-from .redacted_names import Known, Scrubber, Wanted
+from .redacted_names import Known, Redactions, Scrubber
 from .redacted_trials import kept_names, learn_machine, learn_trial, redact_fleet, redact_trial
 
 _FOREIGN = frozenset({"campaigns", "container", "sources", "trials"})  # other files are made here
 
 
-def redact_folder(root: Path, wanted: Wanted, known: Known | None = None) -> Redacted:
+def redact_folder(root: Path, wanted: Redactions, known: Known | None = None) -> Redacted:
     """Take names out of all files of a bundle's folder.
 
     First every file is read for the names that it says, then each is written anew where it holds one
@@ -37,7 +37,7 @@ def redact_folder(root: Path, wanted: Wanted, known: Known | None = None) -> Red
         ) from error
 
 
-def _redacted(root: Path, wanted: Wanted, known: Known) -> Redacted:
+def _redacted(root: Path, wanted: Redactions, known: Known) -> Redacted:
     files = _files(root)
     places = [(path, path.relative_to(root).parts) for path in files]
     trials = [

@@ -122,7 +122,7 @@ _FILE = 0o100000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class ZipEntry:
     """A file in an archive."""
 
     name: str  # its path in the archive
@@ -142,9 +142,9 @@ class Entry:
         return self.start + self.bytes
 
 
-def placed(entries: Sequence[Entry]) -> list[Entry]:
+def placed(entries: Sequence[ZipEntry]) -> list[ZipEntry]:
     """Give the entries in their canonical order, each with its place."""
-    found: list[Entry] = []
+    found: list[ZipEntry] = []
     offset = 0
     for entry in sorted(entries, key=lambda one: one.name.encode()):
         found.append(replace(entry, offset=offset))
@@ -152,7 +152,7 @@ def placed(entries: Sequence[Entry]) -> list[Entry]:
     return found
 
 
-def local_header(entry: Entry) -> bytes:
+def local_header(entry: ZipEntry) -> bytes:
     """Give what stands before a file's content."""
     name = entry.name.encode()
     large = entry.bytes >= FULL
@@ -163,7 +163,7 @@ def local_header(entry: Entry) -> bytes:
     return LOCAL.pack(b"PK\3\4", *numbers) + name + extra
 
 
-def central_header(entry: Entry) -> bytes:
+def central_header(entry: ZipEntry) -> bytes:
     """Give a file's line in the archive's directory."""
     name = entry.name.encode()
     large, far = entry.bytes >= FULL, entry.offset >= FULL
@@ -199,7 +199,7 @@ _FIX = "use a bundle as 'fairtrial bundle' wrote it: fetch it again, or ask who 
 
 def directory_of(
     read: Read, size: int, *, where: str, max_entries: int, max_bytes: int
-) -> list[Entry]:
+) -> list[ZipEntry]:
     """Read an archive's directory, and hold all bytes outside of the files against it."""
 
     def refused(what: str, fix: str = _FIX) -> StoreError:
@@ -259,9 +259,9 @@ def _end(read: Read, size: int, refused: Callable[..., StoreError]) -> tuple[int
 
 def _entries(
     data: bytes, count: int, refused: Callable[..., StoreError]
-) -> tuple[list[Entry], list[bytes]]:
+) -> tuple[list[ZipEntry], list[bytes]]:
     """Take the directory apart: each file, and its line as it stands there."""
-    entries: list[Entry] = []
+    entries: list[ZipEntry] = []
     lines: list[bytes] = []
     place = 0
     while place < len(data):
@@ -286,7 +286,7 @@ def _entries(
         if comment or (extra and FULL not in {size, offset}):
             raise refused(f"{name} has a comment, or fields that no bundle has")
         entries.append(
-            Entry(
+            ZipEntry(
                 name=name,
                 bytes=_size(size, extra, name, refused),
                 crc32=crc,
@@ -340,7 +340,9 @@ def _accept_kind(name: str, mode: int, refused: Callable[..., StoreError]) -> No
         raise refused(f"{name} has the mode {mode & 0o7777:04o}, which no bundle has")
 
 
-def _accept(entries: Sequence[Entry], max_bytes: int, refused: Callable[..., StoreError]) -> None:
+def _accept(
+    entries: Sequence[ZipEntry], max_bytes: int, refused: Callable[..., StoreError]
+) -> None:
     """Refuse names that cannot stand beside each other, another order, and too many bytes."""
     names = [entry.name for entry in entries]
     if len(set(names)) < len(names):

@@ -34,7 +34,7 @@ from ..pages.model import Caution, merged
 from ..stats import classical_tests as wilk
 from ..stats.arguments import door, shown, stream
 from ..stats.classical_tests import least_shift
-from .pairs import Pairs, identical_pair, identical_variants, pairs_of
+from .pairs import BlockPairs, identical_pair, identical_variants, pairs_of
 from .rates import rates_of
 from .result import (
     METHOD_NAMES,
@@ -260,7 +260,7 @@ def calibrate_trial(
 
 
 def _benchmarks(
-    pairs: Pairs,
+    pairs: BlockPairs,
     alarms: Mapping[str, Mapping[str, float]],
     better: str,
     risk: float,
@@ -314,7 +314,7 @@ def _detectable(row: Array, risk: float, power: float) -> float | None:
     return math.exp(log_speedup) if log_speedup < 100 else None
 
 
-def _suite_differences(pairs: Pairs) -> Array:
+def _suite_differences(pairs: BlockPairs) -> Array:
     """Give the suite's log difference of each session, over the benchmarks that it has."""
     found = []
     logs = pairs.logs()
@@ -331,7 +331,7 @@ def _suite_differences(pairs: Pairs) -> Array:
 
 def _cautions(
     trial: Trial,
-    pairs: Pairs,
+    pairs: BlockPairs,
     pair: tuple[str, str] | None,
     rates: Sequence[MethodRate],
 ) -> Iterator[Caution]:

@@ -24,7 +24,7 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Pairs:
+class BlockPairs:
     """Runs of two variants side by side: each block that holds both, benchmark by benchmark.
 
     `benchmarks` are those with two blocks at least. Each of the arrays below has one entry a block:
@@ -61,7 +61,7 @@ class Pairs:
             for (x, y), group in zip(self.logs(), self.group, strict=True)
         ]
 
-    def without(self, group: int) -> Pairs:
+    def without(self, group: int) -> BlockPairs:
         """Give the same pairs without a group; groups keep their numbers."""
         kept = [g != group for g in self.group]
         enough = [k for k, keep in enumerate(kept) if keep.sum() > 1]
@@ -79,7 +79,7 @@ class Pairs:
         )
 
 
-def pairs_of(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Pairs:
+def pairs_of(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> BlockPairs:
     """Put the runs of two variants of one trial side by side."""
     found: list[tuple[str, list[tuple[Any, Any, float, float]]]] = []
     left_out = 0
@@ -107,7 +107,7 @@ def pairs_of(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Pairs
     block_number = {key: k for k, key in enumerate(blocks)}
     session_number = {key: k for k, key in enumerate(sessions)}
     numbers = [np.array([block_number[row[:2]] for row in rows]) for _, rows in found]
-    return Pairs(
+    return BlockPairs(
         benchmarks=tuple(bench for bench, _ in found),
         ours=tuple(np.array([row[2] for row in rows]) for _, rows in found),
         theirs=tuple(np.array([row[3] for row in rows]) for _, rows in found),
@@ -161,7 +161,7 @@ def signs(groups: int, rng: np.random.Generator) -> Signs:
     return np.concatenate([np.ones((len(bits), 1), dtype=np.int64), 1 - 2 * bits], axis=1)
 
 
-def sides(pairs: Pairs, bench: int, table: Signs) -> tuple[Array, Array]:
+def sides(pairs: BlockPairs, bench: int, table: Signs) -> tuple[Array, Array]:
     """Give the values of both sides of a benchmark under each relabelling (relabellings x blocks)."""
     swapped = table[:, pairs.group[bench]] < 0
     x, y = pairs.ours[bench], pairs.theirs[bench]

@@ -36,7 +36,7 @@ from ..stats.arguments import stream
 from ..stats.classical_tests import welch as welch_test
 from ..stats.ranks import TIE_TOLERANCE, midranks
 from ..stats.workers import Progress, in_order
-from .pairs import MOST, Pairs, Signs, sides, signs
+from .pairs import MOST, BlockPairs, Signs, sides, signs
 from .result import METHODS, MethodRate, Unit
 
 Array = NDArray[np.float64]
@@ -99,12 +99,12 @@ ALARMS: dict[tuple[str, ...], Callable[[Array, Array, float], dict[str, Alarms]]
 }
 
 
-SuiteAlarm = Callable[[Pairs, Signs, float, np.random.Generator, int], Flags]
+SuiteAlarm = Callable[[BlockPairs, Signs, float, np.random.Generator, int], Flags]
 _SUITE_TOLERANCE = 1e-12  # statistics so close are equal: sums in another order
 
 
 def randomize_runs(
-    pairs: Pairs, table: Signs, risk: float, rng: np.random.Generator, draws: int
+    pairs: BlockPairs, table: Signs, risk: float, rng: np.random.Generator, draws: int
 ) -> Flags:
     """Reassign single runs, each benchmark on its own."""
     many = len(pairs.benchmarks)
@@ -118,7 +118,7 @@ def randomize_runs(
 
 
 def randomize_blocks(
-    pairs: Pairs, table: Signs, risk: float, rng: np.random.Generator, draws: int
+    pairs: BlockPairs, table: Signs, risk: float, rng: np.random.Generator, draws: int
 ) -> Flags:
     """Swap the labels of whole blocks, jointly over the benchmarks."""
     shares, group = _block_shares(pairs)
@@ -127,7 +127,7 @@ def randomize_blocks(
 
 
 def bootstrap_runs(
-    pairs: Pairs, table: Signs, risk: float, rng: np.random.Generator, draws: int
+    pairs: BlockPairs, table: Signs, risk: float, rng: np.random.Generator, draws: int
 ) -> Flags:
     """Percentile interval, single runs drawn, each benchmark and side on its own."""
     many = len(pairs.benchmarks)
@@ -145,7 +145,7 @@ def bootstrap_runs(
 
 
 def bootstrap_blocks(
-    pairs: Pairs, table: Signs, risk: float, rng: np.random.Generator, draws: int
+    pairs: BlockPairs, table: Signs, risk: float, rng: np.random.Generator, draws: int
 ) -> Flags:
     """Percentile interval, whole blocks drawn, jointly over benchmarks and sides."""
     shares, group = _block_shares(pairs)
@@ -153,7 +153,7 @@ def bootstrap_blocks(
 
 
 def bootstrap_sessions(
-    pairs: Pairs, table: Signs, risk: float, rng: np.random.Generator, draws: int
+    pairs: BlockPairs, table: Signs, risk: float, rng: np.random.Generator, draws: int
 ) -> Flags:
     """Percentile interval, whole sessions drawn, jointly over benchmarks and sides."""
     shares, group = _block_shares(pairs)
@@ -163,7 +163,7 @@ def bootstrap_sessions(
 
 
 def hpt_over_suite(
-    pairs: Pairs, table: Signs, risk: float, _rng: np.random.Generator, _draws: int
+    pairs: BlockPairs, table: Signs, risk: float, _rng: np.random.Generator, _draws: int
 ) -> Flags:
     """HPT at the confidence that is asked for, as published, towards either side.
 
@@ -187,7 +187,7 @@ def hpt_over_suite(
     )
 
 
-def _block_shares(pairs: Pairs) -> tuple[Array, NDArray[np.int64]]:
+def _block_shares(pairs: BlockPairs) -> tuple[Array, NDArray[np.int64]]:
     """Give what each block adds to the difference of the suite's means, and its group."""
     count = max(int(block.max()) for block in pairs.block) + 1
     shares, group = np.zeros(count), np.full(count, -1)
@@ -238,7 +238,7 @@ _Counted = tuple[Array, Array]
 
 
 def benchmark_rates(
-    pairs: Pairs, table: Signs, risk: float, methods: frozenset[str]
+    pairs: BlockPairs, table: Signs, risk: float, methods: frozenset[str]
 ) -> dict[str, _Counted]:
     """Give the share of alarms of each method on each benchmark."""
     rows: dict[str, list[tuple[float, float]]] = {}
@@ -257,15 +257,15 @@ def benchmark_rates(
     }
 
 
-class _Part(NamedTuple):
+class _Subset(NamedTuple):
     """The runs of all sessions, or of all but one (`without`), and how their labels are swapped."""
 
-    pairs: Pairs
+    pairs: BlockPairs
     table: Signs
     without: int | None = None
 
 
-_Asked = tuple[_Part, tuple[str, str] | None]  # a method of the suite, None: all of benchmarks
+_Asked = tuple[_Subset, tuple[str, str] | None]  # a method of the suite, None: all of benchmarks
 
 
 def _answered(
@@ -281,7 +281,7 @@ def _answered(
 
 
 def rates_of(
-    pairs: Pairs,
+    pairs: BlockPairs,
     *,
     methods: frozenset[str],
     confidence: float,
@@ -295,7 +295,7 @@ def rates_of(
     cuts = _cuts(pairs, table, stream(root, "cuts")) if pairs.whole else []
     asked: list[_Asked] = [
         (part, method)
-        for part in (_Part(pairs, table), *cuts)
+        for part in (_Subset(pairs, table), *cuts)
         for method in (None, *_suite_methods(methods, whole=pairs.whole))
     ]
     answers = in_order(
@@ -347,7 +347,7 @@ def _suite_methods(methods: frozenset[str], *, whole: bool) -> list[tuple[str, U
     ]
 
 
-def _cuts(pairs: Pairs, table: Signs, rng: np.random.Generator) -> list[_Part]:
+def _cuts(pairs: BlockPairs, table: Signs, rng: np.random.Generator) -> list[_Subset]:
     """Leave out one session at a time, and relabellings that no longer differ."""
     found = []
     for k in range(pairs.groups):
@@ -360,7 +360,7 @@ def _cuts(pairs: Pairs, table: Signs, rng: np.random.Generator) -> list[_Part]:
         kept = kept * kept[:, :1]  # swapping everything only turns the answer round
         _, first = np.unique(kept, axis=0, return_index=True)
         rows = reduced[rng.permutation(first)[:_FEWER]]
-        found.append(_Part(part, rows, k))
+        found.append(_Subset(part, rows, k))
     return found
 
 

@@ -31,7 +31,7 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Design:
+class TrialDesign:
     """How a trial was measured: `runs` of each cell a session, the most frequent number."""
 
     kind: DesignClass
@@ -60,7 +60,7 @@ def machine_of(trial: Trial) -> Machine:
     )
 
 
-def design_of(trial: Trial) -> Design:
+def design_of(trial: Trial) -> TrialDesign:
     """Give the design of a trial, by the runs that count."""
     used = trial.judged("wall")
     cells = Counter(
@@ -73,7 +73,7 @@ def design_of(trial: Trial) -> Design:
     )
     usual = Counter(cells.values()).most_common(1)
     there = np.unique(trial.benchmark[used]).tolist()
-    return Design(
+    return TrialDesign(
         kind="paired" if trial.sessions > 1 else "one session, blocks",
         sessions=trial.sessions,
         runs=usual[0][0] if usual else 0,
@@ -217,7 +217,7 @@ class Certificate(Result):
     variants: tuple[str, ...]
     chosen: Literal["identical", "asked"]
     machine: Machine
-    design: Design
+    design: TrialDesign
     measured: str
     created: str
     confidence: float

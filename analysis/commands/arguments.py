@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     # argparse gives no public name to what add_subparsers() returns
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
-    class Result(Protocol):
+    class CommandResult(Protocol):
         """What a command shows."""
 
         def to_dict(self) -> dict[str, Any]:
@@ -259,7 +259,7 @@ def metric_of(*matrices: PerformanceMatrix) -> str | None:
     return None
 
 
-def show(result: Result, out: TextIO, *, as_json: bool, metric: str | None = None) -> None:
+def show(result: CommandResult, out: TextIO, *, as_json: bool, metric: str | None = None) -> None:
     """Print a result as text, or exactly its ``to_dict()`` as JSON."""
     if as_json:
         import json

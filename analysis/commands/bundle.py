@@ -101,14 +101,14 @@ def _bundle(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     check_file(args.output)
 
     from ..artifact.packing.bundle import pack_bundle
-    from ..artifact.packing.request import Request
+    from ..artifact.packing.request import PackingRequest
     from ..artifact.redacted_names import known_here, wanted_of
     from ..artifact.redaction import redact_folder
 
     wanted = None if args.redact is None else wanted_of(args.redact)
     with interruptible():
         bundled = pack_bundle(
-            Request(
+            PackingRequest(
                 **{name: getattr(args, name) for name in _REQUESTED},
                 redact=None
                 if wanted is None

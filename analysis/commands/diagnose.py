@@ -21,7 +21,7 @@ from .arguments import (
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
-    from .arguments import Result, Subparsers
+    from .arguments import CommandResult, Subparsers
 
 
 _PLACES = 12  # 1 - 0.95 is 0.05, whatever binary fractions say
@@ -69,7 +69,7 @@ def _risk(args: argparse.Namespace) -> float:
     return float(round(1 - args.confidence, _PLACES))
 
 
-class _Several(dict[str, "Result"]):
+class _Several(dict[str, "CommandResult"]):
     """The results of several studies by the name of their option."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def _diagnose(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     return 0
 
 
-def _whole(args: argparse.Namespace) -> Result:
+def _whole(args: argparse.Namespace) -> CommandResult:
     """Look at a trial, at one variant of it, or at a file."""
     from ..diagnose.examine import diagnose_matrix, diagnose_trial
     from ..diagnose.fleet import diagnose_fleet
@@ -132,7 +132,7 @@ def _whole(args: argparse.Namespace) -> Result:
     )
 
 
-def _normality(matrix: PerformanceMatrix, args: argparse.Namespace) -> Result:
+def _normality(matrix: PerformanceMatrix, args: argparse.Namespace) -> CommandResult:
     from ..diagnose.normality import normality
     from ..stats.arguments import stream
 
@@ -140,21 +140,21 @@ def _normality(matrix: PerformanceMatrix, args: argparse.Namespace) -> Result:
     return normality(matrix, risk=_risk(args), rng=rng, seed=args.seed)
 
 
-def _estimators(matrix: PerformanceMatrix, args: argparse.Namespace) -> Result:
+def _estimators(matrix: PerformanceMatrix, args: argparse.Namespace) -> CommandResult:
     from ..diagnose.estimators import estimator_spread
     from ..stats.arguments import stream
 
     return estimator_spread(matrix, rng=stream(args.seed, "estimators"))
 
 
-def _clt(matrix: PerformanceMatrix, args: argparse.Namespace) -> Result:
+def _clt(matrix: PerformanceMatrix, args: argparse.Namespace) -> CommandResult:
     from ..diagnose.central_limit import central_limit_study
     from ..stats.arguments import stream
 
     return central_limit_study(matrix, risk=_risk(args), rng=stream(args.seed, "clt"))
 
 
-_STUDIES: Mapping[str, Callable[[PerformanceMatrix, argparse.Namespace], Result]] = {
+_STUDIES: Mapping[str, Callable[[PerformanceMatrix, argparse.Namespace], CommandResult]] = {
     "normality": _normality,
     "estimators": _estimators,
     "clt": _clt,

@@ -108,7 +108,7 @@ def _import(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     from ..importers.gathering import gather
     from ..importers.importing import import_files
     from ..importers.inspection import inspect_files
-    from ..importers.naming import Chosen
+    from ..importers.naming import ReadingChoices
     from ..importers.registry import read_foreign
 
     if args.output is None and not args.dry_run:
@@ -125,7 +125,7 @@ def _import(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     ]
     gathered = gather(
         files,
-        Chosen(
+        ReadingChoices(
             variant=args.variant,
             benchmark=args.benchmark,
             session=args.session,
@@ -197,19 +197,19 @@ def _every_target() -> str:
 
 
 def _export(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    from ..importers.exports.export_data import read_leaving
+    from ..importers.exports.export_data import read_exported
     from ..importers.exports.targets import target_for
     from ..importers.sources import Reading
 
     target = target_for(args.output, args.to)
     if args.json and args.output == _STDOUT:
         raise UsageError("--json and -o - both write to the standard output", fix="name a FILE")
-    leaving, cautions = read_leaving(
+    exported, cautions = read_exported(
         args.source,
         Reading(better=args.better, layout=args.layout, decimal=args.decimal),
         args.metric,
     )
-    made = target.write(leaving)
+    made = target.write(exported)
     if not args.json:
         for kind, texts in (
             ("caution", [one.text for one in cautions]),

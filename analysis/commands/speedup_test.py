@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .arguments import Subparsers
 
     # the title, the suite, the metric to name, and what could not be judged
-    _Judged = tuple[str, SpeedupSuite, str | None, tuple[LeftOut, ...]]
+    _JudgedSuite = tuple[str, SpeedupSuite, str | None, tuple[LeftOut, ...]]
 
 
 _SEARCH = "search"
@@ -188,7 +188,7 @@ def _is_config(args: argparse.Namespace) -> bool:
     return True
 
 
-def _compared(args: argparse.Namespace) -> _Judged:
+def _compared(args: argparse.Namespace) -> _JudgedSuite:
     """Judge two variants or matrix files."""
     from ..importers.sources import read_sides
     from ..methods.speedup_test.compare import speedup_test_suite
@@ -212,7 +212,7 @@ def _compared(args: argparse.Namespace) -> _Judged:
     return title, suite, metric_of(sides.candidate, sides.baseline), ()
 
 
-def _configured(args: argparse.Namespace) -> _Judged:
+def _configured(args: argparse.Namespace) -> _JudgedSuite:
     """Judge a configuration; its levels come before the command line's (section 6.2.2)."""
     from ..methods.speedup_test.original_config import read_speedup_config
     from ..methods.speedup_test.original_tool import speedup_test_config

@@ -28,7 +28,7 @@ class Failures(NamedTuple):
     by_session: Mapping[str, Mapping[Any, int]]
 
 
-class Cells(NamedTuple):
+class FailureCounts(NamedTuple):
     """One benchmark's runs of one variant by session: how many failed, and how many there were."""
 
     failed: tuple[int, ...]
@@ -120,7 +120,7 @@ def _session(name: str, bench: str, label: object, sessions: Rows | None) -> int
     )
 
 
-def cells_of(matrix: PerformanceMatrix, bench: str) -> Cells | None:
+def cells_of(matrix: PerformanceMatrix, bench: str) -> FailureCounts | None:
     """Give a benchmark's runs by session, in the order of the sessions' ids.
 
     A matrix that does not know its sessions has one. Without any run there is no cell.
@@ -131,14 +131,18 @@ def cells_of(matrix: PerformanceMatrix, bench: str) -> Cells | None:
         return None
     k = matrix.benchmarks.index(bench) if bench in matrix.benchmarks else None
     if matrix.sessions is None:
-        return Cells((0,), (len(matrix.samples[k]),)) if k is not None else Cells((), ())
+        return (
+            FailureCounts((0,), (len(matrix.samples[k]),))
+            if k is not None
+            else FailureCounts((), ())
+        )
     good: dict[Any, int] = {}
     if k is not None:
         labels, counts = np.unique(matrix.sessions[k], return_counts=True)
         good = dict(zip(labels.tolist(), counts.tolist(), strict=True))
     failed = lost or {}
     everywhere = sorted({*good, *failed}, key=lambda one: (isinstance(one, str), one))
-    return Cells(
+    return FailureCounts(
         tuple(failed.get(one, 0) for one in everywhere),
         tuple(good.get(one, 0) + failed.get(one, 0) for one in everywhere),
     )

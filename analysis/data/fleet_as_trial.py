@@ -23,7 +23,7 @@ from ..record.trial_files import Manifest, TrialStatus, questions_of
 from ..stats.samples import read_only
 from .columns import MetricColumn
 from .fleet import OpenedFleet, host_cautions
-from .merging.parts import Place
+from .merging.parts import Offsets
 from .trial import Trial
 
 if TYPE_CHECKING:
@@ -130,19 +130,19 @@ def _offsets(counts: Sequence[int]) -> list[int]:
     return [0, *np.cumsum(counts).tolist()]
 
 
-def _moved(place: Place, positions: Integers) -> Integers:
-    """Move positions as `Place.position` moves one."""
+def _moved(place: Offsets, positions: Integers) -> Integers:
+    """Move positions as `Offsets.position` moves one."""
     return np.where(positions < 0, positions - place.repeated, positions + place.positions)
 
 
-def _places(trials: Sequence[Trial]) -> list[Place]:
+def _places(trials: Sequence[Trial]) -> list[Offsets]:
     """Give each trial's place: no two rows of a fleet have one position."""
     columns = (
         _offsets([trial.manifest.sessions for trial in trials]),
         _offsets([max(t.planned_runs, int(t.position.max(initial=-1)) + 1) for t in trials]),
         _offsets([max(0, -int(t.position.min(initial=0))) for t in trials]),
     )
-    return [Place(*three) for three in zip(*columns, strict=True)]
+    return [Offsets(*three) for three in zip(*columns, strict=True)]
 
 
 def _together(columns: Iterable[NDArray[Any]]) -> NDArray[Any]:
@@ -168,7 +168,7 @@ def _metric(columns: Sequence[MetricColumn]) -> MetricColumn:
 
 def _manifest(
     path: Path,
-    both: Sequence[tuple[Trial, Place]],
+    both: Sequence[tuple[Trial, Offsets]],
     sessions: int,
     hosts: Sequence[HostProgress],
 ) -> Manifest:

@@ -111,7 +111,7 @@ class HostNote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
+class RecordedProgram:
     """The executable of a cell as one segment of a session found it.
 
     `sha256` is None where it could not be read. `segment` counts how often the session was resumed.
@@ -129,7 +129,7 @@ class HostRecord:
     """The findings of a trial, and the programs at the begin of each session and segment."""
 
     notes: tuple[HostNote, ...] = ()
-    programs: tuple[Program, ...] = ()
+    programs: tuple[RecordedProgram, ...] = ()
 
     @property
     def most_lost(self) -> HostNote | None:
@@ -172,7 +172,7 @@ def _notes(path: Path) -> Iterator[HostNote]:
         )
 
 
-def _programs(path: Path) -> Iterator[Program]:
+def _programs(path: Path) -> Iterator[RecordedProgram]:
     for row in readable_rows(path):
         session, segment = _whole(row.get("session")), _whole(row.get("segment"))
         if session is None or segment is None:
@@ -182,7 +182,7 @@ def _programs(path: Path) -> Iterator[Program]:
             if not (slash and isinstance(about, dict)):
                 continue
             sha256 = about.get("sha256")
-            yield Program(
+            yield RecordedProgram(
                 benchmark=benchmark,
                 variant=variant,
                 session=session,

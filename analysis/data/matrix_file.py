@@ -14,7 +14,7 @@ from ..errors import AnalysisError, UsageError
 from ..pages.model import Caution
 from ..stats.arguments import shown
 from .failed_runs import Failed, failures_from_json
-from .number_text import Cell, Decimal, Layout, number_in
+from .number_text import Decimal, Layout, PlacedText, number_in
 from .text_table import read_text
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"(?P<key>\s*:)?|[^\s{}\[\],:"]+')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class MatrixTable:
     """What a matrix file holds. Fields that only a JSON file can hold are None otherwise.
 
     With `processes`, the samples are iterations, and each has its process.
@@ -44,7 +44,7 @@ class Table:
     origin: str | None = None
 
 
-def read_table(path: Path, layout: Layout | None, decimal: Decimal | None = None) -> Table:
+def read_table(path: Path, layout: Layout | None, decimal: Decimal | None = None) -> MatrixTable:
     """Read the samples of a file; see `table_in`."""
     if layout not in ("rows", "columns", None):
         raise UsageError(f"layout must be 'rows' or 'columns', not {layout!r}", str(path))
@@ -65,12 +65,12 @@ def utf8_text(path: Path) -> str:
         ) from None
 
 
-def table_in(text: str, source: str, layout: Layout | None, decimal: Decimal | None) -> Table:
+def table_in(text: str, source: str, layout: Layout | None, decimal: Decimal | None) -> MatrixTable:
     """Give the samples in a text: JSON if it begins as such, else lines of numbers (`read_text`)."""
     if text.lstrip()[:1] in ("{", "["):
         return _read_json(source, text, layout or "rows")
     found = read_text(text, source, layout=layout, decimal=decimal)
-    return Table(
+    return MatrixTable(
         samples={
             bench: [_positive(source, cell, value) for cell, value in row]
             for bench, row in found.samples.items()
@@ -79,11 +79,11 @@ def table_in(text: str, source: str, layout: Layout | None, decimal: Decimal | N
     )
 
 
-def _fail(source: str, cell: Cell, what: str) -> NoReturn:
+def _fail(source: str, cell: PlacedText, what: str) -> NoReturn:
     raise AnalysisError(what, f"{source}:{cell.line}:{cell.column}")
 
 
-def _positive(source: str, cell: Cell, value: float | None) -> float:
+def _positive(source: str, cell: PlacedText, value: float | None) -> float:
     if value is None:
         _fail(source, cell, f"{shown(cell.text)} is not a number")
     if not (math.isfinite(value) and value > 0):
@@ -94,7 +94,7 @@ def _positive(source: str, cell: Cell, value: float | None) -> float:
 # ---- JSON
 
 
-def _read_json(source: str, text: str, layout: str) -> Table:
+def _read_json(source: str, text: str, layout: str) -> MatrixTable:
     try:
         data = json.loads(text, object_pairs_hook=_unique(source), parse_int=_whole)
         # The k-th value of the document, in its order, stands where the k-th value token stands.
@@ -130,11 +130,11 @@ def _read_json(source: str, text: str, layout: str) -> Table:
             raise AnalysisError(f"benchmark {bench!r} must be a list of runs", source)
         samples[bench] = [_json_value(source, cell, bench) for cell in row]
     if isinstance(data, dict) and data.get("iterations") is not None and extra:
-        return _of_iterations(source, whole["iterations"], Table(samples=samples, **extra))
-    return Table(samples=samples, **extra)
+        return _of_iterations(source, whole["iterations"], MatrixTable(samples=samples, **extra))
+    return MatrixTable(samples=samples, **extra)
 
 
-def _of_iterations(source: str, located: Any, runs: Table) -> Table:  # noqa: ANN401 - any JSON
+def _of_iterations(source: str, located: Any, runs: MatrixTable) -> MatrixTable:  # noqa: ANN401 - any JSON
     """Take the iterations of each run, as `PerformanceMatrix.to_dict` writes them."""
     flat: dict[str, list[float]] = {}
     ids: dict[str, list[int]] = {}
@@ -189,7 +189,9 @@ def _particulars(source: str, data: dict[str, Any], located: dict[str, Any]) -> 
         extra[key] = data.get(key)
         if extra[key] is not None and not isinstance(extra[key], str):
             cell = located[key]
-            where = f"{source}:{cell.line}:{cell.column}" if isinstance(cell, Cell) else source
+            where = (
+                f"{source}:{cell.line}:{cell.column}" if isinstance(cell, PlacedText) else source
+            )
             raise AnalysisError(f"{key!r} must be text", where)
     for key in ("blocks", "sessions"):
         extra[key] = data.get(key)
@@ -235,17 +237,17 @@ def _unique(source: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
     return pairs
 
 
-def _places(text: str) -> Iterator[Cell]:
+def _places(text: str) -> Iterator[PlacedText]:
     line, start, begun = 1, 0, -1  # begun: where the line before this one ends
     for token in _JSON_TOKEN.finditer(text):
         line += text.count("\n", start, token.start())
         begun = max(begun, text.rfind("\n", start, token.start()))
         start = token.start()
         if token["key"] is None:
-            yield Cell(token.group(), line, start - begun)
+            yield PlacedText(token.group(), line, start - begun)
 
 
-def _locate(data: Any, places: Iterator[Cell]) -> Any:  # noqa: ANN401 - any JSON value
+def _locate(data: Any, places: Iterator[PlacedText]) -> Any:  # noqa: ANN401 - any JSON value
     if isinstance(data, dict):
         return {key: _locate(value, places) for key, value in data.items()}
     if isinstance(data, list):
@@ -254,6 +256,6 @@ def _locate(data: Any, places: Iterator[Cell]) -> Any:  # noqa: ANN401 - any JSO
 
 
 def _json_value(source: str, cell: Any, bench: str) -> float:  # noqa: ANN401 - any JSON value
-    if not isinstance(cell, Cell):
+    if not isinstance(cell, PlacedText):
         raise AnalysisError(f"benchmark {bench!r} must be a flat list of numbers", source)
     return _positive(source, cell, number_in(cell.text))

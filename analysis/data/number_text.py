@@ -101,7 +101,7 @@ _WIDE = ", "  # parts cells whose numbers have decimal commas
 _BETWEEN = re.compile(r"(?:^|, +)((?:[^,]|,(?! ))*)")
 
 
-class Cell(NamedTuple):
+class PlacedText(NamedTuple):
     """A text with its place."""
 
     text: str
@@ -208,7 +208,7 @@ def _inside_numbers(lines: Sequence[Line], mark: str) -> tuple[int, str, bool] |
     return None if found is None else (*found, apart)
 
 
-def cells_of(line: str, number: int, mark: str) -> list[Cell]:
+def cells_of(line: str, number: int, mark: str) -> list[PlacedText]:
     """Part a line at a separator; quotes and blanks around a cell are left out."""
     if mark == _WIDE:
         return [_cell(m[1], number, m.start(1)) for m in _BETWEEN.finditer(line)]
@@ -219,9 +219,9 @@ def cells_of(line: str, number: int, mark: str) -> list[Cell]:
     return [_cell(m.group(1), number, m.start(1)) for m in pattern.finditer(line)]
 
 
-def _cell(raw: str, line: int, start: int) -> Cell:
+def _cell(raw: str, line: int, start: int) -> PlacedText:
     text = raw.strip()
     lead = len(raw) - len(raw.lstrip())
     if len(text) >= 2 and text[0] == text[-1] == '"':
         text = text[1:-1].replace('""', '"').strip()
-    return Cell(text, line, start + lead + 1)
+    return PlacedText(text, line, start + lead + 1)

@@ -18,10 +18,10 @@ from ..stats.arguments import shown
 from .number_text import (
     NUMBER,
     SAY,
-    Cell,
     Decimal,
     Layout,
     Line,
+    PlacedText,
     cells_of,
     commas_of,
     is_numeric,
@@ -54,7 +54,7 @@ class TextTable:
     granted.
     """
 
-    samples: dict[str, list[tuple[Cell, float]]]
+    samples: dict[str, list[tuple[PlacedText, float]]]
     dress: Dress
     cautions: tuple[Caution, ...] = ()
 
@@ -63,13 +63,13 @@ class TextTable:
 class _Found:
     """Names, and the cells of each, before anybody looks into them."""
 
-    names: list[Cell]
-    grid: list[list[Cell]]
+    names: list[PlacedText]
+    grid: list[list[PlacedText]]
     dress: Dress
     cautions: list[Caution]
 
 
-_Rows = list[list[Cell]]
+_Rows = list[list[PlacedText]]
 
 
 def read_text(
@@ -104,7 +104,7 @@ def read_text(
     )
 
 
-def _fail(source: str, cell: Cell, what: str, fix: str | None = None) -> NoReturn:
+def _fail(source: str, cell: PlacedText, what: str, fix: str | None = None) -> NoReturn:
     raise AnalysisError(what, f"{source}:{cell.line}:{cell.column}", fix)
 
 
@@ -142,10 +142,10 @@ def _as_list(rows: _Rows, layout: Layout | None) -> _Found | None:
         cautions.append(_headings_left_out(column.pop(0)))
     if not any(is_numeric(cell.text) for cell in column):
         return None
-    return _Found([Cell(VALUES, 0, 0)], [column], "numbers", cautions)
+    return _Found([PlacedText(VALUES, 0, 0)], [column], "numbers", cautions)
 
 
-def _headings_left_out(first: Cell) -> Caution:
+def _headings_left_out(first: PlacedText) -> Caution:
     said = f"line {first.line} was read as headings and left out"
     return Caution("headings-left-out", said)
 
@@ -216,16 +216,16 @@ def _columns(
     return _Found(names or _counted(len(grid)), grid, "matrix", cautions)
 
 
-def _counted(count: int) -> list[Cell]:
-    return [Cell(str(k + 1), 0, 0) for k in range(count)]
+def _counted(count: int) -> list[PlacedText]:
+    return [PlacedText(str(k + 1), 0, 0) for k in range(count)]
 
 
-def _at(row: list[Cell], k: int) -> Cell:
+def _at(row: list[PlacedText], k: int) -> PlacedText:
     """Give the k-th cell; a short line has empty cells at its end."""
-    return row[k] if k < len(row) else Cell("", row[-1].line, row[-1].column)
+    return row[k] if k < len(row) else PlacedText("", row[-1].line, row[-1].column)
 
 
-def _header(source: str, row: list[Cell]) -> bool:
+def _header(source: str, row: list[PlacedText]) -> bool:
     """Tell whether the first row holds headings; refuse one that is half numbers, half text."""
     rest = [cell for cell in row[1:] if cell.text]
     if row[0].text.lower() in _LABEL:
@@ -248,13 +248,13 @@ def _damaged(text: str) -> bool:
 
 def _samples(
     source: str, found: _Found, decimal: Decimal | None
-) -> dict[str, list[tuple[Cell, float]]]:
+) -> dict[str, list[tuple[PlacedText, float]]]:
     if len(found.grid) != len(found.names):
         raise AnalysisError(
             f"there are {len(found.names)} names for {len(found.grid)} columns of values",
             f"{source}:{found.names[0].line}",
         )
-    samples: dict[str, list[tuple[Cell, float]]] = {}
+    samples: dict[str, list[tuple[PlacedText, float]]] = {}
     for name, cells in zip(found.names, found.grid, strict=True):
         if not name.text:
             _fail(source, name, "a benchmark without a name")
@@ -268,7 +268,7 @@ def _samples(
     return samples
 
 
-def _value(source: str, cell: Cell, decimal: Decimal | None) -> float:
+def _value(source: str, cell: PlacedText, decimal: Decimal | None) -> float:
     if not cell.text:
         _fail(source, cell, "a run is missing here, and others follow", "move the gap to the end")
     value = number_in(cell.text, decimal)

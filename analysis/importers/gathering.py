@@ -16,8 +16,8 @@ from ..pages import number_format as figures
 from ..pages.model import Caution
 from ..words import shorten
 from .naming import (
-    Chosen,
-    Placed,
+    NamedCell,
+    ReadingChoices,
     kept_apart,
     name_of,
     one_meaning,
@@ -36,11 +36,11 @@ _VALUES_OF_COPY = 8  # nor do so many values in one order
 
 _UNSURE = "too little to tell a copy from a measurement, so both are taken"
 
-Double = tuple[Sequence[Placed], Placed]  # what is left out, and one of what it repeats
-Results = dict[tuple[str, str], list[Placed]]  # by benchmark and metric
+Double = tuple[Sequence[NamedCell], NamedCell]  # what is left out, and one of what it repeats
+Results = dict[tuple[str, str], list[NamedCell]]  # by benchmark and metric
 
 
-def sources_twice(files: Sequence[Sequence[Placed]]) -> tuple[frozenset[int], list[Caution]]:
+def sources_twice(files: Sequence[Sequence[NamedCell]]) -> tuple[frozenset[int], list[Caution]]:
     """Find files that were named twice, or hold only what another file holds.
 
     So do copies, and copies that were made before more was appended. Files that are variants by their
@@ -49,7 +49,7 @@ def sources_twice(files: Sequence[Sequence[Placed]]) -> tuple[frozenset[int], li
     """
     ids: dict[object, int] = {}  # thousands of values are compared once, not for each pair of files
 
-    def content(cells: Sequence[Placed], name: str | None = None) -> tuple[int, ...]:
+    def content(cells: Sequence[NamedCell], name: str | None = None) -> tuple[int, ...]:
         return tuple(ids.setdefault(_content(one, name), len(ids)) for one in cells)
 
     wholes = [_by_key(cells) for cells in files]
@@ -86,14 +86,14 @@ def sources_twice(files: Sequence[Sequence[Placed]]) -> tuple[frozenset[int], li
     return frozenset(dropped), told
 
 
-def _content(one: Placed, file: str | None = None) -> object:
+def _content(one: NamedCell, file: str | None = None) -> object:
     """Give what a copy has too; a benchmark that is called like the file changes its name with it."""
     cell = one.cell
     benchmark = None if one.benchmark == file else one.benchmark
     return (benchmark, one.variant, cell.metric, cell.unit, cell.processes)
 
 
-def _by_key(cells: Sequence[Placed]) -> dict[object, list[float]]:
+def _by_key(cells: Sequence[NamedCell]) -> dict[object, list[float]]:
     """Give all values of each benchmark, variant and metric that has some."""
     found: dict[object, list[float]] = {}
     for one in cells:
@@ -120,7 +120,7 @@ def _larger(
     return k
 
 
-def _hardly_chance(one: Placed) -> bool:
+def _hardly_chance(one: NamedCell) -> bool:
     """Tell whether a second measurement would hardly give just these values."""
     values = set(one.cell.values)
     return len(values) > 1 or any(_digits(value) >= _DIGITS_OF_COPY for value in values)
@@ -131,7 +131,7 @@ def _digits(value: float) -> int:
     return len(f"{value:.8e}".partition("e")[0].replace(".", "").strip("0"))
 
 
-def one_variant_once(placed: Sequence[Placed]) -> tuple[list[Placed], list[Caution]]:
+def one_variant_once(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[Caution]]:
     """Drop variants all of whose values another variant has too.
 
     A tool that keeps its last result under a second name would else be found equivalent to itself.
@@ -161,7 +161,7 @@ def one_variant_once(placed: Sequence[Placed]) -> tuple[list[Placed], list[Cauti
     return [one for one in placed if one.variant not in double], told
 
 
-def one_result_once(placed: Sequence[Placed]) -> tuple[list[Placed], list[Caution]]:
+def one_result_once(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[Caution]]:
     """Drop results that were not measured again, but kept: under a second name, or for a second day.
 
     A benchmark of a variant is dropped where another variant has all its values; then what one file
@@ -169,7 +169,7 @@ def one_result_once(placed: Sequence[Placed]) -> tuple[list[Placed], list[Cautio
     """
     told = []
     for whole in (True, False):
-        results: dict[object, list[Placed]] = {}
+        results: dict[object, list[NamedCell]] = {}
         for one in placed:
             key = (one.benchmark, one.variant, None if whole else one.sitting)
             results.setdefault(key, []).append(one)
@@ -185,15 +185,15 @@ def one_result_once(placed: Sequence[Placed]) -> tuple[list[Placed], list[Cautio
     return list(placed), told
 
 
-def _repeated(results: Iterable[Sequence[Placed]], *, whole: bool) -> list[Double]:
+def _repeated(results: Iterable[Sequence[NamedCell]], *, whole: bool) -> list[Double]:
     """Find results of one benchmark all of whose values an earlier one has too.
 
     Of many parts some are alike by chance: there a sign is demanded that is no chance.
     """
-    first: dict[object, Placed] = {}
+    first: dict[object, NamedCell] = {}
     double: list[Double] = []
     for cells in results:
-        metrics: dict[str, list[Placed]] = {}
+        metrics: dict[str, list[NamedCell]] = {}
         for one in cells:
             metrics.setdefault(one.cell.metric, []).append(one)
         shape = tuple((name, _rows(of)) for name, of in sorted(metrics.items()))
@@ -205,11 +205,11 @@ def _repeated(results: Iterable[Sequence[Placed]], *, whole: bool) -> list[Doubl
     return double
 
 
-def _rows(cells: Iterable[Placed]) -> tuple[tuple[float, ...], ...]:
+def _rows(cells: Iterable[NamedCell]) -> tuple[tuple[float, ...], ...]:
     return tuple(process for one in cells for process in one.cell.processes)
 
 
-def _may_be_kept(cells: Sequence[Placed]) -> bool:
+def _may_be_kept(cells: Sequence[NamedCell]) -> bool:
     """Tell whether equal values are a sign of a kept result, rather than of a count or a clock."""
     values = {value for one in cells for value in one.cell.values}
     if len(values) > 1:
@@ -218,7 +218,7 @@ def _may_be_kept(cells: Sequence[Placed]) -> bool:
     return is_time and any(_digits(value) >= _DIGITS_OF_CLOCK for value in values)
 
 
-def _surely_kept(cells: Sequence[Placed]) -> bool:
+def _surely_kept(cells: Sequence[NamedCell]) -> bool:
     """Tell whether, of many results, hardly two would have just these values by chance.
 
     One value, however fine, is none: a simulator gives it on every day.
@@ -243,7 +243,7 @@ def _by_pair(double: Iterable[Double]) -> dict[tuple[str, str], list[str]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gathered:
+class GatheredCells:
     """All cells of all files.
 
     `cells`: In the order of files and cells. `files`: Where they stem from; without copies. `rule`:
@@ -251,7 +251,7 @@ class Gathered:
     variant under two names, what the files cannot tell.
     """
 
-    cells: tuple[Placed, ...]
+    cells: tuple[NamedCell, ...]
     files: tuple[ForeignFile, ...]
     rule: str
     cautions: tuple[Caution, ...]
@@ -272,7 +272,7 @@ class Gathered:
         return tuple(dict.fromkeys(one.benchmark for one in self.cells))
 
 
-def gather(files: Sequence[ForeignFile], chosen: Chosen) -> Gathered:
+def gather(files: Sequence[ForeignFile], chosen: ReadingChoices) -> GatheredCells:
     """Decide for all files alike which cell is which.
 
     Copies are no measurements: a file that was given twice, a variant with exactly the values of
@@ -292,7 +292,7 @@ def gather(files: Sequence[ForeignFile], chosen: Chosen) -> Gathered:
     if chosen.metric is not None:
         placed = _only(placed, chosen.metric)
     require_agreement(placed, chosen.better)
-    return Gathered(
+    return GatheredCells(
         cells=tuple(placed),
         files=tuple(files),
         rule=_rule(files, chosen),
@@ -318,7 +318,7 @@ def _hosts(files: Sequence[ForeignFile]) -> Iterator[Caution]:
         yield Caution("several-hosts", text, hosts)
 
 
-def _alike(placed: Sequence[Placed]) -> Iterator[Caution]:
+def _alike(placed: Sequence[NamedCell]) -> Iterator[Caution]:
     for names in ({one.benchmark: None for one in placed}, {one.variant: None for one in placed}):
         first: dict[str, str] = {}
         for name in names:
@@ -328,7 +328,7 @@ def _alike(placed: Sequence[Placed]) -> Iterator[Caution]:
                 yield Caution("names-alike", text, (other, name))
 
 
-def _only(placed: Sequence[Placed], metric: str) -> list[Placed]:
+def _only(placed: Sequence[NamedCell], metric: str) -> list[NamedCell]:
     """Keep one metric, with the failed runs that stand in cells of the others."""
     mine = [one for one in placed if one.cell.metric == metric]
     if not mine:
@@ -338,7 +338,7 @@ def _only(placed: Sequence[Placed], metric: str) -> list[Placed]:
             placed[0].source,
             f"known here: {', '.join(known)}",
         )
-    groups: dict[object, list[Placed]] = {}
+    groups: dict[object, list[NamedCell]] = {}
     for one in placed:
         groups.setdefault((one.benchmark, one.variant, one.sitting), []).append(one)
     kept = []
@@ -365,14 +365,14 @@ def _only(placed: Sequence[Placed], metric: str) -> list[Placed]:
     return kept
 
 
-def _rule(files: Sequence[ForeignFile], chosen: Chosen) -> str:
+def _rule(files: Sequence[ForeignFile], chosen: ReadingChoices) -> str:
     if chosen.variant is not None:
         return f"the variant is the key {chosen.variant!r} (--variant)"
     rules = dict.fromkeys(file.variant_rule for file in files)
     return f"the variant is {' or '.join(rules)}; --variant KEY takes another"
 
 
-def occasions(gathered: Gathered) -> Iterator[tuple[str, int]]:
+def occasions(gathered: GatheredCells) -> Iterator[tuple[str, int]]:
     """Give every occasion with its number, from 1, in their order."""
     yield from (
         (name, k) for k, name in enumerate(dict.fromkeys(o.occasion for o in gathered.cells), 1)

@@ -30,10 +30,10 @@ from ..record.trial_files import (
 )
 from ..version import VERSION
 from .inspection import inspect_files
-from .naming import Placed, Sitting, require_agreement
+from .naming import NamedCell, Sitting, require_agreement
 
 if TYPE_CHECKING:
-    from .gathering import Gathered
+    from .gathering import GatheredCells
     from .parsing import ForeignCell
 
 Values = tuple[float, ...]
@@ -127,7 +127,11 @@ class Imported(Stored):
 
 
 def import_files(
-    gathered: Gathered, folder: Path, *, baseline: str | None = None, better: Better | None = None
+    gathered: GatheredCells,
+    folder: Path,
+    *,
+    baseline: str | None = None,
+    better: Better | None = None,
 ) -> Imported:
     """Write a trial.
 
@@ -183,8 +187,8 @@ def import_files(
 
 
 def _directed(
-    gathered: Gathered, better: Better | None
-) -> tuple[Gathered, dict[str, dict[str, str]]]:
+    gathered: GatheredCells, better: Better | None
+) -> tuple[GatheredCells, dict[str, dict[str, str]]]:
     """Give each metric its unit and direction; a further one without a direction is left out."""
     require_agreement(gathered.cells, better)
     found: dict[str, dict[str, str]] = {}
@@ -219,7 +223,7 @@ def _directed(
 
 
 def _manifest(
-    gathered: Gathered, name: str, rows: Sequence[Measurement], baseline: str | None
+    gathered: GatheredCells, name: str, rows: Sequence[Measurement], baseline: str | None
 ) -> dict[str, Any]:
     identity = hashlib.sha256()
     for file in gathered.files:
@@ -255,13 +259,13 @@ def _manifest(
     }
 
 
-def _rows(gathered: Gathered) -> Iterator[Measurement]:
+def _rows(gathered: GatheredCells) -> Iterator[Measurement]:
     """Give a row for each process, then one for each failed run of the cell.
 
     The metrics of one process stand in one row, as far as it can be told that they are of one.
     """
     numbers: dict[str, int] = {}  # occasions without a run are none
-    groups: dict[tuple[Sitting, str, str], list[Placed]] = {}
+    groups: dict[tuple[Sitting, str, str], list[NamedCell]] = {}
     for one in gathered.cells:
         groups.setdefault((one.sitting, one.benchmark, one.variant), []).append(one)
     position = 0

@@ -12,7 +12,7 @@ from ..pages.result import Result
 from ..words import shorten
 
 if TYPE_CHECKING:
-    from .gathering import Gathered
+    from .gathering import GatheredCells
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ class Inspected(Result):
     cannot_recover: tuple[str, ...]
 
 
-def inspect_files(gathered: Gathered) -> Inspected:
+def inspect_files(gathered: GatheredCells) -> Inspected:
     """Count what the files hold."""
     formats = list(dict.fromkeys(file.format for file in gathered.files))
     losses = dict.fromkeys(loss.text for file in gathered.files for loss in file.losses)
@@ -75,7 +75,7 @@ def inspect_files(gathered: Gathered) -> Inspected:
     )
 
 
-def _cells(gathered: Gathered) -> Iterator[InspectedCell]:
+def _cells(gathered: GatheredCells) -> Iterator[InspectedCell]:
     for one in gathered.cells:
         values = one.cell.values
         sizes = {len(process) for process in one.cell.processes} if one.cell.known else set()

@@ -22,7 +22,7 @@ _SHOWN = 8
 Identity = tuple[str, str | None, int]  # the file's own names, and the how many-th of them
 
 
-def kept_apart(placed: Sequence[Placed]) -> tuple[list[Placed], list[Caution]]:
+def kept_apart(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[Caution]]:
     """Give a second benchmark of one name, variant and occasion in one file a name of its own.
 
     A benchmark ends where a metric comes that it has already. Further files of one occasion hold
@@ -50,7 +50,7 @@ def kept_apart(placed: Sequence[Placed]) -> tuple[list[Placed], list[Caution]]:
     return kept, [Caution("equal-names", text, double)]
 
 
-def _numbers(placed: Sequence[Placed]) -> Iterator[tuple[int, int]]:
+def _numbers(placed: Sequence[NamedCell]) -> Iterator[tuple[int, int]]:
     """Give the place of each cell, and which benchmark of its name it belongs to, from 1."""
     groups: dict[tuple[str, str], dict[Sitting, dict[Identity, list[int]]]] = {}
     for k, identity in enumerate(_identities(placed)):
@@ -85,7 +85,7 @@ def _assigned(identities: Collection[Identity], known: dict[Identity, int]) -> d
     return found
 
 
-def _identities(placed: Sequence[Placed]) -> Iterator[Identity]:
+def _identities(placed: Sequence[NamedCell]) -> Iterator[Identity]:
     """Tell which benchmark of the file each cell belongs to."""
     counts: dict[object, int] = {}
     metrics: dict[object, set[str]] = {}
@@ -108,8 +108,8 @@ _UNSAID = "direction unknown"
 
 
 def one_meaning(
-    placed: Sequence[Placed], better: Better | None
-) -> tuple[list[Placed], list[Caution]]:
+    placed: Sequence[NamedCell], better: Better | None
+) -> tuple[list[NamedCell], list[Caution]]:
     """Make values of one metric in several units, or directions, several metrics.
 
     Nobody compares them by accident then. Cells that do not tell the direction have the one that the
@@ -183,7 +183,7 @@ class _Names:
         self.told.append(Caution(code, text, (name,)))
 
 
-def require_agreement(cells: Iterable[Placed], better: Better | None) -> None:
+def require_agreement(cells: Iterable[NamedCell], better: Better | None) -> None:
     """Refuse a direction that no metric takes, and that each of them contradicts."""
     if better is None:
         return
@@ -211,7 +211,7 @@ Sitting = tuple[str, str, str | None]  # an occasion, and what of it one file ho
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class ReadingChoices:
     """What a person said of how files are read; None where the format's own rule holds.
 
     `variant`, `benchmark`: The key whose value is the variant, or the benchmark; ``file`` and
@@ -230,7 +230,7 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class NamedCell:
     """A cell with the names that it has from here on.
 
     `benchmark`, `variant`: As they were chosen. `occasion`: Names the session: two cells of one
@@ -251,7 +251,7 @@ class Placed:
         return (self.occasion, self.source, self.cell.session)
 
 
-def placed_cells(files: Sequence[ForeignFile], chosen: Chosen) -> list[list[Placed]]:
+def placed_cells(files: Sequence[ForeignFile], chosen: ReadingChoices) -> list[list[NamedCell]]:
     """Name every cell; give those of each file in a list."""
     placed = [[_placed(file, cell, chosen) for cell in file.cells] for file in files]
     for cells in placed:
@@ -260,7 +260,7 @@ def placed_cells(files: Sequence[ForeignFile], chosen: Chosen) -> list[list[Plac
     return placed
 
 
-def _placed(file: ForeignFile, cell: ForeignCell, chosen: Chosen) -> Placed:
+def _placed(file: ForeignFile, cell: ForeignCell, chosen: ReadingChoices) -> NamedCell:
     source = readable(file.source)
     folder = _folder_of(file.source)
     name = name_of(file.source)
@@ -288,7 +288,7 @@ def _placed(file: ForeignFile, cell: ForeignCell, chosen: Chosen) -> Placed:
         occasion = of(chosen.session, lies)
     else:
         occasion = source if cell.session is None else f"{source}, {cell.session}"
-    return Placed(
+    return NamedCell(
         benchmark=benchmark,
         variant=variant,
         occasion=occasion,
@@ -316,7 +316,7 @@ def name_of(source: str) -> str:
     return readable(name.rpartition(".")[0] or name)
 
 
-def _require_sound(one: Placed) -> None:
+def _require_sound(one: NamedCell) -> None:
     """Refuse names that hold halves of characters, as JSON may, and numbers beyond all measure."""
     for name in (one.benchmark, one.variant, one.cell.metric, one.cell.unit, one.occasion):
         try:

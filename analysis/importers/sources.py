@@ -76,7 +76,7 @@ _FILES = "a file of another tool, or a file of numbers"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Sources:
+class SourceMatrices:
     """The matrices of all sources, with different names, and what a reader should know."""
 
     matrices: tuple[PerformanceMatrix, ...]
@@ -147,7 +147,7 @@ def read_one(source: str, how: Reading) -> PerformanceMatrix:
     return matrix
 
 
-def read_sources(sources: Sequence[str], how: Reading) -> Sources:
+def read_sources(sources: Sequence[str], how: Reading) -> SourceMatrices:
     """Read every source; a trial gives all its variants."""
     found: list[_Read] = []
     opened = how.opened()
@@ -170,7 +170,7 @@ def read_sources(sources: Sequence[str], how: Reading) -> Sources:
         said = "smaller values were taken as better; add --better higher if they are not"
         cautions.append(Caution("direction-assumed", said))
     told = _told_apart(found, matrices)
-    return Sources(matrices=told, cautions=merged(cautions, trial_cautions(told)))
+    return SourceMatrices(matrices=told, cautions=merged(cautions, trial_cautions(told)))
 
 
 def trials_of(sources: Sequence[str], how: Reading) -> list[tuple[Trial, tuple[str, ...]]]:

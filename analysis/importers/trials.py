@@ -180,7 +180,7 @@ def _imported(path: Path, better: Better | None, decimal: Decimal | None) -> Tri
     from ..data.opening import open_foreign
     from .gathering import gather
     from .importing import import_files
-    from .naming import Chosen
+    from .naming import ReadingChoices
     from .registry import read_foreign
 
     try:
@@ -189,7 +189,7 @@ def _imported(path: Path, better: Better | None, decimal: Decimal | None) -> Tri
         if re.search(r"--(format|encoding)\b", error.fix or ""):
             error.fix = f"{error.fix}: fairtrial import {path} -o runs/NAME"
         raise
-    gathered = gather([file], Chosen(better=better))
+    gathered = gather([file], ReadingChoices(better=better))
     with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
         folder = Path(place) / (path.name or "imported")
         import_files(gathered, folder, better=better)

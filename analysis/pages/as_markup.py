@@ -9,7 +9,18 @@ from collections.abc import Iterable, Iterator
 from html import escape
 
 from ..words import shown
-from .model import Block, Caution, Cell, Command, Figure, Page, Section, Sentence, Table, text_of
+from .model import (
+    Block,
+    Caution,
+    Cell,
+    CommandLine,
+    Figure,
+    Page,
+    Section,
+    Sentence,
+    Table,
+    text_of,
+)
 
 _SIGNS = {
     "\\": r"\textbackslash{}",
@@ -147,7 +158,7 @@ def _latex_block(block: Block, depth: int, title: str) -> Iterator[str]:
     match block:
         case Sentence(text=text):
             yield f"{{}}{escaped(text)}" if text.startswith("[") else escaped(text)
-        case Command(line=line):
+        case CommandLine(line=line):
             yield rf"\noindent\texttt{{{escaped(line)}}}\par"
         case Table():
             yield _latex_table(block, title)
@@ -297,7 +308,7 @@ def _markdown_block(block: Block, level: int) -> Iterator[str]:
     match block:
         case Sentence(text=text):
             yield _paragraph(text)
-        case Command(line=line):
+        case CommandLine(line=line):
             yield _fenced(shown(line))
         case Table():
             yield _markdown_table(block)
@@ -381,7 +392,7 @@ def _html_block(block: Block) -> Iterator[str]:
     match block:
         case Sentence(text=text):
             yield f"<p>{escape(text)}</p>"
-        case Command(line=line):
+        case CommandLine(line=line):
             yield f"<pre><code>{escape(line)}</code></pre>"
         case Table():
             yield from _html_table(block)

@@ -6,7 +6,18 @@ import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from .model import Block, Caution, Cell, Command, Figure, Page, Section, Sentence, Table, text_of
+from .model import (
+    Block,
+    Caution,
+    Cell,
+    CommandLine,
+    Figure,
+    Page,
+    Section,
+    Sentence,
+    Table,
+    text_of,
+)
 
 if TYPE_CHECKING:
     pass
@@ -49,7 +60,7 @@ def _block(block: Block, width: int) -> list[str]:
     match block:
         case Sentence(text=text):
             return _wrapped(text, width)
-        case Command(line=line):
+        case CommandLine(line=line):
             return [line]
         case Table():
             return _table(block, width)

@@ -57,7 +57,7 @@ class Sentence:
 
 
 @dataclass(frozen=True)
-class Command:
+class CommandLine:
     """A command line to copy; it is never broken into lines."""
 
     line: str
@@ -141,7 +141,7 @@ class Section:
     title: str = ""
 
 
-Block = Sentence | Command | Table | Figure | Section
+Block = Sentence | CommandLine | Table | Figure | Section
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -88,11 +88,13 @@ def differences(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Ob
     return _gathered(candidate.benchmarks, (keys, ratio), layout)
 
 
-_Side = tuple[Codes, Floats]  # a key of benchmark, session and block; the mean log of its runs
+_BlockMeans = tuple[
+    Codes, Floats
+]  # a key of benchmark, session and block; the mean log of its runs
 _Layout = tuple[int, int, bool]  # how many sessions and blocks the keys count; are blocks known
 
 
-def _coded(matrices: Sequence[PerformanceMatrix]) -> tuple[list[_Side], _Layout]:
+def _coded(matrices: Sequence[PerformanceMatrix]) -> tuple[list[_BlockMeans], _Layout]:
     """Give sessions and blocks the same numbers on all sides."""
     sessions = _codes([matrix.sessions for matrix in matrices], matrices)
     known = all(matrix.blocks is not None for matrix in matrices)
@@ -139,7 +141,7 @@ def _turns(benchmark: Codes, session: Codes) -> Codes:
     return turns
 
 
-def _gathered(names: tuple[str, ...], side: _Side, layout: _Layout) -> Observations:
+def _gathered(names: tuple[str, ...], side: _BlockMeans, layout: _Layout) -> Observations:
     (key, value), (sessions, blocks, known) = side, layout
     rest, block = np.divmod(key, blocks)
     benchmark, session = np.divmod(rest, sessions)

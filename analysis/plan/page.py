@@ -9,7 +9,7 @@ from typing import TypeVar
 from ..pages import number_format as figures
 from ..pages.model import (
     Cell,
-    Command,
+    CommandLine,
     Page,
     Section,
     Sentence,
@@ -254,7 +254,7 @@ def _session_plan_page(plan: SessionPlan) -> Page:
     head = against(plan.candidate, plan.baseline)
     goal = goal_text(plan, len(plan.benchmarks))
     answer = [Sentence(f"{head}: {goal} needs {_sessions_needed(plan)}")]
-    protocol = () if plan.protocol is None else (Command(plan.protocol),)
+    protocol = () if plan.protocol is None else (CommandLine(plan.protocol),)
     return Page(
         title=f"How many sessions: {head}",
         sections=(

@@ -93,13 +93,13 @@ def session_cautions(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
+class SessionSpread:
     """Variances of the log difference: `between` sessions, and `within` one for a single block."""
 
     between: float
     within: float
 
-    def times(self, factor: float) -> Spread:
+    def times(self, factor: float) -> SessionSpread:
         """Give both, so many times as large."""
         return replace(self, between=self.between * factor, within=self.within * factor)
 
@@ -116,7 +116,7 @@ def limits(goal: Goal, most: int) -> Floats:
     return read_only(found)
 
 
-def errors(spreads: tuple[Spread, ...], sessions: int, runs: int) -> Floats:
+def errors(spreads: tuple[SessionSpread, ...], sessions: int, runs: int) -> Floats:
     """Give the largest standard error of the spreads, for 2 to `sessions` and 1 to `runs`."""
     between, within = (
         np.array([getattr(spread, name) for spread in spreads]) for name in ("between", "within")
@@ -126,7 +126,7 @@ def errors(spreads: tuple[Spread, ...], sessions: int, runs: int) -> Floats:
 
 
 def cheapest(
-    spreads: tuple[Spread, ...],
+    spreads: tuple[SessionSpread, ...],
     goal: Goal,
     cost: Callable[[int, int], float],
     *,
@@ -144,7 +144,9 @@ def cheapest(
     return (-negative, best), least
 
 
-def least_sessions(spreads: tuple[Spread, ...], goal: Goal, runs: int, *, most: int) -> int | None:
+def least_sessions(
+    spreads: tuple[SessionSpread, ...], goal: Goal, runs: int, *, most: int
+) -> int | None:
     """Give the fewest sessions of so many runs that reach the goal; None beyond `most`."""
     reached = errors(spreads, most, runs)[:, -1] <= limits(goal, most)
     return int(reached.argmax()) + 2 if reached.any() else None
@@ -217,13 +219,13 @@ def judged(found: VarianceComponents, on: On) -> tuple[ComponentLine, ...]:
     return (found.suite,)
 
 
-def spread_of(line: ComponentLine) -> Spread:
+def spread_of(line: ComponentLine) -> SessionSpread:
     """Take a line's variances; what cannot be told from the session stays with it."""
-    return Spread(between=line.session_sd**2, within=(line.run_sd or 0.0) ** 2)
+    return SessionSpread(between=line.session_sd**2, within=(line.run_sd or 0.0) ** 2)
 
 
 def brought(
-    spreads: tuple[Spread, ...], goal: Goal, plan: tuple[int, int]
+    spreads: tuple[SessionSpread, ...], goal: Goal, plan: tuple[int, int]
 ) -> tuple[float, float | None]:
     """Give the relative width, and the speedup that is told from 1; None beyond all numbers."""
     sessions, runs = plan

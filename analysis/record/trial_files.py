@@ -69,7 +69,7 @@ def is_steady(before: IdlePower, after: IdlePower) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question(Stored):
+class JudgedMetrics(Stored):
     """The metrics that the campaign's `judge` named from some moment on; none where it named none.
 
     `trial` is the part that it was asked of, in a manifest of several: trials that were merged, or the
@@ -89,32 +89,32 @@ class Question(Stored):
 
 
 def asked_since(
-    asked: Sequence[Question], metrics: tuple[str, ...], at: str
-) -> tuple[Question, ...]:
+    asked: Sequence[JudgedMetrics], metrics: tuple[str, ...], at: str
+) -> tuple[JudgedMetrics, ...]:
     """Add what the campaign asks now, if that is something else."""
     if metrics == (asked[-1].metrics if asked else ()):
         return tuple(asked)
-    return (*asked, Question(at=at, metrics=metrics))
+    return (*asked, JudgedMetrics(at=at, metrics=metrics))
 
 
-def questions_of(parts: Iterable[tuple[str, Manifest]]) -> tuple[Question, ...]:
+def questions_of(parts: Iterable[tuple[str, Manifest]]) -> tuple[JudgedMetrics, ...]:
     """Give what each part of several asks, by its name; nothing where no part says it."""
-    found: list[Question] = []
+    found: list[JudgedMetrics] = []
     for name, manifest in parts:
         if any(one.trial is not None for one in manifest.judge):
             found += manifest.judge
         else:
-            now = manifest.judge[-1:] or (Question(at=manifest.started, metrics=()),)
+            now = manifest.judge[-1:] or (JudgedMetrics(at=manifest.started, metrics=()),)
             found += [replace(one, trial=name) for one in now]
     return tuple(found) if any(one.metrics for one in found) else ()
 
 
-def asked_now(asked: Iterable[Question]) -> dict[str, tuple[str, ...]]:
+def asked_now(asked: Iterable[JudgedMetrics]) -> dict[str, tuple[str, ...]]:
     """Give the metrics that each part asks now, by its name; of a single trial by no name."""
     return {one.trial or "": one.metrics for one in asked}
 
 
-def one_question(asked: Sequence[Question]) -> tuple[str, ...] | None:
+def one_question(asked: Sequence[JudgedMetrics]) -> tuple[str, ...] | None:
     """Give the metrics that are asked now, the first one first; None where parts differ."""
     different = set(asked_now(asked).values())
     return None if len(different) > 1 else next(iter(different), ())
@@ -368,7 +368,7 @@ class Manifest(Stored):
     appended: tuple[Appended, ...] = ()
     origin: Origin = "measured"
     merged_from: tuple[MergedTrial, ...] = ()
-    judge: tuple[Question, ...] = ()
+    judge: tuple[JudgedMetrics, ...] = ()
     further: Mapping[str, Any] = field(default_factory=dict)
 
     @property

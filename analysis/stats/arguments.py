@@ -36,7 +36,7 @@ def door(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
     function's own question: array_like arguments go through `numbers` there.
     """
     signature = inspect.signature(function)
-    kinds: dict[str, _Kind] = {}
+    kinds: dict[str, _Requirement] = {}
 
     @functools.wraps(function)
     def checked(*args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
@@ -53,7 +53,7 @@ def door(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
     return checked
 
 
-class _Kind(NamedTuple):
+class _Requirement(NamedTuple):
     """What an annotation asks for: a test of a value, and its words in a message."""
 
     fits: Callable[[Any], bool]
@@ -77,43 +77,45 @@ def _is_list(value: object) -> bool:
 
 
 _SIMPLE = {
-    float: _Kind(_is_real, "a number"),
-    int: _Kind(
+    float: _Requirement(_is_real, "a number"),
+    int: _Requirement(
         lambda value: isinstance(value, int | np.integer) and not isinstance(value, bool),
         "a whole number",
     ),
-    bool: _Kind(lambda value: isinstance(value, bool | np.bool_), "True or False"),
-    str: _Kind(lambda value: isinstance(value, str), "a text"),
-    types.NoneType: _Kind(lambda value: value is None, "None"),
-    np.random.Generator: _Kind(
+    bool: _Requirement(lambda value: isinstance(value, bool | np.bool_), "True or False"),
+    str: _Requirement(lambda value: isinstance(value, str), "a text"),
+    types.NoneType: _Requirement(lambda value: value is None, "None"),
+    np.random.Generator: _Requirement(
         lambda value: isinstance(value, np.random.Generator),
         "a random generator, as numpy.random.default_rng(seed) gives",
     ),
 }
 
 
-def _kind_of(hint: Any) -> _Kind:  # noqa: ANN401 - an annotation may be anything
+def _kind_of(hint: Any) -> _Requirement:  # noqa: ANN401 - an annotation may be anything
     origin, inner = get_origin(hint), get_args(hint)
     if hint in _SIMPLE:
         return _SIMPLE[hint]
     if origin is Literal:
-        return _Kind(lambda value: isinstance(value, str), f"one of {', '.join(map(str, inner))}")
+        return _Requirement(
+            lambda value: isinstance(value, str), f"one of {', '.join(map(str, inner))}"
+        )
     if origin is Callable:
-        return _Kind(callable, "a function")
+        return _Requirement(callable, "a function")
     if origin not in (Union, types.UnionType, tuple, Sequence, Iterable, Mapping):
         known = object if hint is Any else origin or hint
-        return _Kind(
+        return _Requirement(
             lambda value: not isinstance(known, type) or isinstance(value, known),
             f"a {getattr(hint, '__name__', 'value')}",
         )
     parts = [_kind_of(one) for one in inner]
     if origin in (Union, types.UnionType):
-        return _Kind(
+        return _Requirement(
             lambda value: hint == ArrayLike or any(part.fits(value) for part in parts),
             " or ".join(dict.fromkeys(part.words for part in parts)),
         )
     if origin is Mapping:
-        return _Kind(
+        return _Requirement(
             lambda value: (
                 isinstance(value, Mapping)
                 and all(parts[0].fits(key) and parts[1].fits(one) for key, one in value.items())
@@ -122,7 +124,7 @@ def _kind_of(hint: Any) -> _Kind:  # noqa: ANN401 - an annotation may be anythin
         )
     words = f"a list of {parts[0].words.removeprefix('a ').removeprefix('an ')}s"
     if origin is tuple:
-        return _Kind(
+        return _Requirement(
             lambda value: (
                 isinstance(value, tuple | list)
                 and len(value) == len(parts)
@@ -131,7 +133,7 @@ def _kind_of(hint: Any) -> _Kind:  # noqa: ANN401 - an annotation may be anythin
             words,
         )
     texts = inner[0] is str
-    return _Kind(
+    return _Requirement(
         lambda value: (
             (_is_list(value) or (texts and isinstance(value, str)))
             and all(map(parts[0].fits, value))

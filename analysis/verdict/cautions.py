@@ -14,7 +14,7 @@ from ..pages.model import Caution
 
 if TYPE_CHECKING:
     from .result import CandidateVerdict
-    from .sides import Side
+    from .sides import VariantSide
 
 _RISK = 0.05
 _SHOWN = 4  # variants that are named
@@ -112,7 +112,7 @@ def question_cautions(unasked: Sequence[str]) -> Iterator[Caution]:
         yield not_judged(unasked)
 
 
-def run_cautions(trial: Trial, sides: Collection[Side], metric: str) -> Iterator[Caution]:
+def run_cautions(trial: Trial, sides: Collection[VariantSide], metric: str) -> Iterator[Caution]:
     """Say what holds for the trial's runs, whatever is computed from this metric of them."""
     if len(trial.manifest.variants) == 1:
         yield Caution("one-variant", "one variant only: there is nothing to compare")

@@ -22,7 +22,7 @@ from ..record.fleet_progress import HostProgress, with_plans
 from ..stats.arguments import counted, door
 from ..stats.multiplicity import Correction
 from .cautions import method_cautions, question_cautions, run_cautions
-from .fleet_hosts import Environments, FleetHostStanding, undecided_by
+from .fleet_hosts import FleetHostStanding, HostEnvironments, undecided_by
 from .judging import Question, judge_host, panel_of
 from .result import CandidateVerdict, Verdict
 from .sides import (
@@ -47,7 +47,7 @@ _NAMED = 3
 _OF_HOSTS = {"still-running", "ended-early", "runs-missing", "one-variant"}  # said of hosts
 
 
-class _Judged(NamedTuple):
+class _JudgedHost(NamedTuple):
     """What is kept of a host that was judged by itself.
 
     `results` and `crashed`, the failed runs by benchmark where all failed, are by variant.
@@ -67,9 +67,9 @@ class _Hosts:
 
     question: Question
     progress: list[HostProgress] = field(default_factory=list)
-    judged: list[_Judged] = field(default_factory=list)
+    judged: list[_JudgedHost] = field(default_factory=list)
     left_out: dict[str, list[str]] = field(default_factory=dict)
-    environments: Environments = field(default_factory=Environments)
+    environments: HostEnvironments = field(default_factory=HostEnvironments)
     chosen: tuple[str, ...] = ()
     info: MetricInfo | None = None
     unknown: UsageError | None = None
@@ -108,7 +108,7 @@ class _Hosts:
         told = run_cautions(trial, sides.values(), question.metric)
         counts = counts_of(trial, question.metric, self.chosen, sides.values())
         own = tuple(caution for caution in told if caution.code not in _OF_HOSTS)
-        self.judged.append(_Judged(name, trial.manifest, counts, results, crashed, own))
+        self.judged.append(_JudgedHost(name, trial.manifest, counts, results, crashed, own))
         self.environments.add(name, trial.path)
 
     def _leave_out(self, name: str, why: str) -> None:

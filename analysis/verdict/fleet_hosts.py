@@ -55,7 +55,7 @@ _LONGEST = 80
 
 
 @dataclass(slots=True)
-class Environments:
+class HostEnvironments:
     """The environments of hosts, gathered one at a time as differences to the first."""
 
     _reference: Mapping[str, Any] | None = None

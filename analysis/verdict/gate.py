@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, cast
 
 from ..errors import UsageError
-from ..methods.multilevel.law import Law, LooksRule
+from ..methods.multilevel.law import ErrorLaw, LooksRule
 from ..methods.multilevel.page import failed_text
 from ..methods.multilevel.result import BenchmarkLine, Multilevel
 from ..pages.model import Caution, merged
@@ -277,7 +277,7 @@ class _Terms(NamedTuple):
     asked: Condition
     risk: float
     doubt: str | None
-    law: Law
+    law: ErrorLaw
 
 
 def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
@@ -289,7 +289,7 @@ def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
         else "confounded"
         if one.design == "confounded"
         else "one-session",
-        law=Law(alpha=one.look_alpha, always_valid=one.always_valid),
+        law=ErrorLaw(alpha=one.look_alpha, always_valid=one.always_valid),
     )
     chances = [_chance(line, terms) for line in one.benchmarks]
     ranks = {k: rank for k, (_, rank) in enumerate(chances) if rank is not None}

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ..calibrate.result import Certificate
     from ..methods.multilevel.result import Multilevel
     from ..record.trial_files import Manifest
-    from .one_variant import Alone
+    from .one_variant import VariantSummary
     from .panel import Panel
 
 
@@ -234,7 +234,7 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
     if len(chosen) > 1:
         certificate, last = _certificate(trial, metric, question.certificate)
     matrices = [side.matrix for side in sides.values() if side.matrix is not None]
-    alone: tuple[Alone, ...] = ()
+    alone: tuple[VariantSummary, ...] = ()
     if matrices and not candidates:
         from .one_variant import alone as by_itself
 

@@ -21,7 +21,7 @@ _ROUNDING = 1e-12  # logs that differ by less are equal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Alone:
+class VariantSummary:
     """One variant on one benchmark."""
 
     variant: str
@@ -38,12 +38,12 @@ class Alone:
     spread: float | None
 
 
-def alone(matrix: PerformanceMatrix, confidence: float) -> tuple[Alone, ...]:
+def alone(matrix: PerformanceMatrix, confidence: float) -> tuple[VariantSummary, ...]:
     """Give each benchmark's interval of one variant, values in the matrix's unit."""
     return tuple(_one(matrix, k, confidence) for k in range(len(matrix.benchmarks)))
 
 
-def _one(matrix: PerformanceMatrix, k: int, confidence: float) -> Alone:
+def _one(matrix: PerformanceMatrix, k: int, confidence: float) -> VariantSummary:
     values = matrix.samples[k]
     logs = np.log(values)
     sessions = np.zeros(values.size) if matrix.sessions is None else matrix.sessions[k]
@@ -55,7 +55,7 @@ def _one(matrix: PerformanceMatrix, k: int, confidence: float) -> Alone:
             unit, drawn = "block", _means(logs, matrix.blocks[k])[0]
     centre = float(means.mean())
     half = _half_width(drawn, confidence)
-    return Alone(
+    return VariantSummary(
         variant=matrix.name,
         benchmark=matrix.benchmarks[k],
         mean=float(np.exp(centre)),

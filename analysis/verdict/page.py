@@ -13,7 +13,7 @@ from ..pages import number_format as figures
 from ..pages.model import (
     Block,
     Caution,
-    Command,
+    CommandLine,
     Page,
     Section,
     Sentence,
@@ -74,7 +74,7 @@ def _following(verdict: Verdict, hidden: int) -> tuple[Section, ...]:
         more = f", {hidden} more caution{'s' * (hidden > 1)}" if hidden else ""
         why = f"why{more}, and what the published methods say"
         words = ("verdict", verdict.path, *metric, "--explain")
-    return (Section((Command(f"{shlex.join(['fairtrial', *words])}   # {why}"),)),)
+    return (Section((CommandLine(f"{shlex.join(['fairtrial', *words])}   # {why}"),)),)
 
 
 _NAME = 28  # columns for the baseline's name

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class MixturePair:
+class MixturesOfBoth:
     """The mixtures of both sides on one benchmark."""
 
     benchmark: str
@@ -27,7 +27,7 @@ class MixturePair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Answers:
+class MethodResults:
     """The methods' own results, None where one could not answer."""
 
     hpt: HptResult | None = None
@@ -36,7 +36,7 @@ class Answers:
     suite: SpeedupSuite | None = None
     randomized: RandomizationTest | None = None
     bootstrap: BootstrapInterval | None = None
-    mixtures: tuple[MixturePair, ...] = ()
+    mixtures: tuple[MixturesOfBoth, ...] = ()
     chances: tuple[float, ...] = ()
     friedman: float | None = None
 
@@ -64,7 +64,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Disagreement:
+class MethodDisagreement:
     """Why one method says something else than the first screen."""
 
     of: str
@@ -82,8 +82,8 @@ class Panel:
     unlisted: ClassVar[frozenset[str]] = frozenset({"answers"})
 
     methods: tuple[Said, ...]
-    disagreements: tuple[Disagreement, ...]
-    answers: Answers = field(default_factory=Answers, repr=False, compare=False)
+    disagreements: tuple[MethodDisagreement, ...]
+    answers: MethodResults = field(default_factory=MethodResults, repr=False, compare=False)
 
 
 _NAME = 24

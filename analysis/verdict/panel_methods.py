@@ -19,7 +19,7 @@ from ..methods.speedup_test.compare import speedup_test_suite
 from ..pages import number_format as figures
 from ..stats.arguments import stream
 from ..stats.ranks import friedman
-from .panel import Answers, MixturePair, Panel, Said
+from .panel import MethodResults, MixturesOfBoth, Panel, Said
 from .panel_reasons import why
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def ask(
     randomized = _randomization(found, ours, theirs, told)
     bootstrap = _bootstrap(found, ours, theirs, told)
     mixtures = tuple(_fitted(ours, theirs))
-    answers = Answers(
+    answers = MethodResults(
         hpt=hpt_result,
         at_estimate=at_estimate,
         best=best,
@@ -219,7 +219,9 @@ def _bootstrap(
     return result
 
 
-def _mixtures(pairs: Sequence[MixturePair], better: Better, told: list[Said]) -> tuple[float, ...]:
+def _mixtures(
+    pairs: Sequence[MixturesOfBoth], better: Better, told: list[Said]
+) -> tuple[float, ...]:
     """Give I2 of each benchmark that both mixtures fit."""
     both = ((pair.candidate, pair.baseline) for pair in pairs)
     chances = tuple(
@@ -240,14 +242,14 @@ def _mixtures(pairs: Sequence[MixturePair], better: Better, told: list[Said]) ->
     return chances
 
 
-def _fitted(ours: PerformanceMatrix, theirs: PerformanceMatrix) -> Iterator[MixturePair]:
+def _fitted(ours: PerformanceMatrix, theirs: PerformanceMatrix) -> Iterator[MixturesOfBoth]:
     """Fit both sides of each benchmark; a mixture of runs without spread is none."""
     for name, x, y in zip(ours.benchmarks, ours.samples, theirs.samples, strict=True):
         try:
             a, b = (fit_mixture(values, max_components=_COMPONENTS) for values in (x, y))
         except FairtrialError:
             continue
-        yield MixturePair(benchmark=name, candidate=a, baseline=b)
+        yield MixturesOfBoth(benchmark=name, candidate=a, baseline=b)
 
 
 def _friedman(

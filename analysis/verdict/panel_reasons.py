@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..pages import number_format as figures
 from ..pages.number_format import Word
-from .panel import Answers, Disagreement, Reason, Said
+from .panel import MethodDisagreement, MethodResults, Reason, Said
 
 if TYPE_CHECKING:
     from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
@@ -17,7 +17,9 @@ _SURE = 0.95
 _NAMED = 3
 
 
-def why(found: Multilevel, told: Sequence[Said], answers: Answers) -> Iterator[Disagreement]:
+def why(
+    found: Multilevel, told: Sequence[Said], answers: MethodResults
+) -> Iterator[MethodDisagreement]:
     """Give a sentence for each method that says something else than the first screen."""
     line: Line = found.these if found.these is not None else found.benchmarks[0]
     words = {said.method: said.word for said in told}
@@ -31,7 +33,7 @@ def why(found: Multilevel, told: Sequence[Said], answers: Answers) -> Iterator[D
     }
     for method, reasons in asked.items():
         for reason, text in reasons:
-            yield Disagreement(of=method, reason=reason, text=text)
+            yield MethodDisagreement(of=method, reason=reason, text=text)
 
 
 _Found = Iterator[tuple[Reason, str]]
@@ -46,7 +48,7 @@ def _sessions(found: Multilevel) -> str:
     return f"{count} {found.outermost}{'s' * (count != 1)}"
 
 
-def _hpt(found: Multilevel, line: Line, words: _Words, answers: Answers) -> _Found:
+def _hpt(found: Multilevel, line: Line, words: _Words, answers: MethodResults) -> _Found:
     result = answers.hpt
     if result is None:
         return
@@ -112,7 +114,7 @@ def _runs_for_sessions(method: str, found: Multilevel) -> str:
     )
 
 
-def _speedup_test(found: Multilevel, answers: Answers) -> _Found:
+def _speedup_test(found: Multilevel, answers: MethodResults) -> _Found:
     """Hold benchmark against benchmark: it has no suite-wide answer."""
     if answers.suite is None:
         return
@@ -179,7 +181,7 @@ def _by_benchmark(found: Multilevel, rest: Sequence[tuple[Word, BenchmarkLine]])
         )
 
 
-def _randomization(found: Multilevel, line: Line, words: _Words, answers: Answers) -> _Found:
+def _randomization(found: Multilevel, line: Line, words: _Words, answers: MethodResults) -> _Found:
     result = answers.randomized
     if result is None or words.get("randomization") == line.outcome:
         return
@@ -198,7 +200,7 @@ def _randomization(found: Multilevel, line: Line, words: _Words, answers: Answer
         yield _smaller_unit("randomization", result.unit, found)
 
 
-def _bootstrap(found: Multilevel, line: Line, words: _Words, answers: Answers) -> _Found:
+def _bootstrap(found: Multilevel, line: Line, words: _Words, answers: MethodResults) -> _Found:
     result = answers.bootstrap
     if result is None or words.get("bootstrap") == line.outcome:
         return
@@ -242,7 +244,7 @@ def _unit(unit: str, found: Multilevel) -> str:
     return found.outermost if unit == "session" else unit
 
 
-def _mixtures(found: Multilevel, line: Line, answers: Answers) -> _Found:
+def _mixtures(found: Multilevel, line: Line, answers: MethodResults) -> _Found:
     if not answers.chances:
         return
     mean = sum(answers.chances) / len(answers.chances)
@@ -259,7 +261,7 @@ def _mixtures(found: Multilevel, line: Line, answers: Answers) -> _Found:
     yield "estimand", text
 
 
-def _friedman(found: Multilevel, line: Line, words: _Words, answers: Answers) -> _Found:
+def _friedman(found: Multilevel, line: Line, words: _Words, answers: MethodResults) -> _Found:
     if answers.friedman is None or words.get("Friedman") == line.outcome:
         return
     shared = "hosts" if found.outermost == "host" else "machine's sessions"

@@ -35,7 +35,7 @@ from ..stats.arguments import counted, door
 from ..stats.multiplicity import adjusted
 from ..stats.ranks import Friedman, friedman, nemenyi_difference
 from .cautions import question_cautions
-from .sides import Side, comparable, looks_at, sides_of
+from .sides import VariantSide, comparable, looks_at, sides_of
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
@@ -66,7 +66,7 @@ class PairLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class RankRange:
     """A variant's rank: at best and at worst, as far as the pairs tell; 1 is the best."""
 
     variant: str
@@ -94,7 +94,7 @@ class Ranking(Result):
     sessions: int
     variants: tuple[str, ...]
     pairs: tuple[PairLine, ...]
-    places: tuple[Place, ...]
+    places: tuple[RankRange, ...]
     friedman: Friedman | None
     nemenyi: float | None
     ranked: bool
@@ -133,7 +133,7 @@ RANKS_ALARM = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Pair:
+class _RankedPair:
     result: Multilevel
     line: Line
     log: float
@@ -161,7 +161,7 @@ def rank_variants(
         v for v in manifest.variants if variants is None or v in {*variants, manifest.baseline}
     ]
     sides = sides_of(trial, metric, known, benchmarks)
-    pairs: list[_Pair] = []
+    pairs: list[_RankedPair] = []
     failing: list[Caution] = []
     for a, b in combinations(sides.values(), 2):
         both = comparable(a, b)
@@ -178,7 +178,7 @@ def rank_variants(
         )
         line = result.these if result.these is not None else result.benchmarks[0]
         if line.speedup is not None:
-            pairs.append(_Pair(result=result, line=line, log=float(np.log(line.speedup))))
+            pairs.append(_RankedPair(result=result, line=line, log=float(np.log(line.speedup))))
     if not pairs:
         raise UsageError(
             "there are no two variants to compare", str(trial.path), "measure a second variant"
@@ -232,7 +232,7 @@ def _failing(both: tuple[PerformanceMatrix, PerformanceMatrix], risk: float) -> 
 _TURNED: dict[Word, Word] = {"faster": "slower", "slower": "faster"}
 
 
-def _lines(pairs: Sequence[_Pair], risk: float) -> list[PairLine]:
+def _lines(pairs: Sequence[_RankedPair], risk: float) -> list[PairLine]:
     """Turn each pair so that the better variant stands first, and correct for their number."""
     differ = adjusted([_counted(pair, pair.line.pvalue) for pair in pairs], "holm")
     alike = adjusted([_counted(pair, pair.line.pvalue_equivalent) for pair in pairs], "holm")
@@ -265,7 +265,7 @@ def _lines(pairs: Sequence[_Pair], risk: float) -> list[PairLine]:
     return told
 
 
-def _counted(pair: _Pair, pvalue: float | None) -> float:
+def _counted(pair: _RankedPair, pvalue: float | None) -> float:
     """Give a p-value for the correction: without spread it counts as 1."""
     if pvalue is not None:
         return pvalue
@@ -277,8 +277,8 @@ def _inverse(value: float | None) -> float | None:
 
 
 def _places(
-    names: Sequence[str], pairs: Sequence[_Pair], told: Sequence[PairLine]
-) -> tuple[Place, ...]:
+    names: Sequence[str], pairs: Sequence[_RankedPair], told: Sequence[PairLine]
+) -> tuple[RankRange, ...]:
     """Rank by the mean log against all others; a place may move as far as pairs are not told."""
     logs = dict.fromkeys(names, 0.0)
     for pair in pairs:
@@ -291,12 +291,12 @@ def _places(
             beaten[line.baseline][0] += 1
     order = sorted(names, key=lambda name: -logs[name])
     return tuple(
-        Place(variant=name, best=1 + beaten[name][0], worst=len(names) - beaten[name][1])
+        RankRange(variant=name, best=1 + beaten[name][0], worst=len(names) - beaten[name][1])
         for name in order
     )
 
 
-def _friedman(names: Sequence[str], sides: Mapping[str, Side]) -> Friedman | None:
+def _friedman(names: Sequence[str], sides: Mapping[str, VariantSide]) -> Friedman | None:
     matrices: list[PerformanceMatrix] = [m for n in names if (m := sides[n].matrix) is not None]
     common = [b for b in matrices[0].benchmarks if all(b in m.benchmarks for m in matrices)]
     if len(common) < 2 or len(matrices) < 2:

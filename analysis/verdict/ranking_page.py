@@ -9,7 +9,7 @@ from ..methods.multilevel.page import level_text, looks_text
 from ..pages import number_format as figures
 from ..pages.model import (
     Column,
-    Command,
+    CommandLine,
     Page,
     Section,
     Sentence,
@@ -50,7 +50,11 @@ def _ranking_page(result: Ranking) -> Page:
         cautions=result.cautions,
         following=(
             Section(
-                (Command(f"{shlex.join(words)}   # against the baseline, benchmark by benchmark"),)
+                (
+                    CommandLine(
+                        f"{shlex.join(words)}   # against the baseline, benchmark by benchmark"
+                    ),
+                )
             ),
         ),
     )

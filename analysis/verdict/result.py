@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..methods.multilevel.law import LooksRule
     from ..methods.multilevel.result import Multilevel
     from .fleet_hosts import FleetHostStanding
-    from .one_variant import Alone
+    from .one_variant import VariantSummary
     from .panel import Panel
 
 
@@ -101,7 +101,7 @@ class Verdict(Result):
     always_valid: bool
     finished: bool
     candidates: tuple[CandidateVerdict, ...]
-    alone: tuple[Alone, ...]
+    alone: tuple[VariantSummary, ...]
     diagnosis: Diagnosis | None = None
     certificate: Certificate | None = None
     hosts: tuple[FleetHostStanding, ...] = ()

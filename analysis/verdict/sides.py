@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..record.trial_files import Appended, Manifest
 
 
-class Side(NamedTuple):
+class VariantSide(NamedTuple):
     """One variant of a trial.
 
     `matrix` holds its runs that count, None without any, and `cautions` what to know about them.
@@ -34,7 +34,7 @@ class Side(NamedTuple):
 
 
 def comparable(
-    candidate: Side, baseline: Side
+    candidate: VariantSide, baseline: VariantSide
 ) -> tuple[PerformanceMatrix, PerformanceMatrix] | None:
     """Give both sides with the benchmarks that can be compared; None without any.
 
@@ -80,7 +80,7 @@ def all_failed(trial: Trial, variant: str) -> bool:
 
 def sides_of(
     trial: Trial, metric: str, variants: Sequence[str], benchmarks: Sequence[str] | None
-) -> dict[str, Side]:
+) -> dict[str, VariantSide]:
     """Give these variants of a trial by their names."""
     sides = {variant: _side(trial, variant, metric, benchmarks) for variant in variants}
     if all(one.matrix is None for one in sides.values()):
@@ -99,7 +99,7 @@ def sides_of(
     return sides
 
 
-def _side(trial: Trial, variant: str, metric: str, benchmarks: Sequence[str] | None) -> Side:
+def _side(trial: Trial, variant: str, metric: str, benchmarks: Sequence[str] | None) -> VariantSide:
     floored = trial.below_floor(variant, metric)
     try:
         matrix = trial.matrix(variant, metric, carry_zeros=True)
@@ -107,7 +107,7 @@ def _side(trial: Trial, variant: str, metric: str, benchmarks: Sequence[str] | N
         mine = trial.measured & (trial.variant == trial.manifest.variants.index(variant))
         why = f" ({error.what})" if (trial.values(metric)[mine] <= 0).any() else ""
         said = Caution("variant-left-out", f"{variant} has no run that counts{why}", (variant,))
-        return Side(name=variant, matrix=None, floored=floored, cautions=(said,))
+        return VariantSide(name=variant, matrix=None, floored=floored, cautions=(said,))
     found = [c.of(variant) for c in matrix.cautions if not (floored and c.code == "floored")]
     if floored:
         text = (
@@ -121,7 +121,7 @@ def _side(trial: Trial, variant: str, metric: str, benchmarks: Sequence[str] | N
         left_out = {*named_in(matrix), *matrix.failed} - set(benchmarks)
         kept = without(matrix, left_out) if named_in(matrix) - left_out else None
     # its cautions are said once, with the trial's; the methods need not say them again
-    return Side(
+    return VariantSide(
         name=variant,
         matrix=None if kept is None else replace(kept, cautions=()),
         floored=floored,
@@ -159,7 +159,7 @@ def known_names(what: str, asked: Sequence[str] | None, there: Sequence[str], wh
 
 
 def counts_of(
-    trial: Trial, metric: str, variants: Sequence[str], sides: Iterable[Side]
+    trial: Trial, metric: str, variants: Sequence[str], sides: Iterable[VariantSide]
 ) -> dict[str, Any]:
     """Count the runs of a trial's variants, and what of them the sides hold, as a verdict names them."""
     mine = np.isin(trial.variant, [trial.manifest.variants.index(name) for name in variants])

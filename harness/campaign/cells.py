@@ -30,7 +30,7 @@ MAX_CELLS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class CampaignEntry:
     """One variant or benchmark: the keys that it gives, and its values for templates."""
 
     name: str
@@ -42,9 +42,9 @@ class Entry:
 
 def entries(
     document: Document, part: str, sections: Mapping[str, Mapping[str, Any] | None]
-) -> tuple[list[Entry], list[Problem]]:
+) -> tuple[list[CampaignEntry], list[Problem]]:
     """Write out every matrix of one part of the campaign, "variants" or "benchmarks"."""
-    found: dict[str, Entry] = {}
+    found: dict[str, CampaignEntry] = {}
     problems: list[Problem] = []
     for name, section in sections.items():
         given = section or {}
@@ -66,7 +66,7 @@ def entries(
             suffixes = [re.sub(r"[^A-Za-z0-9._+-]+", "_", text) for text in chosen.values()]
             places: dict[str, Location] = {key: (*path, key) for key in values}
             places |= {key: (*path, "matrix", key) for key in chosen}
-            entry = Entry(
+            entry = CampaignEntry(
                 name="-".join([str(path[1]), *suffixes]),
                 path=path,
                 given=given,
@@ -81,7 +81,9 @@ def entries(
     return list(found.values()), problems
 
 
-def _name_problem(document: Document, entry: Entry, taken: Mapping[str, Entry]) -> Problem | None:
+def _name_problem(
+    document: Document, entry: CampaignEntry, taken: Mapping[str, CampaignEntry]
+) -> Problem | None:
     place = (*entry.path, "matrix") if "matrix" in entry.given else entry.path
     other = taken.get(entry.name)
     if other is not None:
@@ -106,7 +108,7 @@ _PLAIN = {
 class _Scope:
     """Who gives something (the later one wins), the values for templates, and for messages who."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[CampaignEntry, ...]
     values: Mapping[str, str]
     who: str
 
@@ -151,7 +153,7 @@ class CellMaker:
         self._kinds: dict[str, tuple[str, Better]] = {}
         self._regexes: dict[Location, re.Pattern[str] | None] = {}
 
-    def cell(self, benchmark: Entry, variant: Entry) -> Cell:
+    def cell(self, benchmark: CampaignEntry, variant: CampaignEntry) -> Cell:
         """Make one cell."""
         values = {
             **benchmark.values,
@@ -196,7 +198,7 @@ class CellMaker:
         return fields
 
     def build_environment(
-        self, variant: Entry, values: Mapping[str, str], who: str
+        self, variant: CampaignEntry, values: Mapping[str, str], who: str
     ) -> dict[str, str]:
         """Give the variant's variables for its build, without those that need a benchmark."""
         scope = _Scope(entries=(variant,), values=values, who=who)
@@ -215,7 +217,7 @@ class CellMaker:
                 )
         return kept
 
-    def _no_command(self, benchmark: Entry, variant: Entry) -> None:
+    def _no_command(self, benchmark: CampaignEntry, variant: CampaignEntry) -> None:
         for entry in (benchmark, variant):
             misspelt = any(nearest(key, ("command",)) for key in entry.values)
             if misspelt or self.faults.touch(entry.path):

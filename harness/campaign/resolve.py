@@ -11,7 +11,7 @@ from analysis.record.trial_files import ENERGY_METRICS
 from analysis.words import alike
 
 from ..meters.counter_events import EVENTS, RawEventError, parse_raw
-from .cells import MAX_CELLS, CellMaker, Entry, entries
+from .cells import MAX_CELLS, CampaignEntry, CellMaker, entries
 from .defaults import Table, completed, fields_of
 from .model import (
     Build,
@@ -328,7 +328,7 @@ class Resolver:
                     done.add(place)
                     self.problems.append(self._unused(entry, name, place, set().union(*uses)))
 
-    def _unused(self, entry: Entry, name: str, place: Location, used: set[str]) -> Problem:
+    def _unused(self, entry: CampaignEntry, name: str, place: Location, used: set[str]) -> Problem:
         missing = sorted(used - entry.values.keys() - {"variant", "benchmark"})
         if len(place) == 3 and not nearest(name, missing) and nearest(name, known_keys(entry.path)):
             return section_at(place[:-1]).unknown(self.document, place)
@@ -357,7 +357,7 @@ class Resolver:
         self.problems.append(self.document.problem(path, what, fix, key=key, part=part))
 
 
-def _alike_notes(part: str, entries: Iterable[Entry]) -> list[str]:
+def _alike_notes(part: str, entries: Iterable[CampaignEntry]) -> list[str]:
     return [
         f"the {part} {quote(one)} and {quote(two)} look alike: rename one, or they will be mixed up"
         for one, two in alike(entry.name for entry in entries)

@@ -25,7 +25,7 @@ from ..campaign.scalar_kinds import MAX_SECONDS
 from ..errors import CampaignError, LaunchError
 from ..launch.client import LauncherClient
 from ..launch.commands import base_environment, check_stdin, resolve
-from ..launch.exchange import Execution, Request
+from ..launch.exchange import Execution, LaunchRequest
 from ..launch.interrupts import Interrupts
 
 _PROBES = 3
@@ -185,7 +185,7 @@ def _seconds(options: Namespace, command: str, folder: Path) -> float:
     environment = base_environment(plain, os.environ)
     with tempfile.TemporaryDirectory(prefix="fairtrial-") as place, Interrupts() as interrupts:
         output = Path(place) / "stderr"
-        request = Request(
+        request = LaunchRequest(
             path=str(resolve(argv[0], folder, environment)),
             argv=tuple(argv),
             env={os.fsencode(name): os.fsencode(value) for name, value in environment.items()},

@@ -19,7 +19,7 @@ from ..campaign.load import load_campaign
 from ..campaign.model import NO_IDENTITY, Campaign, Command
 from ..trial.preparation import planned_runs
 from ..trial.resume import defaults_of
-from .rerun_preview import Intent, Kind, Step, below, is_outside, leads_out, programs_of
+from .rerun_preview import Intent, Kind, PreviewedCommand, below, is_outside, leads_out, programs_of
 
 
 def received_campaign(file: Path, trial: Path, root: Path, *, redacted: bool) -> Campaign:
@@ -133,16 +133,16 @@ def _seconds(manifest: Manifest, sessions: int) -> float | None:
     return took * sessions / manifest.sessions if took > 0 else None
 
 
-def _steps(campaign: Campaign, root: Path) -> Iterator[Step]:
+def _steps(campaign: Campaign, root: Path) -> Iterator[PreviewedCommand]:
     home = below(campaign.source.parent, root)  # where hooks are executed
 
-    def hooks(kind: Kind, commands: Iterable[Command], *of: str) -> Iterator[Step]:
+    def hooks(kind: Kind, commands: Iterable[Command], *of: str) -> Iterator[PreviewedCommand]:
         for command in commands:
-            yield Step(kind=kind, of=of, argv=command.argv, cwd=home, variables={})
+            yield PreviewedCommand(kind=kind, of=of, argv=command.argv, cwd=home, variables={})
 
     for build in campaign.builds:
         for command in build.steps:
-            yield Step(
+            yield PreviewedCommand(
                 kind="build",
                 of=(build.variant,),
                 argv=command.argv,
@@ -153,7 +153,7 @@ def _steps(campaign: Campaign, root: Path) -> Iterator[Step]:
     for cell in campaign.cells:
         of = f"{cell.benchmark}:{cell.variant}"
         yield from hooks("before each run", cell.before, of)
-        yield Step(
+        yield PreviewedCommand(
             kind="run",
             of=(of,),
             argv=cell.command.argv,
@@ -166,10 +166,10 @@ def _steps(campaign: Campaign, root: Path) -> Iterator[Step]:
     yield from hooks("finish", campaign.hooks.finish)
 
 
-def _merged(steps: Iterable[Step]) -> Iterator[Step]:
+def _merged(steps: Iterable[PreviewedCommand]) -> Iterator[PreviewedCommand]:
     """Put what is the same for several cells together, at the place of the first."""
     whose: dict[object, list[str]] = {}
-    first: dict[object, Step] = {}
+    first: dict[object, PreviewedCommand] = {}
     for step in steps:
         key = (step.kind, step.argv, step.cwd, step.stdin, tuple(step.variables.items()))
         first.setdefault(key, step)

@@ -27,7 +27,7 @@ _SHORT = 12  # digits of a hash on a screen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class PreviewedCommand:
     """A command that would be executed."""
 
     kind: Kind  # what for, such as ``build`` or ``run``
@@ -49,7 +49,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
+class PreviewedFile:
     """A file that would be executed, or is named by a command that would be."""
 
     name: str  # as the command names it
@@ -91,8 +91,8 @@ class Intent:
     runs: int
     # how long the runs took the authors, scaled to these sessions; None where unknown
     seconds: float | None
-    steps: tuple[Step, ...]  # every command, in the order in which they come
-    programs: tuple[Program, ...]  # the file behind each, and the files among their arguments
+    steps: tuple[PreviewedCommand, ...]  # every command, in the order in which they come
+    programs: tuple[PreviewedFile, ...]  # the file behind each, and the files among their arguments
     variables: Mapping[str, str]  # environment variables that are set for all of them
     # which of your own variables they see: ``all``, ``none``, or names
     keeps: str | tuple[str, ...]
@@ -169,7 +169,7 @@ def leads_out(path: Path, root: Path) -> bool:
     return is_outside(path, root) or not path.resolve().is_relative_to(root.resolve())
 
 
-def programs_of(campaign: Campaign, manifest: Manifest, root: Path) -> Iterator[Program]:
+def programs_of(campaign: Campaign, manifest: Manifest, root: Path) -> Iterator[PreviewedFile]:
     """Find the file behind each command, and those of the bundle among its arguments, each once."""
     environment = base_environment(campaign.isolation, os.environ)
     measured = _measured(manifest, campaign.source.parent)
@@ -209,16 +209,16 @@ def _program(
     measured: Mapping[str, str],
     *,
     made: bool = False,
-) -> Program:
+) -> PreviewedFile:
     if path is None:
         wanted = os.path.normpath(cwd / name) if "/" in name else name
         known = [text for place, text in measured.items() if wanted in {place, Path(place).name}]
-        return Program(
+        return PreviewedFile(
             name=name,
             place="made by the build" if made else "missing",
             measured_sha256=known[0] if len(known) == 1 else None,
         )
-    told = Program(
+    told = PreviewedFile(
         name=name,
         place="this machine" if is_outside(path, root) else "bundle",
         path=below(path, root),

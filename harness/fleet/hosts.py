@@ -11,7 +11,7 @@ from analysis.errors import UsageError
 
 if TYPE_CHECKING:
     from .sbatch import Wishes
-    from .slurm import Node, Partition, Scheduler
+    from .slurm import Node, Scheduler, SlurmPartition
 
 SHORTEST_S = 600.0
 WARNING_S = 120.0  # how long before its end Slurm tells a job, at least
@@ -77,15 +77,15 @@ def limit_of(wanted: str | None, expected_s: float | None, longest_run_s: float 
 _SHOWN = 8
 
 
-class Places(NamedTuple):
+class FleetHosts(NamedTuple):
     """The hosts of a fleet in their order, their partition, and what is to be said of them."""
 
     hosts: tuple[str, ...]
-    partition: Partition
+    partition: SlurmPartition
     notes: tuple[str, ...]
 
 
-def places_for(wishes: Wishes, scheduler: Scheduler) -> Places:
+def places_for(wishes: Wishes, scheduler: Scheduler) -> FleetHosts:
     """Choose the hosts, and look whether Slurm knows them all."""
     partition = _partition(wishes.partition, scheduler)
     nodes = scheduler.nodes(partition.name)
@@ -94,7 +94,7 @@ def places_for(wishes: Wishes, scheduler: Scheduler) -> Places:
         _require(hosts, nodes, partition, scheduler)
         waiting = [nodes[host] for host in hosts if not nodes[host].usable]
         notes = _noted(waiting, "", "; jobs for such a host wait until it is back")
-        return Places(hosts=hosts, partition=partition, notes=notes)
+        return FleetHosts(hosts=hosts, partition=partition, notes=notes)
     good = [name for name, node in nodes.items() if node.usable]
     left_out = [node for node in nodes.values() if not node.usable]
     count = len(good) if wishes.count is None else wishes.count
@@ -110,10 +110,10 @@ def places_for(wishes: Wishes, scheduler: Scheduler) -> Places:
     # those that are free now first; the choice is told, and stands in fleet.json
     chosen = sorted(good, key=lambda name: nodes[name].state != "idle")[:count]
     hosts = tuple(name for name in good if name in set(chosen))
-    return Places(hosts=hosts, partition=partition, notes=_noted(left_out, "left out: ", ""))
+    return FleetHosts(hosts=hosts, partition=partition, notes=_noted(left_out, "left out: ", ""))
 
 
-def require_time(limit: str, partition: Partition) -> None:
+def require_time(limit: str, partition: SlurmPartition) -> None:
     """Refuse a time limit that the partition does not allow."""
     wanted, most = seconds_of_limit(limit), seconds_of_limit(partition.max_time)
     if wanted is not None and most is not None and wanted > most:
@@ -131,7 +131,7 @@ def require_place(name: str, limit: str, scheduler: Scheduler) -> None:
     require_time(limit, _partition(name, scheduler))
 
 
-def _partition(name: str | None, scheduler: Scheduler) -> Partition:
+def _partition(name: str | None, scheduler: Scheduler) -> SlurmPartition:
     """Give a partition, or the default one; refuse one whose jobs share their CPUs."""
     partitions = scheduler.partitions()
     default = next((each for each in partitions.values() if each.default), None)
@@ -156,12 +156,12 @@ def _partition(name: str | None, scheduler: Scheduler) -> Partition:
     return partition
 
 
-def _is_shared(partition: Partition) -> bool:
+def _is_shared(partition: SlurmPartition) -> bool:
     return partition.oversubscribe.upper().startswith("FORCE")
 
 
 def _require(
-    hosts: Sequence[str], nodes: dict[str, Node], partition: Partition, scheduler: Scheduler
+    hosts: Sequence[str], nodes: dict[str, Node], partition: SlurmPartition, scheduler: Scheduler
 ) -> None:
     strangers = [host for host in hosts if host not in nodes]
     if not strangers:

@@ -156,7 +156,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Partition:
+class SlurmPartition:
     """A partition: the longest time of a job (``UNLIMITED`` too), and whether jobs share CPUs."""
 
     name: str
@@ -199,7 +199,7 @@ class Scheduler:
             found[name] = Node(name=name, state=state, reason=known)
         return found
 
-    def partitions(self) -> dict[str, Partition]:
+    def partitions(self) -> dict[str, SlurmPartition]:
         """Give the partitions by their names."""
         found = {}
         for line in self._answer("scontrol", "-a", "-o", "show", "partition").splitlines():
@@ -207,7 +207,7 @@ class Scheduler:
             name = words.get("PartitionName")
             if name is None:  # "No partitions in the system"
                 continue
-            found[name] = Partition(
+            found[name] = SlurmPartition(
                 name=name,
                 default=words.get("Default") == "YES",
                 max_time=words.get("MaxTime", "UNLIMITED"),

@@ -24,7 +24,7 @@ from analysis.registry import shipped
 
 from .facts import LOGINS, own_cgroups, sensors
 from .processors import CPU, cpufreq, topology
-from .state import Counters, KernelSwitch
+from .state import HostCounters, KernelSwitch
 from .tree import Tree, whole
 
 STAT = "/proc/stat"
@@ -157,7 +157,7 @@ class CounterReader:
         value = self._tree.poll_number(cpufreq(cpu, "scaling_cur_freq"))
         return value if value is not None and value > 0 else None
 
-    def read(self, cpus: tuple[int, ...], turbo: KernelSwitch) -> Counters:
+    def read(self, cpus: tuple[int, ...], turbo: KernelSwitch) -> HostCounters:
         """Read every counter for `cpus`."""
         self._log = self._log or KernelLog(self._tree)
         load = (self._tree.text(LOADAVG) or "").split()
@@ -174,7 +174,7 @@ class CounterReader:
             if (text := self._tree.text(f"{folder}/cpu.stat"))
             and (match := re.search(r"^nr_throttled (\d+)$", text, re.MULTILINE))
         ]
-        return Counters(
+        return HostCounters(
             cpus=cpus,
             uptime_s=_real(self._tree.text("/proc/uptime")),
             load_1min=_real(" ".join(load)),

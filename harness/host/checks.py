@@ -15,7 +15,7 @@ from .state import (
     PARANOID,
     Check,
     CountedEvent,
-    Counters,
+    HostCounters,
     Interval,
     MissingEvent,
     Situation,
@@ -75,7 +75,7 @@ def check_before(situation: Situation) -> tuple[Finding, ...]:
 
 
 def check_between(
-    before: Counters, after: Counters, elapsed_s: float, *, cpus: tuple[int, ...]
+    before: HostCounters, after: HostCounters, elapsed_s: float, *, cpus: tuple[int, ...]
 ) -> tuple[Finding, ...]:
     """Check what happened on the host from `before` to `after`, `elapsed_s` seconds later.
 

@@ -16,7 +16,7 @@ from . import activity, facts, processors
 from .activity import CounterReader, GapLook, look_for_gaps
 from .facts import OwnGroup, own_group
 from .processors import energy_zones, power_event
-from .state import IN_FILES, Counters, HostState
+from .state import IN_FILES, HostCounters, HostState
 from .tree import Tree
 
 
@@ -94,7 +94,7 @@ class Host:
             **{name: getattr(tree, how)(path) for name, (path, how) in IN_FILES.items()},
         )
 
-    def counters(self, cpus: tuple[int, ...] = ()) -> Counters:
+    def counters(self, cpus: tuple[int, ...] = ()) -> HostCounters:
         """Read what moves, for `cpus`; for every usable CPU when empty."""
         measured = cpus or processors.usable(self._tree, processors.online(self._tree))
         return self._counters.read(measured, processors.turbo(self._tree, measured))

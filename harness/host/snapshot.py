@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Differences:
+class EnvironmentDifferences:
     """Pairs of environments, each with what changed from the first to the second."""
 
     pairs: tuple[tuple[str, str, tuple[Change, ...]], ...]
@@ -60,7 +60,7 @@ class Differences:
         return "\n".join(lines) if lines else "one session only: there is nothing to compare"
 
 
-def compare_environments(trial: Path, other: Path | None) -> Differences:
+def compare_environments(trial: Path, other: Path | None) -> EnvironmentDifferences:
     """Compare the sessions of a trial in their order, or its first session with another trial's."""
     records = _records(trial)
     if other is not None:
@@ -68,9 +68,11 @@ def compare_environments(trial: Path, other: Path | None) -> Differences:
         if not records or not theirs:
             raise StoreError("no session has begun there", str(other if records else trial))
         changes = diff(records[0][1], theirs[0][1])
-        return Differences(pairs=((trial.name, other.name, changes),))
+        return EnvironmentDifferences(pairs=((trial.name, other.name, changes),))
     pairs = itertools.pairwise(records)
-    return Differences(pairs=tuple((old, new, diff(a, b)) for (old, a), (new, b) in pairs))
+    return EnvironmentDifferences(
+        pairs=tuple((old, new, diff(a, b)) for (old, a), (new, b) in pairs)
+    )
 
 
 def _records(trial: Path) -> list[tuple[str, dict[str, Any]]]:

@@ -267,7 +267,7 @@ def path_of(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counters:
+class HostCounters:
     """What moves: counts since boot and values of the moment, for the CPUs `cpus`.
 
     Counters are compared by `harness.host.checks.check_between`. `busy_s` and `steal_s` belong to
@@ -320,7 +320,7 @@ class Situation:
     """
 
     state: HostState
-    counters: Counters
+    counters: HostCounters
     cpus: tuple[int, ...]
     fifo: bool = False
     aslr: bool = True
@@ -356,8 +356,8 @@ class Situation:
 class Interval:
     """The counters at two moments, `elapsed_s` apart, of the measured `cpus`."""
 
-    before: Counters
-    after: Counters
+    before: HostCounters
+    after: HostCounters
     elapsed_s: float
     cpus: tuple[int, ...]
 

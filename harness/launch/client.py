@@ -28,8 +28,8 @@ from ..host.tree import format_cpus
 from .exchange import (
     LOOK_S,
     Execution,
+    LaunchRequest,
     Lookout,
-    Request,
     become_subreaper,
     children,
     execution_of,
@@ -42,7 +42,7 @@ from .interrupts import Interrupted, Interrupts, in_a_job
 if TYPE_CHECKING:
     from ..campaign.model import Isolation
     from ..meters.cgroups import RunGroups
-    from ..meters.counters import Answer
+    from ..meters.counters import EventAnswer
 
 _CLASSES = {
     os.SCHED_OTHER: "other",
@@ -106,7 +106,7 @@ _MOST = 512  # what the launcher keeps counts in its memory, below which no targ
 
 
 class _Sent(NamedTuple):
-    request: Request
+    request: LaunchRequest
     env: dict[bytes, bytes]
     handle: int
 
@@ -120,7 +120,7 @@ class Announced:
     def __init__(self) -> None:
         self._sent: dict[int, _Sent] = {}
 
-    def handle(self, request: Request) -> tuple[int, dict[str, Any] | None]:
+    def handle(self, request: LaunchRequest) -> tuple[int, dict[str, Any] | None]:
         """Give a request's handle, and the message that announces it where it is new or changed.
 
         Its environment may change from one execution to the next; all else is frozen.
@@ -164,7 +164,7 @@ class LauncherClient:
         groups: RunGroups | None = None,
     ) -> None:
         self._stays = stays
-        self.counters: tuple[Answer, ...] = ()
+        self.counters: tuple[EventAnswer, ...] = ()
         self._family: set[int] = set()
         self._announced = Announced()
         self.dead = False  # killed or crashed, as an exception has told
@@ -234,9 +234,9 @@ class LauncherClient:
             return reply["error"], reply["errno"]
         self.spawns_into_groups = reply.get("spawns_into_groups", False)
         if reply["counters"]:
-            from ..meters.counters import Answer
+            from ..meters.counters import EventAnswer
 
-            self.counters = tuple(Answer(*one) for one in reply["counters"])
+            self.counters = tuple(EventAnswer(*one) for one in reply["counters"])
         return None
 
     def _credentials(self) -> int:
@@ -251,7 +251,7 @@ class LauncherClient:
 
     def execute(
         self,
-        request: Request,
+        request: LaunchRequest,
         watch: Watch | None = None,
         every_s: float = LOOK_S,
         *,

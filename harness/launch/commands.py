@@ -17,7 +17,7 @@ from ..campaign.model import Build, Campaign, Cell, Command, Isolation
 from ..errors import LaunchError
 from ..host.executables import sha256_file
 from .client import LauncherClient
-from .exchange import Request
+from .exchange import LaunchRequest
 from .interrupts import Interrupted, Interrupts
 
 
@@ -158,7 +158,7 @@ class SideCommands:
     ) -> float:
         """Execute one command with its output in `log`; give its duration in seconds."""
         try:
-            request = Request(
+            request = LaunchRequest(
                 path=str(resolve(command.argv[0], cwd, env)),
                 argv=command.argv,
                 env={os.fsencode(key): os.fsencode(value) for key, value in env.items()},

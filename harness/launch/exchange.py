@@ -165,7 +165,7 @@ _SPAWN_FIXES = {
 }
 
 
-def not_started(request: Request, stage: str, number: int) -> LaunchError:
+def not_started(request: LaunchRequest, stage: str, number: int) -> LaunchError:
     """Say why a launcher did not execute a program: what it was doing then."""
     name, reason = request.argv[0], os.strerror(number)
     if (
@@ -225,7 +225,7 @@ def not_permitted(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class LaunchRequest:
     """One program to execute; `stdin`, `stdout` and `stderr` ``None`` for /dev/null.
 
     `limits` are (resource number, soft limit) pairs; `sweep` kills what is left afterwards. `padded` is
@@ -285,7 +285,7 @@ def limit_numbers(limits: Mapping[str, int]) -> tuple[tuple[int, int], ...]:
     )
 
 
-def message_of(request: Request) -> dict[str, Any]:
+def message_of(request: LaunchRequest) -> dict[str, Any]:
     """Write a request as the launcher reads it."""
 
     def name(path: Path | None) -> bytes | None:

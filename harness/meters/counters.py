@@ -106,7 +106,7 @@ def _ways(event: Resolved) -> list[dict[str, bytes]]:
 _USER_LEVEL, _KERNEL_LEVEL = 2, 1  # the highest level that lets anybody count so much
 
 
-class Answer(NamedTuple):
+class EventAnswer(NamedTuple):
     """What a launcher says of one event: the errno, the way that worked, whether it found a place."""
 
     number: int
@@ -115,7 +115,7 @@ class Answer(NamedTuple):
 
 
 def look_of(
-    plan: CounterPlan, answers: Sequence[Answer] | None, *, asked: bool = True
+    plan: CounterPlan, answers: Sequence[EventAnswer] | None, *, asked: bool = True
 ) -> CounterLook:
     """Say of each event of a plan what became of it."""
     counted: list[CountedEvent] = []
@@ -141,7 +141,9 @@ def look_of(
     )
 
 
-def _missing(event: Resolved, answer: Answer, plan: CounterPlan, before: list[str]) -> MissingEvent:
+def _missing(
+    event: Resolved, answer: EventAnswer, plan: CounterPlan, before: list[str]
+) -> MissingEvent:
     if not answer.number:
         return _no_place(event, plan, before)
     if answer.number in (errno.EACCES, errno.EPERM):
@@ -156,7 +158,7 @@ def _missing(event: Resolved, answer: Answer, plan: CounterPlan, before: list[st
     return MissingEvent(event.name, what, fix=fix)
 
 
-def _not_there(event: Resolved, answer: Answer, plan: CounterPlan) -> MissingEvent:
+def _not_there(event: Resolved, answer: EventAnswer, plan: CounterPlan) -> MissingEvent:
     where = f"perf_event_open: {errno.errorcode[answer.number]}"
     if not event.on_processor:
         return MissingEvent(event.name, "the kernel does not count it for a program", where)

@@ -54,7 +54,7 @@ _CLOEXEC = 8
 _RESULT = struct.Struct("<QQQ")
 
 
-class Machine(NamedTuple):
+class PerfNumbers(NamedTuple):
     """The numbers of a kind of machine: of the system call, and of the ioctl that enables an event."""
 
     call: int
@@ -62,12 +62,12 @@ class Machine(NamedTuple):
 
 
 # Little-endian ones of 64 bits, by the name that uname gives.
-MACHINES: Mapping[str, Machine] = {
-    "x86_64": Machine(call=298),
-    "aarch64": Machine(call=241),
-    "riscv64": Machine(call=241),
-    "loongarch64": Machine(call=241),
-    "ppc64le": Machine(call=319, enable=0x20002400),
+MACHINES: Mapping[str, PerfNumbers] = {
+    "x86_64": PerfNumbers(call=298),
+    "aarch64": PerfNumbers(call=241),
+    "riscv64": PerfNumbers(call=241),
+    "loongarch64": PerfNumbers(call=241),
+    "ppc64le": PerfNumbers(call=319, enable=0x20002400),
 }
 
 

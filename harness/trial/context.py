@@ -226,7 +226,7 @@ def stays(campaign: Campaign, cpus: CpuPlan, state: HostState) -> bool:
     return not state.draining and state.quota_cpus is None
 
 
-class Environments:
+class EnvironmentRecorder:
     """Records the environments of a trial's sessions; follows the `arguments` that are files."""
 
     def __init__(self, context: TrialContext) -> None:

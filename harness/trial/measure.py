@@ -22,7 +22,7 @@ from analysis.record.trial_files import OUTPUTS, Finding, PlannedRun
 from ..errors import LauncherDiedError, LaunchError, counted
 from ..host.variables import Concealed
 from ..launch.commands import CommandFailedError
-from ..launch.exchange import Execution, Request, Standstill, limit_numbers
+from ..launch.exchange import Execution, LaunchRequest, Standstill, limit_numbers
 from . import run_files as metric_files
 from .metering import SessionEnergy, counters_of
 from .outcomes import Examined, Matching, examine
@@ -124,7 +124,7 @@ class Measurer:
         isolation = context.campaign.isolation
         self._spools = Spools(self._outputs, isolation.kept_outputs_bytes)
         self._steal: tuple[float, float | None] = (-math.inf, None)
-        self._requests: dict[tuple[str, str], Request] = {}
+        self._requests: dict[tuple[str, str], LaunchRequest] = {}
         given = isolation.set_environment  # these stand in the campaign
         outer = {k: text for k, text in context.environment.items() if k not in given}
         self._conceal = Concealed(outer).text
@@ -266,13 +266,13 @@ class Measurer:
         log.unlink(missing_ok=True)
         return total
 
-    def _request(self, cell: Cell) -> Request:
+    def _request(self, cell: Cell) -> LaunchRequest:
         key = (cell.benchmark, cell.variant)
         request = self._requests.get(key)
         if request is None:
             merged = {**self._context.environment, **cell.env}
             merged.pop(PADDING_VARIABLE, None)  # of a fairtrial around this one, say
-            request = Request(
+            request = LaunchRequest(
                 path=str(self._context.executables[key]),
                 argv=cell.command.argv,
                 env={os.fsencode(name): os.fsencode(text) for name, text in merged.items()},
@@ -288,7 +288,9 @@ class Measurer:
             self._requests[key] = request
         return request
 
-    def _watch(self, cell: Cell, request: Request, *, warmup: bool) -> Callable[[], str | None]:
+    def _watch(
+        self, cell: Cell, request: LaunchRequest, *, warmup: bool
+    ) -> Callable[[], str | None]:
         """Look after a run from fairtrial's CPU: output that floods, threads, the screen."""
         context, host = self._context, self._host
         limit = self._campaign.isolation.output_limit_bytes
@@ -318,7 +320,7 @@ class Measurer:
         cell: Cell,
         run: PlannedRun,
         execution: Execution,
-        request: Request,
+        request: LaunchRequest,
         kept: frozenset[Path],
     ) -> Examined:
         out, err = request.stdout, request.stderr

@@ -39,7 +39,7 @@ PADDING_LIMIT = 4096  # bytes; one page moves the initial stack through all its 
 
 
 @dataclass(frozen=True, slots=True)
-class SessionPlan:
+class PlannedSession:
     """The planned runs of one session (from 1) in their order, made anew at each pass over them.
 
     A session may have millions of runs: they are never held all at once.

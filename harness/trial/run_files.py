@@ -367,13 +367,13 @@ _AGREED = 3  # runs in a row, before another output is news
 
 
 @dataclass(slots=True)
-class _Cell:
+class _CellHashes:
     digest: str
     runs: int = 1
     told: bool = False
 
 
-class Agreement:
+class OutputAgreement:
     """Follows the hashes of what the runs of each cell write, in the order of the runs.
 
     Outputs that always differ, such as times, are nothing to tell of. Once runs in a row agreed and
@@ -381,10 +381,10 @@ class Agreement:
     """
 
     def __init__(self) -> None:
-        self._cells: dict[tuple[str, str], _Cell] = {}
+        self._cells: dict[tuple[str, str], _CellHashes] = {}
 
     @classmethod
-    def of_trial(cls, trial: Path) -> Agreement:
+    def of_trial(cls, trial: Path) -> OutputAgreement:
         """Follow a trial from its stored runs on; the store has checked the lines."""
         made = cls()
         with (trial / MEASUREMENTS).open("rb") as file:
@@ -401,7 +401,7 @@ class Agreement:
             return None
         cell = self._cells.get((benchmark, variant))
         if cell is None:
-            self._cells[benchmark, variant] = _Cell(digest)
+            self._cells[benchmark, variant] = _CellHashes(digest)
             return None
         if digest == cell.digest:
             cell.runs += 1

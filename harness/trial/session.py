@@ -14,11 +14,11 @@ from analysis.record.trial_files import Finding, GivenUp, PlannedRun, SessionEnd
 from ..host.checks import check_between
 from ..launch.client import LauncherClient
 from ..launch.interrupts import Interrupted
-from .context import Environments, SessionLauncher, TrialContext
+from .context import EnvironmentRecorder, SessionLauncher, TrialContext
 from .ending import RUN_CAP, Ending
 from .measure import CapReached, ClockWatch, Measurer
 from .metering import SessionEnergy
-from .run_files import Agreement
+from .run_files import OutputAgreement
 from .stopping import Earlier, SessionRules, finding_of, finding_of_given_up
 
 if TYPE_CHECKING:
@@ -46,9 +46,11 @@ class TrialRun:
         self._executed_before = self._store.executed
         self._clock = ClockWatch()
         self._agreement = (
-            Agreement.of_trial(self._store.path) if self._store.rows.outcomes else Agreement()
+            OutputAgreement.of_trial(self._store.path)
+            if self._store.rows.outcomes
+            else OutputAgreement()
         )
-        self._environments = Environments(context)
+        self._environments = EnvironmentRecorder(context)
         self._earlier = Earlier.of_trial(self._store, self._campaign)
 
     def execute(self) -> Ending:

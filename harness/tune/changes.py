@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..host.tree import Tree, format_cpus
 from ..meters.cgroups import remove_left
-from .proposal import BRANCHES, CGROUPS, PARTITION, Change, Partition, plain_value, setting_of
+from .proposal import (
+    BRANCHES,
+    CGROUPS,
+    PARTITION,
+    CpusetPartition,
+    SettingChange,
+    plain_value,
+    setting_of,
+)
 
 if TYPE_CHECKING:
     from .journal import Desk, Story
@@ -77,7 +85,7 @@ class Applied:
         return f"{self.item:<10} {self.path}: {what[self.result]}"
 
 
-def apply_change(change: Change, number: int, knobs: Knobs, desk: Desk) -> Applied:
+def apply_change(change: SettingChange, number: int, knobs: Knobs, desk: Desk) -> Applied:
     """Change one setting."""
     before = knobs.shown(change.path)
     made = partial(Applied, item=change.item, path=change.path, before=before, after=change.after)
@@ -99,7 +107,7 @@ def apply_change(change: Change, number: int, knobs: Knobs, desk: Desk) -> Appli
     return made(result="refused" if why else "did not take", shows=shows, why=why)
 
 
-def apply_partition(partition: Partition, knobs: Knobs, desk: Desk) -> Applied:
+def apply_partition(partition: CpusetPartition, knobs: Knobs, desk: Desk) -> Applied:
     """Make the isolated partition; what of it was made and is of no use is taken back at once."""
     cpus = format_cpus(partition.cpus)
     desk.add({"partition": cpus, "home": partition.home, "branch": partition.branch})

@@ -94,7 +94,7 @@ def plain_value(path: str, text: str | None) -> str | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class SettingChange:
     """A setting that is to be changed, and why: `check` is the host check that named it."""
 
     item: str
@@ -105,7 +105,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Partition:
+class CpusetPartition:
     """An isolated cpuset partition for what is executed: `cpus` are taken from everybody else.
 
     `home` is the cgroup that its processes go back to, `branch` whether the root's children have to be
@@ -137,8 +137,8 @@ class Proposal:
 
     host: str | None
     cpus: tuple[int, ...] | None
-    changes: tuple[Change, ...]
-    partition: Partition | None
+    changes: tuple[SettingChange, ...]
+    partition: CpusetPartition | None
     left: tuple[Left, ...]
     busy: tuple[int, ...] | None
 
@@ -198,7 +198,7 @@ def propose(scene: Scene) -> Proposal:
     """Say what would be changed: only what a check named, and only what can be put back."""
     state, tree, plan = scene.state, scene.tree, scene.plan
     left: list[Left] = []
-    changes: list[Change] = []
+    changes: list[SettingChange] = []
     targets = plan.targets or state.usable
     offline = _siblings(scene, targets, left) if scene.named("smt") else ()
     partition = _partition(scene, offline, left) if scene.named("isolation") else None
@@ -237,9 +237,9 @@ def propose(scene: Scene) -> Proposal:
     )
 
 
-def _once(tree: Tree, changes: list[Change]) -> tuple[Change, ...]:
+def _once(tree: Tree, changes: list[SettingChange]) -> tuple[SettingChange, ...]:
     """Name each file once, by its own place: CPUs of one policy share it through links."""
-    seen: dict[str, Change] = {}
+    seen: dict[str, SettingChange] = {}
     base = os.path.realpath(tree.root)
     for change in changes:
         own = os.path.realpath(tree.path(change.path))
@@ -252,15 +252,15 @@ def _once(tree: Tree, changes: list[Change]) -> tuple[Change, ...]:
 
 def _one(
     tree: Tree, check: str, path: str, after: str, item: str | None = None
-) -> Iterator[Change]:
+) -> Iterator[SettingChange]:
     """Change one file, where it shows a value of its type that is another one."""
     before = plain_value(path, tree.text(path))
     if before is not None and before != plain_value(path, after):
         named = item or {"smt": "sibling"}.get(check, check)
-        yield Change(item=named, check=check, path=path, before=before, after=after)
+        yield SettingChange(item=named, check=check, path=path, before=before, after=after)
 
 
-def _frequency(tree: Tree, measured: tuple[Cpu, ...], left: list[Left]) -> Iterator[Change]:
+def _frequency(tree: Tree, measured: tuple[Cpu, ...], left: list[Left]) -> Iterator[SettingChange]:
     """Set the governor, and the energy preference before it: some drivers hide that behind it."""
     for cpu in measured:
         if cpu.governor in {None, "performance"}:
@@ -279,7 +279,7 @@ def _frequency(tree: Tree, measured: tuple[Cpu, ...], left: list[Left]) -> Itera
             left.append(Left("governor", what))
 
 
-def _turbo(state: HostState, tree: Tree, measured: tuple[Cpu, ...]) -> Iterator[Change]:
+def _turbo(state: HostState, tree: Tree, measured: tuple[Cpu, ...]) -> Iterator[SettingChange]:
     path, value = state.turbo.path, state.turbo.value
     if path is None or value is None:
         return
@@ -290,7 +290,9 @@ def _turbo(state: HostState, tree: Tree, measured: tuple[Cpu, ...]) -> Iterator[
         yield from _one(tree, "turbo", one, _OFF.get(value, "disabled"))
 
 
-def _interrupts(scene: Scene, targets: tuple[int, ...], left: list[Left]) -> Iterator[Change]:
+def _interrupts(
+    scene: Scene, targets: tuple[int, ...], left: list[Left]
+) -> Iterator[SettingChange]:
     state, tree = scene.state, scene.tree
     away = set(targets) | set(scene.plan.reserved)
     others = tuple(cpu for cpu in state.topology.numbers if cpu not in away)
@@ -306,7 +308,7 @@ def _interrupts(scene: Scene, targets: tuple[int, ...], left: list[Left]) -> Ite
             yield from _one(tree, "irq", path, format_cpus(rest))
 
 
-def _stranded(scene: Scene, offline: tuple[int, ...]) -> Iterator[Change]:
+def _stranded(scene: Scene, offline: tuple[int, ...]) -> Iterator[SettingChange]:
     away = set(scene.plan.reserved) | set(offline)
     others = tuple(cpu for cpu in scene.state.topology.numbers if cpu not in away)
     for name in sorted(scene.tree.names("/proc/irq") or () if offline and others else ()):
@@ -357,7 +359,7 @@ def v1_cpusets(tree: Tree) -> bool | None:
     return None if tree.text(CONTROLLERS) is None else False
 
 
-def _partition(scene: Scene, offline: tuple[int, ...], left: list[Left]) -> Partition | None:
+def _partition(scene: Scene, offline: tuple[int, ...], left: list[Left]) -> CpusetPartition | None:
     """Take the targets' cores, and one CPU for fairtrial itself, from everybody else."""
     state, tree, reserved = scene.state, scene.tree, set(scene.plan.reserved) - set(offline)
     cores = {n for cpu in state.topology.only(tuple(reserved)) for n in cpu.siblings or ()}
@@ -371,7 +373,7 @@ def _partition(scene: Scene, offline: tuple[int, ...], left: list[Left]) -> Part
     branches = (tree.text(BRANCHES) or "").split()
     own = re.search(r"^0::(/\S*)$", tree.text("/proc/self/cgroup") or "", re.M)
     home = own.group(1) if own else "/"  # the cgroup of this process, of version 2
-    return Partition(cpus=cpus, home=home, branch="cpuset" not in branches)
+    return CpusetPartition(cpus=cpus, home=home, branch="cpuset" not in branches)
 
 
 def _no_partition(scene: Scene, cpus: tuple[int, ...], free: list[int]) -> str | None:

@@ -31,7 +31,7 @@ from .changes import (
 )
 from .executing import Caller, Guardian, Signals, spawn
 from .journal import FOLDER, Desk
-from .proposal import PARTITION, Partition, Proposal, Scene, Wish, propose
+from .proposal import PARTITION, CpusetPartition, Proposal, Scene, Wish, propose
 
 LOOK_S = 0.5
 Tell = Callable[[str], None]
@@ -178,7 +178,7 @@ def _spawned_inside(
     environment: Mapping[str, str],
     caller: Caller | None,
     knobs: Knobs,
-    partition: Partition,
+    partition: CpusetPartition,
 ) -> subprocess.Popen[bytes]:
     procs, us = f"{PARTITION}/cgroup.procs", str(os.getpid())
     try:

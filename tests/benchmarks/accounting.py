@@ -20,7 +20,7 @@ from pathlib import Path
 
 from harness.campaign.model import Isolation
 from harness.launch.client import LauncherClient
-from harness.launch.exchange import Request
+from harness.launch.exchange import LaunchRequest
 from harness.launch.in_launcher.processes import Account
 from harness.launch.interrupts import Interrupts
 
@@ -56,7 +56,7 @@ def closing_ms(spin: str, cpu: int, runs: int, others: int) -> list[tuple[float,
     free = os.sched_getaffinity(0)
     os.sched_setaffinity(0, free - {cpu} or free)
     launcher = LauncherClient(Isolation(), (cpu,), Interrupts(), stays=len(free) > 1)
-    request = Request(path=spin, argv=(spin, "10000"), env={}, cwd=Path("/"))
+    request = LaunchRequest(path=spin, argv=(spin, "10000"), env={}, cwd=Path("/"))
     found = []
     try:
         for _ in range(runs):

@@ -24,7 +24,7 @@ from pathlib import Path
 from harness.campaign.model import Isolation
 from harness.host.tree import Tree
 from harness.launch.client import LauncherClient
-from harness.launch.exchange import Request
+from harness.launch.exchange import LaunchRequest
 from harness.launch.interrupts import Interrupts
 from harness.meters.counters import plan_of
 
@@ -66,7 +66,7 @@ def main() -> None:
         assert not any(one.number for one in answers), f"not every event can be had: {answers}"
         env = {os.fsencode(name): os.fsencode(text) for name, text in os.environ.items()}
         for title, (argument, runs) in PROGRAMS.items():
-            request = Request(path=program, argv=(program, argument), env=env, cwd=Path("/"))
+            request = LaunchRequest(path=program, argv=(program, argument), env=env, cwd=Path("/"))
 
             def batch(names: tuple[str, ...], *, count: bool, request=request, runs=runs) -> float:
                 launcher = launchers[names]

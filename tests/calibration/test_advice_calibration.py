@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 from analysis.methods.multilevel.advice import CHANCE, LIMIT, Scatter, advise, chances
-from analysis.methods.multilevel.law import Law
+from analysis.methods.multilevel.law import ErrorLaw
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check
@@ -63,7 +63,7 @@ def followed(sessions, effect, *, margin=1.0, step=1.0, seed=1, ask):
     estimate, _ = half_width(values, alpha)
     variance = np.stack([v.var(axis=1, ddof=1) for v in values], axis=1)
     counts = np.broadcast_to([float(n) for n in sessions], variance.shape)
-    more = ask(estimate, variance, counts, Law(alpha=ALPHA), margin, np.full(len(open_), step))
+    more = ask(estimate, variance, counts, ErrorLaw(alpha=ALPHA), margin, np.full(len(open_), step))
     told = np.flatnonzero(more <= LIMIT)
     good = 0
     for k in told.tolist():

@@ -17,7 +17,7 @@ from scipy.stats import binom
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.host_effects import differences_of
-from analysis.verdict.comparison.effects import Answers, compare_answers
+from analysis.verdict.comparison.effects import EffectPairs, compare_answers
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check
@@ -67,7 +67,7 @@ def rates(sessions, own, common, moved=0.0, pairs=PAIRS, seed=1):
             trial(rng, count, own, common, shift)
             for count, shift in zip(sessions, (0.0, moved), strict=True)
         )
-        (found,) = compare_answers([Answers(old=old, new=new)], confidence=0.95, margin=0.0)
+        (found,) = compare_answers([EffectPairs(old=old, new=new)], confidence=0.95, margin=0.0)
         a, b = found.these.old, found.these.new
         counts += (
             any(line.agreement == "differs" for line in found.benchmarks),

@@ -13,7 +13,7 @@ import math
 import numpy as np
 import pytest
 
-from analysis.data.failed_runs import Cells
+from analysis.data.failed_runs import FailureCounts
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.failures import SidesCells, cell_pvalue, fisher
@@ -68,8 +68,8 @@ def by_cells(failed, counts, unequal):
     return cell_pvalue(
         [
             SidesCells(
-                Cells(tuple(failed[ours, 0].tolist()), tuple(counts[ours, 0].tolist())),
-                Cells(tuple(failed[:, 1].tolist()), tuple(counts[:, 1].tolist())),
+                FailureCounts(tuple(failed[ours, 0].tolist()), tuple(counts[ours, 0].tolist())),
+                FailureCounts(tuple(failed[:, 1].tolist()), tuple(counts[:, 1].tolist())),
             )
         ]
     )
@@ -162,7 +162,9 @@ def test_the_exact_test_uses_its_level_where_there_are_no_ties():
     for _ in range(trials):
         order = rng.permutation(8)
         hits += order[:4].sum() == 22  # the four largest of 0 to 7
-    found = cell_pvalue([SidesCells(Cells((4, 5, 6, 7), (8,) * 4), Cells((0, 1, 2, 3), (8,) * 4))])
+    found = cell_pvalue(
+        [SidesCells(FailureCounts((4, 5, 6, 7), (8,) * 4), FailureCounts((0, 1, 2, 3), (8,) * 4))]
+    )
     assert found == pytest.approx(1 / 70)
     assert abs(hits / trials - found) < 4 * math.sqrt(found * (1 - found) / trials)
 

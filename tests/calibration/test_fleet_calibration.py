@@ -18,14 +18,14 @@ from analysis.methods.multilevel.estimates import Estimates, of_differences
 from analysis.methods.multilevel.host_effects import HostTable
 from analysis.methods.multilevel.host_lines import disagreements_of
 from analysis.methods.multilevel.hosts import inner_of, outer_of
-from analysis.methods.multilevel.law import Law
+from analysis.methods.multilevel.law import ErrorLaw
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check
 
 FLEETS = 10_000
 HOSTS, SESSIONS, SPREADS = (2, 3, 5, 10), (2, 3, 5, 10), (0.0, 0.3, 1.0, 3.0)
-LAW = Law(alpha=0.05)
+LAW = ErrorLaw(alpha=0.05)
 
 
 def fleets(hosts, sessions, spread, count=FLEETS, sds=None):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.methods.multilevel.law import Law, Looks
+from analysis.methods.multilevel.law import ErrorLaw, Looks
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check
@@ -41,7 +41,7 @@ def ever_wrong(begun: int, looks: int, trials: int, alphas) -> tuple[int, int]:
     for t, freedom in looked_at(1, begun, looks, trials):
         some = freedom >= 1
         for k in np.flatnonzero(some):
-            limit[k] = Law(alpha=alphas[k]).multiplier(np.array(freedom[k]))
+            limit[k] = ErrorLaw(alpha=alphas[k]).multiplier(np.array(freedom[k]))
         wrong += int((t[:, some] > limit[some]).any(axis=1).sum())
         total += t.shape[0]
     return wrong, total

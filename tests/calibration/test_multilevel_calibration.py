@@ -30,12 +30,12 @@ from analysis.methods.multilevel.estimates import (
     suite_of_differences,
     suite_of_means,
 )
-from analysis.methods.multilevel.law import Law, decide
+from analysis.methods.multilevel.law import ErrorLaw, decide
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check
 
-LAW = Law(alpha=0.05)
+LAW = ErrorLaw(alpha=0.05)
 TRIALS = 10_000
 SESSIONS, RUNS, SHIFTS = (2, 3, 5, 10), (3, 10, 30), (0.0, 0.3, 0.7, 1.5)
 NOISES = ("lognormal", "bimodal")
@@ -227,7 +227,7 @@ def test_equivalence_by_a_90_percent_interval_would_have_all_of_it():
     margin = math.log(1.01)
     rng = np.random.default_rng(6)
     found = of_differences(margin + 0.05 * margin * rng.standard_normal((40_000, 5, 1)))
-    half = Law(alpha=0.1).half(found.error, found.freedom)
+    half = ErrorLaw(alpha=0.1).half(found.error, found.freedom)
     assert (np.abs(found.estimate) + half < margin).mean() > 0.04
 
 
@@ -283,7 +283,7 @@ def ever_wrong(noise, law, trials):
     ],
 )
 def test_a_confidence_sequence_is_hardly_ever_wrong(noise, trials):
-    assert ever_wrong(noise, Law(alpha=0.05, always_valid=True), trials) <= 0.05
+    assert ever_wrong(noise, ErrorLaw(alpha=0.05, always_valid=True), trials) <= 0.05
     assert ever_wrong(noise, LAW, trials) > 0.25  # the negative control: t at every look
 
 
@@ -292,7 +292,7 @@ def test_a_confidence_sequence_is_hardly_ever_wrong(noise, trials):
 def test_planned_looks_share_the_level(planned):
     mean, error, freedom = looks("normal", 2_500)
     at = [2, 8, 98][:planned]  # 4, 10 and 100 sessions
-    shared = Law(alpha=0.05 / planned).half(error, np.broadcast_to(freedom, error.shape))
+    shared = ErrorLaw(alpha=0.05 / planned).half(error, np.broadcast_to(freedom, error.shape))
     plain = LAW.half(error, np.broadcast_to(freedom, error.shape))
     assert np.mean((np.abs(mean) > shared)[:, at].any(axis=1)) <= 0.05
     assert np.mean((np.abs(mean) > plain)[:, at].any(axis=1)) > 0.07

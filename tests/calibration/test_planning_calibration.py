@@ -16,7 +16,7 @@ from scipy.special import stdtrit
 from analysis.plan.components import Observations, crossed
 from analysis.plan.goal import Goal
 from analysis.plan.result import ComponentLine
-from analysis.plan.sessions import Outlook, Spread, cheapest, least_sessions
+from analysis.plan.sessions import Outlook, SessionSpread, cheapest, least_sessions
 from analysis.stats.arguments import stream
 from analysis.stats.variance_components import one_way
 
@@ -90,9 +90,9 @@ def kept(rng, trials, *, blind=False):
     narrow, within, planned = 0, 0, 0
     for _ in range(trials):
         found = one_way(pilot(rng), GROUPS)
-        spread = Spread(between=found.between, within=found.within)
+        spread = SessionSpread(between=found.between, within=found.within)
         if blind:
-            spread = Spread(between=0.0, within=found.within)
+            spread = SessionSpread(between=0.0, within=found.within)
         (sessions, runs), _ = cheapest((spread,), WIDTH, cost, sessions=100, runs=100)
         variance = BETWEEN + WITHIN / runs
         values = rng.normal(0, math.sqrt(variance), sessions)
@@ -109,7 +109,9 @@ def kept(rng, trials, *, blind=False):
         )
         outlook = Outlook(lines=(line,), goal=WIDTH, costs=None)
         low, high = (outlook.sessions_at(q, runs, most=400) for q in (0.25, 0.75))
-        true = least_sessions((Spread(between=BETWEEN, within=WITHIN),), WIDTH, runs, most=400)
+        true = least_sessions(
+            (SessionSpread(between=BETWEEN, within=WITHIN),), WIDTH, runs, most=400
+        )
         within += low <= true <= (high or 400)
         planned += 1
     return narrow / planned, within / planned
@@ -138,7 +140,7 @@ def test_the_planned_power_is_reached_where_the_variances_are_true(between, with
     trials = 20_000
     effect = 0.012
     goal = Goal(half=None, effect=effect, power=0.8, alpha=0.05)
-    spread = Spread(between=between, within=within)
+    spread = SessionSpread(between=between, within=within)
     (sessions, runs), _ = cheapest((spread,), goal, cost, sessions=100, runs=100)
     rng = stream(25, "power")
 

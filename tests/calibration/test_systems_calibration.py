@@ -18,7 +18,7 @@ from analysis.methods.variance_sources.held_out import (
 )
 from analysis.methods.variance_sources.mixed_table import mixed_table
 from analysis.methods.variance_sources.predictions import agreement
-from analysis.methods.variance_sources.systems_table import Design
+from analysis.methods.variance_sources.systems_table import CovariateRows
 
 pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check
@@ -36,7 +36,7 @@ def agreements(seed: int, *, shuffled: bool, count: int = FOLDS):
         y = rng.permutation(y)
     columns = {f"x{k}": column for k, column in enumerate(x.T)}
     columns["level"] = np.array([f"l{k % 7}" for k in family], dtype=object)
-    design = Design.of(list(mixed_table(columns).columns.values()), np.arange(ROWS))
+    design = CovariateRows.of(list(mixed_table(columns).columns.values()), np.arange(ROWS))
     found = []
     for families, folds in (
         (None, random_folds(ROWS, count, rng)),

@@ -22,8 +22,8 @@ from scipy import stats
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.estimates import (
+    ErrorParts,
     Estimates,
-    Parts,
     of_differences,
     of_means,
     of_sides,
@@ -31,7 +31,7 @@ from analysis.methods.multilevel.estimates import (
     suite_of_means,
 )
 from analysis.methods.multilevel.hosts import groups_of, inner_of, outer_of, over_hosts
-from analysis.methods.multilevel.law import Law
+from analysis.methods.multilevel.law import ErrorLaw
 from analysis.verdict.gate import gate
 
 pytestmark = pytest.mark.calibration
@@ -49,7 +49,7 @@ def at_most(level, trials=TRIALS):
 
 
 def halves(found: Estimates, alpha=0.05):
-    return Law(alpha=alpha).half(found.error, found.freedom, found.parts)
+    return ErrorLaw(alpha=alpha).half(found.error, found.freedom, found.parts)
 
 
 def by_welch(found: Estimates) -> Estimates:
@@ -327,7 +327,7 @@ def test_on_these_hosts_covers_with_unequal_numbers_of_sessions(sessions, noise,
     assert np.mean(np.abs(found.estimate) <= halves(found)) >= 1 - at_most(0.05)
     like = outer_of(found, outer)
     assert np.mean(np.abs(like.estimate) <= halves(like)) >= 1 - at_most(0.05)
-    before = np.mean(np.abs(old.estimate) <= Law(alpha=0.05).half(old.error, old.freedom))
+    before = np.mean(np.abs(old.estimate) <= ErrorLaw(alpha=0.05).half(old.error, old.freedom))
     assert (before < 0.94) == fails
 
 
@@ -360,7 +360,7 @@ def test_hosts_whose_own_sides_have_unequal_numbers_cover(ratio):
         np.stack([getattr(one, name) for one in each], axis=1) for name in Estimates._fields[:4]
     )
     parts = (np.stack(part, axis=1) for part in zip(*(one.parts for one in each), strict=True))
-    hosts = Estimates(*stacked, parts=Parts(*parts))
+    hosts = Estimates(*stacked, parts=ErrorParts(*parts))
     numbers = np.array([[[2, 10]], [[6, 6]], [[6, 6]]])
     found = inner_of(hosts, groups_of(hosts.changed(lambda part: part[0]), numbers))
     assert np.isnan(found.freedom).all()

@@ -40,7 +40,7 @@ from analysis.errors import FairtrialError
 from analysis.importers.gathering import gather
 from analysis.importers.importing import import_files
 from analysis.importers.inspection import inspect_files
-from analysis.importers.naming import Chosen
+from analysis.importers.naming import ReadingChoices
 from analysis.importers.registry import TOOLS, tool_of
 from analysis.importers.sources import Reading, read_sources
 from analysis.importers.systems_table import read_systems
@@ -139,7 +139,7 @@ def _foreign(folder: Path, name: str) -> None:
         tool_of(opened)
     (tool,) = [one for one in TOOLS if one.name == kind]
     file = tool.read(opened)
-    gathered = gather([file], Chosen())
+    gathered = gather([file], ReadingChoices())
     told = inspect_files(gathered)
     str(told).encode("utf-8", "backslashreplace")
     json.dumps(told.to_dict(), allow_nan=False)

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.result import Multilevel
-from analysis.verdict.comparison.effects import Answers, compare_answers
+from analysis.verdict.comparison.effects import EffectPairs, compare_answers
 from analysis.verdict.comparison.result import CandidateComparison, EffectComparison
 
 OPPOSITE = {"larger": "smaller", "smaller": "larger"}
@@ -44,7 +44,9 @@ def _trial(draw: st.DrawFn, rng: np.random.Generator, benchmarks: int, effect: f
 
 
 def compared(old: Multilevel, new: Multilevel, *, same: bool = False) -> CandidateComparison:
-    (found,) = compare_answers([Answers(old=old, new=new)], confidence=0.95, margin=0.01, same=same)
+    (found,) = compare_answers(
+        [EffectPairs(old=old, new=new)], confidence=0.95, margin=0.01, same=same
+    )
     return found
 
 

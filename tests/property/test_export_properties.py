@@ -22,11 +22,17 @@ from hypothesis import assume, given, settings, strategies as st
 from analysis.data.opening import Opened
 from analysis.data.trial import read_trial
 from analysis.errors import UsageError
-from analysis.importers.exports.export_data import Leaving, Metric, Run, Sample, leaving_trial
+from analysis.importers.exports.export_data import (
+    ExportedCell,
+    ExportedData,
+    ExportedProcess,
+    Metric,
+    exported_trial,
+)
 from analysis.importers.exports.targets import TARGETS
 from analysis.importers.gathering import gather
 from analysis.importers.importing import import_files
-from analysis.importers.naming import Chosen
+from analysis.importers.naming import ReadingChoices
 from analysis.importers.registry import tool_of
 
 READ_BACK = tuple(one.name for one in TARGETS)
@@ -43,7 +49,7 @@ values = st.floats(1e-9, 1e6) | st.just(0.0) | st.integers(1, 10**7).map(lambda 
 
 
 @st.composite
-def leavings(draw, *, variants=2, metrics=2):
+def exports(draw, *, variants=2, metrics=2):
     """Draw what leaves: ragged, some runs failed, several metrics, several sessions."""
     known = [Metric(name=draw(st.sampled_from(["time", "cpu_time"])), unit="s", better="lower")]
     if metrics > 1 and draw(st.booleans()):
@@ -71,7 +77,7 @@ def leavings(draw, *, variants=2, metrics=2):
                     for one in known
                 }
                 runs.append(
-                    Run(
+                    ExportedProcess(
                         number=number,
                         values=own if ok or draw(st.booleans()) else {},
                         session=1 + (number - 1) * sessions // 4,
@@ -80,8 +86,8 @@ def leavings(draw, *, variants=2, metrics=2):
                         exit_code=None if ok else 3,
                     )
                 )
-            samples.append(Sample(benchmark=bench, variant=variant, runs=tuple(runs)))
-    return Leaving(name="drawn", metrics=tuple(known), samples=tuple(samples))
+            samples.append(ExportedCell(benchmark=bench, variant=variant, runs=tuple(runs)))
+    return ExportedData(name="drawn", metrics=tuple(known), samples=tuple(samples))
 
 
 def opened(data, name="drawn.file"):
@@ -103,9 +109,9 @@ def one_row(processes):
     return [one[0] + math.fsum(value - one[0] for value in one) / len(one) for one in processes]
 
 
-def write(name, leaving):
+def write(name, exported):
     try:
-        return WRITERS[name](leaving)
+        return WRITERS[name](exported)
     except UsageError as error:  # two names that the target cannot tell apart, or several variants
         assume("under one name" not in error.what)
         assume("one variant" not in error.what)
@@ -114,20 +120,20 @@ def write(name, leaving):
         raise
 
 
-def assert_is_there(name, leaving):
+def assert_is_there(name, exported):
     """Hold what is read back against what left, in everything that is not said to be lost."""
-    made = write(name, leaving)
+    made = write(name, exported)
     lost = {one.code for one in made.lost}
     if name in TABLES:
         assert lost == set()
     cells = read_back(name, made.data).cells
-    first = leaving.metrics[0].name
-    for metric in leaving.metrics:
+    first = exported.metrics[0].name
+    for metric in exported.metrics:
         if metric.name != first and "metrics-lost" in lost:
             continue
         # cells of the tables are those of one session
-        mine = list(_of_metric(cells, metric, leaving, lost, first))
-        theirs = list(_leaving_cells(leaving, metric.name, apart=name in TABLES))
+        mine = list(_of_metric(cells, metric, exported, lost, first))
+        theirs = list(_exported_cells(exported, metric.name, apart=name in TABLES))
         if "zeros-lost" in lost:
             theirs = list(_without_zeros(theirs))
         assert len(mine) == len(theirs)
@@ -135,9 +141,9 @@ def assert_is_there(name, leaving):
             _compare(name, cell, sample, processes, runs, metric, lost)
 
 
-def _of_metric(cells, metric, leaving, lost, first):
+def _of_metric(cells, metric, exported, lost, first):
     names = list(dict.fromkeys(cell.metric for cell in cells))
-    place = [one.name for one in leaving.metrics].index(metric.name)
+    place = [one.name for one in exported.metrics].index(metric.name)
     if metric.name == first:
         wanted = names[0]
     elif metric.name in names:
@@ -147,15 +153,17 @@ def _of_metric(cells, metric, leaving, lost, first):
     return (cell for cell in cells if cell.metric == wanted and cell.values)
 
 
-def _leaving_cells(leaving, metric, *, apart):
-    for sample in leaving.samples:
+def _exported_cells(exported, metric, *, apart):
+    for sample in exported.samples:
         groups = {None: sample.runs}
         if apart:
             groups = {}
             for run in sample.runs:
                 groups.setdefault(run.session, []).append(run)
         for runs in groups.values():
-            part = Sample(benchmark=sample.benchmark, variant=sample.variant, runs=tuple(runs))
+            part = ExportedCell(
+                benchmark=sample.benchmark, variant=sample.variant, runs=tuple(runs)
+            )
             if part.processes(metric):
                 yield part, part.processes(metric), runs
 
@@ -218,33 +226,33 @@ def _compare_counts(name, cell, runs, metric, lost):
 @given(data=st.data())
 def test_what_is_not_said_to_be_lost_is_read_back(name, data):
     many = name in (*TABLES, "hyperfine", "go-bench")
-    assert_is_there(name, data.draw(leavings(variants=2 if many else 1)))
+    assert_is_there(name, data.draw(exports(variants=2 if many else 1)))
 
 
 @settings(max_examples=80, deadline=None)
 @given(data=st.data())
 def test_over_all_pairs_what_was_read_is_written_and_read_again(data):
     first, second = (data.draw(st.sampled_from(READ_BACK)) for _ in range(2))
-    file = read_back(first, write(first, data.draw(leavings(variants=1))).data)
+    file = read_back(first, write(first, data.draw(exports(variants=1))).data)
     assume(any(cell.values for cell in file.cells))
-    gathered = gather([file], Chosen(better="lower"))
+    gathered = gather([file], ReadingChoices(better="lower"))
     with tempfile.TemporaryDirectory() as place:
         import_files(gathered, Path(place) / "trial", better="lower")
-        leaving = leaving_trial(read_trial(Path(place) / "trial"), [gathered.metrics[0]])
+        exported = exported_trial(read_trial(Path(place) / "trial"), [gathered.metrics[0]])
     if first == "wide-csv":  # it names no unit; --better lower says that these are seconds
-        leaving = replace(leaving, metrics=(replace(leaving.metrics[0], unit="s"),))
-    assert_is_there(second, leaving)
+        exported = replace(exported, metrics=(replace(exported.metrics[0], unit="s"),))
+    assert_is_there(second, exported)
 
 
 @settings(max_examples=40, deadline=None)
-@given(leaving=leavings())
-def test_the_tables_hold_the_same_rows(leaving):
+@given(exported=exports())
+def test_the_tables_hold_the_same_rows(exported):
     # read by the standard library
-    text = WRITERS["long-csv"](leaving).data.decode()
+    text = WRITERS["long-csv"](exported).data.decode()
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
-    objects = json.loads(WRITERS["json"](leaving).data)
+    objects = json.loads(WRITERS["json"](exported).data)
     with closing(sqlite3.connect(":memory:")) as base:
-        base.deserialize(WRITERS["sqlite"](leaving).data)
+        base.deserialize(WRITERS["sqlite"](exported).data)
         base.row_factory = sqlite3.Row
         stored = [dict(row) for row in base.execute("SELECT * FROM runs ORDER BY rowid")]
     assert [
@@ -260,14 +268,17 @@ def test_the_tables_hold_the_same_rows(leaving):
 
 def test_a_loss_that_is_not_told_is_found():
     # negative control: processes of a pyperf file taken for known in a target without them
-    sample = Sample(
+    sample = ExportedCell(
         benchmark="b",
         variant="v",
-        runs=(Run(number=1, values={"time": (1.0, 2.0)}), Run(number=2, values={"time": (3.0,)})),
+        runs=(
+            ExportedProcess(number=1, values={"time": (1.0, 2.0)}),
+            ExportedProcess(number=2, values={"time": (3.0,)}),
+        ),
     )
     metric = Metric(name="time", unit="s", better="lower")
-    leaving = Leaving(name="x", metrics=(metric,), samples=(sample,))
-    made = WRITERS["pytest-benchmark"](leaving)
+    exported = ExportedData(name="x", metrics=(metric,), samples=(sample,))
+    made = WRITERS["pytest-benchmark"](exported)
     (cell,) = read_back("pytest-benchmark", made.data).cells
     with pytest.raises(AssertionError):
         _compare("pyperf", cell, sample, sample.processes("time"), sample.runs, metric, set())

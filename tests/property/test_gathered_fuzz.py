@@ -17,16 +17,16 @@ import mutants
 from analysis.data.opening import open_foreign
 from analysis.data.trial import read_trial
 from analysis.errors import FairtrialError
-from analysis.importers.exports.export_data import leaving_trial
+from analysis.importers.exports.export_data import exported_trial
 from analysis.importers.exports.targets import TARGETS
 from analysis.importers.gathering import gather
 from analysis.importers.importing import import_files
 from analysis.importers.inspection import inspect_files
-from analysis.importers.naming import Chosen
+from analysis.importers.naming import ReadingChoices
 from analysis.importers.registry import read_foreign
 
 
-def chosen_by(rng: Random, files) -> Chosen:
+def chosen_by(rng: Random, files) -> ReadingChoices:
     """Choose mostly what is there."""
     cells = [cell for file in files for cell in file.cells]
     there = set.intersection(*(set(cell.keys) for cell in cells))
@@ -36,7 +36,7 @@ def chosen_by(rng: Random, files) -> Chosen:
     unsaid = any(cell.better is None for cell in cells)
     better = ("lower", "higher") if unsaid else (None, None, None, None, "lower", "higher")
     metrics = dict.fromkeys(cell.metric for cell in cells)
-    return Chosen(
+    return ReadingChoices(
         variant=rng.choice(keys),
         benchmark=rng.choice(keys),
         session=rng.choice(keys),
@@ -62,7 +62,7 @@ def attempt(folder, names, rng: Random) -> str:
             len(one.cell.values) for one in gathered.cells if one.cell.metric in trial.metrics
         )
         assert sum(column.values.size for column in trial.metrics.values()) == values
-        leaving = leaving_trial(trial)
+        leaving = exported_trial(trial)
         for target in TARGETS:
             try:
                 data = target.writer(leaving).data
@@ -70,7 +70,9 @@ def attempt(folder, names, rng: Random) -> str:
                 continue
             if target.name in ("json", "long-csv", "sqlite", "parquet"):
                 (folder / "again").write_bytes(data)
-                again = gather([read_foreign(open_foreign(str(folder / "again")))], Chosen())
+                again = gather(
+                    [read_foreign(open_foreign(str(folder / "again")))], ReadingChoices()
+                )
                 stored = sum(len(one.cell.values) for one in again.cells)
                 assert stored <= values
                 lost = {"one-variant-twice", "one-result-twice"}

@@ -21,7 +21,7 @@ import pytest
 
 from analysis.artifact.packing import answers
 from analysis.artifact.packing.bundle import pack_bundle
-from analysis.artifact.packing.request import Request
+from analysis.artifact.packing.request import PackingRequest
 from analysis.artifact.recomputing import Recomputed
 from analysis.artifact.redacted_names import Known, wanted_of
 from analysis.artifact.redaction import redact_folder
@@ -255,7 +255,7 @@ def test_each_secret_is_gone_or_its_place_is_named(
         f"  command: verdict {trial}\n  value: /command/0\n  is: word\n  expected: verdict\n"
     )
     done = pack_bundle(
-        Request(
+        PackingRequest(
             sources=[str(trial)],
             claims=claims,
             campaign=place / "campaign.yaml",

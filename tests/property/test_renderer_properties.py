@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 
 from analysis.pages import as_csv, as_markup as as_latex, as_markup as as_markdown
 from analysis.pages.as_markup import escaped
-from analysis.pages.model import Caution, Column, Command, Page, Section, Sentence, Table, Value
+from analysis.pages.model import Caution, Column, CommandLine, Page, Section, Sentence, Table, Value
 from analysis.words import shown
 
 HOSTILE = st.sampled_from(
@@ -42,7 +42,7 @@ def tables(draw, name=NAME):
 
 @st.composite
 def pages(draw):
-    block = st.one_of(st.builds(Sentence, NAME), st.builds(Command, NAME), tables())
+    block = st.one_of(st.builds(Sentence, NAME), st.builds(CommandLine, NAME), tables())
     section = st.builds(
         Section, st.lists(block, min_size=1, max_size=3).map(tuple), st.one_of(st.just(""), NAME)
     )

@@ -12,7 +12,7 @@ from analysis.methods.variance_sources.held_out import (
     random_part,
 )
 from analysis.methods.variance_sources.mixed_table import mixed_table
-from analysis.methods.variance_sources.systems_table import MOST_LEVELS, Design
+from analysis.methods.variance_sources.systems_table import MOST_LEVELS, CovariateRows
 
 FAMILIES = st.lists(st.integers(0, 30), min_size=4, max_size=200).map(
     lambda names: np.unique(names, return_inverse=True)[1].astype(np.intp)
@@ -62,7 +62,7 @@ def test_levels_are_pooled_by_what_is_learned_from_alone(levels, seed):
     texts = [f"l{k}" for k in (levels * rng.random(600) ** 2).astype(int)]
     column = mixed_table({"c": texts}).columns["c"]
     learned = rng.permutation(600)[:400]
-    design = Design.of([column], np.arange(600))
+    design = CovariateRows.of([column], np.arange(600))
     codes = design.coded(learned)[:, 0]
     seen = {texts[k] for k in learned}
     kept = {texts[k] for k in range(600) if codes[k] < MOST_LEVELS}
@@ -78,6 +78,8 @@ def test_levels_are_pooled_by_what_is_learned_from_alone(levels, seed):
     moved = list(texts)
     for k in set(range(600)) - set(learned.tolist()):
         moved[k] = texts[0]
-    other = Design.of([mixed_table({"c": moved}).columns["c"]], np.arange(600)).coded(learned)[:, 0]
+    other = CovariateRows.of([mixed_table({"c": moved}).columns["c"]], np.arange(600)).coded(
+        learned
+    )[:, 0]
     if len(set(counts.values())) == len(counts):  # no ties, which the table's order decides
         assert (other[learned] == codes[learned]).all()

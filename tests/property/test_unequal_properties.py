@@ -12,8 +12,8 @@ from scipy import stats
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.multilevel.compare import multilevel
-from analysis.methods.multilevel.estimates import Parts
-from analysis.methods.multilevel.law import Law
+from analysis.methods.multilevel.estimates import ErrorParts
+from analysis.methods.multilevel.law import ErrorLaw
 from analysis.verdict.gate import gate
 
 ERRORS = st.floats(1e-6, 1e3)
@@ -22,10 +22,12 @@ ALPHAS = st.sampled_from([0.2, 0.05, 0.05 / 8, 0.001])
 RATIOS = st.floats(-50, 50)  # of the distance over the error
 
 
-def law_of(parts: list[tuple[float, int]], alpha: float = 0.05) -> tuple[Law, Any, Any, Parts]:
+def law_of(
+    parts: list[tuple[float, int]], alpha: float = 0.05
+) -> tuple[ErrorLaw, Any, Any, ErrorParts]:
     errors, freedoms = (np.array([column], dtype=float) for column in zip(*parts, strict=True))
     error = np.hypot.reduce(errors, axis=1)
-    return Law(alpha=alpha), error, np.array([math.nan]), Parts(errors, freedoms)
+    return ErrorLaw(alpha=alpha), error, np.array([math.nan]), ErrorParts(errors, freedoms)
 
 
 def half(parts: list[tuple[float, int]], alpha: float = 0.05) -> float:

@@ -20,12 +20,12 @@ from ..contents import FLEET_PLACE, Analysis, ReportMade
 from ..recomputing import Commands, Recomputed, fault_of_command, recompute
 
 if TYPE_CHECKING:
-    from .gathering import Gathered, Staging
+    from .gathering import CopiedSource, Staging
 
 SEEDED = frozenset({"resample", "mixture", "diagnose", "plan", "study", "sources"})
 
 
-def default_commands(found: Iterable[Gathered], seed: int) -> list[tuple[str, tuple[str, ...]]]:
+def default_commands(found: Iterable[CopiedSource], seed: int) -> list[tuple[str, tuple[str, ...]]]:
     """Give the analyses that every bundle holds, each with a name: what is concluded, why, how sound."""
     commands: list[tuple[str, tuple[str, ...]]] = []
     many = len(list(found)) > 1
@@ -50,7 +50,7 @@ def default_commands(found: Iterable[Gathered], seed: int) -> list[tuple[str, tu
     return commands
 
 
-def _asked(one: Gathered) -> Sequence[str]:
+def _asked(one: CopiedSource) -> Sequence[str]:
     """Give the metrics that the campaign names as its question; none without it, or where parts differ."""
     if one.source.kind == "fleet":
         with contextlib.suppress(FairtrialError):
@@ -77,7 +77,7 @@ def seed_of(command: Sequence[str]) -> int | None:
 
 
 def bound(
-    command: Sequence[str], found: Sequence[Gathered], seed: int, where: str
+    command: Sequence[str], found: Sequence[CopiedSource], seed: int, where: str
 ) -> tuple[str, ...]:
     """Give a command with the bundle's paths in place of the author's."""
     words = [command[0], *(_bound(word, found, where) for word in command[1:])]
@@ -99,7 +99,7 @@ def bound(
     return tuple(words)
 
 
-def _only(one: Gathered, found: Sequence[Gathered]) -> bool:
+def _only(one: CopiedSource, found: Sequence[CopiedSource]) -> bool:
     """Tell whether the campaign's name means this trial, and no other."""
     names = [other.manifest.campaign_name for other in found if other.manifest is not None]
     return one.manifest is not None and names.count(one.manifest.campaign_name) == 1
@@ -110,7 +110,7 @@ def _in_bundle(word: str) -> bool:
     return fleet or word.startswith(("trials/", "sources/"))
 
 
-def _bound(word: str, found: Sequence[Gathered], where: str) -> str:
+def _bound(word: str, found: Sequence[CopiedSource], where: str) -> str:
     if word.startswith("-"):
         return word
     for one in found:
@@ -155,7 +155,7 @@ class Answered:
 
 
 def answer(
-    found: Sequence[Gathered],
+    found: Sequence[CopiedSource],
     claims: Sequence[Claim],
     staging: Staging,
     *,
@@ -209,7 +209,7 @@ def _stored(
 
 
 def _reports(
-    reports: Mapping[Gathered, tuple[str, ...]],
+    reports: Mapping[CopiedSource, tuple[str, ...]],
     printed: Mapping[tuple[str, ...], Recomputed | FairtrialError],
     results: dict[tuple[str, ...], Analysis],
     staging: Staging,
@@ -244,7 +244,7 @@ def _printed(
 
 
 def _bound_claims(
-    claims: Sequence[Claim], found: Sequence[Gathered], seed: int, file: str
+    claims: Sequence[Claim], found: Sequence[CopiedSource], seed: int, file: str
 ) -> list[Claim]:
     made, faults = [], []
     for claim in claims:

@@ -19,7 +19,7 @@ from ...pages.model import (
     Caution,
     Cell,
     Column,
-    Command,
+    CommandLine,
     Page,
     Section,
     Sentence,
@@ -36,7 +36,7 @@ from .answers import Answered, answer
 from .campaign import pack_campaigns
 from .describing import described, write_software, write_texts
 from .gathering import Staging, gather
-from .request import CLAIMS, Request, read_about
+from .request import CLAIMS, PackingRequest, read_about
 
 if TYPE_CHECKING:
     from ..contents import Contents, RedactionRecord
@@ -110,7 +110,7 @@ def _bundled_page(bundled: Bundled) -> Page:
             Section(
                 (
                     Sentence("Whoever has it checks it, and computes every number again, with"),
-                    Command(f"fairtrial reproduce {shlex.quote(bundled.output)}"),
+                    CommandLine(f"fairtrial reproduce {shlex.quote(bundled.output)}"),
                 )
             ),
         ),
@@ -175,7 +175,7 @@ def _redacted(record: RedactionRecord) -> Section:
 _NEW = 0o666  # what a new file may be at most; the umask says what it is
 
 
-def pack_bundle(request: Request, output: Path) -> Bundled:
+def pack_bundle(request: PackingRequest, output: Path) -> Bundled:
     """Pack sources, their campaigns, and what is concluded from them into one archive.
 
     The same input gives the same bytes, whoever packs it: nothing of the clock, of the user or of where

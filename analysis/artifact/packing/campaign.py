@@ -14,8 +14,8 @@ from ...data.host_record import read_environments
 from ...errors import UsageError
 from ...pages.model import Caution
 from ...record.trial_files import CAMPAIGN, RESOLVED, Manifest
-from .gathering import Gathered, Staging, file_hash
-from .request import ABOUT, About, Request, read_about
+from .gathering import CopiedSource, Staging, file_hash
+from .request import ABOUT, About, PackingRequest, read_about
 
 Role = Literal["program", "word", "input"]
 _BEHIND_OPTION = re.compile(r"-[A-Za-z](.+)")
@@ -33,7 +33,7 @@ _MAKERS = {  # programs that read a file which they are not told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class Named:
+class NamedPath:
     """A path that a campaign names."""
 
     path: str  # as it is written; relative to `cwd`
@@ -43,7 +43,7 @@ class Named:
     role: Role
 
 
-def named_files(campaign: Mapping[str, Any]) -> Iterator[Named]:
+def named_files(campaign: Mapping[str, Any]) -> Iterator[NamedPath]:
     """Give what a resolved campaign names, perhaps more than once."""
     for cell in _objects(campaign.get("cells")):
         cwd = _text(cell.get("cwd"))
@@ -55,7 +55,7 @@ def named_files(campaign: Mapping[str, Any]) -> Iterator[Named]:
         inputs = cell.get("inputs")
         for path in (cell.get("stdin"), wanted, *(inputs if isinstance(inputs, list) else ())):
             if isinstance(path, str):
-                yield Named(path=path, role="input")
+                yield NamedPath(path=path, role="input")
     for build in _objects(campaign.get("builds")):
         for step in _objects(build.get("steps")):
             yield from _of_command(step, _text(build.get("cwd")))
@@ -66,18 +66,18 @@ def named_files(campaign: Mapping[str, Any]) -> Iterator[Named]:
                 yield from _of_command(hook, ".")
 
 
-def _of_command(command: object, cwd: str) -> Iterator[Named]:
+def _of_command(command: object, cwd: str) -> Iterator[NamedPath]:
     argv = command.get("argv") if isinstance(command, dict) else None
     words = [word for word in argv if isinstance(word, str)] if isinstance(argv, list) else []
     if not words:
         return
     if "/" in words[0]:
-        yield Named(path=words[0], cwd=cwd, role="program")
+        yield NamedPath(path=words[0], cwd=cwd, role="program")
     for told in _MAKERS.get(PurePosixPath(words[0]).name, ()):
-        yield Named(path=told, cwd=cwd, role="word")
+        yield NamedPath(path=told, cwd=cwd, role="word")
     for word in words[1:]:
         for part in _parts(word):
-            yield Named(path=part, cwd=cwd, role="word")
+            yield NamedPath(path=part, cwd=cwd, role="word")
 
 
 def _parts(word: str) -> Iterator[str]:
@@ -105,7 +105,7 @@ _MOST_HASHED = 256 * 1024**2  # bytes of a file that is read for its hash, thoug
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class PackedCampaign:
     """What is packed of a campaign."""
 
     trial: Path  # the trial that stores it
@@ -119,7 +119,7 @@ class Wanted:
     avoid: frozenset[str] = frozenset()
 
 
-def pack_campaign(wanted: Wanted, staging: Staging) -> str | None:
+def pack_campaign(wanted: PackedCampaign, staging: Staging) -> str | None:
     """Pack a campaign; give its file's path in the bundle, None where the trial stores none."""
     stored = wanted.trial / CAMPAIGN
     if not stored.is_file():
@@ -146,7 +146,7 @@ def pack_campaign(wanted: Wanted, staging: Staging) -> str | None:
     return place
 
 
-def _pack_files(wanted: Wanted, resolved: Mapping[str, Any], staging: Staging) -> None:
+def _pack_files(wanted: PackedCampaign, resolved: Mapping[str, Any], staging: Staging) -> None:
     if wanted.folder is None:
         for path, sha256 in sorted(_recorded(wanted).items()):
             staging.miss(path, "the campaign's folder is not there any more", sha256=sha256)
@@ -184,13 +184,13 @@ def _pack_files(wanted: Wanted, resolved: Mapping[str, Any], staging: Staging) -
 class _Files:
     """What a campaign's commands and inputs name, packed file by file."""
 
-    wanted: Wanted
+    wanted: PackedCampaign
     base: Path
     recorded: Mapping[str, str]
     staging: Staging
     packed: set[str]
 
-    def pack(self, named: Named, folders: set[str]) -> None:
+    def pack(self, named: NamedPath, folders: set[str]) -> None:
         """Pack a path if it is a file of the campaign; note it as a folder if it is one."""
         if "\0" in named.path or not named.path:
             return
@@ -221,7 +221,7 @@ class _Files:
         elif not is_file and (known is not None or named.role != "word"):
             self.staging.miss(local, "it is not there any more", sha256=known)
 
-    def _inside(self, named: Named, given: Path, local: str, known: str | None) -> None:
+    def _inside(self, named: NamedPath, given: Path, local: str, known: str | None) -> None:
         left_out = named.role != "input" and not self.wanted.binaries and _is_binary(given)
         now = file_hash(given) if known is not None or left_out else None
         if known is not None and now != known:
@@ -234,7 +234,7 @@ class _Files:
             self.staging.copy_if_possible(f"{self.wanted.root}/{local}", given, local)
 
 
-def _recorded(wanted: Wanted) -> dict[str, str]:
+def _recorded(wanted: PackedCampaign) -> dict[str, str]:
     """Give the hashes that the trial stores of files, by their absolute paths."""
     manifest = wanted.manifest
     then = Path(manifest.campaign_path).parent
@@ -284,7 +284,7 @@ def _is_binary(path: Path) -> bool:
         return False
 
 
-def _matching(start: Path, wanted: Wanted, staging: Staging) -> Iterator[str]:
+def _matching(start: Path, wanted: PackedCampaign, staging: Staging) -> Iterator[str]:
     """Give the files that the patterns of ``bundle.yaml`` choose; one without any is listed."""
     for pattern in wanted.about.files:
         hidden = any(part.startswith(".") for part in pattern.split("/"))
@@ -342,13 +342,13 @@ def _part(part: str) -> str:
 
 
 def pack_campaigns(
-    request: Request,
-    found: Sequence[Gathered],
+    request: PackingRequest,
+    found: Sequence[CopiedSource],
     staging: Staging,
     *,
     named: About | None,
     output: Path,
-) -> tuple[list[Gathered], About, list[Caution]]:
+) -> tuple[list[CopiedSource], About, list[Caution]]:
     """Pack the campaign of each trial, once where several trials share it."""
     campaigns = {one.manifest.campaign_sha256 for one in found if one.manifest is not None}
     if request.campaign is not None and len(campaigns) > 1:
@@ -361,7 +361,7 @@ def pack_campaigns(
     packed: dict[tuple[str, str], str | None] = {}
     about = named
     avoid = frozenset(os.path.realpath(path) for path in (output, *(one.origin for one in found)))
-    told: list[Gathered] = []
+    told: list[CopiedSource] = []
     for one in found:
         if one.manifest is None:
             told.append(one)
@@ -375,7 +375,7 @@ def pack_campaigns(
         key = (str(folder), one.manifest.campaign_sha256)
         if key not in packed or folder is None:
             packed[key] = pack_campaign(
-                Wanted(
+                PackedCampaign(
                     trial=one.origin,
                     manifest=one.manifest,
                     folder=folder,
@@ -394,7 +394,7 @@ def pack_campaigns(
 
 
 def _folder_of(
-    one: Gathered, manifest: Manifest, request: Request
+    one: CopiedSource, manifest: Manifest, request: PackingRequest
 ) -> tuple[Path | None, Caution | None]:
     """Find where a campaign lies with its files; say so if its file is another one by now."""
     file = request.campaign or Path(manifest.campaign_path)

@@ -45,7 +45,7 @@ from .requirements import (
 if TYPE_CHECKING:
     from ..claims import StoredClaim
     from .answers import Answered
-    from .gathering import Gathered, Staging
+    from .gathering import CopiedSource, Staging
 
 _LICENSE, _CITATION = "LICENSE", "CITATION.cff"
 _TEXTS_OF_LICENCES = ("LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE", "COPYING", "COPYING.txt")
@@ -134,7 +134,7 @@ _LONG_SESSION_S = 600  # a small run takes one cell only, where a session takes 
 
 
 def described(
-    found: Sequence[Gathered],
+    found: Sequence[CopiedSource],
     about: About,
     answered: Answered,
     redacted: Redacted | None,
@@ -211,7 +211,7 @@ def _records(weighed: Mapping[str, Weighed]) -> dict[str, FileRecord]:
     }
 
 
-def _smoke(found: Sequence[Gathered]) -> SmokeRun | None:
+def _smoke(found: Sequence[CopiedSource]) -> SmokeRun | None:
     """Choose a small run of the first campaign: a session, or one cell where that takes long."""
     for one in found:
         manifest, campaign = one.manifest, one.source.campaign
@@ -227,7 +227,7 @@ def _smoke(found: Sequence[Gathered]) -> SmokeRun | None:
 
 
 def _container(
-    found: Sequence[Gathered], about: About, staging: Staging
+    found: Sequence[CopiedSource], about: About, staging: Staging
 ) -> Mapping[str, Any] | None:
     """Say which container was used, by the trials' environment and by the authors."""
     kind = container_kind(found, staging.root)
@@ -248,7 +248,7 @@ def _container(
     return told
 
 
-def _day(found: Sequence[Gathered], about: About, staging: Staging) -> str | None:
+def _day(found: Sequence[CopiedSource], about: About, staging: Staging) -> str | None:
     """Give the day that the authors say, or that on which the last trial ended."""
     if about.metadata.date:
         return about.metadata.date

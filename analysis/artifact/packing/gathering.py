@@ -182,7 +182,7 @@ _MOST_FILES = 20_000  # of a folder of another tool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)  # a key, each for itself
-class Gathered:
+class CopiedSource:
     """A source that was copied."""
 
     given: tuple[str, ...]  # how the command line named it, by which claims may name it too
@@ -191,9 +191,11 @@ class Gathered:
     manifest: Manifest | None = None  # of a trial
 
 
-def gather(sources: Sequence[str], staging: Staging, *, hide_hosts: bool = False) -> list[Gathered]:
+def gather(
+    sources: Sequence[str], staging: Staging, *, hide_hosts: bool = False
+) -> list[CopiedSource]:
     """Copy all sources."""
-    found: list[Gathered] = []
+    found: list[CopiedSource] = []
     names: set[str] = set()
     for given in sources:
         fleet = _fleet_named(given)
@@ -225,7 +227,7 @@ def gather(sources: Sequence[str], staging: Staging, *, hide_hosts: bool = False
                     staging.copy(root, path)
                     identity = file_hash(path)
                 source = BundleSource(name=name, kind="file", path=root, identity=identity)
-                found.append(Gathered(given=(given,), origin=path, source=source))
+                found.append(CopiedSource(given=(given,), origin=path, source=source))
     return found
 
 
@@ -264,12 +266,12 @@ def _fleet_named(given: str) -> Path | None:
 def _fleet(
     given: str,
     path: Path,
-    found: Sequence[Gathered],
+    found: Sequence[CopiedSource],
     names: set[str],
     staging: Staging,
     *,
     hide_hosts: bool,
-) -> list[Gathered]:
+) -> list[CopiedSource]:
     """Copy the trials of a fleet; the folder of all trials is the fleet in the bundle.
 
     What only the scheduler of the author's cluster understands stays behind.
@@ -284,7 +286,7 @@ def _fleet(
         )
     fleet = read_fleet(path)
     name = _named(path.resolve().name, names)
-    packed: list[Gathered] = []
+    packed: list[CopiedSource] = []
     hosts = []
     for number, host in enumerate(fleet.hosts, 1):
         place = trial_place(path, host)
@@ -313,12 +315,12 @@ def _fleet(
     source = BundleSource(
         name=name, kind="fleet", path=FLEET_PLACE, identity=file_hash(path / FLEET)
     )
-    return [Gathered(given=(given, str(path)), origin=path, source=source), *packed]
+    return [CopiedSource(given=(given, str(path)), origin=path, source=source), *packed]
 
 
 def _trial(
     given: str, path: Path, names: set[str], staging: Staging, *, wanted: str | None = None
-) -> Gathered:
+) -> CopiedSource:
     """Copy a trial; `wanted` names its folder where its own name may be that of a host."""
     manifest = read_manifest(path)
     _refuse_running(path, manifest)
@@ -359,7 +361,7 @@ def _trial(
         trial=None if wanted is not None and _is_host(manifest) else manifest.trial,
         identity=file_hash(path / MANIFEST),
     )
-    return Gathered(given=(given,), origin=path, source=source, manifest=manifest)
+    return CopiedSource(given=(given,), origin=path, source=source, manifest=manifest)
 
 
 def _is_host(manifest: Manifest) -> bool:

@@ -149,7 +149,7 @@ class Redacted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class PackingRequest:
     """What is to be packed."""
 
     sources: Sequence[str]  # as on the command line

@@ -26,7 +26,7 @@ from ..archive import Content, of_bytes, weigh, write_archive
 from ..contents import Needs
 
 if TYPE_CHECKING:
-    from .gathering import Gathered
+    from .gathering import CopiedSource
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _EXTRA = re.compile(r"\bextra\b")
@@ -162,7 +162,7 @@ def times_of(manifest: Manifest) -> float | None:
     return round(total, 3)
 
 
-def needs_of(found: Sequence[Gathered], root: Path, disk_bytes: int) -> Needs:
+def needs_of(found: Sequence[CopiedSource], root: Path, disk_bytes: int) -> Needs:
     """Give what a rerun of all trials takes."""
     trials = [one for one in found if one.manifest is not None]
     times = [times_of(one.manifest) for one in trials if one.manifest is not None]
@@ -187,7 +187,7 @@ def needs_of(found: Sequence[Gathered], root: Path, disk_bytes: int) -> Needs:
     )
 
 
-def container_kind(found: Sequence[Gathered], root: Path) -> str | None:
+def container_kind(found: Sequence[CopiedSource], root: Path) -> str | None:
     """Say in which kind of container the trials were measured; None where in none, or unknown."""
     for one in found:
         if one.manifest is not None:

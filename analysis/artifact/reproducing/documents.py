@@ -60,7 +60,7 @@ def other_versions(contents: Contents) -> tuple[OtherVersion, ...]:
     return tuple(found)
 
 
-class Surroundings:
+class StatedVersions:
     """The versions that a page may state otherwise."""
 
     def __init__(self, others: Sequence[OtherVersion]) -> None:
@@ -131,7 +131,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class DocumentComparison:
     """What two documents have in common."""
 
     # ``same bytes``, ``within`` (all numbers within 1e-9, all words the same) or ``different``
@@ -145,11 +145,11 @@ class Comparison:
 
 
 def compare_documents(
-    stored: bytes, fresh: bytes, *, same_tool: bool, surroundings: Surroundings | None = None
-) -> Comparison:
+    stored: bytes, fresh: bytes, *, same_tool: bool, surroundings: StatedVersions | None = None
+) -> DocumentComparison:
     """Compare what was stored with what comes out now."""
     one, two = _parsed(stored), _parsed(fresh)
-    walk = _Walk(same_tool=same_tool, surroundings=surroundings or Surroundings(()))
+    walk = _DocumentWalk(same_tool=same_tool, surroundings=surroundings or StatedVersions(()))
     if one is None or two is None:
         walk.texts(stored, fresh)
     elif len(one) == len(two) == 1:
@@ -166,11 +166,11 @@ def document_of(text: bytes) -> Any:  # noqa: ANN401 - JSON
 
 
 @dataclass(slots=True)
-class _Walk:
+class _DocumentWalk:
     """Both documents are walked once; what is found is counted here."""
 
     same_tool: bool
-    surroundings: Surroundings
+    surroundings: StatedVersions
     same: int = 0
     near: int = 0
     different: int = 0
@@ -178,9 +178,9 @@ class _Walk:
     total: int = 0
     listed: list[Difference] = field(default_factory=list)
 
-    def comparison(self, *, same_bytes: bool) -> Comparison:
+    def comparison(self, *, same_bytes: bool) -> DocumentComparison:
         grade: Grade = "same bytes" if same_bytes else "different" if self.wrong else "within"
-        return Comparison(
+        return DocumentComparison(
             grade=grade,
             numbers=self.same + self.near + self.different,
             same=self.same,

@@ -13,7 +13,7 @@ from ...pages.model import (
     Block,
     Cell,
     Column,
-    Command,
+    CommandLine,
     Page,
     Section,
     Sentence,
@@ -94,8 +94,8 @@ def _more(one: RerunTrial) -> Iterator[Block]:
     known = "more sessions may tell" if more is None else f"{more} more would probably tell"
     yield Sentence(f"to add sessions ({known}), and compare again:")
     campaign, old, new = (shown(shlex.quote(text)) for text in (one.campaign, one.old, one.new))
-    yield Command(f"fairtrial run {campaign} --resume --trial {new} --sessions +{more or 2}")
-    yield Command(f"fairtrial diff {old} {new}")
+    yield CommandLine(f"fairtrial run {campaign} --resume --trial {new} --sessions +{more or 2}")
+    yield CommandLine(f"fairtrial diff {old} {new}")
 
 
 def review_page(found: Reproduction) -> Page:
@@ -245,7 +245,7 @@ def _results(found: Reproduction) -> Table:
 
 def _differences(one: Recomputation) -> Iterator[Block]:
     if one.command:
-        yield Command(f"fairtrial {_line(one.command)}")
+        yield CommandLine(f"fairtrial {_line(one.command)}")
     if one.reason is not None:
         yield Sentence(shown(one.reason))
     wrong = [each for each in one.differences if each.grade == "different"]
@@ -276,7 +276,7 @@ def _table(one: Recomputation, wrong: list[Difference]) -> Table:
 
 def _next(found: Reproduction) -> Iterator[Block]:
     yield Sentence("to measure it again on this machine, and compare the conclusions:")
-    yield Command(f"fairtrial reproduce --rerun {shown(shlex.quote(found.bundle))}")
+    yield CommandLine(f"fairtrial reproduce --rerun {shown(shlex.quote(found.bundle))}")
 
 
 def _value(value: Any) -> Cell:  # noqa: ANN401 - JSON

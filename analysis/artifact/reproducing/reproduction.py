@@ -48,7 +48,7 @@ from ..recomputing import (
     recompute,
 )
 from .checking import check_archive, unpack_bundle, unpack_into
-from .documents import OtherVersion, Surroundings, compare_documents, document_of, other_versions
+from .documents import OtherVersion, StatedVersions, compare_documents, document_of, other_versions
 from .result import (
     SOURCE,
     ClaimCheck,
@@ -334,7 +334,7 @@ class _Recomputing:
             stored,
             fresh.stdout,
             same_tool=self._contents.tool_version == VERSION,
-            surroundings=Surroundings(other_versions(self._contents)),
+            surroundings=StatedVersions(other_versions(self._contents)),
         )
         result = recomputation_of(
             found,

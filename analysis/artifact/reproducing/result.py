@@ -15,7 +15,7 @@ from ...pages.result import Result
 if TYPE_CHECKING:
     from ..archive import Archive
     from ..contents import Contents, Missing, RedactionRecord
-    from .documents import Comparison, Difference, OtherVersion
+    from .documents import Difference, DocumentComparison, OtherVersion
 
 Standing = Literal["same bytes", "within", "different", "failed", "stopped"]
 Outcome = Literal["same bytes", "within", "differs", "unfinished", "nothing stored"]
@@ -55,7 +55,7 @@ class Recomputation:
         return self.command[:1] in {("report",), ()}
 
 
-def recomputation_of(found: Comparison, **about: Any) -> Recomputation:  # noqa: ANN401 - its fields
+def recomputation_of(found: DocumentComparison, **about: Any) -> Recomputation:  # noqa: ANN401 - its fields
     """Make a recomputation of what a comparison counted, and of the other fields."""
     counts = {one.name: getattr(found, one.name) for one in fields(found) if one.name != "grade"}
     return Recomputation(standing=found.grade, **counts, **about)

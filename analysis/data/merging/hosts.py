@@ -19,11 +19,11 @@ from ...record.manifest import appearing, read_manifest
 from ...record.trial_files import MANIFEST, Manifest, Stored
 from ..columns import verify_files
 from ..trial import read_trial
-from .parts import Part, read_part, require_distinct, require_one_campaign
+from .parts import MergedPart, read_part, require_distinct, require_one_campaign
 from .trials import merge_trials
 
 
-def other_programs(hosts: Mapping[str, Sequence[Part]]) -> dict[str, tuple[str, ...]]:
+def other_programs(hosts: Mapping[str, Sequence[MergedPart]]) -> dict[str, tuple[str, ...]]:
     """Compare the executables of each benchmark and variant over the hosts."""
     found: dict[str, dict[str, str]] = {}  # cell -> host -> hash
     for host, parts in hosts.items():
@@ -39,7 +39,7 @@ def other_programs(hosts: Mapping[str, Sequence[Part]]) -> dict[str, tuple[str, 
     return {host: tuple(told[host]) for host in hosts if host in told}
 
 
-def _hashes(part: Part) -> dict[str, str]:
+def _hashes(part: MergedPart) -> dict[str, str]:
     first = part.environments[0] if part.environments else {}
     targets = first.get("targets")
     if not isinstance(targets, Mapping):
@@ -57,7 +57,7 @@ _UNKNOWN = "unknown"  # the id of a host whose machine id could not be read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Named:
+class NamedTrial:
     """A trial that is put together with others; `host` is its node's name."""
 
     path: Path
@@ -118,13 +118,13 @@ class MergedFleet:
         return "\n".join([*lines, f"next: fairtrial verdict {self.fleet}"])
 
 
-def named_trials(paths: Sequence[Path]) -> tuple[Named, ...]:
+def named_trials(paths: Sequence[Path]) -> tuple[NamedTrial, ...]:
     """Name the trials that are meant: a fleet stands for those of its hosts that have one."""
-    found: list[Named] = []
+    found: list[NamedTrial] = []
     for path in paths:
         if not is_fleet(path):
             manifest = read_manifest(path)
-            found.append(Named(path=path, host=_own_name(manifest), host_id=manifest.host_id))
+            found.append(NamedTrial(path=path, host=_own_name(manifest), host_id=manifest.host_id))
             continue
         own = list(_of_fleet(path))
         if not own:
@@ -133,7 +133,7 @@ def named_trials(paths: Sequence[Path]) -> tuple[Named, ...]:
     return tuple(found)
 
 
-def _of_fleet(path: Path) -> Iterator[Named]:
+def _of_fleet(path: Path) -> Iterator[NamedTrial]:
     for host in read_fleet(path).hosts:
         trial = trial_place(path, host)
         if os.path.lexists(trial / MANIFEST):
@@ -143,7 +143,7 @@ def _of_fleet(path: Path) -> Iterator[Named]:
             labels = {_folder_name(name) for name in (own, _with_id(own, manifest.host_id))}
             label = host.host if own in labels else re.sub(r"(-2)+$", "", host.host)
             name = own if label in labels else host.host
-            yield Named(path=trial, host=name, host_id=manifest.host_id)
+            yield NamedTrial(path=trial, host=name, host_id=manifest.host_id)
 
 
 def _own_name(manifest: Manifest) -> str:
@@ -155,7 +155,7 @@ def _with_id(host: str, host_id: str) -> str:
     return f"{host}-{host_id[:8]}"
 
 
-def way_of(trials: Sequence[Named], *, asked: Way | None, fleets: bool) -> Way:
+def way_of(trials: Sequence[NamedTrial], *, asked: Way | None, fleets: bool) -> Way:
     """Decide whether trials become the sessions of one, or the hosts of a fleet.
 
     On one host id they become sessions, on several a fleet. Where one id has several names both would
@@ -177,7 +177,7 @@ def way_of(trials: Sequence[Named], *, asked: Way | None, fleets: bool) -> Way:
 
 
 def merge_hosts(
-    trials: Sequence[Named], folder: Path, *, accept_drift: bool = False
+    trials: Sequence[NamedTrial], folder: Path, *, accept_drift: bool = False
 ) -> MergedFleet:
     """Put trials of one campaign together as the hosts of a fleet.
 
@@ -222,7 +222,7 @@ def merge_hosts(
     )
 
 
-def _readable(one: Named) -> Part:
+def _readable(one: NamedTrial) -> MergedPart:
     part = read_part(one.path)
     if part.manifest.status == "running" and is_held(one.path):
         raise StoreError(
@@ -233,13 +233,13 @@ def _readable(one: Named) -> Part:
     return part
 
 
-def _groups(trials: Sequence[Named]) -> dict[str, list[Named]]:
+def _groups(trials: Sequence[NamedTrial]) -> dict[str, list[NamedTrial]]:
     """Give the trials of each host by the name of its folder."""
-    hosts: dict[tuple[str, str], list[Named]] = {}
+    hosts: dict[tuple[str, str], list[NamedTrial]] = {}
     for one in trials:
         hosts.setdefault((one.host, one.host_id), []).append(one)
     names = [host for host, _ in hosts]
-    found: dict[str, list[Named]] = {}
+    found: dict[str, list[NamedTrial]] = {}
     for (host, host_id), those in hosts.items():
         several = names.count(host) > 1
         if host_id == _UNKNOWN and (several or len(those) > 1):
@@ -275,7 +275,7 @@ def _copy(trial: Path, place: Path) -> None:
     shutil.copytree(trial, place, ignore=others)
 
 
-def _held(place: Path, parts: Sequence[Part]) -> tuple[int, int]:
+def _held(place: Path, parts: Sequence[MergedPart]) -> tuple[int, int]:
     """Count sessions and runs of a host's trial, whatever was written into its sources meanwhile."""
     manifest = read_manifest(place)
     if len(parts) == 1 and manifest == parts[0].manifest and manifest.files:
@@ -286,7 +286,7 @@ def _held(place: Path, parts: Sequence[Part]) -> tuple[int, int]:
     return trial.sessions, len(trial)
 
 
-def _record(parts: Sequence[Part], hosts: Sequence[str]) -> Fleet:
+def _record(parts: Sequence[MergedPart], hosts: Sequence[str]) -> Fleet:
     found: Mapping[str, None] = dict.fromkeys(part.manifest.campaign_sha256 for part in parts)
     first, *more = found
     return Fleet(

@@ -41,7 +41,7 @@ _OUTPUT = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Offsets:
     """How many sessions, planned runs, and warm-ups and runs that were repeated, stand before a part's own."""
 
     sessions: int = 0
@@ -59,9 +59,9 @@ class Place:
             places["position"] = self.position(one.position)
         return replace(one, **places)
 
-    def behind(self, manifest: Manifest, least: int) -> Place:
+    def behind(self, manifest: Manifest, least: int) -> Offsets:
         """Give the place behind a part; `least` is its lowest position."""
-        return Place(
+        return Offsets(
             self.sessions + manifest.sessions,
             self.positions + manifest.planned,
             self.repeated + max(0, -least),
@@ -138,7 +138,7 @@ _SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class MergedPart:
     """One of the trials: its folder, manifest, resolved campaign and environments, as stored.
 
     `sessions` counts those with runs that count, `rows` all runs.
@@ -162,12 +162,12 @@ class Part:
 class Seam:
     """Where a part follows another one, and what differs between their environments."""
 
-    before: Part
-    after: Part
+    before: MergedPart
+    after: MergedPart
     changes: tuple[Change, ...]
 
 
-def read_parts(paths: Sequence[Path]) -> tuple[Part, ...]:
+def read_parts(paths: Sequence[Path]) -> tuple[MergedPart, ...]:
     """Read the trials and hold them against each other; give them in the order of their starts."""
     if len(paths) < 2:
         raise UsageError(
@@ -181,7 +181,7 @@ def read_parts(paths: Sequence[Path]) -> tuple[Part, ...]:
     return parts
 
 
-def require_distinct(parts: Sequence[Part]) -> None:
+def require_distinct(parts: Sequence[MergedPart]) -> None:
     """Refuse runs that are in two of the trials."""
     for one, other in itertools.combinations(parts, 2):
         twice = sorted(one.names & other.names)
@@ -190,7 +190,7 @@ def require_distinct(parts: Sequence[Part]) -> None:
             raise UsageError(what, None, "name each trial once")
 
 
-def seams(parts: Sequence[Part]) -> tuple[Seam, ...]:
+def seams(parts: Sequence[MergedPart]) -> tuple[Seam, ...]:
     """Compare the last environment of each part with the first of the one that follows."""
     return tuple(
         Seam(before=a, after=b, changes=diff(a.environments[-1], b.environments[0]))
@@ -198,7 +198,7 @@ def seams(parts: Sequence[Part]) -> tuple[Seam, ...]:
     )
 
 
-def read_part(path: Path) -> Part:
+def read_part(path: Path) -> MergedPart:
     """Read a trial, complete or not."""
     trial = read_trial(path)  # refuses what is damaged
     manifest = trial.manifest
@@ -212,7 +212,7 @@ def read_part(path: Path) -> Part:
     environments: tuple[Mapping[str, Any], ...] = ()
     if (path / ENVIRONMENT).exists() and manifest.status != "running":
         environments = tuple(row for _, row in records_of(path / ENVIRONMENT, EnvironmentShape))
-    return Part(
+    return MergedPart(
         path=path,
         manifest=manifest,
         resolved=_resolved(path),
@@ -222,7 +222,7 @@ def read_part(path: Path) -> Part:
     )
 
 
-def _complete(path: Path) -> Part:
+def _complete(path: Path) -> MergedPart:
     part = read_part(path)
     manifest = part.manifest
     if manifest.status != "complete":
@@ -257,7 +257,7 @@ def _resolved(path: Path) -> Mapping[str, Any] | None:
     return campaign if isinstance(campaign, dict) else None
 
 
-def _require_one_host(one: Part, other: Part) -> None:
+def _require_one_host(one: MergedPart, other: MergedPart) -> None:
     """Refuse trials of two hosts, and those of which nobody can tell."""
     a, b = one.manifest, other.manifest
     if "unknown" in (a.host_id, b.host_id):
@@ -281,7 +281,7 @@ def _require_one_host(one: Part, other: Part) -> None:
     )
 
 
-def require_one_campaign(one: Part, other: Part) -> None:
+def require_one_campaign(one: MergedPart, other: MergedPart) -> None:
     """Refuse trials of two campaigns, with what differs."""
     found = list(_differences(one, other))
     if not found:
@@ -294,7 +294,7 @@ def require_one_campaign(one: Part, other: Part) -> None:
     )
 
 
-def _differences(one: Part, other: Part) -> Iterator[str]:
+def _differences(one: MergedPart, other: MergedPart) -> Iterator[str]:
     a, b = one.manifest, other.manifest
     for name in _STATED:
         old, new = _stated(a, name), _stated(b, name)

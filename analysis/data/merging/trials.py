@@ -29,7 +29,7 @@ from ...record.trial_files import (
     questions_of,
 )
 from ..trial import read_trial
-from .parts import Part, Place, Seam, read_parts, seams
+from .parts import MergedPart, Offsets, Seam, read_parts, seams
 
 _CHUNK = 1 << 20
 
@@ -113,9 +113,11 @@ def _refuse(between: Iterable[Seam], *, accept: bool) -> None:
             )
 
 
-def _write(folder: Path, name: str, parts: Sequence[Part], between: Sequence[Seam]) -> Manifest:
+def _write(
+    folder: Path, name: str, parts: Sequence[MergedPart], between: Sequence[Seam]
+) -> Manifest:
     """Write all files of the new trial; the manifest comes last."""
-    places = [Place()]
+    places = [Offsets()]
     for part in parts:
         rows = records_of(part.path / MEASUREMENTS, RowShape)
         least = min((known.position for known, _ in rows), default=0)
@@ -167,7 +169,7 @@ def _write(folder: Path, name: str, parts: Sequence[Part], between: Sequence[Sea
 
 
 def _findings(
-    both: Sequence[tuple[Place, Part]], between: Sequence[Seam], at: str
+    both: Sequence[tuple[Offsets, MergedPart]], between: Sequence[Seam], at: str
 ) -> Iterator[bytes]:
     """Give the findings of all parts, then what was found when they were put together."""
     for place, part in both:
@@ -183,7 +185,7 @@ def _findings(
             yield encode(head | finding.to_dict()) + b"\n"
 
 
-def _outputs(both: Iterable[tuple[Place, Part]]) -> Iterator[tuple[str, Path]]:
+def _outputs(both: Iterable[tuple[Offsets, MergedPart]]) -> Iterator[tuple[str, Path]]:
     """Name the files of all ``outputs/`` in the new trial; links were made by somebody else."""
     taken: set[str] = set()
     for place, part in both:

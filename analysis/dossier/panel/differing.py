@@ -11,7 +11,7 @@ from ...pages.model import Value
 from .result import Piece, Question, Reason
 
 if TYPE_CHECKING:
-    from ...verdict.panel import Disagreement
+    from ...verdict.panel import MethodDisagreement
     from .answering import Asked
 
 __all__ = ["reasons_of"]
@@ -66,7 +66,7 @@ def reasons_of(asked: Sequence[Asked], anchor: Callable[[str], str]) -> tuple[Re
 
 
 def _differences(asked: Asked) -> Iterator[_Difference]:
-    by_method: dict[str, list[Disagreement]] = {}
+    by_method: dict[str, list[MethodDisagreement]] = {}
     for one in asked.panel.disagreements:
         by_method.setdefault(one.of, []).append(one)
     yield from _hpt(asked, by_method.pop("HPT", []))
@@ -135,7 +135,7 @@ def _these(asked: Asked) -> Value:
     return asked.lines[asked.line.name].speedup
 
 
-def _hpt(asked: Asked, told: Sequence[Disagreement]) -> Iterator[_Difference]:
+def _hpt(asked: Asked, told: Sequence[MethodDisagreement]) -> Iterator[_Difference]:
     """Set the mean beside the largest speedup that HPT claims, then what else it says."""
     bound, line = asked.verdict.hpt_speedup, asked.line
     whose = (

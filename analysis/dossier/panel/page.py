@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...pages.model import Block, Cell, Column, Command, Section, Sentence, Table, Value
+from ...pages.model import Block, Cell, Column, CommandLine, Section, Sentence, Table, Value
 from ..chapter import sections_of
 from .result import MethodAnswer, MethodsPanel, Piece, Ratio
 
@@ -21,7 +21,7 @@ def _methods_panel_sections(chapter: MethodsPanel) -> tuple[Section, ...]:
         Section(tuple(_path(chapter, place)), title=f"how they came to it: {path.candidate}")
         for place, path in enumerate(chapter.paths)
     ]
-    blocks += [Command(line) for line in chapter.on_request]
+    blocks += [CommandLine(line) for line in chapter.on_request]
     return (Section(tuple(blocks), title=chapter.title),)
 
 

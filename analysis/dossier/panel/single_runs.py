@@ -18,7 +18,7 @@ from .answering import Asked, chance
 from .evidence import Evidence, PathTable
 
 if TYPE_CHECKING:
-    from ...verdict.panel import MixturePair
+    from ...verdict.panel import MixturesOfBoth
     from ..subject import Subject
 
 __all__ = ["single_runs_of"]
@@ -97,7 +97,7 @@ def single_runs_of(subject: Subject, asked: Asked, anchor: str, number: int) -> 
 
 
 def _row(
-    one: MixturePair, asked: Asked, rivals: Mapping[str, Mixture] | None, *, lower: bool
+    one: MixturesOfBoth, asked: Asked, rivals: Mapping[str, Mixture] | None, *, lower: bool
 ) -> tuple[Cell, ...]:
     ours, theirs = one.candidate, one.baseline
     apart = mean_difference(ours, theirs)
@@ -120,7 +120,7 @@ def _row(
     )
 
 
-def _fewest(pair: MixturePair) -> int:
+def _fewest(pair: MixturesOfBoth) -> int:
     """Count the runs of the side that has fewer; a fitted mixture knows its own."""
     return min(pair.candidate.n or 0, pair.baseline.n or 0)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...pages.model import Column, Command, Section, Sentence, Table
+from ...pages.model import Column, CommandLine, Section, Sentence, Table
 from ...words import shown
 from ..chapter import sections_of
 from ..spoken import spoken_text
@@ -19,7 +19,7 @@ _UNKNOWN = "unknown"
 def _paper_sections(chapter: Paper) -> tuple[Section, ...]:
     again = Section(
         (
-            *(Command(shown(line)) for line in chapter.commands),
+            *(CommandLine(shown(line)) for line in chapter.commands),
             *(Sentence(note) for note in chapter.notes),
         ),
         "To do it again",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...pages.model import Cell, Column, Command, Section, Sentence, Table, Value
+from ...pages.model import Cell, Column, CommandLine, Section, Sentence, Table, Value
 from ...words import shown
 from ..chapter import sections_of
 from ..spoken import spoken_text
@@ -18,7 +18,7 @@ def _suite_sections(chapter: Suite) -> tuple[Section, ...]:
     sections = [Section((Sentence(spoken_text(chapter.reading)), _boxes(chapter)), "All runs")]
     if chapter.ranks is not None:
         more = (Sentence(chapter.friedman),) if chapter.friedman else ()
-        commands = tuple(Command(shown(line)) for line in chapter.commands)
+        commands = tuple(CommandLine(shown(line)) for line in chapter.commands)
         sections.append(Section((*_ranks(chapter.ranks), *more, *commands), "Ranking"))
     if chapter.plane is not None:
         sections.append(Section(_plane(chapter.plane), "What goes together"))

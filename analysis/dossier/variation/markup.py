@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from markupsafe import Markup
 
-from ...pages.model import Block, Command, Section, Sentence, Table, Value
+from ...pages.model import Block, CommandLine, Section, Sentence, Table, Value
 from ...words import shown
 from ..chapter import html_of
 from ..table_markup import table_html
@@ -35,7 +35,7 @@ def _section(section: Section) -> Iterator[Markup]:
 def _block(block: Block, caption: str) -> Markup:
     if isinstance(block, Table):
         return table_html(_plain(block), caption)
-    if isinstance(block, Command):
+    if isinstance(block, CommandLine):
         return Markup('<pre class="variation-said"><code>{}</code></pre>').format(shown(block.line))
     assert isinstance(block, Sentence)
     return Markup('<p class="variation-said">{}</p>').format(_sentence(block.text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ...pages.model import Command, Figure, Section, Sentence, Table, page_of
+from ...pages.model import CommandLine, Figure, Section, Sentence, Table, page_of
 from ..chapter import sections_of
 from .result import Variation
 
@@ -27,11 +27,11 @@ def told(chapter: Variation) -> tuple[Section, ...]:
     return (
         *sections,
         *((Section(doubts, "What this cannot show"),) if doubts else ()),
-        Section((Command(chapter.command),), "The same alone"),
+        Section((CommandLine(chapter.command),), "The same alone"),
     )
 
 
-def _blocks(section: Section, chapter: Variation) -> Iterator[Sentence | Table | Command]:
+def _blocks(section: Section, chapter: Variation) -> Iterator[Sentence | Table | CommandLine]:
     for block in section.blocks:
         if isinstance(block, Table):  # two metrics may have one
             yield replace(block, name=f"{chapter.anchor}-{block.name}")

@@ -34,7 +34,7 @@ class Metric:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class ExportedProcess:
     """One process.
 
     `number`: From 1, in the order of execution where that is known. `values`: By metric, the
@@ -55,30 +55,30 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
+class ExportedCell:
     """The runs of one benchmark and variant."""
 
     benchmark: str
     variant: str
-    runs: tuple[Run, ...]
+    runs: tuple[ExportedProcess, ...]
 
     def processes(self, metric: str) -> tuple[tuple[float, ...], ...]:
         """Give the values that count, those of each run in an inner tuple."""
         return tuple(of for run in self.counted if (of := run.values.get(metric)))
 
     @property
-    def counted(self) -> tuple[Run, ...]:
+    def counted(self) -> tuple[ExportedProcess, ...]:
         """The runs that count: no warm-ups, none that failed."""
         return tuple(run for run in self.runs if run.ok and not run.warmup)
 
     @property
-    def failed(self) -> tuple[Run, ...]:
+    def failed(self) -> tuple[ExportedProcess, ...]:
         """The runs that failed, but for warm-ups."""
         return tuple(run for run in self.runs if not run.ok and not run.warmup)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leaving:
+class ExportedData:
     """All samples of one source; the first metric is the one that targets of one metric take.
 
     `unjudged` counts the rows of repeated runs that no method takes: they do not leave. `appended` is how
@@ -87,7 +87,7 @@ class Leaving:
 
     name: str
     metrics: tuple[Metric, ...]
-    samples: tuple[Sample, ...]
+    samples: tuple[ExportedCell, ...]
     host: str | None = None
     cpu_model: str | None = None
     unjudged: int = 0
@@ -105,9 +105,9 @@ class Leaving:
         return tuple(dict.fromkeys(sample.benchmark for sample in self.samples))
 
 
-def leaving_trial(
+def exported_trial(
     trial: Trial, metrics: Sequence[str] = (), variants: Sequence[str] = ()
-) -> Leaving:
+) -> ExportedData:
     """Take the runs of a trial, with its warm-ups and failed runs."""
     manifest = trial.manifest
     # the first one is the baseline where a file does not say it
@@ -130,7 +130,7 @@ def leaving_trial(
     kept = frozenset(variants or known)
     mine = np.isin(trial.variant, [manifest.variants.index(name) for name in kept])
     samples = tuple(
-        Sample(
+        ExportedCell(
             benchmark=writable(bench), variant=writable(variant), runs=tuple(rows[bench, variant])
         )
         for variant in known
@@ -142,7 +142,7 @@ def leaving_trial(
     if not any(sample.processes(first) for sample in samples):
         what = f"no run that counts has a value of {first!r}"
         raise AnalysisError(what, str(trial.path), "name another --metric")
-    return Leaving(
+    return ExportedData(
         name=writable(manifest.trial),
         metrics=found,
         samples=samples,
@@ -154,7 +154,7 @@ def leaving_trial(
     )
 
 
-def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[Run]]:
+def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[ExportedProcess]]:
     manifest = trial.manifest
     imported = manifest.origin == "imported"
     values = {name: _values(trial, name) for name in metrics}
@@ -165,12 +165,12 @@ def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[Ru
     place = trial.planned_position
     order = np.argsort(np.where(place < 0, np.maximum.accumulate(place), place), kind="stable")
     order = order[trial.chosen[order]]
-    rows: dict[tuple[str, str], list[Run]] = {}
+    rows: dict[tuple[str, str], list[ExportedProcess]] = {}
     for number, k in enumerate(order.tolist(), 1):
         bench = manifest.benchmarks[int(trial.benchmark[k])]
         variant = manifest.variants[int(trial.variant[k])]
         rows.setdefault((bench, variant), []).append(
-            Run(
+            ExportedProcess(
                 number=number,
                 values={name: of for name, take in values.items() if (of := take(k))},
                 session=int(trial.session[k]),
@@ -209,15 +209,15 @@ def _known(column: NDArray[np.float64] | None) -> Callable[[int], tuple[float, .
     return single
 
 
-def leaving_matrices(name: str, matrices: Sequence[PerformanceMatrix]) -> Leaving:
+def exported_matrices(name: str, matrices: Sequence[PerformanceMatrix]) -> ExportedData:
     """Take the runs of matrices of one unit and direction."""
     first = matrices[0]
     metric = Metric(name=first.metric or "value", unit=first.unit, better=first.better)
-    return Leaving(
+    return ExportedData(
         name=writable(name),
         metrics=(metric,),
         samples=tuple(
-            Sample(
+            ExportedCell(
                 benchmark=writable(bench),
                 variant=writable(matrix.name),
                 runs=tuple(_of_matrix(matrix, place, metric.name)),
@@ -228,14 +228,14 @@ def leaving_matrices(name: str, matrices: Sequence[PerformanceMatrix]) -> Leavin
     )
 
 
-def _of_matrix(matrix: PerformanceMatrix, place: int, metric: str) -> Iterator[Run]:
+def _of_matrix(matrix: PerformanceMatrix, place: int, metric: str) -> Iterator[ExportedProcess]:
     values = matrix.samples[place]
     blocks = [None] * values.size if matrix.blocks is None else _numbered(matrix.blocks)[place]
     for k in range(values.size):
         inner: tuple[float, ...] = (float(values[k]),)
         if matrix.iterations is not None and matrix.run_of is not None:
             inner = tuple(matrix.iterations[place][matrix.run_of[place] == k].tolist())
-        yield Run(
+        yield ExportedProcess(
             number=k + 1,
             values={metric: inner},
             session=None if matrix.sessions is None else matrix.sessions[place][k].item(),
@@ -246,7 +246,7 @@ def _of_matrix(matrix: PerformanceMatrix, place: int, metric: str) -> Iterator[R
     if bench in matrix.failed_by_session:
         where = [label for label, n in matrix.failed_by_session[bench].items() for _ in range(n)]
     for k, session in enumerate(where):
-        yield Run(number=values.size + k + 1, values={}, ok=False, session=session)
+        yield ExportedProcess(number=values.size + k + 1, values={}, ok=False, session=session)
 
 
 def _numbered(ids: Sequence[NDArray[Any]]) -> list[list[int | None]]:
@@ -255,9 +255,9 @@ def _numbered(ids: Sequence[NDArray[Any]]) -> list[list[int | None]]:
     return [[numbers.setdefault(one, len(numbers) + 1) for one in row.tolist()] for row in ids]
 
 
-def read_leaving(
+def read_exported(
     source: str, how: Reading, metrics: Sequence[str] = ()
-) -> tuple[Leaving, tuple[Caution, ...]]:
+) -> tuple[ExportedData, tuple[Caution, ...]]:
     """Read what is exported, and what a reader of it should know."""
     named = trial_and_variant(source)
     if named is None:
@@ -266,7 +266,7 @@ def read_leaving(
         cautions = read.cautions
         for matrix in read.matrices:
             cautions = (*cautions, *matrix.cautions)
-        return leaving_matrices(Path(source).stem, read.matrices), cautions
+        return exported_matrices(Path(source).stem, read.matrices), cautions
     path, variant = named
     trial = open_trial(path, better=how.better, by="session", decimal=how.decimal)
-    return leaving_trial(trial, metrics, () if variant is None else (variant,)), trial.cautions
+    return exported_trial(trial, metrics, () if variant is None else (variant,)), trial.cautions

@@ -13,7 +13,7 @@ from ...pages.model import Caution
 from ..parsing import cautions_of
 
 if TYPE_CHECKING:
-    from .export_data import Leaving, Metric
+    from .export_data import ExportedData, Metric
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,11 +65,11 @@ WALL = frozenset(("wall", "time", "real_time", "value", "elapsed"))
 
 
 def lost(
-    leaving: Leaving, metric: str, *holds: str, metrics: tuple[str, ...] | None = None
+    exported: ExportedData, metric: str, *holds: str, metrics: tuple[str, ...] | None = None
 ) -> Iterator[Caution]:
     """Say what a target loses that holds only `holds` beyond values, and only `metrics` where given."""
-    runs = [run for sample in leaving.samples for run in sample.runs]
-    failed = sum(len(sample.failed) for sample in leaving.samples)
+    runs = [run for sample in exported.samples for run in sample.runs]
+    failed = sum(len(sample.failed) for sample in exported.samples)
     warmups = sum(run.warmup for run in runs)
     sessions = len({run.session for run in runs})
     blocks = {run.block for run in runs} - {None}
@@ -81,29 +81,29 @@ def lost(
     ):
         if what not in holds and is_lost:
             yield Caution(f"{what}-lost", text)
-    shapes = [sample.processes(metric) for sample in leaving.samples]
+    shapes = [sample.processes(metric) for sample in exported.samples]
     if "processes" not in holds and max(map(len, shapes), default=0) > 1:
         several = any(len(process) > 1 for shape in shapes for process in shape)
         yield Caution(
             "processes-lost",
             MEANS if several else "that each value stems from a process of its own",
         )
-    rest = tuple(one.name for one in leaving.metrics if metrics and one.name not in metrics)
+    rest = tuple(one.name for one in exported.metrics if metrics and one.name not in metrics)
     if rest:
         yield Caution("metrics-lost", f"the metrics {figures.listed(rest)}: left out")
 
 
-def never_held(leaving: Leaving) -> tuple[Caution, ...]:
+def never_held(exported: ExportedData) -> tuple[Caution, ...]:
     """Say what no target has a place for, and a verdict on the file cannot know."""
-    times = figures.counted(leaving.appended, "time")
-    runs = figures.counted(leaving.unjudged, "run")
+    times = figures.counted(exported.appended, "time")
+    runs = figures.counted(exported.unjudged, "run")
     return cautions_of(
         {
-            "looks-lost": leaving.appended > 0
+            "looks-lost": exported.appended > 0
             and f"that sessions were appended, {times}: a verdict on the file takes it for the "
             "first look",
-            "hosts-lost": leaving.hosts and "which session was measured on which host",
-            "repeats-lost": leaving.unjudged > 0
+            "hosts-lost": exported.hosts and "which session was measured on which host",
+            "repeats-lost": exported.unjudged > 0
             and f"{runs} that no method takes, because disturbed ones were repeated: left out",
         }
     )
@@ -126,35 +126,35 @@ def mean_of(values: tuple[float, ...]) -> float:
     return first + sum(value - first for value in values) / len(values)
 
 
-def one_variant(leaving: Leaving, said: str) -> str:
+def one_variant(exported: ExportedData, said: str) -> str:
     """Give the only variant, or refuse several."""
-    if len(leaving.variants) > 1:
+    if len(exported.variants) > 1:
         raise UsageError(
-            f"{said} holds one variant, and here are {len(leaving.variants)}",
-            leaving.name,
-            f"write a file for each: SOURCE:VARIANT, with {', '.join(leaving.variants)}",
+            f"{said} holds one variant, and here are {len(exported.variants)}",
+            exported.name,
+            f"write a file for each: SOURCE:VARIANT, with {', '.join(exported.variants)}",
         )
-    return leaving.variants[0]
+    return exported.variants[0]
 
 
-def time_of(leaving: Leaving, said: str) -> tuple[Metric, tuple[Caution, ...]]:
+def time_of(exported: ExportedData, said: str) -> tuple[Metric, tuple[Caution, ...]]:
     """Give the metric for a target of times in seconds, and what is lost of its name."""
-    first = leaving.metrics[0]
+    first = exported.metrics[0]
     longest = max(
-        (v for sample in leaving.samples for of in sample.processes(first.name) for v in of),
+        (v for sample in exported.samples for of in sample.processes(first.name) for v in of),
         default=0.0,
     )
     if longest > _LONGEST:
         raise UsageError(
             f"{said} holds means and deviations, and {longest:.3g} s are too long for them",
-            leaving.name,
+            exported.name,
             "is the value right? a table holds it: --to long-csv",
         )
     if first.unit != "s" or first.better != "lower":
         raise UsageError(
             f"{said} holds times in seconds; {first.name!r} has the unit {first.unit or 'none'!r}, "
             f"{first.better} is better",
-            leaving.name,
+            exported.name,
             "name a time with --metric, or write a table: --to long-csv",
         )
     text = f"that the values are {first.name!r}: the file calls them its time"

@@ -17,7 +17,7 @@ from ...errors import UsageError
 from ...pages import number_format as figures
 from ...pages.model import Caution
 from ..parsing import cautions_of
-from .export_data import Leaving, Metric, Run, Sample
+from .export_data import ExportedCell, ExportedData, ExportedProcess, Metric
 from .losses import (
     WALL,
     Written,
@@ -75,25 +75,25 @@ _TOLD = (
 )
 
 
-def write_google_benchmark(leaving: Leaving) -> Written:
+def write_google_benchmark(exported: ExportedData) -> Written:
     """Make the file."""
-    variant = one_variant(leaving, _SAID)
-    metric, renamed = time_of(leaving, _SAID)
+    variant = one_variant(exported, _SAID)
+    metric, renamed = time_of(exported, _SAID)
     rows: list[dict[str, Any]] = []
     further = tuple(
         one
-        for one in leaving.metrics[1:]
+        for one in exported.metrics[1:]
         if one.name not in _TAKEN
         and (one.name != _CPU or one.unit == "s")
-        and _aligned(leaving, metric.name, one.name)
+        and _aligned(exported, metric.name, one.name)
     )
     names = tuple(one.name for one in further)
     times = Nanoseconds()
-    for family, sample in enumerate(leaving.samples):
+    for family, sample in enumerate(exported.samples):
         rows += _rows(sample, metric.name, names, (family, times))
     context: dict[str, Any] = {"caches": [], "library_build_type": "unknown", "variant": variant}
-    if leaving.host:
-        context["host_name"] = leaving.host
+    if exported.host:
+        context["host_name"] = exported.host
     unknown = any(row[_CPU] == 0.0 for row in rows if "error_occurred" not in row) and (
         _CPU not in names
     )
@@ -102,7 +102,7 @@ def write_google_benchmark(leaving: Leaving) -> Written:
     return Written(
         data=json_bytes({"context": context, "benchmarks": rows}),
         lost=(
-            *lost(leaving, metric.name, "failed", metrics=(metric.name, *names)),
+            *lost(exported, metric.name, "failed", metrics=(metric.name, *names)),
             *cautions_of({"units-lost": unsaid != () and text}),
             *times.lost(),
             *renamed,
@@ -118,17 +118,17 @@ def write_google_benchmark(leaving: Leaving) -> Written:
     )
 
 
-def _aligned(leaving: Leaving, metric: str, other: str) -> bool:
+def _aligned(exported: ExportedData, metric: str, other: str) -> bool:
     """Tell whether each value of the metric has one of the other, of the same run."""
     return all(
         len(run.values.get(metric, ())) == len(run.values.get(other, ()))
-        for sample in leaving.samples
+        for sample in exported.samples
         for run in sample.counted
     )
 
 
 def _rows(
-    sample: Sample, metric: str, further: tuple[str, ...], shared: tuple[int, Nanoseconds]
+    sample: ExportedCell, metric: str, further: tuple[str, ...], shared: tuple[int, Nanoseconds]
 ) -> Iterator[dict[str, Any]]:
     family, nanoseconds = shared
     processes = sample.processes(metric)
@@ -172,7 +172,7 @@ def _rows(
         }
 
 
-def _cpu(run: Run) -> float:
+def _cpu(run: ExportedProcess) -> float:
     return 0.0 if run.user is None or run.system is None else run.user + run.system
 
 
@@ -180,41 +180,41 @@ _ENDING = re.compile(r"-\d+$")
 _OWN = {"B/op", "allocs/op", "MB/s"}  # units that go names itself
 
 
-def write_go_bench(leaving: Leaving) -> Written:
+def write_go_bench(exported: ExportedData) -> Written:
     """Make the file."""
-    names = renamed(leaving.benchmarks, _name, leaving.name)
-    variants = renamed(leaving.variants, _one_line, leaving.name)
-    units = _units(leaving.metrics)
-    renamed(units, units.__getitem__, leaving.name)
+    names = renamed(exported.benchmarks, _name, exported.name)
+    variants = renamed(exported.variants, _one_line, exported.name)
+    units = _units(exported.metrics)
+    renamed(units, units.__getitem__, exported.name)
     endings = {found[0] if (found := _ENDING.search(name)) else "" for name in names.values()}
     # what all names end with is taken for GOMAXPROCS, and cut
     ending = "-1" if len(endings) == 1 and "" not in endings else ""
     shown = {bench: f"{name}{ending}" for bench, name in names.items()}
     times = Nanoseconds()
     lines: list[str] = []
-    for variant in leaving.variants:
-        mine = [one for one in leaving.samples if one.variant == variant]
-        lines += _variant(leaving, variants[variant], mine, (shown, units), times)
+    for variant in exported.variants:
+        mine = [one for one in exported.samples if one.variant == variant]
+        lines += _variant(exported, variants[variant], mine, (shown, units), times)
     return Written(
         data=("\n".join(lines) + "\n").encode(),
-        lost=tuple(_lost(leaving, names, variants, times)),
+        lost=tuple(_lost(exported, names, variants, times)),
     )
 
 
 def _variant(
-    leaving: Leaving,
+    exported: ExportedData,
     variant: str,
-    samples: Sequence[Sample],
+    samples: Sequence[ExportedCell],
     words: tuple[dict[str, str], dict[str, str]],
     times: Nanoseconds,
 ) -> Iterator[str]:
     shown, units = words
-    yield f"pkg: {re.sub(r'[^A-Za-z0-9_./-]+', '_', leaving.name) or 'exported'}"
+    yield f"pkg: {re.sub(r'[^A-Za-z0-9_./-]+', '_', exported.name) or 'exported'}"
     yield f"variant: {variant}"
-    if leaving.cpu_model:
-        yield f"cpu: {_one_line(leaving.cpu_model)}"
+    if exported.cpu_model:
+        yield f"cpu: {_one_line(exported.cpu_model)}"
     # a run without one of the metrics keeps its own values together
-    names = [metric.name for metric in leaving.metrics]
+    names = [metric.name for metric in exported.metrics]
     runs = [[run for run in one.counted if any(map(run.values.get, names))] for one in samples]
     for process in range(max(map(len, runs))):
         for sample, own in zip(samples, runs, strict=True):
@@ -222,7 +222,7 @@ def _variant(
                 continue
             values_of = own[process].values
             mine = [
-                (metric, of) for metric in leaving.metrics if (of := values_of.get(metric.name))
+                (metric, of) for metric in exported.metrics if (of := values_of.get(metric.name))
             ]
             for value in range(max((len(values) for _, values in mine), default=0)):
                 pairs = [
@@ -265,14 +265,14 @@ def _one_line(text: str) -> str:
 
 
 def _lost(
-    leaving: Leaving, names: dict[str, str], variants: dict[str, str], times: Nanoseconds
+    exported: ExportedData, names: dict[str, str], variants: dict[str, str], times: Nanoseconds
 ) -> Iterator[Caution]:
-    yield from lost(leaving, leaving.metrics[0].name, "processes")
-    words = {one.name: _one_word(one.name) for one in leaving.metrics}
+    yield from lost(exported, exported.metrics[0].name, "processes")
+    words = {one.name: _one_word(one.name) for one in exported.metrics}
     yield from names_lost("which begin with Benchmark and have no spaces", names, variants, words)
     yield from times.lost()
     unsaid = tuple(
-        metric.name for metric in leaving.metrics if metric.unit != "s" and metric.name not in _OWN
+        metric.name for metric in exported.metrics if metric.unit != "s" and metric.name not in _OWN
     )
     if unsaid:
         text = f"unit and direction of {figures.listed(unsaid)}: go knows the name only"

@@ -30,7 +30,7 @@ from .losses import (
 )
 
 if TYPE_CHECKING:
-    from .export_data import Leaving, Run, Sample
+    from .export_data import ExportedCell, ExportedData, ExportedProcess
 
 
 def quartiles(values: Sequence[float]) -> tuple[float, float, float]:
@@ -47,21 +47,21 @@ _HYPERFINE_SAID = "hyperfine's JSON"
 _MEMORY = "max_rss"
 
 
-def write_hyperfine(leaving: Leaving) -> Written:
+def write_hyperfine(exported: ExportedData) -> Written:
     """Make the file."""
-    metric, renamed = time_of(leaving, _HYPERFINE_SAID)
-    memory = _MEMORY if _has_memory(leaving, metric.name) else None
-    alone = len(leaving.benchmarks) == 1
+    metric, renamed = time_of(exported, _HYPERFINE_SAID)
+    memory = _MEMORY if _has_memory(exported, metric.name) else None
+    alone = len(exported.benchmarks) == 1
     results = [
         _result(sample, metric.name, memory, alone=alone)
-        for sample in leaving.samples
+        for sample in exported.samples
         if _timed(sample, metric.name)
     ]
     untimed = sum(
-        not run.values.get(metric.name) for sample in leaving.samples for run in sample.failed
+        not run.values.get(metric.name) for sample in exported.samples for run in sample.failed
     )
     text = f"{figures.counted(untimed, 'run')} that failed and have no time: left out"
-    several = any(len(of) > 1 for one in leaving.samples for of in one.processes(metric.name))
+    several = any(len(of) > 1 for one in exported.samples for of in one.processes(metric.name))
     written = (metric.name, *((memory,) if memory else ()))
     return Written(
         data=json_bytes({"results": results}),
@@ -69,7 +69,7 @@ def write_hyperfine(leaving: Leaving) -> Written:
             *cautions_of(
                 {"failed-lost": untimed > 0 and text, "processes-lost": several and MEANS}
             ),
-            *lost(leaving, metric.name, "failed", "processes", metrics=written),
+            *lost(exported, metric.name, "failed", "processes", metrics=written),
             *renamed,
         ),
         notes=cautions_of(
@@ -81,17 +81,19 @@ def write_hyperfine(leaving: Leaving) -> Written:
     )
 
 
-def _has_memory(leaving: Leaving, metric: str) -> bool:
+def _has_memory(exported: ExportedData, metric: str) -> bool:
     """Tell whether every run that is listed has its memory as one whole number of bytes."""
-    if not any(one.name == _MEMORY and one.unit == "B" for one in leaving.metrics[1:]):
+    if not any(one.name == _MEMORY and one.unit == "B" for one in exported.metrics[1:]):
         return False
     found = [
-        run.values.get(_MEMORY, ()) for sample in leaving.samples for run in _timed(sample, metric)
+        run.values.get(_MEMORY, ()) for sample in exported.samples for run in _timed(sample, metric)
     ]
     return all(len(values) == 1 and values[0].is_integer() for values in found)
 
 
-def _result(sample: Sample, metric: str, memory: str | None, *, alone: bool) -> dict[str, Any]:
+def _result(
+    sample: ExportedCell, metric: str, memory: str | None, *, alone: bool
+) -> dict[str, Any]:
     runs = _timed(sample, metric)
     times = [mean_of(run.values[metric]) for run in runs]
     good = [time for time, run in zip(times, runs, strict=True) if run.ok] or times
@@ -115,7 +117,7 @@ def _result(sample: Sample, metric: str, memory: str | None, *, alone: bool) -> 
     return result
 
 
-def _timed(sample: Sample, metric: str) -> list[Run]:
+def _timed(sample: ExportedCell, metric: str) -> list[ExportedProcess]:
     """Give the runs that hyperfine would list: also those that failed."""
     return [run for run in sample.runs if not run.warmup and run.values.get(metric)]
 
@@ -130,21 +132,21 @@ _UNITS = {"s": "second", "B": "byte"}
 _READ_AS = {"B": "memory"}
 
 
-def write_pyperf(leaving: Leaving) -> Written:
+def write_pyperf(exported: ExportedData) -> Written:
     """Make the file."""
-    variant = one_variant(leaving, _PYPERF_SAID)
-    metric = leaving.metrics[0]
+    variant = one_variant(exported, _PYPERF_SAID)
+    metric = exported.metrics[0]
     if metric.unit not in _UNITS or metric.better != "lower":
         raise UsageError(
             f"{_PYPERF_SAID} holds times and sizes; {metric.name!r} has the unit {metric.unit or 'none'!r}, "
             f"{metric.better} is better",
-            leaving.name,
+            exported.name,
             "name another --metric, or write a table: --to long-csv",
         )
-    names = renamed(leaving.benchmarks, _clean, leaving.name)
+    names = renamed(exported.benchmarks, _clean, exported.name)
     zeros = sum(
         value == 0
-        for sample in leaving.samples
+        for sample in exported.samples
         for process in sample.processes(metric.name)
         for value in process
     )
@@ -157,20 +159,20 @@ def write_pyperf(leaving: Leaving) -> Written:
                 if (values := [value for value in process if value])
             ],
         }
-        for sample in leaving.samples
+        for sample in exported.samples
         if any(map(any, sample.processes(metric.name)))
     ]
     if not benchmarks:
         raise UsageError(
             f"all values of {metric.name!r} are 0, which pyperf refuses",
-            leaving.name,
+            exported.name,
             "name another --metric, or write a table: --to long-csv",
         )
     shared: dict[str, Any] = {"unit": _UNITS[metric.unit], "variant": _clean(variant)}
-    if leaving.host:
-        shared["hostname"] = leaving.host
-    if leaving.cpu_model:
-        shared["cpu_model_name"] = leaving.cpu_model
+    if exported.host:
+        shared["hostname"] = exported.host
+    if exported.cpu_model:
+        shared["cpu_model_name"] = exported.cpu_model
     # pyperf's own version of the layout; metadata that all share stand at the top
     whole = {"version": "1.0", "metadata": shared, "benchmarks": benchmarks}
     said = f"{figures.counted(zeros, 'value')} of 0, which pyperf refuses: left out"
@@ -180,7 +182,7 @@ def write_pyperf(leaving: Leaving) -> Written:
         data=json_bytes(whole, None),
         lost=(
             *cautions_of({"zeros-lost": zeros > 0 and said}),
-            *lost(leaving, metric.name, "processes", metrics=(metric.name,)),
+            *lost(exported, metric.name, "processes", metrics=(metric.name,)),
             *cautions_of({"metric-name-lost": not is_named and text}),
             *names_lost("which are one line without spaces around it", names),
         ),
@@ -194,10 +196,10 @@ def _clean(name: str) -> str:
 _PYTEST_SAID = "pytest-benchmark's JSON"
 
 
-def write_pytest_benchmark(leaving: Leaving) -> Written:
+def write_pytest_benchmark(exported: ExportedData) -> Written:
     """Make the file."""
-    variant = one_variant(leaving, _PYTEST_SAID)
-    metric, renamed = time_of(leaving, _PYTEST_SAID)
+    variant = one_variant(exported, _PYTEST_SAID)
+    metric, renamed = time_of(exported, _PYTEST_SAID)
     at = utc_now()
     benchmarks = [
         {
@@ -217,13 +219,13 @@ def write_pytest_benchmark(leaving: Leaving) -> Written:
             },
             "stats": _stats(kept_apart(processes)),
         }
-        for sample in leaving.samples
+        for sample in exported.samples
         if (processes := sample.processes(metric.name))
     ]
     whole = {
         "machine_info": {
-            "node": leaving.host or "unknown",
-            "cpu": {"brand_raw": leaving.cpu_model} if leaving.cpu_model else {},
+            "node": exported.host or "unknown",
+            "cpu": {"brand_raw": exported.cpu_model} if exported.cpu_model else {},
         },
         "commit_info": {"id": "unknown", "time": None, "dirty": False, "branch": "unknown"},
         "benchmarks": benchmarks,
@@ -233,7 +235,7 @@ def write_pytest_benchmark(leaving: Leaving) -> Written:
     zero = any(one["stats"]["ops"] == 0.0 for one in benchmarks)  # type: ignore[index]
     return Written(
         data=json_bytes(whole),
-        lost=(*lost(leaving, metric.name, metrics=(metric.name,)), *renamed),
+        lost=(*lost(exported, metric.name, metrics=(metric.name,)), *renamed),
         notes=cautions_of({"no-rate": zero and "a mean of 0 has no rate: ops is 0"}),
     )
 

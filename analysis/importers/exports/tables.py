@@ -15,7 +15,7 @@ from ...pages.model import Caution
 from .losses import Written, kept_apart, lost, names_lost, one_variant, renamed
 
 if TYPE_CHECKING:
-    from .export_data import Leaving
+    from .export_data import ExportedData
 
 HEADINGS = (
     "benchmark", "variant", "session", "block", "run", "iteration", "metric", "value", "unit",
@@ -27,14 +27,14 @@ Row = tuple[
 ]
 
 
-def rows_of(leaving: Leaving) -> Iterator[Row]:
+def rows_of(exported: ExportedData) -> Iterator[Row]:
     """Give the rows, sample by sample.
 
     A failed run without values has one row for each metric, with the value None.
     """
-    for sample in leaving.samples:
+    for sample in exported.samples:
         for run in sample.runs:
-            for metric in leaving.metrics:
+            for metric in exported.metrics:
                 values: tuple[float | None, ...] = run.values.get(metric.name, ())
                 if not values and not run.ok:
                     values = (None,)
@@ -55,27 +55,27 @@ def rows_of(leaving: Leaving) -> Iterator[Row]:
                     )
 
 
-def write_long_csv(leaving: Leaving) -> Written:
+def write_long_csv(exported: ExportedData) -> Written:
     """Make the file: UTF-8, one newline a row, numbers with every digit."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(HEADINGS)
     said = {True: "true", False: "false"}
-    for row in rows_of(leaving):
+    for row in rows_of(exported):
         writer.writerow((*row[:-2], said[row[-2]], said[row[-1]]))
     return Written(data=out.getvalue().encode())
 
 
-def write_json(leaving: Leaving) -> Written:
+def write_json(exported: ExportedData) -> Written:
     """Make the file: one object a line."""
     lines = (
         json.dumps(dict(zip(HEADINGS, row, strict=True)), allow_nan=False, ensure_ascii=False)
-        for row in rows_of(leaving)
+        for row in rows_of(exported)
     )
     return Written(data=("[\n" + ",\n".join(lines) + "\n]\n").encode())
 
 
-def write_parquet(leaving: Leaving) -> Written:
+def write_parquet(exported: ExportedData) -> Written:
     """Make the file."""
     try:
         import pyarrow as pa
@@ -89,7 +89,7 @@ def write_parquet(leaving: Leaving) -> Written:
         pa.string(), pa.string(), pa.string(), pa.int64(), pa.int64(), pa.int64(), pa.string(),
         pa.float64(), pa.string(), pa.string(), pa.bool_(), pa.bool_(),
     )  # fmt: skip
-    columns = [list(column) for column in zip(*rows_of(leaving), strict=True)]
+    columns = [list(column) for column in zip(*rows_of(exported), strict=True)]
     place = HEADINGS.index("session")
     columns[place] = [None if one is None else str(one) for one in columns[place]]
     table = pa.table(
@@ -107,25 +107,25 @@ _KINDS = (
 )  # fmt: skip
 
 
-def write_sqlite(leaving: Leaving) -> Written:
+def write_sqlite(exported: ExportedData) -> Written:
     """Make the file; ``ok`` and ``warmup`` are 0 or 1."""
     columns = ", ".join(f'"{name}" {kind}' for name, kind in zip(HEADINGS, _KINDS, strict=True))
     marks = ", ".join("?" * len(HEADINGS))
     with closing(sqlite3.connect(":memory:")) as base:
         base.execute(f"CREATE TABLE runs ({columns})")
-        base.executemany(f"INSERT INTO runs VALUES ({marks})", rows_of(leaving))  # noqa: S608 - marks only
+        base.executemany(f"INSERT INTO runs VALUES ({marks})", rows_of(exported))  # noqa: S608 - marks only
         base.commit()
         return Written(data=base.serialize())
 
 
-def write_wide_csv(leaving: Leaving) -> Written:
+def write_wide_csv(exported: ExportedData) -> Written:
     """Make the file; rows of fewer runs end in empty cells."""
-    one_variant(leaving, "a wide CSV")
-    metric = leaving.metrics[0]
-    names = renamed(leaving.benchmarks, _name, leaving.name)
+    one_variant(exported, "a wide CSV")
+    metric = exported.metrics[0]
+    names = renamed(exported.benchmarks, _name, exported.name)
     table = [
         (names[sample.benchmark], kept_apart(processes))
-        for sample in leaving.samples
+        for sample in exported.samples
         if (processes := sample.processes(metric.name))
     ]
     most = max(len(values) for _, values in table)
@@ -142,7 +142,7 @@ def write_wide_csv(leaving: Leaving) -> Written:
     return Written(
         data=out.getvalue().encode(),
         lost=(
-            *lost(leaving, metric.name, metrics=(metric.name,)),
+            *lost(exported, metric.name, metrics=(metric.name,)),
             *names_lost("in which blanks around them, and empty ones, are not kept", names),
             Caution("units-lost", text),
         ),

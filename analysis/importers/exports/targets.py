@@ -1,6 +1,6 @@
 """Which formats can be written: one row a target; its module is imported when it is wanted.
 
-A target is a function ``write_NAME(leaving)`` in `analysis.importers.exports`, which gives a `Written`.
+A target is a function ``write_NAME(exported)`` in `analysis.importers.exports`, which gives a `Written`.
 To add one, write it and its row.
 """
 
@@ -16,7 +16,7 @@ from ...registry import load
 from .losses import Written, never_held
 
 if TYPE_CHECKING:
-    from .export_data import Leaving
+    from .export_data import ExportedData
 
 STDOUT = "-"
 
@@ -32,15 +32,15 @@ class Target(NamedTuple):
     also: str = ""  # another name for --to
 
     @property
-    def writer(self) -> Callable[[Leaving], Written]:
+    def writer(self) -> Callable[[ExportedData], Written]:
         """The function that makes the file."""
         name = f"write_{self.name.replace('-', '_')}"
-        return cast("Callable[[Leaving], Written]", getattr(load(self.module), name))
+        return cast("Callable[[ExportedData], Written]", getattr(load(self.module), name))
 
-    def write(self, leaving: Leaving) -> Written:
+    def write(self, exported: ExportedData) -> Written:
         """Make the file; what no target can hold is told with what this one cannot."""
-        made = self.writer(leaving)
-        return replace(made, lost=(*made.lost, *never_held(leaving)))
+        made = self.writer(exported)
+        return replace(made, lost=(*made.lost, *never_held(exported)))
 
 
 TARGETS: tuple[Target, ...] = (

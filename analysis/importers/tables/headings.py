@@ -74,7 +74,7 @@ _RANGE = frozenset(("range", "±", "+/_"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mapping:
+class ColumnRoles:
     """The place of each role's column, None where there is none.
 
     `unit`, `metric`, `better`: The columns that say it of each row. `values`: Each value column: its place, its
@@ -108,7 +108,7 @@ class Mapping:
         return not heading or all(unit for _, _, unit in self.values)
 
 
-def mapped(headings: Sequence[str]) -> Mapping | None:
+def mapped(headings: Sequence[str]) -> ColumnRoles | None:
     """Map the columns of a long table; None where no column holds values.
 
     Headings are compared without case, blanks and hyphens; a unit may follow a value's heading:
@@ -133,7 +133,7 @@ def mapped(headings: Sequence[str]) -> Mapping | None:
         return None
     used = taken | {k for k, _, _ in values}
     rest = tuple(k for k in range(len(headings)) if k not in used)
-    return Mapping(**place, values=tuple(values), rest=rest)
+    return ColumnRoles(**place, values=tuple(values), rest=rest)
 
 
 def holds_units(heading: str, texts: Sequence[str]) -> bool:
@@ -189,7 +189,7 @@ def is_long(headings: Sequence[str]) -> bool:
     return named and (bool(summaries(headings)) or _unclear(headings) is not None)
 
 
-def long_mapping(opened: Opened, headings: Sequence[str], *, at: str = "") -> Mapping:
+def long_mapping(opened: Opened, headings: Sequence[str], *, at: str = "") -> ColumnRoles:
     """Find which column is what."""
     found = mapped(headings)
     if found is not None and found.benchmark is not None:

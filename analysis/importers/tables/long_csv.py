@@ -20,7 +20,7 @@ import numpy as np
 
 from ...data.number_text import commas_of, number_in, two_readings
 from ..parsing import ForeignFile
-from .headings import Mapping, is_long, long_mapping
+from .headings import ColumnRoles, is_long, long_mapping
 from .long_table import Coded, LongTable, all_numbers, float_of, long_file, role_places
 
 if TYPE_CHECKING:
@@ -70,11 +70,11 @@ def _table(opened: Opened) -> LongTable:
     separator = _separator(first)
     headings = next(opened.rows(csv.reader([first], delimiter=separator)), [])
     found = long_mapping(opened, headings, at=f"{text.count(_NEWLINE, 0, start) + 1}")
-    rows = _Rows(opened, text, start, separator, len(headings))
+    rows = _CsvRows(opened, text, start, separator, len(headings))
     return _coded(rows, headings, found)
 
 
-class _Rows:
+class _CsvRows:
     """The rows behind the headings; blank lines are none.
 
     `plain`: Whether no cell stands in quotes: then lines are split, which takes a third of csv's
@@ -158,7 +158,7 @@ class _Numbers(dict[Any, int]):
         return number
 
 
-def _coded(rows: _Rows, headings: Sequence[str], found: Mapping) -> LongTable:
+def _coded(rows: _CsvRows, headings: Sequence[str], found: ColumnRoles) -> LongTable:
     """Give each text of a column a number, a part of the rows at a time: no row is kept."""
     places = role_places(found)
     groups, processes, blocks = _Numbers(), _Numbers(), _Numbers()
@@ -227,7 +227,7 @@ def _floats(texts: Sequence[str], count: int) -> np.ndarray[Any, np.dtype[np.flo
 
 
 def _with_commas(
-    rows: _Rows, place: int, name: str, plain: np.ndarray[Any, np.dtype[np.float64]]
+    rows: _CsvRows, place: int, name: str, plain: np.ndarray[Any, np.dtype[np.float64]]
 ) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Read a column again of which some cells are no plain numbers: they may have decimal commas."""
     said = rows.opened.decimal

@@ -16,7 +16,7 @@ from ..parsing import ForeignCell, ForeignFile, cautions_of, in_base_unit, sever
 from .headings import (
     HOSTS,
     TOTALS,
-    Mapping,
+    ColumnRoles,
     holds_units,
     is_good,
     is_warmup,
@@ -32,7 +32,7 @@ _Real = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class ProcessSplit:
     """How the values of a cell fall into processes.
 
     `order` puts one process after the other (None: they stand so), `ends` tells where each one ends,
@@ -55,10 +55,10 @@ class Parts:
         return tuple(found.tolist())
 
 
-def parts_of(codes: _Whole) -> Parts:
+def parts_of(codes: _Whole) -> ProcessSplit:
     """Part values by the numbers of their processes, in the order in which these appear."""
     if not len(codes):
-        return Parts()
+        return ProcessSplit()
     order, steps = None, np.diff(codes)
     if (steps < 0).any():
         _, first, number = np.unique(codes, return_index=True, return_inverse=True)
@@ -67,10 +67,10 @@ def parts_of(codes: _Whole) -> Parts:
         codes, steps = codes[order], np.diff(appeared[order])
     starts = np.flatnonzero(steps) + 1
     ends = [*starts.tolist(), len(codes)]
-    return Parts(order, ends, [int(codes[0]), *codes[starts].tolist()])
+    return ProcessSplit(order, ends, [int(codes[0]), *codes[starts].tolist()])
 
 
-def processes_of(values: _Real, parts: Parts) -> tuple[tuple[float, ...], ...]:
+def processes_of(values: _Real, parts: ProcessSplit) -> tuple[tuple[float, ...], ...]:
     """Give the values of each process in an inner tuple."""
     if not len(values):
         return ()
@@ -135,7 +135,7 @@ _ROLES = (
 )  # fmt: skip
 
 
-def role_places(found: Mapping) -> list[int]:
+def role_places(found: ColumnRoles) -> list[int]:
     """Give the columns that tell cells apart."""
     return [place for name in _ROLES if (place := getattr(found, name)) is not None]
 
@@ -163,7 +163,7 @@ class LongTable:
 
     opened: Opened
     headings: Sequence[str]
-    found: Mapping
+    found: ColumnRoles
     groups: _Whole
     keys: Sequence[tuple[str, ...]]
     values: dict[int, _Real]
@@ -197,7 +197,7 @@ class LongTable:
                 if constant[number]:
                     column = self.rest[place]
                     keys[self.headings[place]] = column.texts[column.codes[rows[start]]]
-            parts = Parts() if process is None else parts_of(process[start:end])
+            parts = ProcessSplit() if process is None else parts_of(process[start:end])
             names = None if self.process is None else self.process.texts
             labels = None if names is None else tuple(map(names.__getitem__, parts.codes))
             within = None if blocks is None else parts.each(blocks[start:end])
@@ -423,7 +423,7 @@ def _narrow(numbers: _Whole) -> _Whole:
     return numbers.astype(np.int16) if numbers.size and numbers.max() < 2**15 else numbers
 
 
-def _better(headings: Sequence[str], found: Mapping, text: str) -> Better | None:
+def _better(headings: Sequence[str], found: ColumnRoles, text: str) -> Better | None:
     if found.better is None:
         return None
     plain = re.sub(r"[_ ]is[_ ]better$", "", text.strip().lower())

@@ -44,7 +44,7 @@ _WORDS = 64  # of them pairs of value and unit
 
 
 @dataclass(slots=True)
-class Part:
+class GoResults:
     """The results under one configuration in one process.
 
     `told` says that a head or an end marks the process; `names` gives the values by name and unit.
@@ -59,15 +59,15 @@ class Part:
     high: int = 0
 
 
-Failed = tuple[str, Mapping[str, str]]  # a benchmark, and the configuration in which it failed
+FailedTest = tuple[str, Mapping[str, str]]  # a benchmark, and the configuration in which it failed
 
 
 @dataclass(slots=True)
 class Log:
     """What the whole output holds."""
 
-    parts: list[Part] = field(default_factory=list)
-    failed: list[Failed] = field(default_factory=list)
+    parts: list[GoResults] = field(default_factory=list)
+    failed: list[FailedTest] = field(default_factory=list)
     better: dict[str, Better] = field(default_factory=dict)
     ended: bool = False
 
@@ -104,7 +104,7 @@ def lines_of_events(opened: Opened, text: str) -> list[str]:
 def log_of(opened: Opened, lines: Iterable[str]) -> Log:
     """Go over all lines; most of them are results that need no regular expression."""
     log = Log()
-    part = Part({}, 1, told=False)
+    part = GoResults({}, 1, told=False)
     log.parts.append(part)
     waiting = ""  # a name whose numbers stand in a later line: the program printed between them
     for number, raw in enumerate(lines, 1):
@@ -137,7 +137,7 @@ def _plain(line: str) -> str:
     return _STAMP.sub("", line).rstrip()
 
 
-def _add(opened: Opened, part: Part, name: str, words: Sequence[str], number: int) -> bool:
+def _add(opened: Opened, part: GoResults, name: str, words: Sequence[str], number: int) -> bool:
     """Add a result line: N, then pairs of value and unit; false where it is none."""
     try:
         count = int(words[0])
@@ -206,7 +206,7 @@ def _begun(line: str, waiting: str) -> str:
     return waiting if name is None else name[1]
 
 
-def _other(log: Log, part: Part, line: str) -> Part:
+def _other(log: Log, part: GoResults, line: str) -> GoResults:
     """Take what a line says beside results; a new part begins where it changes something."""
     if (failed := _FAILED.match(line)) is not None:
         log.failed.append((failed[1], part.about))
@@ -233,7 +233,7 @@ def _other(log: Log, part: Part, line: str) -> Part:
         return part
     if not part.names:
         log.parts.pop()  # the last one it is
-    log.parts.append(Part(about, process, told=told))
+    log.parts.append(GoResults(about, process, told=told))
     return log.parts[-1]
 
 
@@ -344,7 +344,7 @@ def _cells(log: Log, variant: str | None) -> Iterator[ForeignCell]:
     procs = endings.pop() if len(endings) == 1 else ""  # such as ``-8``, which every name has
     abouts = log.abouts
     varying = [key for key in _APART if len({about.get(key) for about in abouts}) > 1]
-    grouped: dict[tuple[_Apart, str, str], list[Part]] = {}
+    grouped: dict[tuple[_Apart, str, str], list[GoResults]] = {}
     for part in parts:
         for name, row in part.names.items():
             for unit in row:
@@ -396,7 +396,7 @@ def _place(about: Mapping[str, str], varying: Sequence[str]) -> _Apart:
     return tuple(about.get(key) for key in varying)
 
 
-def _of_occasions(parts: Sequence[Part], variant: str | None) -> bool:
+def _of_occasions(parts: Sequence[GoResults], variant: str | None) -> bool:
     """Tell whether each commit was measured by itself: its results stand together.
 
     Where commits alternate they were measured on one occasion. Variants of other kinds are parted by
@@ -412,14 +412,14 @@ def _named(name: str, about: Mapping[str, str], varying: Sequence[str]) -> str:
     return f"{about['pkg']}.{name}" if "pkg" in varying and about.get("pkg") else name
 
 
-def _shared(parts: Sequence[Part]) -> dict[str, str]:
+def _shared(parts: Sequence[GoResults]) -> dict[str, str]:
     first, *others = (part.about.items() for part in parts)
     return {key: value for key, value in first if all((key, value) in one for one in others)}
 
 
 def _leaves(
-    failed: Sequence[Failed], varying: Sequence[str]
-) -> dict[tuple[_Apart, str], list[Failed]]:
+    failed: Sequence[FailedTest], varying: Sequence[str]
+) -> dict[tuple[_Apart, str], list[FailedTest]]:
     """Put failures of a benchmark together; one that failed because a part of it did is left out."""
     named = [(_place(about, varying), _PROCS.sub("", name)) for name, about in failed]
     above = {
@@ -427,7 +427,7 @@ def _leaves(
         for apart, plain in named
         for match in re.finditer("/", plain)
     }
-    found: dict[tuple[_Apart, str], list[Failed]] = {}
+    found: dict[tuple[_Apart, str], list[FailedTest]] = {}
     for one, (apart, plain) in zip(failed, named, strict=True):
         if (apart, plain) not in above:
             found.setdefault((apart, one[0]), []).append(one)

@@ -54,7 +54,7 @@ SIGNED_RANK_NORMAL_FROM = 25  # benchmarks; "Case n >= 25"
 EXACT_RUNS = 80  # runs of both sides together; beyond, ties="exact" takes the normal form
 
 
-class Question(NamedTuple):
+class HptQuestion(NamedTuple):
     """What is asked of two matched matrices: every part of the answer belongs to one question."""
 
     pair: Match
@@ -78,7 +78,7 @@ def ask(  # noqa: PLR0917 - the arguments of `hpt` in their order
     alpha: float | None,
     ties: Ties,
     scores: Scores,
-) -> Question:
+) -> HptQuestion:
     """Ask what `hpt` does; refuse arguments that are out of their range."""
     if not (np.isfinite(speedup) and speedup > 0):
         raise UsageError(f"speedup must be a positive number, not {speedup!r}")
@@ -94,10 +94,10 @@ def ask(  # noqa: PLR0917 - the arguments of `hpt` in their order
             raise UsageError(f"{name} must be one of {', '.join(known)}, not {value!r}")
     pair = match(candidate, baseline)
     kind = scores if scores != "auto" else "raw" if candidate.better == "higher" else "ratio"
-    return Question(pair, speedup, confidence, alpha, ties, kind)
+    return HptQuestion(pair, speedup, confidence, alpha, ties, kind)
 
 
-def base_scores(question: Question, x: Array, y: Array) -> tuple[Array, Array]:
+def base_scores(question: HptQuestion, x: Array, y: Array) -> tuple[Array, Array]:
     """Turn runs into scores before the speedup; the last axis holds the runs of one benchmark."""
     higher = question.pair.candidate.better == "higher"
     if question.scores == "raw":
@@ -107,7 +107,7 @@ def base_scores(question: Question, x: Array, y: Array) -> tuple[Array, Array]:
         return (x / centre, y / centre) if higher else (centre / x, centre / y)
 
 
-def _scores(question: Question, name: str, x: Array, y: Array) -> tuple[Array, Array]:
+def _scores(question: HptQuestion, name: str, x: Array, y: Array) -> tuple[Array, Array]:
     """Turn runs of one benchmark into scores, larger is better, run by run."""
     s, t = base_scores(question, x, y)
     with np.errstate(over="ignore", under="ignore"):
@@ -128,7 +128,7 @@ def _rank_sum_tests(
     return p_a, p_b, "candidate" if p_a <= accepted else "baseline" if p_b <= accepted else "tie"
 
 
-def _stage_one(question: Question, name: str, x: Array, y: Array) -> tuple[HptBenchmark, Winner]:
+def _stage_one(question: HptQuestion, name: str, x: Array, y: Array) -> tuple[HptBenchmark, Winner]:
     """Compare on one benchmark, by two one-sided rank-sum tests; its rank is not known yet."""
     s, t = _scores(question, name, x, y)
     m, n = s.size, t.size
@@ -276,7 +276,7 @@ def hpt(
     return answer(ask(candidate, baseline, speedup, confidence, alpha, ties, scores))
 
 
-def answer(question: Question) -> HptResult:
+def answer(question: HptQuestion) -> HptResult:
     """Give what `hpt` does."""
     pair, required = question.pair, question.confidence
     a, b = pair.candidate, pair.baseline

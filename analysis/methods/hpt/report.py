@@ -23,7 +23,7 @@ from ...pages.model import merged
 from ...pages.result import Result, cautions_to_dict
 from ...stats.arguments import door
 from ...stats.samples import Array, median
-from .compare import Question, Scores, answer, ask
+from .compare import HptQuestion, Scores, answer, ask
 from .result import REFERENCES, HptResult, Ties
 from .speedup import HptSpeedup, largest_speedup
 from .winners import lines_of, stack
@@ -127,7 +127,7 @@ def hpt_context(
     return _context(question, largest_speedup(question) if best is None else best)
 
 
-def _context(question: Question, best: HptSpeedup) -> HptContext:
+def _context(question: HptQuestion, best: HptSpeedup) -> HptContext:
     a, b = question.pair.candidate, question.pair.baseline
     confidence, speedup = question.confidence, question.speedup
     sign = 1.0 if a.better == "higher" else -1.0

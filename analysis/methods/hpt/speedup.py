@@ -34,7 +34,7 @@ from ...pages.result import Result
 from ...stats.arguments import door
 from ...stats.ranks import TIE_TOLERANCE, midranks, signed_rank_normal, signed_rank_table
 from ...stats.samples import Array, Flags, Indices, read_only
-from .compare import SIGNED_RANK_NORMAL_FROM, Kind, Question, Scores, ask, signed_rank_stage
+from .compare import SIGNED_RANK_NORMAL_FROM, HptQuestion, Kind, Scores, ask, signed_rank_stage
 from .result import P_TOLERANCE, REFERENCES, Ties, pair_cautions, speedup_cautions
 from .winners import Lines, Winners, lines_of, stack, winners_of
 
@@ -334,7 +334,7 @@ def hpt_speedup(
     return largest_speedup(ask(candidate, baseline, 1.0, confidence, alpha, ties, scores))
 
 
-def largest_speedup(question: Question) -> HptSpeedup:
+def largest_speedup(question: HptQuestion) -> HptSpeedup:
     """Give what `hpt_speedup` does."""
     pair, required = question.pair, question.confidence
     stacks = stack(question)

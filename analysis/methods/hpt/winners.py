@@ -26,7 +26,7 @@ from ...errors import AnalysisError
 from ...stats.ranks import TIE_TOLERANCE, midranks
 from ...stats.ratios import MADE, Ratios, Window
 from ...stats.samples import Array, Flags, Indices, Integers, median
-from .compare import EXACT_RUNS, Kind, Question, base_scores, rank_sum_pvalue, risk_of
+from .compare import EXACT_RUNS, HptQuestion, Kind, base_scores, rank_sum_pvalue, risk_of
 from .result import P_TOLERANCE
 
 Signs = NDArray[np.int8]
@@ -217,7 +217,7 @@ class Lines:
 class Benchmarks:
     """Benchmarks of one shape, stacked: scores before the speedup, larger is better.
 
-    `where` are their places in the suite, `risk` is that of each test; `negated` as in `Question`.
+    `where` are their places in the suite, `risk` is that of each test; `negated` as in `HptQuestion`.
     """
 
     where: Indices
@@ -238,7 +238,7 @@ class Benchmarks:
         return Ratios.of(t, s) if self.negated else Ratios.of(s, t)
 
 
-def stack(question: Question) -> list[Benchmarks]:
+def stack(question: HptQuestion) -> list[Benchmarks]:
     """Stack the benchmarks of equal run counts, as scores."""
     a, b = question.pair.candidate, question.pair.baseline
     shapes: dict[tuple[int, int], list[int]] = defaultdict(list)
@@ -270,7 +270,7 @@ def stack(question: Question) -> list[Benchmarks]:
     return stacks
 
 
-def lines_of(stacks: list[Benchmarks], question: Question) -> Lines:
+def lines_of(stacks: list[Benchmarks], question: HptQuestion) -> Lines:
     """Give the differences of medians as functions of the speedup."""
     kind, n = question.scores, len(question.pair.candidate.benchmarks)
     ours, theirs = np.empty(n), np.empty(n)
@@ -283,7 +283,7 @@ def lines_of(stacks: list[Benchmarks], question: Question) -> Lines:
     return Lines(slope=slope, level=level, kind=kind, negated=question.negated)
 
 
-def winners_of(stacks: list[Benchmarks], question: Question) -> Winners:
+def winners_of(stacks: list[Benchmarks], question: HptQuestion) -> Winners:
     """Give the winner of each benchmark as a step function of the speedup."""
     n = len(question.pair.candidate.benchmarks)
     found: dict[int, Changes] = {}

@@ -14,7 +14,7 @@ from .model import BIC_MARGIN, Mixture
 if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
     from ...stats.samples import Array
-    from .fit import Sample
+    from .fit import ScaledValues
     from .result import (
         FitTest,
         MetricInterval,
@@ -30,7 +30,7 @@ _UNIT_LIMIT = 2.0**-26  # the square root of mclust's limit on a variance
 
 
 def fit_cautions(
-    sample: Sample, table: Array, k: int, *, floored: int, further: int
+    sample: ScaledValues, table: Array, k: int, *, floored: int, further: int
 ) -> Iterator[Caution]:
     """Say what limits a fit."""
     from .fit_kernel import START_VALUES

@@ -78,7 +78,7 @@ def spread_ties(ordered: Array, tick: float | None = None) -> tuple[Array, float
     return np.sort(moved), step
 
 
-class Sample(NamedTuple):
+class ScaledValues(NamedTuple):
     """Checked values on the scale of the fit: `values` sorted, `floor` the least variance."""
 
     values: Array
@@ -91,7 +91,7 @@ def prepared(
     variance_floor: float = 0.0,
     resolution: float | None = None,
     scale: Scale = "linear",
-) -> Sample:
+) -> ScaledValues:
     """Check a sample and put it on the scale of the fit, as `fit_mixture` does first."""
     _check_options(variance_floor, resolution, scale)
     x = numbers(values, "the values to be fitted")
@@ -119,7 +119,7 @@ def prepared(
             f"all {x.size} values are equal: no Gaussian has so little spread",
             fix="measure with a finer clock, or give the clock's step as resolution",
         )
-    return Sample(x, floor)
+    return ScaledValues(x, floor)
 
 
 def _check_options(variance_floor: float, resolution: float | None, scale: str) -> None:

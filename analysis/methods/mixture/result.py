@@ -189,7 +189,7 @@ class Stability:
     several: float
 
 
-class Law(NamedTuple):
+class FittedLaw(NamedTuple):
     """A law of the values as given: a single-peaked one, or the mixture."""
 
     name: str
@@ -240,14 +240,17 @@ class ModeEvidence(Result):
         )
 
     @property
-    def laws(self) -> tuple[Law, ...]:
+    def laws(self) -> tuple[FittedLaw, ...]:
         """The mixture among the single-peaked laws, best BIC first."""
-        laws = [Law(one.name, one.bic, one.log_likelihood, one.parameters) for one in self.families]
+        laws = [
+            FittedLaw(one.name, one.bic, one.log_likelihood, one.parameters)
+            for one in self.families
+        ]
         if self.mixture_bic is not None:
             k = self.mixture.components
             count = 2 * k if self.mixture.equal_variance else 3 * k - 1
             likelihood = (self.mixture_bic + count * math.log(self.n)) / 2
-            laws.append(Law(f"mixture of {k}", self.mixture_bic, likelihood, count))
+            laws.append(FittedLaw(f"mixture of {k}", self.mixture_bic, likelihood, count))
         return tuple(sorted(laws, key=lambda law: (law.bic, law.name), reverse=True))
 
     @property

@@ -25,7 +25,7 @@ from .estimates import FLAT, satterthwaite
 from .result import MoreSessions
 
 if TYPE_CHECKING:
-    from .law import Law
+    from .law import ErrorLaw
 
 
 LIMIT = 100  # more sessions than that are no advice
@@ -100,10 +100,10 @@ def _grid(found: Array, more: Array, together: np.ufunc) -> Array:
 
 
 def advise(
-    estimate: Array, scatter: Scatter, law: Law, margin: float, steps: tuple[Array, Array]
+    estimate: Array, scatter: Scatter, law: ErrorLaw, margin: float, steps: tuple[Array, Array]
 ) -> tuple[MoreSessions, ...]:
     """Advise on lines that are undecided."""
-    asked = _Asked(estimate, scatter, law, margin, steps)
+    asked = _AdviceQuestion(estimate, scatter, law, margin, steps)
     least, shares = _least(asked, None)
     # a spread at its lower and at its upper quartile
     ends = [_least(asked, quantile)[0] for quantile in (0.25, 0.75)]
@@ -130,17 +130,17 @@ def advise(
     return tuple(found)
 
 
-class _Asked(NamedTuple):
+class _AdviceQuestion(NamedTuple):
     """What is asked of some lines, as `advise` is."""
 
     estimate: Array
     scatter: Scatter
-    law: Law
+    law: ErrorLaw
     margin: float
     steps: tuple[Array, Array]
 
 
-def _least(asked: _Asked, quantile: float | None) -> tuple[Integers, list[Array]]:
+def _least(asked: _AdviceQuestion, quantile: float | None) -> tuple[Integers, list[Array]]:
     """Find by halving the least number with the chance, and the shares there."""
     low = np.zeros(len(asked.estimate), dtype=np.int64)
     high = np.full_like(low, LIMIT + 1)
@@ -153,7 +153,7 @@ def _least(asked: _Asked, quantile: float | None) -> tuple[Integers, list[Array]
     return high, _shares(asked, high, quantile)
 
 
-def _shares(asked: _Asked, more: Integers, quantile: float | None) -> list[Array]:
+def _shares(asked: _AdviceQuestion, more: Integers, quantile: float | None) -> list[Array]:
     """Draw so many more sessions a side: the shares faster, slower, equivalent, and any of these."""
     have, variance = asked.scatter.sessions, asked.scatter.variance
     x = np.repeat(asked.estimate[:, None], DRAWS, axis=1)
@@ -182,7 +182,7 @@ def _shares(asked: _Asked, more: Integers, quantile: float | None) -> list[Array
     return [end.mean(axis=1) for end in ends]
 
 
-def _halves(asked: _Asked, errors: Array, freedoms: Array) -> list[Array]:
+def _halves(asked: _AdviceQuestion, errors: Array, freedoms: Array) -> list[Array]:
     """Give both half-widths, of errors (lines, draws, sides) with freedoms (lines, sides)."""
     law = asked.law
     if freedoms.shape[1] == 1:
@@ -240,7 +240,7 @@ def _chi_square(freedom: float, variate: int) -> Array:
 # ---- more runs in the same sessions
 
 
-def _runs_suffice(asked: _Asked) -> list[bool | None]:
+def _runs_suffice(asked: _AdviceQuestion) -> list[bool | None]:
     """Tell of each line whether ten times the runs in the same sessions would decide it."""
     scatter = asked.scatter
     known = ~np.atleast_1d(np.isnan(scatter.within).any(axis=1))

@@ -11,9 +11,9 @@ import numpy as np
 from ...pages import number_format as figures
 from ...pages.model import Caution
 from .failures import fisher
-from .lines import Judged, spread_of
+from .lines import LineParts, spread_of
 from .page import failed_text
-from .session_values import Dependence, speeds_of
+from .session_values import SessionDependence, speeds_of
 
 if TYPE_CHECKING:
     from ...data.levels import Unit
@@ -90,7 +90,7 @@ def session_cautions(
     zeroed: Flags,
     lines: Sequence[BenchmarkLine],
     these: Line | None,
-    dependence: Dependence | None,
+    dependence: SessionDependence | None,
 ) -> Iterator[Caution]:
     """Say where session values are no such values as t takes them for."""
     if layout.design not in ("paired", "separate"):
@@ -214,7 +214,7 @@ def design_cautions(layout: Layout) -> Iterator[Caution]:
 
 
 def benchmark_cautions(
-    judged: Judged, lines: Sequence[BenchmarkLine], sessions: int, noun: Unit
+    judged: LineParts, lines: Sequence[BenchmarkLine], sessions: int, noun: Unit
 ) -> Iterator[Caution]:
     """Say what holds for single benchmarks."""
     flat = [line.name for line in lines if line.reason == "no-spread"]
@@ -252,7 +252,7 @@ def benchmark_cautions(
     yield from _zero_cautions(judged, lines)
 
 
-def _clock_cautions(judged: Judged, lines: Sequence[BenchmarkLine]) -> Iterator[Caution]:
+def _clock_cautions(judged: LineParts, lines: Sequence[BenchmarkLine]) -> Iterator[Caution]:
     """Say where the clock's step widens an interval; what is counted has no clock."""
     for line, error in zip(lines, judged.each.error.tolist(), strict=False):  # failed ones follow
         if line.resolution is None or line.step_log is None or line.resolution_source == "exact":
@@ -267,7 +267,7 @@ def _clock_cautions(judged: Judged, lines: Sequence[BenchmarkLine]) -> Iterator[
             )
 
 
-def _zero_cautions(judged: Judged, lines: Sequence[BenchmarkLine]) -> Iterator[Caution]:
+def _zero_cautions(judged: LineParts, lines: Sequence[BenchmarkLine]) -> Iterator[Caution]:
     below = [line.name for line in lines if line.reason == "below-resolution"]
     if below:
         yield Caution(

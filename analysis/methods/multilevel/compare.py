@@ -37,10 +37,10 @@ from .cautions import (
 from .design import Layout, layout_of, run_tables, tables_of
 from .estimates import suite_of_cells
 from .failures import failing_of
-from .law import Law, Looks
+from .law import ErrorLaw, Looks
 from .lines import (
     WIDEST,
-    Judged,
+    LineParts,
     benchmark_lines,
     estimates_of,
     failed_lines,
@@ -110,7 +110,7 @@ def multilevel(
     _check_levels(confidence, margin)
     look = Looks.of(looks, always_valid=always_valid)
     always_valid = look.rule == "always-valid"
-    law = Law(alpha=look.alpha(float(confidence)), always_valid=always_valid)
+    law = ErrorLaw(alpha=look.alpha(float(confidence)), always_valid=always_valid)
     check_correction(correction)
     whole = _whole(candidate), _whole(baseline)
     pair = match(*whole)
@@ -131,7 +131,7 @@ def multilevel(
     resolution = resolution_of(
         layout, tables, _rows(ours, theirs), sign=sign, unit=ours.unit, zeroed=zeroed
     )
-    judged = Judged(
+    judged = LineParts(
         design=layout.design,
         tables=tables,
         each=estimates_of(layout.design, tables, resolution),
@@ -255,7 +255,7 @@ def _sessions(layout: Layout) -> int:
     return 0 if layout.design == "confounded" else 1
 
 
-def _occasions(layout: Layout, sign: int, law: Law, weights: Array) -> str | None:
+def _occasions(layout: Layout, sign: int, law: ErrorLaw, weights: Array) -> str | None:
     """Say what the runs would give if the sessions of both sides did not differ."""
     if layout.design != "confounded" or not weights.any():
         return None

@@ -26,7 +26,7 @@ Rows = tuple[NDArray[Any], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Side:
+class SideRuns:
     """The runs of one variant, an entry a run; `benchmark`, `session` and `block` are numbers from 0."""
 
     values: Array
@@ -52,8 +52,8 @@ class Layout:
     """
 
     design: Design
-    ours: Side
-    theirs: Side
+    ours: SideRuns
+    theirs: SideRuns
     labels: tuple[str, ...]
     blocks: bool
     benchmarks: int
@@ -81,7 +81,7 @@ def layout_of(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Layo
     values = np.concatenate([*candidate.samples, *baseline.samples])
     first = int(sizes[:n].sum())
     ours, theirs = (
-        Side(
+        SideRuns(
             values=values[part],
             benchmark=benchmark[part],
             session=sessions[part],
@@ -100,7 +100,7 @@ def layout_of(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Layo
     )
 
 
-def _design(ours: Side, theirs: Side, *, blocks: bool, count: int) -> Design:
+def _design(ours: SideRuns, theirs: SideRuns, *, blocks: bool, count: int) -> Design:
     a, b = ours.sessions, theirs.sessions
     common = np.intersect1d(a, b).size
     if common >= 2:
@@ -114,7 +114,7 @@ def _design(ours: Side, theirs: Side, *, blocks: bool, count: int) -> Design:
     return "confounded"
 
 
-def _several_blocks(ours: Side, theirs: Side, count: int) -> bool:
+def _several_blocks(ours: SideRuns, theirs: SideRuns, count: int) -> bool:
     """Tell whether any benchmark has two blocks that hold both sides."""
     cells = [np.unique(side.benchmark * count + side.block) for side in (ours, theirs)]
     shared = np.intersect1d(cells[0], cells[1], assume_unique=True) // count
@@ -223,7 +223,7 @@ def run_tables(layout: Layout, sign: int) -> tuple[Array, Array]:
     )
 
 
-def _logs(side: Side, sign: int) -> Array:
+def _logs(side: SideRuns, sign: int) -> Array:
     """Give oriented logs, 0 for the runs of 0, which `_session_means` compares otherwise."""
     return sign * np.log(np.where(side.values > 0, side.values, 1.0))
 
@@ -236,7 +236,7 @@ class SessionCells(NamedTuple):
     squares: Array
 
 
-def session_cells(layout: Layout, side: Side, sign: int = 1) -> SessionCells:
+def session_cells(layout: Layout, side: SideRuns, sign: int = 1) -> SessionCells:
     """Sum up the runs of one side; mean logs are oriented, 0 where there is no run."""
     shape = len(layout.labels), layout.benchmarks
     cell, logs = side.session * layout.benchmarks + side.benchmark, _logs(side, sign)
@@ -246,7 +246,7 @@ def session_cells(layout: Layout, side: Side, sign: int = 1) -> SessionCells:
     return SessionCells(runs.reshape(shape), mean.reshape(shape), squares.reshape(shape))
 
 
-def _session_means(layout: Layout, side: Side, sign: int, zeroed: Flags) -> _Means:
+def _session_means(layout: Layout, side: SideRuns, sign: int, zeroed: Flags) -> _Means:
     runs, mean, squares = session_cells(layout, side, sign)
     mean = np.where(runs > 0, mean, np.nan)
     variance = np.where(runs > 1, squares / np.maximum((runs - 1) * runs, 1), np.nan)
@@ -264,7 +264,7 @@ def _session_means(layout: Layout, side: Side, sign: int, zeroed: Flags) -> _Mea
     return _Means(mean, variance, spread)
 
 
-def _runs(side: Side, benchmarks: int, sign: int) -> Array:
+def _runs(side: SideRuns, benchmarks: int, sign: int) -> Array:
     """Give the logs of all runs below each other, shape (most runs, benchmarks)."""
     counts = np.bincount(side.benchmark, minlength=benchmarks)
     table = np.full((int(counts.max()), benchmarks), np.nan)
@@ -330,7 +330,7 @@ def _paired(layout: Layout, ours: _Means, theirs: _Means, sign: int, zeroed: Fla
     )
 
 
-class _Cells(NamedTuple):
+class _BlockCells(NamedTuple):
     """Blocks of a benchmark that hold both sides, an entry each, with both mean logs."""
 
     benchmark: Integers
@@ -340,7 +340,7 @@ class _Cells(NamedTuple):
     theirs: Array
 
 
-def _common_cells(layout: Layout, sign: int) -> _Cells:
+def _common_cells(layout: Layout, sign: int) -> _BlockCells:
     a, b = layout.ours, layout.theirs
     blocks = 1 + max(int(a.block.max()), int(b.block.max()))
     key = np.concatenate([side.benchmark * blocks + side.block for side in (a, b)])
@@ -353,7 +353,7 @@ def _common_cells(layout: Layout, sign: int) -> _Cells:
         )
         there &= runs > 0
     session = np.concatenate([a.session, b.session])[first]
-    return _Cells(
+    return _BlockCells(
         benchmark=(found // blocks)[there],
         session=session[there],
         block=(found % blocks)[there],

@@ -35,7 +35,7 @@ FLAT = 1e-12  # logs that differ by less from their mean do not vary
 LawName = Literal["t", "welch", "banerjee", "satterthwaite", "grouped"]
 
 
-class Parts(NamedTuple):
+class ErrorParts(NamedTuple):
     """Independent parts of standard errors, arrays of shape (..., parts).
 
     Where an estimate has fewer parts than others, some have error 0 and infinite freedom.
@@ -64,7 +64,7 @@ class Estimates(NamedTuple):
     error: Array
     freedom: Array
     values: Integers
-    parts: Parts | None = None
+    parts: ErrorParts | None = None
     laws: tuple[LawName, LawName] = ("t", "t")
     step: Array | None = None
 
@@ -75,7 +75,9 @@ class Estimates(NamedTuple):
             error=change(self.error),
             freedom=change(self.freedom),
             values=change(self.values),
-            parts=None if self.parts is None else Parts(*(change(part) for part in self.parts)),
+            parts=None
+            if self.parts is None
+            else ErrorParts(*(change(part) for part in self.parts)),
             laws=self.laws,
             step=None if self.step is None else change(self.step),
         )
@@ -89,14 +91,14 @@ class Estimates(NamedTuple):
         """Give a single estimate as arrays of one entry."""
         return self if np.ndim(self.estimate) else self.changed(lambda part: np.asarray(part)[None])
 
-    def own_parts(self) -> Parts:
+    def own_parts(self) -> ErrorParts:
         """Give the parts that have a quantile of their own: one where a single freedom fits."""
-        one = Parts(self.error[..., None], self.freedom[..., None])
+        one = ErrorParts(self.error[..., None], self.freedom[..., None])
         apart = np.isnan(one.freedoms)
         if self.parts is None or not apart.any():
             return one
         later = np.arange(self.parts.errors.shape[-1]) > 0
-        return Parts(
+        return ErrorParts(
             np.where(apart, self.parts.errors, np.where(later, 0.0, one.errors)),
             np.where(apart, self.parts.freedoms, np.where(later, np.inf, one.freedoms)),
         )
@@ -135,7 +137,7 @@ def of_sides(ours: Estimates, theirs: Estimates) -> Estimates:
     which holds its level whatever the variances are.
     """
     sides = [side.own_parts() for side in (ours, theirs)]
-    parts = Parts(*(np.concatenate(both, axis=-1) for both in zip(*sides, strict=True)))
+    parts = ErrorParts(*(np.concatenate(both, axis=-1) for both in zip(*sides, strict=True)))
     equal = np.abs(ours.freedom - theirs.freedom) < FLAT
     return Estimates(
         estimate=ours.estimate - theirs.estimate,
@@ -147,7 +149,7 @@ def of_sides(ours: Estimates, theirs: Estimates) -> Estimates:
     )
 
 
-def in_groups(errors: Array, freedoms: Array, groups: Integers) -> tuple[Array, Parts]:
+def in_groups(errors: Array, freedoms: Array, groups: Integers) -> tuple[Array, ErrorParts]:
     """Put errors together: Satterthwaite's freedom within a group, a quantile for each group.
 
     Satterthwaite's t has too light a tail where a part of few degrees of freedom meets one of many; so
@@ -158,7 +160,7 @@ def in_groups(errors: Array, freedoms: Array, groups: Integers) -> tuple[Array, 
     there = mine.any(axis=-1)
     each = np.where(mine, errors[..., None, :], 0.0)
     found = satterthwaite(each, np.where(mine, freedoms[..., None, :], np.inf))
-    parts = Parts(np.sqrt((each**2).sum(axis=-1)), np.where(there, found, np.inf))
+    parts = ErrorParts(np.sqrt((each**2).sum(axis=-1)), np.where(there, found, np.inf))
     one = there.sum(axis=-1) == 1
     return np.where(one, np.where(there, found, 0.0).sum(axis=-1), np.nan), parts
 

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from ...data.failed_runs import Cells, cells_of
+from ...data.failed_runs import FailureCounts, cells_of
 from ...stats.arguments import stream
 from ...stats.multiplicity import adjusted
 from ...stats.samples import Array, Integers
@@ -71,8 +71,8 @@ _LEAST = sys.float_info.min  # a p-value is never 0
 class SidesCells(NamedTuple):
     """The cells of both sides, of one host."""
 
-    candidate: Cells
-    baseline: Cells
+    candidate: FailureCounts
+    baseline: FailureCounts
 
 
 class _Host(NamedTuple):
@@ -211,7 +211,8 @@ class Fails:
     def cells(self) -> SidesCells:
         """Both sides' cells."""
         return SidesCells(
-            Cells(self.candidate, self.candidate_runs), Cells(self.baseline, self.baseline_runs)
+            FailureCounts(self.candidate, self.candidate_runs),
+            FailureCounts(self.baseline, self.baseline_runs),
         )
 
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from ...stats.samples import Array, Flags, Integers
 from .design import PAIRS
-from .estimates import Estimates, Parts, of_sides, suite_of_differences
-from .law import Law, decide
+from .estimates import ErrorParts, Estimates, of_sides, suite_of_differences
+from .law import ErrorLaw, decide
 
 if TYPE_CHECKING:
     from ...pages.number_format import Word
@@ -29,7 +29,7 @@ _SHIFTS: dict[Word, Shift] = {"faster": "larger", "slower": "smaller"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Differences:
+class HostDifferences:
     """Differences of logs with what is known of them; arrays over the effects, nan where unknown.
 
     `welch` tells which are tested by Welch's t, `freedom` is Satterthwaite's there, `pvalue_welch` his p
@@ -55,9 +55,9 @@ def differences_of(
     *,
     alpha: float,
     margin: float,
-    parts: tuple[Parts, Parts] | None = None,
+    parts: tuple[ErrorParts, ErrorParts] | None = None,
     step: Array | None = None,
-) -> Differences:
+) -> HostDifferences:
     """Test one family of differences.
 
     As in the verdict: proven to lie within the margin wins over larger and smaller (each side at
@@ -77,8 +77,8 @@ def differences_of(
     found = of_sides(sides[1], sides[0])
     unknown = np.isnan(found.error) | np.isnan(found.own_parts().freedoms).any(axis=1)
     found = found._replace(error=np.where(unknown, np.nan, found.error), step=step)
-    d = decide(found, Law(alpha=alpha), margin, "holm")
-    return Differences(
+    d = decide(found, ErrorLaw(alpha=alpha), margin, "holm")
+    return HostDifferences(
         estimate=found.estimate,
         error=found.error,
         freedom=found.freedom,
@@ -286,7 +286,7 @@ def _estimates(estimate: Array, errors: Sequence[Sequence[_Error]], values: Inte
         error=np.array([[error.error for error in row] for row in errors]),
         freedom=np.array([[error.freedom for error in row] for row in errors]),
         values=values,
-        parts=Parts(
+        parts=ErrorParts(
             filled(lambda error: error.errors, 0.0), filled(lambda error: error.freedoms, np.inf)
         ),
         step=np.array([[error.step for error in row] for row in errors]),

@@ -20,14 +20,14 @@ from ...stats.samples import Array, Flags, Indices, Integers
 from .advice import Scatter, advise
 from .estimates import Estimates, similar_half
 from .host_effects import (
-    Differences,
     Disagreement,
+    HostDifferences,
     HostEffect,
     HostTable,
     MoreHosts,
     differences_of,
 )
-from .law import Decisions, Law, decide
+from .law import Decisions, ErrorLaw, decide
 from .lines import corrected, decided, end_of, number_of, similar_line, spread_of
 from .result import BenchmarkLine, Group, Line
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Level:
+class HostEstimates:
     """What lines are made of: estimates, the law of their errors, and the rules.
 
     `found` are those of the benchmarks, `suite` that of their mean, arrays of one entry; `groups` and
@@ -52,19 +52,21 @@ class Level:
     groups: Integers
     suite_groups: Integers
     outer: bool
-    law: Law
+    law: ErrorLaw
     weights: Array
     margin: float
     correction: Correction
 
 
-def benchmark_lines(level: Level, failing: Mapping[str, Failing]) -> tuple[BenchmarkLine, ...]:
+def benchmark_lines(
+    level: HostEstimates, failing: Mapping[str, Failing]
+) -> tuple[BenchmarkLine, ...]:
     """Give a line for each benchmark."""
     d = decide(level.found, level.law, level.margin, level.correction)
     return tuple(_line(level, d, k, failing[name]) for k, name in enumerate(level.table.benchmarks))
 
 
-def _line(level: Level, d: Decisions, k: int, failing: Failing) -> BenchmarkLine:
+def _line(level: HostEstimates, d: Decisions, k: int, failing: Failing) -> BenchmarkLine:
     table = level.table
     mine = table.of(k)
     estimates = table.each.estimate[:, k]
@@ -101,7 +103,9 @@ def _line(level: Level, d: Decisions, k: int, failing: Failing) -> BenchmarkLine
     )
 
 
-def _decided(level: Level, found: Estimates, d: Decisions, k: int, name: str) -> dict[str, Any]:
+def _decided(
+    level: HostEstimates, found: Estimates, d: Decisions, k: int, name: str
+) -> dict[str, Any]:
     """Give the numbers of a line; on hosts like these with the freedom of the hosts' estimates."""
     numbers = decided(found, d, k, name)
     freedoms = numbers["freedoms"]
@@ -110,7 +114,9 @@ def _decided(level: Level, found: Estimates, d: Decisions, k: int, name: str) ->
     return numbers
 
 
-def _groups(level: Level, found: Estimates, groups: Integers, k: int) -> tuple[Group, ...] | None:
+def _groups(
+    level: HostEstimates, found: Estimates, groups: Integers, k: int
+) -> tuple[Group, ...] | None:
     """Name the hosts behind each part of an error, where hosts have unequal numbers of sessions."""
     single = math.isnan(found.error[k]) or not math.isnan(found.freedom[k])
     if single or level.outer or found.parts is None:
@@ -138,7 +144,7 @@ def _spread(spreads: list[float | None]) -> float | None:
     return spread_of(math.sqrt(math.fsum(squares) / len(squares))) if squares else None
 
 
-def suite_lines(level: Level) -> tuple[Line, Line] | None:
+def suite_lines(level: HostEstimates) -> tuple[Line, Line] | None:
     """Give the lines of these benchmarks and of others like them; None unless hosts share two."""
     if int((level.weights > 0).sum()) < 2:
         return None
@@ -158,7 +164,7 @@ def suite_lines(level: Level) -> tuple[Line, Line] | None:
 
 def effects_of(table: HostTable, alpha: float) -> tuple[HostEffect, ...]:
     """Give each host's own speedups, benchmark by benchmark, and its mean over the common ones."""
-    law = Law(alpha=alpha)
+    law = ErrorLaw(alpha=alpha)
     names: list[str | None] = list(table.benchmarks)
     each = table.each
     half = law.half(each.error, each.freedom, each.parts) + each.widening
@@ -191,7 +197,7 @@ def effects_of(table: HostTable, alpha: float) -> tuple[HostEffect, ...]:
 
 
 def more_hosts(
-    level: Level,
+    level: HostEstimates,
     outer: Estimates,
     outer_suite: Estimates,
     lines: tuple[BenchmarkLine, ...],
@@ -215,7 +221,10 @@ def more_hosts(
 
 
 def _advice(
-    level: Level, names: list[str] | list[None], outer: Estimates, steps: tuple[Array, Array]
+    level: HostEstimates,
+    names: list[str] | list[None],
+    outer: Estimates,
+    steps: tuple[Array, Array],
 ) -> list[MoreHosts]:
     hosts = outer.values.astype(np.float64)
     scatter = Scatter(
@@ -337,7 +346,7 @@ def _against_rest(each: Estimates, counted: Flags) -> tuple[Indices, Estimates]:
 
 
 def _disagreement(
-    table: HostTable, place: int, both: Array, found: Differences, n: int
+    table: HostTable, place: int, both: Array, found: HostDifferences, n: int
 ) -> Disagreement:
     host, k = divmod(place, len(table.benchmarks))
     return Disagreement(

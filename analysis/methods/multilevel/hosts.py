@@ -25,18 +25,18 @@ from ...pages import number_format as figures
 from ...pages.model import Caution
 from ...stats.samples import Integers
 from .cautions import failing_cautions
-from .estimates import Estimates, Parts, in_groups, of_differences
+from .estimates import ErrorParts, Estimates, in_groups, of_differences
 from .failures import failing_over_hosts
 from .host_effects import HostLevel, HostTable, table_of
 from .host_lines import (
-    Level,
+    HostEstimates,
     benchmark_lines,
     disagreements_of,
     effects_of,
     more_hosts,
     suite_lines,
 )
-from .law import Law, Looks
+from .law import ErrorLaw, Looks
 
 if TYPE_CHECKING:
     from .result import Multilevel
@@ -117,7 +117,7 @@ def over_hosts(
 
 def _levels(
     table: HostTable, first: Multilevel, weights: Mapping[str, float] | None, alpha: float
-) -> tuple[Level, Level, Estimates, Estimates]:
+) -> tuple[HostEstimates, HostEstimates, Estimates, Estimates]:
     """Give what the lines on these hosts and on hosts like these are made of, and what hosts alone say."""
     groups = groups_of(table.each, table.sessions)
     inner, outer = inner_of(table.each, groups), of_differences(table.each.estimate)
@@ -125,14 +125,14 @@ def _levels(
     suite_groups = groups_of(suite, table.suite_sessions[:, None])
     inner_suite, outer_suite = inner_of(suite, suite_groups), of_differences(suite.estimate)
     share = np.array([float((weights or {}).get(name, 1.0)) for name in table.benchmarks])
-    on_these = Level(
+    on_these = HostEstimates(
         table=table,
         found=inner,
         suite=inner_suite,
         groups=groups,
         suite_groups=suite_groups,
         outer=False,
-        law=Law(alpha=alpha),
+        law=ErrorLaw(alpha=alpha),
         weights=np.where(table.common, share, 0.0),
         margin=math.log1p(first.margin),
         correction=first.correction,
@@ -193,7 +193,7 @@ def outer_of(inner: Estimates, outer: Estimates) -> Estimates:
     """Give the estimate for hosts like these: their spread is one part of the error, `inner` the rest."""
     alone = np.isnan(inner.error)
     within = inner.own_parts()
-    parts = Parts(
+    parts = ErrorParts(
         np.concatenate(
             [outer.error[..., None], np.where(alone[..., None], 0.0, within.errors)], axis=-1
         ),

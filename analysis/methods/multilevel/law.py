@@ -1,6 +1,6 @@
 """From estimates to words: Student's t or a confidence sequence, the risk of looks, decisions.
 
-A `Law` turns errors into half-widths and estimates into p-values, element by element of arrays of
+A `ErrorLaw` turns errors into half-widths and estimates into p-values, element by element of arrays of
 any shape. All of it is on the log scale. Where no single number of degrees of freedom fits an error,
 its independent parts have a quantile each ([3]_): the half-width is the root of the sum of the squares
 of theirs, and a p-value is the risk at which the interval ends at the value that H0 names.
@@ -28,7 +28,7 @@ from ...errors import UsageError
 from ...stats.arguments import counted
 from ...stats.multiplicity import Correction, adjusted, holm_steps
 from ...stats.samples import Array, Flags
-from .estimates import Estimates, Parts, satterthwaite
+from .estimates import ErrorParts, Estimates, satterthwaite
 
 if TYPE_CHECKING:
     from ...pages.number_format import Word
@@ -132,7 +132,7 @@ _STEPS = 60  # halvings of the logarithm of a p-value: to its last digit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Law:
+class ErrorLaw:
     """Two-sided intervals of confidence 1 - `alpha`, and the p-values that belong to them.
 
     With `always_valid` they hold at all numbers of sessions at once: the t mixture of [1]_ and [2]_
@@ -158,7 +158,7 @@ class Law:
                 np.where(np.isnan(freedom), np.nan, np.where(a < k, np.sqrt(square), np.inf))
             )
 
-    def half(self, error: Array, freedom: Array, parts: Parts | None = None) -> Array:
+    def half(self, error: Array, freedom: Array, parts: ErrorParts | None = None) -> Array:
         """Give half the width of the interval; nan where there is none, 0 where the error is 0."""
         with np.errstate(invalid="ignore", over="ignore"):
             half = np.where(error == 0, 0.0, self.multiplier(freedom) * error)
@@ -168,7 +168,7 @@ class Law:
         return np.where(np.isfinite(half), half, np.nan)
 
     def pvalue(
-        self, estimate: Array, error: Array, freedom: Array, parts: Parts | None = None
+        self, estimate: Array, error: Array, freedom: Array, parts: ErrorParts | None = None
     ) -> Array:
         """Give the two-sided p of H0: the true log ratio is 0; nan without spread or interval."""
         known = np.asarray(error > 0)
@@ -196,7 +196,7 @@ class Law:
         error: Array,
         freedom: Array,
         margin: float | Array,
-        parts: Parts | None = None,
+        parts: ErrorParts | None = None,
     ) -> Array:
         """Give the larger of the two one-sided p of H0: the true log ratio lies outside the margin."""
         sides = []
@@ -211,28 +211,28 @@ class Law:
         if not line.in_parts:
             found = self.pvalue(np.array(distance), error, np.array(line.freedom, dtype=np.float64))
         else:
-            parts = Parts(np.array(line.errors), np.array(line.freedoms))
+            parts = ErrorParts(np.array(line.errors), np.array(line.freedoms))
             found = self.pvalue(np.array(distance), error, np.array(np.nan), parts)
         return float(found)
 
 
-def _in_parts(error: Array, freedom: Array, parts: Parts | None) -> Flags:
+def _in_parts(error: Array, freedom: Array, parts: ErrorParts | None) -> Flags:
     """Tell which errors have parts with a quantile each."""
     return np.asarray((error > 0) & np.isnan(freedom) & (parts is not None))
 
 
-def _chosen(parts: Parts, some: Flags) -> Parts:
-    return Parts(*(part[some] for part in parts))
+def _chosen(parts: ErrorParts, some: Flags) -> ErrorParts:
+    return ErrorParts(*(part[some] for part in parts))
 
 
-def _bound(parts: Parts, alpha: Array) -> Array:
+def _bound(parts: ErrorParts, alpha: Array) -> Array:
     """Give the half-widths of Banerjee's bound at these two-sided levels, shape (n,)."""
     with np.errstate(invalid="ignore", over="ignore"):
         each = -stdtrit(parts.freedoms, alpha[:, None] / 2) * parts.errors
     return np.asarray(np.hypot.reduce(np.where(parts.errors > 0, each, 0.0), axis=-1))
 
 
-def _pvalue_by_bound(distance: Array, parts: Parts) -> Array:
+def _pvalue_by_bound(distance: Array, parts: ErrorParts) -> Array:
     """Find by halving the level at which the bound's half-width is the distance."""
     low, high = np.full(distance.shape, np.log(_LEAST)), np.zeros(distance.shape)
     for _ in range(_STEPS):
@@ -270,7 +270,7 @@ def word_by_interval(low: float, high: float, margin: float) -> Word:
     return "faster" if low > 0 else "slower" if high < 0 else "undecided"  # nan decides nothing
 
 
-def decide(found: Estimates, law: Law, margin: float, correction: Correction) -> Decisions:
+def decide(found: Estimates, law: ErrorLaw, margin: float, correction: Correction) -> Decisions:
     """Judge the benchmarks of one candidate.
 
     Two families over the benchmarks are corrected: the two-sided p, held against alpha, and that of
@@ -307,7 +307,7 @@ def decide(found: Estimates, law: Law, margin: float, correction: Correction) ->
     )
 
 
-def _by_welch(found: Estimates, law: Law) -> Array:
+def _by_welch(found: Estimates, law: ErrorLaw) -> Array:
     if found.parts is None or "welch" not in found.laws:
         return np.full(found.estimate.shape, np.nan)
     return law.pvalue(found.estimate, found.error, satterthwaite(*found.parts))

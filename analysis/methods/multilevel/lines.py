@@ -24,7 +24,7 @@ from .estimates import (
     suite_of_differences,
     suite_of_means,
 )
-from .law import Decisions, Law, decide, word_by_interval
+from .law import Decisions, ErrorLaw, decide, word_by_interval
 from .result import BenchmarkLine, Line, MoreSessions
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def number_of(value: float, needed: float = 0.0) -> float | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Judged:
+class LineParts:
     """What both kinds of lines are made of.
 
     `margin` is that of the log ratio, `sign` -1 where less is better; `each` are the benchmarks'
@@ -109,8 +109,8 @@ class Judged:
     resolution: Resolution
     zeroed: Flags
     weights: Array
-    law: Law
-    next_law: Law
+    law: ErrorLaw
+    next_law: ErrorLaw
     margin: float
     sign: int
     unit: str
@@ -146,7 +146,7 @@ def unjudged(found: Estimates) -> Estimates:
 
 
 def benchmark_lines(
-    judged: Judged,
+    judged: LineParts,
     ours: PerformanceMatrix,
     theirs: PerformanceMatrix,
     failing: Mapping[str, Failing],
@@ -191,7 +191,7 @@ def benchmark_lines(
     return tuple(lines)
 
 
-def _reason(judged: Judged, failing: Failing, k: int) -> str | None:
+def _reason(judged: LineParts, failing: Failing, k: int) -> str | None:
     if failing.reason is not None:
         return failing.reason
     if judged.zeroed[k] and np.isnan(judged.each.estimate[k]):
@@ -201,7 +201,7 @@ def _reason(judged: Judged, failing: Failing, k: int) -> str | None:
     return "confounded" if judged.design == "confounded" else None
 
 
-def _clock(judged: Judged, k: int) -> dict[str, Any]:
+def _clock(judged: LineParts, k: int) -> dict[str, Any]:
     found = judged.resolution
     return {
         "resolution": number_of(found.step[k]),
@@ -226,7 +226,7 @@ def _means(table: Array, sign: int) -> list[float | None]:
 # ---- the suite
 
 
-def suite_lines(judged: Judged) -> tuple[Line, Line] | None:
+def suite_lines(judged: LineParts) -> tuple[Line, Line] | None:
     """Give the lines of these benchmarks and of others like them; None unless there are two."""
     if int((~np.isnan(judged.each.estimate)).sum()) < 2:
         return None
@@ -281,7 +281,7 @@ def similar_line(speedup: float | None, centre: float, half: float, margin: floa
 # ---- advice
 
 
-def _advice(judged: Judged, asked: Flags, steps: tuple[Array, Array]) -> dict[int, MoreSessions]:
+def _advice(judged: LineParts, asked: Flags, steps: tuple[Array, Array]) -> dict[int, MoreSessions]:
     """Advise on the benchmarks that are asked for, where the design and the values allow it."""
     t = judged.tables
     if judged.design == "paired":
@@ -318,7 +318,7 @@ def _within(within: Array, values: Array) -> Array:
     return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
 
 
-def _suite_scatter(judged: Judged, found: Estimates) -> Scatter | None:
+def _suite_scatter(judged: LineParts, found: Estimates) -> Scatter | None:
     if not found.error[0] > 0 or judged.design not in ("paired", "separate"):
         return None
     sides: Sequence[Estimates] = [found]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .estimates import LawName
     from .failures import Fails
     from .law import LooksRule
-    from .session_values import Dependence, Source
+    from .session_values import SessionDependence, Source
 
 REFERENCES = (
     "T. Kalibera, R. Jones, Rigorous benchmarking in reasonable time, ISMM 2013",
@@ -307,7 +307,7 @@ class Multilevel(Result):
     similar: Line | None
     occasions: str | None
     outermost: Unit = "session"
-    dependence: Dependence | None = None
+    dependence: SessionDependence | None = None
     references: tuple[str, ...] = REFERENCES
 
     @property

@@ -30,7 +30,7 @@ from scipy.special import fdtrc
 from ...data.pair import session_order
 from ...stats.arguments import stream
 from ...stats.samples import Array, Flags, Indices, Integers, clock_step
-from .design import PAIRS, Layout, Side, Tables, session_cells
+from .design import PAIRS, Layout, SideRuns, Tables, session_cells
 from .estimates import FLAT, of_differences
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _rounding(layout: Layout) -> list[tuple[Array, Array]]:
     ]
 
 
-def _counts(side: Side, row: Integers, layout: Layout) -> Integers:
+def _counts(side: SideRuns, row: Integers, layout: Layout) -> Integers:
     rows = 1 + max(
         int(one.max()) for s in (layout.ours, layout.theirs) for one in (s.session, s.block)
     )
@@ -165,7 +165,7 @@ RISK = 0.01  # of one series of sessions; two sides share it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dependence:
+class SessionDependence:
     """How sessions resemble their neighbours.
 
     `lag1`: Mean over the benchmarks of the autocorrelation of session values that follow each
@@ -191,7 +191,7 @@ class Dependence:
 
 def dependence_of(
     values: Array, *, side: Literal["candidate", "baseline"] | None = None
-) -> Dependence | None:
+) -> SessionDependence | None:
     """Test the session values of all benchmarks; None with fewer than eight sessions of any."""
     there = ~np.isnan(values)
     columns = [
@@ -215,7 +215,7 @@ def dependence_of(
     hits = int((others >= float(observed[0]) - FLAT).sum())
     sessions = int(there.any(axis=1).sum())
     rho = min(max(r + (1 + 3 * r) / sessions, 0.0), 0.98)
-    return Dependence(
+    return SessionDependence(
         lag1=r,
         pvalue=(1 + hits) / (1 + ORDERS),
         sessions=sessions,
@@ -227,7 +227,7 @@ def dependence_of(
 
 def dependence_in(
     layout: Layout, tables: Tables, candidate: PerformanceMatrix, baseline: PerformanceMatrix
-) -> Dependence | None:
+) -> SessionDependence | None:
     """Test the sessions of a design: their differences where sides are paired, else each side's."""
     if layout.outermost != "session":
         return None

@@ -27,9 +27,9 @@ from ...stats.arguments import counted, door
 from ...stats.samples import Array, read_only
 from .cautions import interval_cautions, pair_cautions, scope_cautions, unit_cautions
 from .coverage import KnownCoverage, known_coverage
-from .draws import Comparison, Draws, compare, draw, jackknife, standard_error, strata_sizes
+from .draws import DeviationPair, Draws, compare, draw, jackknife, standard_error, strata_sizes
 from .result import INTERVALS, SIDES, BootstrapInterval, Interval, Sides
-from .units import UNITS, Question, Unit, Units, ask, exchangeable_units
+from .units import UNITS, ResamplingQuestion, Unit, Units, ask, exchangeable_units
 
 Tails = tuple[float | None, float | None]
 
@@ -40,7 +40,7 @@ _OUTLANDISH = "look for values that are no measurements"
 
 def interval_ends(
     interval: Interval,
-    comparison: Comparison,
+    comparison: DeviationPair,
     drawn: Draws,
     *,
     ratio: float,
@@ -65,7 +65,7 @@ def interval_ends(
 
 
 def bca_corrections(
-    comparison: Comparison, *, ratio: float, replicates: Array
+    comparison: DeviationPair, *, ratio: float, replicates: Array
 ) -> tuple[float, float]:
     """Give z0 and a of BCa: the bias by the share below, the acceleration by the jackknife."""
     margin = _TIE * ratio
@@ -111,7 +111,7 @@ def _bca_levels(z0: float, a: float, tails: Tails) -> Tails:
 
 
 def _studentized(
-    ratio: float, drawn: Draws, comparison: Comparison, tails: Tails
+    ratio: float, drawn: Draws, comparison: DeviationPair, tails: Tails
 ) -> tuple[float, float]:
     assert drawn.errors is not None
     error = standard_error(comparison)
@@ -152,7 +152,7 @@ def ratios_of(ratio: float, shifts: Array) -> Array:
     return np.asarray(ratios, dtype=np.float64)
 
 
-def _larger_units(question: Question) -> Iterator[tuple[Units, float]]:
+def _larger_units(question: ResamplingQuestion) -> Iterator[tuple[Units, float]]:
     """Give the larger units that are known, with their standard error over that of the drawn ones."""
     a, b = question.pair.candidate, question.pair.baseline
 
@@ -289,8 +289,8 @@ def bootstrap_speedup(
 
 
 def _known(
-    question: Question,
-    comparison: Comparison,
+    question: ResamplingQuestion,
+    comparison: DeviationPair,
     interval: Interval,
     confidence: float,
     *,
@@ -311,7 +311,7 @@ def _known(
     )
 
 
-def _enough(comparison: Comparison, interval: Interval) -> None:
+def _enough(comparison: DeviationPair, interval: Interval) -> None:
     """Refuse what so few units cannot give."""
     noun = comparison.units.noun
     sizes = strata_sizes(comparison)

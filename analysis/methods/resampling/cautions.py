@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
     from ...data.pair import Match
     from .coverage import KnownCoverage
-    from .draws import Comparison
+    from .draws import DeviationPair
     from .result import BootstrapInterval, EmpiricalDistribution, Interval, RandomizationTest
     from .units import Units
 
@@ -145,7 +145,11 @@ _NOISE = {
 
 
 def interval_cautions(
-    result: BootstrapInterval, comparison: Comparison, known: KnownCoverage | None, *, redrawn: int
+    result: BootstrapInterval,
+    comparison: DeviationPair,
+    known: KnownCoverage | None,
+    *,
+    redrawn: int,
 ) -> Iterator[Caution]:
     """Say what such intervals held, where the data give too little spread, what draws leave open."""
     yield _coverage_caution(result, comparison.units, known)

@@ -26,14 +26,14 @@ from ...stats.samples import Array, Flags, Integers
 if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
     from ...data.pair import Centre, Mean
-    from .units import Question, Units
+    from .units import ResamplingQuestion, Units
 
 
 _FAR = 1e300  # values further from their side's smallest one weigh nothing in a harmonic mean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Side:
+class SideDeviations:
     """One variant's runs as deviations from the centres of their benchmarks.
 
     `values` are z, the runs of each benchmark in the form that is averaged (logarithms if `logs`),
@@ -97,7 +97,7 @@ class Side:
         return np.asarray((left + right) / 2 - self.centres[benchmark])
 
 
-def side_of(matrix: PerformanceMatrix, mean: Mean, centre: Centre) -> Side:
+def side_of(matrix: PerformanceMatrix, mean: Mean, centre: Centre) -> SideDeviations:
     """Bring the runs of one variant into the form that is averaged, free of their unit."""
     logs = mean == "geometric" and centre == "runs"
     if logs:
@@ -116,7 +116,7 @@ def side_of(matrix: PerformanceMatrix, mean: Mean, centre: Centre) -> Side:
                 values = [np.minimum(x / least, _FAR) for x in matrix.samples]
     middle = np.median if centre == "median" else np.mean
     centres = np.array([middle(z) for z in values], dtype=np.float64)
-    return Side(
+    return SideDeviations(
         values=tuple(values),
         deviations=tuple(
             np.zeros_like(z) if z.min() == z.max() else z - c
@@ -148,12 +148,12 @@ _ROUNDING = 1e-12  # a variance this small beside its sum of squares is rounding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Comparison:
+class DeviationPair:
     """Both sides of a question, as deviations."""
 
-    question: Question
-    candidate: Side
-    baseline: Side
+    question: ResamplingQuestion
+    candidate: SideDeviations
+    baseline: SideDeviations
 
     @property
     def units(self) -> Units:
@@ -161,7 +161,7 @@ class Comparison:
         return self.question.units
 
     @property
-    def sides(self) -> tuple[tuple[Side, int], ...]:
+    def sides(self) -> tuple[tuple[SideDeviations, int], ...]:
         """Both sides with the sign of their log mean in the log ratio."""
         sign = 1 if self.question.pair.candidate.better == "higher" else -1
         return (self.candidate, sign), (self.baseline, -sign)
@@ -180,17 +180,17 @@ class Draws:
     redrawn: int
 
 
-def compare(question: Question) -> Comparison:
+def compare(question: ResamplingQuestion) -> DeviationPair:
     """Bring both sides of a question into the form that is averaged."""
     pair, mean, centre = question.pair, question.mean, question.centre
-    return Comparison(
+    return DeviationPair(
         question=question,
         candidate=side_of(pair.candidate, mean, centre),
         baseline=side_of(pair.baseline, mean, centre),
     )
 
 
-def strata_sizes(comparison: Comparison) -> tuple[Array, Array]:
+def strata_sizes(comparison: DeviationPair) -> tuple[Array, Array]:
     """Give the number of units in the stratum of each benchmark, for both sides."""
     units = comparison.units
     n = comparison.candidate.centres.size
@@ -205,7 +205,7 @@ def strata_sizes(comparison: Comparison) -> tuple[Array, Array]:
 
 @np.errstate(all="ignore")  # who uses the numbers looks whether they are finite
 def draw(
-    comparison: Comparison,
+    comparison: DeviationPair,
     root: int,
     resamples: int,
     *,
@@ -249,7 +249,9 @@ class _RunSource:
     Each benchmark has streams of its own, found by its name.
     """
 
-    def __init__(self, side: Side, benchmarks: tuple[str, ...], root: int, label: str) -> None:
+    def __init__(
+        self, side: SideDeviations, benchmarks: tuple[str, ...], root: int, label: str
+    ) -> None:
         self._side = side
         generators = [stream(root, "bootstrap", label, bench) for bench in benchmarks]
         if side.medians:
@@ -297,7 +299,7 @@ class _RunSource:
 
 
 def _draw_units(
-    comparison: Comparison,
+    comparison: DeviationPair,
     root: int,
     shifts: Array,
     variances: Array | None,
@@ -346,7 +348,7 @@ def _draw_units(
     return redrawn
 
 
-def _unit_sources(comparison: Comparison) -> list[_UnitSource]:
+def _unit_sources(comparison: DeviationPair) -> list[_UnitSource]:
     units = comparison.units
     return [
         _UnitSource(side, where, units.sides.size, int(size[0]))
@@ -362,7 +364,9 @@ def _unit_sources(comparison: Comparison) -> list[_UnitSource]:
 class _UnitSource:
     """Moves of one side's centres when whole units are drawn."""
 
-    def __init__(self, side: Side, where: tuple[Integers, ...], count: int, m: int) -> None:
+    def __init__(
+        self, side: SideDeviations, where: tuple[Integers, ...], count: int, m: int
+    ) -> None:
         self._side = side
         self._where = where
         self._m = m
@@ -394,7 +398,7 @@ class _UnitSource:
 
 
 @np.errstate(all="ignore")  # who uses the numbers looks whether they are finite
-def jackknife(comparison: Comparison) -> list[Array]:
+def jackknife(comparison: DeviationPair) -> list[Array]:
     """Give the shifts of the log ratio without each unit, one array for each stratum."""
     units = comparison.units
     if units.unit == "run":
@@ -421,7 +425,7 @@ def jackknife(comparison: Comparison) -> list[Array]:
 
 
 @np.errstate(all="ignore")  # who uses the numbers looks whether they are finite
-def standard_error(comparison: Comparison) -> float:
+def standard_error(comparison: DeviationPair) -> float:
     """Give the standard error of the log ratio by the delta method; not for medians."""
     units = comparison.units
     if units.unit == "run":

@@ -20,7 +20,7 @@ TRIES = 100  # draws for each assignment wanted, before missing runs are called 
 Marks = NDArray[np.uint8]
 
 
-class Runs(NamedTuple):
+class PooledRuns(NamedTuple):
     """The pooled runs of both sides, benchmark after benchmark.
 
     `values`: Inside each benchmark in ascending order, for the medians. `owner`: For each value,
@@ -36,7 +36,7 @@ class Runs(NamedTuple):
     outer: int
 
 
-class Design(NamedTuple):
+class Exchange(NamedTuple):
     """What trades places: the first `pool` labels, of which `size` are the candidate's.
 
     Then come the candidate's and the baseline's half of each of `pairs` pairs.
@@ -57,7 +57,7 @@ def _transformed(value: float, outer: int) -> float:
 
 
 @kernel
-def _nth(runs: Runs, taken: Marks, side: int, at: int, before: int, n: int) -> float:
+def _nth(runs: PooledRuns, taken: Marks, side: int, at: int, before: int, n: int) -> float:
     """Give the n-th run, from 0, of one side; `before` of its runs stand before place `at`."""
     j = at
     if before > n:
@@ -74,7 +74,7 @@ def _nth(runs: Runs, taken: Marks, side: int, at: int, before: int, n: int) -> f
 
 
 @kernel
-def _medians(runs: Runs, i: int, taken: Marks) -> tuple[float, float, bool]:
+def _medians(runs: PooledRuns, i: int, taken: Marks) -> tuple[float, float, bool]:
     """Give both sides' transformed medians on benchmark i, and whether both have runs."""
     start, stop = runs.starts[i], runs.starts[i + 1]
     # both medians lie near the middle of the pool: count up to it, and search from there
@@ -99,7 +99,7 @@ def _medians(runs: Runs, i: int, taken: Marks) -> tuple[float, float, bool]:
 
 
 @kernel
-def _means(runs: Runs, i: int, taken: Marks) -> tuple[float, float, bool]:
+def _means(runs: PooledRuns, i: int, taken: Marks) -> tuple[float, float, bool]:
     """Give both sides' transformed means on benchmark i, and whether both have runs."""
     start, stop = runs.starts[i], runs.starts[i + 1]
     ours = 0
@@ -117,7 +117,7 @@ def _means(runs: Runs, i: int, taken: Marks) -> tuple[float, float, bool]:
 
 
 @kernel
-def _both_sides(runs: Runs, i: int, taken: Marks) -> tuple[float, float, bool]:
+def _both_sides(runs: PooledRuns, i: int, taken: Marks) -> tuple[float, float, bool]:
     """Give both sides' transformed centres on benchmark i, and whether both have runs."""
     if runs.median:
         return _medians(runs, i, taken)
@@ -160,7 +160,7 @@ def _choose(rng: np.random.Generator, order: Integers, taken: Marks, size: int) 
 
 
 @kernel
-def all_splits(runs: Runs, size: int, out_a: Array, out_b: Array) -> None:
+def all_splits(runs: PooledRuns, size: int, out_a: Array, out_b: Array) -> None:
     """Fill in every split of one benchmark's runs that gives the candidate `size` of them."""
     total = runs.values.size
     chosen = np.arange(size)
@@ -183,7 +183,7 @@ def add_drawn(
 
 @kernel
 def add_shuffled(
-    rng: np.random.Generator, runs: Runs, size: int, out_a: Array, out_b: Array
+    rng: np.random.Generator, runs: PooledRuns, size: int, out_a: Array, out_b: Array
 ) -> None:
     """Add random splits of one benchmark's runs that give the candidate `size` of them."""
     total = runs.values.size
@@ -197,7 +197,7 @@ def add_shuffled(
 
 
 @kernel
-def _joint(runs: Runs, taken: Marks) -> tuple[float, float, bool]:
+def _joint(runs: PooledRuns, taken: Marks) -> tuple[float, float, bool]:
     """Sum both sides' centres over the benchmarks under one assignment of the units."""
     a = b = 0.0
     for i in range(runs.starts.size - 1):
@@ -210,7 +210,7 @@ def _joint(runs: Runs, taken: Marks) -> tuple[float, float, bool]:
 
 
 @kernel
-def joint_all(runs: Runs, design: Design, out_a: Array, out_b: Array) -> int:
+def joint_all(runs: PooledRuns, design: Exchange, out_a: Array, out_b: Array) -> int:
     """Fill in every assignment of the units that leaves no benchmark empty; give their number."""
     pool, size, pairs = design
     taken = np.zeros(pool + 2 * pairs, np.uint8)
@@ -234,7 +234,7 @@ def joint_all(runs: Runs, design: Design, out_a: Array, out_b: Array) -> int:
 
 @kernel
 def joint_shuffled(
-    rng: np.random.Generator, runs: Runs, design: Design, out_a: Array, out_b: Array
+    rng: np.random.Generator, runs: PooledRuns, design: Exchange, out_a: Array, out_b: Array
 ) -> int:
     """Fill in random assignments of the units that leave no benchmark empty; give their number.
 

@@ -27,10 +27,10 @@ from ...stats.arguments import counted, door, stream
 from ...stats.samples import Array, read_only
 from .cautions import assignment_cautions, pair_cautions, unit_cautions
 from .result import Alternative, RandomizationTest
-from .units import Question, Unit, Units, ask
+from .units import ResamplingQuestion, Unit, Units, ask
 
 if TYPE_CHECKING:
-    from .kernel import Design, Runs
+    from .kernel import Exchange, PooledRuns
 
 
 _TABLE = 5000  # splits of one benchmark that are listed once and then looked up
@@ -84,7 +84,7 @@ class _Suite:
         return a
 
 
-def _suite(question: Question) -> _Suite:
+def _suite(question: ResamplingQuestion) -> _Suite:
     from .kernel import IDENTITY, LOGARITHM, RECIPROCAL
 
     a, b = question.pair.candidate, question.pair.baseline
@@ -171,7 +171,7 @@ def _by_benchmark(suite: _Suite, resamples: int, root: int) -> Reassigned:
     for pair in zip(suite.ours, suite.theirs, strict=True):
         x = np.sort(np.concatenate(pair))
         ends = np.array([0, x.size])
-        pools.append(kernel.Runs(x, np.arange(x.size), ends, suite.median, suite.outer))
+        pools.append(kernel.PooledRuns(x, np.arange(x.size), ends, suite.median, suite.outer))
     sizes = [len(x) for x in suite.ours]
     splits = [_choices(len(pool.values), k) for pool, k in zip(pools, sizes, strict=True)]
     assignments, log10 = _product(splits)
@@ -252,8 +252,8 @@ def _jointly(suite: _Suite, units: Units, resamples: int, root: int) -> Reassign
     )
 
 
-def _all_runs(suite: _Suite, units: Units) -> tuple[Runs, Design]:
-    from .kernel import Design, Runs
+def _all_runs(suite: _Suite, units: Units) -> tuple[PooledRuns, Exchange]:
+    from .kernel import Exchange, PooledRuns
 
     pooled = np.flatnonzero(units.sides != 2)
     paired = np.flatnonzero(units.sides == 2)
@@ -270,8 +270,10 @@ def _all_runs(suite: _Suite, units: Units) -> tuple[Runs, Design]:
         values.append(pool[order])
         owner.append(np.concatenate([place[0, our_units], place[1, their_units]])[order])
     starts = np.cumsum([0, *(len(row) for row in values)])
-    runs = Runs(np.concatenate(values), np.concatenate(owner), starts, suite.median, suite.outer)
-    return runs, Design(len(pooled), units.only_candidate, len(paired))
+    runs = PooledRuns(
+        np.concatenate(values), np.concatenate(owner), starts, suite.median, suite.outer
+    )
+    return runs, Exchange(len(pooled), units.only_candidate, len(paired))
 
 
 TOLERANCE = 1e-12  # ratios within this of each other, relatively, are equal

@@ -101,7 +101,7 @@ class Units:
         return int((self.sides == 2).sum())
 
 
-class Question(NamedTuple):
+class ResamplingQuestion(NamedTuple):
     """What is resampled, for the test and the interval: two matched matrices and their units."""
 
     pair: Match
@@ -141,10 +141,12 @@ def ask(
     unit: Unit | None,
     mean: Mean,
     centre: Centre,
-) -> Question:
+) -> ResamplingQuestion:
     """Match two matrices and find their units."""
     pair = match(candidate, baseline)
-    return Question(pair, exchangeable_units(pair.candidate, pair.baseline, unit), mean, centre)
+    return ResamplingQuestion(
+        pair, exchangeable_units(pair.candidate, pair.baseline, unit), mean, centre
+    )
 
 
 def exchangeable_units(

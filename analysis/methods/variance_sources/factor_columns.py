@@ -13,7 +13,7 @@ from ...stats.samples import Array, Flags, Integers, read_only
 if TYPE_CHECKING:
     from .covariates import Covariate
     from .result import EffectOf
-    from .runs import Runs
+    from .runs import CovariateRuns
 
 
 LEAST_RUNS = 8  # of a cell, in sessions of two or more
@@ -22,7 +22,7 @@ _OUTERMOST = 0.02  # of the runs, on either side, may be drawn in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Cell:
+class CellRuns:
     """The runs of one benchmark and variant that can tell something.
 
     `rows` are their places among all runs, in the order of execution, `trial` the trial of each, by its
@@ -41,12 +41,12 @@ class Cell:
     rest: Array
     autocorrelation: float
 
-    def alone(self) -> Cell:
+    def alone(self) -> CellRuns:
         """Give the same runs as if there were no others."""
         return replace(self, rows=np.arange(self.rows.size))
 
 
-def cell_of(runs: Runs, benchmark: str, variant: str, rows: Integers) -> Cell | None:
+def cell_of(runs: CovariateRuns, benchmark: str, variant: str, rows: Integers) -> CellRuns | None:
     """Prepare the runs of a cell; None where they are too few, or all the same."""
     labels = runs.session[rows]
     counts = dict(
@@ -66,7 +66,7 @@ def cell_of(runs: Runs, benchmark: str, variant: str, rows: Integers) -> Cell | 
         rest[mine] -= rest[mine].mean()
     if float(np.abs(rest).max()) < 1e-12:
         return None
-    return Cell(
+    return CellRuns(
         benchmark=benchmark,
         variant=variant,
         rows=rows,
@@ -123,7 +123,7 @@ _SAME = 1e-9  # of a factor's range: what differs by less within sessions does n
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Columns:
+class CovariateColumns:
     """The values of one covariate for the runs of a cell, as columns of a linear model.
 
     `table` has shape (runs, k); what is unknown is 0 in all columns, and `known` tells which runs know
@@ -148,7 +148,7 @@ class Columns:
         return max(inside, default=0.0) > _SAME * whole
 
 
-def columns_of(covariate: Covariate, rows: Integers) -> Columns | None:
+def columns_of(covariate: Covariate, rows: Integers) -> CovariateColumns | None:
     """Give a covariate's columns for these runs; None where it is constant or hardly known.
 
     A number that has two whole values only is taken as two levels.
@@ -171,10 +171,12 @@ def columns_of(covariate: Covariate, rows: Integers) -> Columns | None:
     centre = float(values[known].mean())
     scale = float(np.abs(values[known] - centre).max()) or 1.0
     column = np.where(known, (values - centre) / scale, 0.0)[:, None]
-    return Columns(table=column, known=known, places=np.zeros((0, 1)), labels=(), effect_of="sd")
+    return CovariateColumns(
+        table=column, known=known, places=np.zeros((0, 1)), labels=(), effect_of="sd"
+    )
 
 
-def _levels(values: Array, known: Flags, labels: tuple[str, ...]) -> Columns | None:
+def _levels(values: Array, known: Flags, labels: tuple[str, ...]) -> CovariateColumns | None:
     codes = np.where(known, values, -1).astype(np.int64)
     counts = np.bincount(codes[known], minlength=len(labels))
     often = np.flatnonzero(counts >= _LEAST_AT_LEVEL)
@@ -187,7 +189,7 @@ def _levels(values: Array, known: Flags, labels: tuple[str, ...]) -> Columns | N
     if len(groups) < 2:
         return None
     table = np.column_stack([np.isin(codes, group) for group in groups]).astype(np.float64)
-    return Columns(
+    return CovariateColumns(
         table=table,
         known=table.sum(axis=1) > 0,
         places=np.eye(len(groups)),
@@ -196,7 +198,7 @@ def _levels(values: Array, known: Flags, labels: tuple[str, ...]) -> Columns | N
     )
 
 
-def _windows(values: Array, known: Flags, period: float) -> Columns | None:
+def _windows(values: Array, known: Flags, period: float) -> CovariateColumns | None:
     """Take a quarter or a half of a circle against the rest, beginning anywhere."""
     step = period / _PHASES
     phase = np.floor(np.mod(np.where(known, values, 0.0), period) / step)
@@ -211,7 +213,7 @@ def _windows(values: Array, known: Flags, period: float) -> Columns | None:
                 labels.append(f"{begin * step:g} to {last:g}")
     if not columns:
         return None
-    return Columns(
+    return CovariateColumns(
         table=np.column_stack(columns),
         known=known,
         places=np.zeros((0, len(columns))),
@@ -221,13 +223,13 @@ def _windows(values: Array, known: Flags, period: float) -> Columns | None:
     )
 
 
-def _wave(values: Array, known: Flags, period: float) -> Columns:
+def _wave(values: Array, known: Flags, period: float) -> CovariateColumns:
     distinct = np.unique(np.mod(values[known], period))
     if distinct.size > _PLACES:
         distinct = np.arange(_PLACES) * period / _PLACES
     table = _turned(np.where(known, values, 0.0), period)
     table[~known] = 0.0
-    return Columns(
+    return CovariateColumns(
         table=table,
         known=known,
         places=_turned(distinct, period),

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc
 
 from ...stats.samples import Array, Flags, Integers
-from .factor_columns import LEAST_IN_ROW, Cell, Columns, detrended, trend
+from .factor_columns import LEAST_IN_ROW, CellRuns, CovariateColumns, detrended, trend
 
 _SAME = 1e-9  # of the largest: a direction that is smaller is none
 _COLLINEAR = 1e-10  # of the largest square: the same within rounding
@@ -89,7 +89,7 @@ def directions(
 class Shuffles:
     """Runs in every order within their sessions."""
 
-    def __init__(self, cell: Cell, count: int, rng: np.random.Generator) -> None:
+    def __init__(self, cell: CellRuns, count: int, rng: np.random.Generator) -> None:
         self._sessions, self._y = cell.sessions, cell.rest
         self._orders = np.empty((count, cell.rest.size))
         for mine in cell.sessions:
@@ -119,7 +119,7 @@ class Shuffles:
 class Shifts:
     """Runs shifted in a circle within their sessions, against what was seen of them."""
 
-    def __init__(self, cell: Cell, count: int, rng: np.random.Generator) -> None:
+    def __init__(self, cell: CellRuns, count: int, rng: np.random.Generator) -> None:
         self._sessions = tuple(mine for mine in cell.sessions if mine.size >= LEAST_IN_ROW)
         self._carry = cell.autocorrelation
         self._rows: list[Array] = []  # the runs of each session, freed of everything
@@ -235,7 +235,7 @@ class SessionFits:
 
 
 def between_sessions(
-    cell: Cell, columns: Columns, count: int, rng: np.random.Generator
+    cell: CellRuns, columns: CovariateColumns, count: int, rng: np.random.Generator
 ) -> SessionFits | None:
     """Hold a factor against the sessions of each trial in other orders."""
     trial = np.array([cell.trial[mine[0]] for mine in cell.sessions])
@@ -308,7 +308,7 @@ def surprise(fits: Fits, law: Fits | None = None) -> tuple[float, Array]:
     return float(scaled[-1]), scaled[:-1]
 
 
-class Family:
+class TestFamily:
     """Tests that one answer makes together.
 
     The k-th order of every test is one order of the whole trial: the largest surprise of each says what

@@ -22,13 +22,20 @@ from ...stats.arguments import stream
 from ...stats.samples import Array, Flags, Integers
 from ...stats.workers import Progress, in_order
 from .covariates import AS_LEVELS, Covariate, as_levels
-from .factor_columns import LEAST_IN_ROW, LEAST_RUNS, Cell, Columns, cell_of, columns_of
+from .factor_columns import (
+    LEAST_IN_ROW,
+    LEAST_RUNS,
+    CellRuns,
+    CovariateColumns,
+    cell_of,
+    columns_of,
+)
 from .factor_orders import (
     Directions,
-    Family,
     Fits,
     Shifts,
     Shuffles,
+    TestFamily,
     between_sessions,
     pvalue,
     surprise,
@@ -36,13 +43,13 @@ from .factor_orders import (
 from .result import ELSEWHERE, Factor
 
 if TYPE_CHECKING:
-    from .runs import Runs
+    from .runs import CovariateRuns
 
 _LARGEST = 700.0  # of a logarithm
 
 
 def effect_of(
-    columns: Columns,
+    columns: CovariateColumns,
     found: Directions,
     along: Array,
     *,
@@ -110,7 +117,7 @@ class Witnesses:
     count: Directions
 
 
-def witnesses(covariate: Covariate, cell: Cell, shifts: Shifts) -> Witnesses | None:
+def witnesses(covariate: Covariate, cell: CellRuns, shifts: Shifts) -> Witnesses | None:
     """Prepare a rate and its count; None where the count is constant: its rate is only the run's time."""
     if covariate.count is None:
         return None
@@ -162,7 +169,7 @@ class _Suspect(NamedTuple):
     """A factor that a cell can tell something of; of a rate, it and what it was made of."""
 
     covariate: Covariate
-    columns: Columns
+    columns: CovariateColumns
     found: Directions
     witnesses: Witnesses | None
 
@@ -182,7 +189,12 @@ class _Tested(NamedTuple):
 
 
 def factors_of(
-    runs: Runs, *, permutations: int, confidence: float, root: int, workers: int | None = None
+    runs: CovariateRuns,
+    *,
+    permutations: int,
+    confidence: float,
+    root: int,
+    workers: int | None = None,
 ) -> tuple[tuple[Factor, ...], tuple[Caution, ...]]:
     """Test every covariate of every benchmark and variant, and adjust for all of them together."""
     cells, short = [], []
@@ -211,7 +223,7 @@ def factors_of(
         prefer="processes",
     )
     told = [one for of_cell in by_cell for one in of_cell]
-    family = Family(permutations)
+    family = TestFamily(permutations)
     for one in told:
         if one.drawn is not None:
             family.add(one.surprise, one.drawn)
@@ -226,7 +238,7 @@ def factors_of(
 
 
 def _of_cell(
-    asked: tuple[Cell, list[Covariate]],
+    asked: tuple[CellRuns, list[Covariate]],
     _going_on: Progress,
     *,
     permutations: int,
@@ -243,7 +255,7 @@ def _of_cell(
     shifts = Shifts(cell, permutations, streamed("shifts"))
     drawn: list[_Suspect] = []
     seen: list[_Suspect] = []
-    apart: list[tuple[Covariate, Columns]] = []
+    apart: list[tuple[Covariate, CovariateColumns]] = []
     for covariate in suspects:
         columns = _columns(covariate, cell)
         if columns is None:
@@ -273,7 +285,7 @@ def _of_cell(
     return [one for one in tested if one is not None]
 
 
-def _columns(covariate: Covariate, cell: Cell) -> Columns | None:
+def _columns(covariate: Covariate, cell: CellRuns) -> CovariateColumns | None:
     columns = columns_of(covariate, cell.rows)
     if columns is None or not covariate.name.endswith(AS_LEVELS):
         return columns
@@ -282,7 +294,7 @@ def _columns(covariate: Covariate, cell: Cell) -> Columns | None:
     return None if two else columns
 
 
-def _tested(cell: Cell, one: _Suspect, fits: Sequence[Fits], confidence: float) -> _Tested:
+def _tested(cell: CellRuns, one: _Suspect, fits: Sequence[Fits], confidence: float) -> _Tested:
     own = fits[0]
     spread = spread_within(one.columns.table[:, 0], one.columns.known, cell.sessions)
     effect = effect_of(
@@ -297,9 +309,9 @@ def _tested(cell: Cell, one: _Suspect, fits: Sequence[Fits], confidence: float) 
 
 
 def _between(  # noqa: PLR0917 - one factor of what `_of_cell` was asked
-    cell: Cell,
+    cell: CellRuns,
     covariate: Covariate,
-    columns: Columns,
+    columns: CovariateColumns,
     permutations: int,
     confidence: float,
     rng: np.random.Generator,
@@ -321,7 +333,11 @@ def _between(  # noqa: PLR0917 - one factor of what `_of_cell` was asked
 
 
 def _factor(
-    cell: Cell, covariate: Covariate, columns: Columns, effect: Mapping[str, Any], p: float | None
+    cell: CellRuns,
+    covariate: Covariate,
+    columns: CovariateColumns,
+    effect: Mapping[str, Any],
+    p: float | None,
 ) -> Factor:
     return Factor(
         benchmark=cell.benchmark,
@@ -339,7 +355,7 @@ def _factor(
     )
 
 
-def _varies(runs: Runs, covariate: Covariate) -> bool:
+def _varies(runs: CovariateRuns, covariate: Covariate) -> bool:
     """Tell whether a covariate differs between the runs of some cell."""
     return any(
         np.unique(values[np.isfinite(values)]).size > 1
@@ -350,7 +366,9 @@ def _varies(runs: Runs, covariate: Covariate) -> bool:
     )
 
 
-def _cautions(runs: Runs, factors: Sequence[Factor], short: Sequence[str]) -> Iterator[Caution]:
+def _cautions(
+    runs: CovariateRuns, factors: Sequence[Factor], short: Sequence[str]
+) -> Iterator[Caution]:
     if short:
         said = (
             f"too few runs that differ ({LEAST_RUNS} in sessions of two or more are needed) to look "

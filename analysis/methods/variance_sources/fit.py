@@ -26,10 +26,10 @@ from ...stats.variance_components import one_way, random_effects
 from .factor_columns import LEAST_RUNS
 from .factors import factors_of
 from .result import Component, Source, Sources
-from .runs import Iterations, Runs, pooled
+from .runs import CovariateRuns, Iterations, pooled
 
 
-def design_cautions(trials: Sequence[Trial], runs: Runs) -> Iterator[Caution]:
+def design_cautions(trials: Sequence[Trial], runs: CovariateRuns) -> Iterator[Caution]:
     """Say what the trials cannot show, whatever their runs look like."""
     sessions = int(np.unique(runs.session).size)
     if sessions == 1:
@@ -73,7 +73,7 @@ _MOST_LEVELS = 4000  # of all effects together: what the likelihood takes
 _ROUNDING = 1e-12  # logs nearer to each other are one value
 
 
-def components_of(runs: Runs) -> tuple[Component, ...]:
+def components_of(runs: CovariateRuns) -> tuple[Component, ...]:
     """Give the components of each benchmark and variant, and of all benchmarks of a variant together.
 
     The model of a logarithm is a mean and independent random effects, one for each source that the data
@@ -150,13 +150,13 @@ def _told_apart(size: int, chain: Mapping[str, Integers]) -> dict[str, Integers]
     return kept
 
 
-def _of_cell(runs: Runs, rows: Integers) -> dict[Source, tuple[int, float]]:
+def _of_cell(runs: CovariateRuns, rows: Integers) -> dict[Source, tuple[int, float]]:
     chain = {"host": runs.host[rows], "trial": runs.trial[rows], "session": runs.session[rows]}
     found = nested(runs.logs[rows], chain)
     return _with_iterations(found, runs.iterations, rows)
 
 
-def _together(runs: Runs, rows: Integers) -> dict[Source, tuple[int, float]] | None:
+def _together(runs: CovariateRuns, rows: Integers) -> dict[Source, tuple[int, float]] | None:
     """Fit all benchmarks of a variant in one model; None where that cannot be done."""
     logs = runs.logs[rows]
     if float(np.ptp(logs)) < _ROUNDING:

@@ -31,7 +31,7 @@ from ...stats.samples import Array, Flags, Indices
 from ...stats.workers import Progress, in_order
 
 if TYPE_CHECKING:
-    from .systems_table import Design
+    from .systems_table import CovariateRows
 
 
 MOST_TREES = 200
@@ -185,7 +185,7 @@ class HeldOut:
 
 
 def hold_out(
-    design: Design,
+    design: CovariateRows,
     y: Array,
     folds: Indices,
     *,

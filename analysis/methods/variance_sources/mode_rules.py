@@ -78,7 +78,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Places:
+class OrderedValues:
     """The values of a covariate, put in order once for all labellings.
 
     `known` are the runs whose value is known, by value; each of the `different` values, ascending, begins
@@ -124,13 +124,13 @@ class Rule:
         return inside
 
 
-def places_of(values: Array, shape: Shape, period: float | None = None) -> Places:
+def places_of(values: Array, shape: Shape, period: float | None = None) -> OrderedValues:
     """Put the values of a covariate in order; unknown ones (nan) are left out."""
     taken = values if shape != "arc" or period is None else np.mod(values, period)
     known = np.flatnonzero(np.isfinite(taken))
     known = known[np.argsort(taken[known], kind="stable")]
     different, starts = np.unique(taken[known], return_index=True)
-    return Places(
+    return OrderedValues(
         shape=shape,
         period=period if shape == "arc" else None,
         known=known,
@@ -139,7 +139,7 @@ def places_of(values: Array, shape: Shape, period: float | None = None) -> Place
     )
 
 
-def _sums(places: Places, inside: Flags, outside: Flags) -> Array:
+def _sums(places: OrderedValues, inside: Flags, outside: Flags) -> Array:
     """Give the share of the runs inside that have each value or less, less that of those outside."""
     ends = np.append(places.starts[1:], places.known.size) - 1
     mine = np.cumsum(inside[:, places.known], axis=1, dtype=np.int32)[:, ends]
@@ -152,7 +152,7 @@ def _sums(places: Places, inside: Flags, outside: Flags) -> Array:
     return found
 
 
-def largest_j(places: Places, inside: Flags, outside: Flags) -> Array:
+def largest_j(places: OrderedValues, inside: Flags, outside: Flags) -> Array:
     """Give the J of the best rule for each of several labellings."""
     if places.different.size < 2:
         return np.zeros(inside.shape[0])
@@ -164,7 +164,7 @@ def largest_j(places: Places, inside: Flags, outside: Flags) -> Array:
     return np.asarray(np.maximum(sums.max(axis=1), 0.0) - np.minimum(sums.min(axis=1), 0.0))
 
 
-def best_rule(places: Places, inside: Flags, outside: Flags) -> Rule | None:
+def best_rule(places: OrderedValues, inside: Flags, outside: Flags) -> Rule | None:
     """Find the rule with the largest J; None where no rule names some runs and not others."""
     values = places.different
     if values.size < 2:
@@ -185,7 +185,7 @@ def best_rule(places: Places, inside: Flags, outside: Flags) -> Rule | None:
     return _arc(places, np.concatenate(([0.0], sums)))
 
 
-def _arc(places: Places, before: Array) -> Rule:
+def _arc(places: OrderedValues, before: Array) -> Rule:
     """Give the arc from the least to the largest sum of what lies before each value."""
     values, n = places.different, places.different.size
     period = places.period or 1.0

@@ -31,7 +31,7 @@ from .result import Agreement, Dependence, DependencePoint, Importance
 
 if TYPE_CHECKING:
     from .mixed_table import TableColumn
-    from .systems_table import Design
+    from .systems_table import CovariateRows
 
 
 RESAMPLES = 2000
@@ -138,7 +138,7 @@ _GRID, _LEVELS = 20, 12  # points of a curve
 
 
 def importances(
-    design: Design,
+    design: CovariateRows,
     y: Array,
     held: HeldOut,
     *,
@@ -208,7 +208,7 @@ def _grown(
 
 
 def dependences(
-    design: Design, factors: Sequence[str], held: HeldOut, *, rng: np.random.Generator
+    design: CovariateRows, factors: Sequence[str], held: HeldOut, *, rng: np.random.Generator
 ) -> tuple[Dependence, ...]:
     """Give the partial dependence of the predictions on some covariates."""
     count = len(held.folds)

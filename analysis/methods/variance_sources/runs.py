@@ -28,7 +28,7 @@ class Iterations:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Runs:
+class CovariateRuns:
     """One entry a run, in the order of trials and of execution.
 
     `benchmarks`, `variants`, `hosts` and `trials` are names; the arrays of these names hold places among
@@ -62,7 +62,7 @@ class Runs:
                 yield self.benchmarks[b], self.variants[v], rows
 
 
-def pooled(trials: Sequence[Trial], metric: str) -> Runs:
+def pooled(trials: Sequence[Trial], metric: str) -> CovariateRuns:
     """Take the runs that count of all trials."""
     _check(trials, metric)
     benchmarks = _names(trial.manifest.benchmarks for trial in trials)
@@ -95,7 +95,7 @@ def pooled(trials: Sequence[Trial], metric: str) -> Runs:
     wrong = [divmod(one, len(variants)) for one in sorted(bad)]
     place = [hosts.index(trial.manifest.host_id or trial.manifest.host) for trial in trials]
     session, block = _sessions_and_blocks(trials, rows)
-    return Runs(
+    return CovariateRuns(
         benchmarks=benchmarks,
         variants=variants,
         hosts=hosts,

@@ -33,7 +33,7 @@ from .result import REFERENCES, Across, Agreement, CovariateUsed, Sources
 from .systems_table import (
     FEWEST_ROWS,
     MOST_LEVELS,
-    Design,
+    CovariateRows,
     Response,
     ceiling_of,
     check_covariates,
@@ -47,7 +47,7 @@ _NAME = 30
 
 
 def table_cautions(
-    design: Design, *, group: str | None, families: int | None, without_family: int
+    design: CovariateRows, *, group: str | None, families: int | None, without_family: int
 ) -> Iterator[Caution]:
     """Say what the table's columns allow."""
     yield Caution(
@@ -225,7 +225,7 @@ def sources_of_table(
     taken = [*names, *(one for one in (variation, group) if one is not None)]
     columns = covariates_of(whole, taken, ignore=ignore)
     check_response(responses[0], whole)
-    design = Design.of(columns, responses[0].rows)
+    design = CovariateRows.of(columns, responses[0].rows)
     check_covariates(design, whole, ignore)
     families, without = (None, 0)
     if group is not None:
@@ -309,7 +309,7 @@ def _answerable(
 
 def _across(table: MixedTable, response: Response, plan: _Plan, root: int) -> Across:
     """Answer for one response."""
-    design = Design.of(plan.columns, response.rows)
+    design = CovariateRows.of(plan.columns, response.rows)
     families: Indices | None = None
     if plan.group is not None:
         families, _ = families_of(table, plan.group, response.rows)

@@ -192,13 +192,13 @@ MOST_LEVELS = 200  # of a covariate in a fold; all others are one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Design:
+class CovariateRows:
     """The covariates of the rows that are looked at: each column has a value for each of these rows."""
 
     columns: tuple[TableColumn, ...]
 
     @classmethod
-    def of(cls, columns: Sequence[TableColumn], rows: Indices) -> Design:
+    def of(cls, columns: Sequence[TableColumn], rows: Indices) -> CovariateRows:
         """Take these rows of the columns."""
         return cls(
             columns=tuple(
@@ -299,7 +299,7 @@ def check_response(response: Response, table: MixedTable) -> None:
         )
 
 
-def check_covariates(design: Design, table: MixedTable, ignored: Sequence[str]) -> None:
+def check_covariates(design: CovariateRows, table: MixedTable, ignored: Sequence[str]) -> None:
     """Refuse covariates that can tell nothing, all in one message."""
     rows = len(design.columns[0].values)
     said, names = [], []

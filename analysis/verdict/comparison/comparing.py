@@ -13,7 +13,7 @@ from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...methods.multilevel.compare import multilevel
 from ...pages.model import Caution, merged
 from ...stats.arguments import door
-from ..sides import Side, comparable, looks_at, named_in, sides_of, without
+from ..sides import VariantSide, comparable, looks_at, named_in, sides_of, without
 from .conditions import (
     campaign_changes,
     hidden_cautions,
@@ -26,8 +26,8 @@ from .conditions import (
     structure_cautions,
     surroundings_of,
 )
-from .effects import Answers, compare_answers, overall
-from .result import Level, TrialComparison, TrialSide
+from .effects import EffectPairs, compare_answers, overall
+from .result import TrialComparison, TrialSide, VariantLevel
 
 if TYPE_CHECKING:
     from ...methods.multilevel.law import Looks
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
 
 
 def levels_of(
-    old: Mapping[str, Side],
-    new: Mapping[str, Side],
+    old: Mapping[str, VariantSide],
+    new: Mapping[str, VariantSide],
     variants: Sequence[tuple[str, str]],
     confidence: float,
     margin: float,
-) -> tuple[Level, ...]:
+) -> tuple[VariantLevel, ...]:
     """Compare each variant's runs in the new trial with those in the old one.
 
     Sessions of two trials are never the same: Welch's t on session means. Whatever else differed
     between the trials is part of the ratio.
     """
-    found: list[Level] = []
+    found: list[VariantLevel] = []
     for before, variant in variants:
         both = comparable(new[variant], old[before])
         if both is not None:
@@ -56,7 +56,7 @@ def levels_of(
             )
             answer = multilevel(ours, theirs, confidence=confidence, margin=margin)
             found += [
-                Level(
+                VariantLevel(
                     variant=variant,
                     benchmark=None if line is answer.these else line.name,
                     mean_old=getattr(line, "mean_baseline", None),
@@ -219,7 +219,7 @@ def _judged(
     new: Trial,
     sides: tuple[TrialSide, TrialSide],
     how: _How,
-) -> tuple[list[Answers], tuple[Level, ...], list[Caution]]:
+) -> tuple[list[EffectPairs], tuple[VariantLevel, ...], list[Caution]]:
     """Judge both trials' runs: the answers on each candidate, the levels, and cautions."""
     common = tuple(name for name in sides[0].variants if name in sides[1].variants)
     lone = lone_pair(*sides)
@@ -237,7 +237,7 @@ def _judged(
     baseline = next(
         (name for name in (sides[0].baseline, sides[1].baseline) if name in common), None
     )
-    answers: list[Answers] = []
+    answers: list[EffectPairs] = []
     cautions: list[Caution] = []
     for name in common:
         if baseline is None or name == baseline:
@@ -269,7 +269,7 @@ def _judged(
 _Pair = tuple[PerformanceMatrix, PerformanceMatrix]
 
 
-def _answers(old: _Pair, new: _Pair, how: _How) -> Answers | None:
+def _answers(old: _Pair, new: _Pair, how: _How) -> EffectPairs | None:
     """Judge a candidate in both trials, on the benchmarks of which both know an effect."""
     whole = [
         multilevel(*pair, confidence=how.confidence, margin=how.margin, looks=look)
@@ -292,7 +292,7 @@ def _answers(old: _Pair, new: _Pair, how: _How) -> Answers | None:
         )
         for answer, names, pair, look in zip(whole, known, (old, new), how.looks, strict=True)
     ]
-    return Answers(old=judged[0], new=judged[1], lone=tuple(_lone(whole[0], whole[1], both)))
+    return EffectPairs(old=judged[0], new=judged[1], lone=tuple(_lone(whole[0], whole[1], both)))
 
 
 def _only(pair: _Pair, names: set[str]) -> _Pair:

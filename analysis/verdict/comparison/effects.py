@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...methods.multilevel.advice import chances
-from ...methods.multilevel.estimates import Parts
-from ...methods.multilevel.host_effects import Differences, Shift, differences_of
-from ...methods.multilevel.law import Law
+from ...methods.multilevel.estimates import ErrorParts
+from ...methods.multilevel.host_effects import HostDifferences, Shift, differences_of
+from ...methods.multilevel.law import ErrorLaw
 from .result import Agreement, CandidateComparison, Effect, EffectComparison, More, Reproduction
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ _LEAST = 2  # sessions that show how sessions differ
 
 
 def more_sessions(
-    old: Effect, new: Effect, designs: tuple[str, str], law: Law, margin: float
+    old: Effect, new: Effect, designs: tuple[str, str], law: ErrorLaw, margin: float
 ) -> More | None:
     """Say with how many more sessions the new trial would say the old one's word.
 
@@ -202,7 +202,7 @@ _OF_A_LINE = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Answers:
+class EffectPairs:
     """What two trials say of one candidate; `lone` are lines that have a partner without a value."""
 
     old: Multilevel
@@ -211,7 +211,7 @@ class Answers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Pair:
+class _EffectPair:
     """One effect in both trials, `designs` as the trials compare their sides."""
 
     name: str
@@ -230,7 +230,7 @@ class _Pair:
 
 
 def compare_answers(
-    answers: Sequence[Answers],
+    answers: Sequence[EffectPairs],
     *,
     confidence: float,
     margin: float,
@@ -238,8 +238,8 @@ def compare_answers(
     next_alpha: float | None = None,
 ) -> tuple[CandidateComparison, ...]:
     """Compare what two trials say of each candidate."""
-    law, bound = Law(alpha=1.0 - confidence), math.log1p(margin)
-    following = law if next_alpha is None else Law(alpha=next_alpha)
+    law, bound = ErrorLaw(alpha=1.0 - confidence), math.log1p(margin)
+    following = law if next_alpha is None else ErrorLaw(alpha=next_alpha)
     pairs = [list(_pairs(one)) for one in answers]
     suites = [_suite(one) for one in answers]
     flat = iter(
@@ -266,7 +266,7 @@ def compare_answers(
     return tuple(found)
 
 
-def _pairs(answers: Answers) -> Iterable[_Pair]:
+def _pairs(answers: EffectPairs) -> Iterable[_EffectPair]:
     designs = (answers.old.design, answers.new.design)
     theirs = {line.name: line for line in answers.new.benchmarks}
     lines = [(line, theirs[line.name]) for line in answers.old.benchmarks if line.name in theirs]
@@ -277,15 +277,15 @@ def _pairs(answers: Answers) -> Iterable[_Pair]:
             _effect(line, line.sessions, line.outcome_uncorrected, line.reason)
             for line in (old, new)
         )
-        yield _Pair(name=old.name, old=first, new=second, designs=designs)
+        yield _EffectPair(name=old.name, old=first, new=second, designs=designs)
 
 
-def _suite(answers: Answers) -> _Pair | None:
+def _suite(answers: EffectPairs) -> _EffectPair | None:
     old, new = answers.old.these, answers.new.these
     if old is None or new is None:
         return None
     designs = (answers.old.design, answers.new.design)
-    return _Pair(
+    return _EffectPair(
         name="these",
         old=_of_suite(old, answers.old.design),
         new=_of_suite(new, answers.new.design),
@@ -314,7 +314,7 @@ def _effect(line: Line, sessions: int, uncorrected: str, reason: str | None) -> 
 
 
 def _compared(
-    pairs: Sequence[_Pair], law: Law, following: Law, margin: float, *, same: bool
+    pairs: Sequence[_EffectPair], law: ErrorLaw, following: ErrorLaw, margin: float, *, same: bool
 ) -> Iterable[EffectComparison]:
     """Judge one family of effects; `following` is the law of the new trial's next look."""
     if not pairs:
@@ -348,11 +348,11 @@ def _compared(
         )
 
 
-def _differences(pairs: Sequence[_Pair], alpha: float, margin: float) -> Differences:
+def _differences(pairs: Sequence[_EffectPair], alpha: float, margin: float) -> HostDifferences:
     """Test the differences of the effects that have errors by sessions."""
     logs, errors, freedoms = (np.full((len(pairs), 2), math.nan) for _ in range(3))
     parts = tuple(
-        Parts(np.zeros((len(pairs), 2)), np.full((len(pairs), 2), math.inf)) for _ in range(2)
+        ErrorParts(np.zeros((len(pairs), 2)), np.full((len(pairs), 2), math.inf)) for _ in range(2)
     )
     for k, pair in enumerate(pairs):
         for side, (effect, tested) in enumerate(

@@ -16,9 +16,9 @@ from .result import (
     CandidateComparison,
     Effect,
     EffectComparison,
-    Level,
     TrialComparison,
     TrialSide,
+    VariantLevel,
 )
 
 _NAME = 28
@@ -312,7 +312,7 @@ def _levels(result: TrialComparison) -> Iterator[Table | Sentence]:
         yield Sentence(f"and {len(levels) - _MOST} more (--json has all)")
 
 
-def _shown(result: TrialComparison, one: Level) -> bool:
+def _shown(result: TrialComparison, one: VariantLevel) -> bool:
     if not result.candidates:
         return True
     suites = {level.variant for level in result.levels if level.benchmark is None}

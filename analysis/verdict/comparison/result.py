@@ -124,7 +124,7 @@ class CandidateComparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Level:
+class VariantLevel:
     """How fast a variant's runs are in the new trial, beside the old one."""
 
     variant: str
@@ -238,7 +238,7 @@ class TrialComparison(Result):
     same_campaign: bool | None
     same_host: bool | None
     candidates: tuple[CandidateComparison, ...]
-    levels: tuple[Level, ...]
+    levels: tuple[VariantLevel, ...]
     campaign: tuple[CampaignChange, ...]
     plan: tuple[CampaignChange, ...]
     environment: tuple[Change, ...] | None

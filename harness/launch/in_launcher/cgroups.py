@@ -11,7 +11,7 @@ import os
 import signal
 import time
 
-from .system_calls import Refused, check, libc
+from .system_calls import SettingRefused, check, libc
 
 _SETCGROUP = 0x100  # POSIX_SPAWN_SETCGROUP
 _NOWHERE = b"/nonexistent/fairtrial-priming"
@@ -291,4 +291,4 @@ def leaves_for(config: dict | None, attributes: ctypes.Array) -> Leaves | Ungrou
     try:
         return Leaves(config, attributes)
     except OSError as error:
-        raise Refused("cgroup", error.errno) from None
+        raise SettingRefused("cgroup", error.errno) from None

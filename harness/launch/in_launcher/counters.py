@@ -59,7 +59,7 @@ class Events:
         os.close(fd)
 
 
-class Counters:
+class EventCounters:
     """The events of the campaign: `look` tells which can be had, `start` and `taken` count a run.
 
     They are open only while runs are counted: an open event is inherited by every run, and costs it

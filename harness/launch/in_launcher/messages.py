@@ -52,7 +52,7 @@ def send(fd: int, message: dict) -> None:  # type: ignore[type-arg]  # messages 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
-class Told:
+class ReceivedSignals:
     """Whether TERM has come since the last reply, and whether CONT has since `continued` was cleared."""
 
     def __init__(self) -> None:

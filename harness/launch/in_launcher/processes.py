@@ -114,7 +114,7 @@ _SWEEP_LIMIT_S = 10.0
 _STEP_S = 0.25
 
 
-class Family:
+class ProcessTree:
     """Everything below the launcher: `contained` in a PID namespace of its own, or not.
 
     `leaves` kill the run's processes at one stroke, where they have a cgroup.

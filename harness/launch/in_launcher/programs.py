@@ -58,7 +58,7 @@ class Environment:
 _MOST_ENVIRONMENTS = 512  # as many programs as the orchestrator keeps announced
 
 
-class Program:
+class AnnouncedProgram:
     """One announced program: its message, and what posix_spawn wants of it.
 
     `failure` is the error of one that cannot be converted: its runs end with that.
@@ -76,11 +76,11 @@ class Programs:
     """All of them, by their handles. A handle that comes again names another program."""
 
     def __init__(self) -> None:
-        self._programs: dict[int, Program] = {}
+        self._programs: dict[int, AnnouncedProgram] = {}
         self._environments: dict[tuple, Environment] = {}  # type: ignore[type-arg]  # of bytes
         self._paddings: dict[bytes, Padding] = {}
 
-    def __getitem__(self, handle: int) -> Program:
+    def __getitem__(self, handle: int) -> AnnouncedProgram:
         return self._programs[handle]
 
     def add(self, message: dict) -> None:  # type: ignore[type-arg]  # the message
@@ -98,7 +98,7 @@ class Programs:
             environment = self._environment(message.pop("env"), message["padded"])
         except OSError as error:
             failure = error
-        program = self._programs[message["handle"]] = Program(message, argv, environment)
+        program = self._programs[message["handle"]] = AnnouncedProgram(message, argv, environment)
         program.failure = failure
 
     def _environment(self, variables: list, padded: bytes | None) -> Environment:  # type: ignore[type-arg]  # of bytes
@@ -160,7 +160,7 @@ class SpawnCall:
         self._redirections: dict[tuple, ctypes.Array] = {}  # type: ignore[type-arg]  # of three files
         self._set: tuple = ()  # type: ignore[type-arg]  # what the C function wants
 
-    def prepare(self, program: Program, sources: tuple, padding: int) -> None:  # type: ignore[type-arg]  # of three files
+    def prepare(self, program: AnnouncedProgram, sources: tuple, padding: int) -> None:  # type: ignore[type-arg]  # of three files
         """Set what the next calls spawn: its files are `sources`, its padding has that length."""
         program.environment.pad(padding)
         actions = self._redirection(sources)

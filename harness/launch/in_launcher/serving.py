@@ -12,11 +12,11 @@ import sys
 import time
 
 from .cgroups import GroupFailed, leaves_for
-from .counters import Counters
-from .messages import ENDING, Hangup, Told, receive, send
-from .processes import Account, Family
-from .programs import Program, Programs, SpawnCall, open_output, spawn_attributes
-from .system_calls import Refused, apply, call, enter_namespace, libc
+from .counters import EventCounters
+from .messages import ENDING, Hangup, ReceivedSignals, receive, send
+from .processes import Account, ProcessTree
+from .programs import AnnouncedProgram, Programs, SpawnCall, open_output, spawn_attributes
+from .system_calls import SettingRefused, apply, call, enter_namespace, libc
 
 _NOWHERE = b"/nonexistent/fairtrial-priming"
 _SLICE_MS = 250
@@ -29,16 +29,16 @@ class Launcher:
         self,
         control: int,
         config: dict,  # type: ignore[type-arg]  # the message
-        counters: Counters | None = None,
-        told: Told | None = None,
+        counters: EventCounters | None = None,
+        told: ReceivedSignals | None = None,
     ) -> None:
         self.control = control
-        self.told = told or Told()
+        self.told = told or ReceivedSignals()
         self.account = Account()
-        self.counters = counters or Counters(config.get("counters"))
+        self.counters = counters or EventCounters(config.get("counters"))
         self.attributes = spawn_attributes(config)
         self.leaves = leaves_for(config.get("cgroup"), self.attributes)
-        self.family = Family(self.leaves, contained=config["containment"] != "none")
+        self.family = ProcessTree(self.leaves, contained=config["containment"] != "none")
         self.call = SpawnCall(self.attributes)
         self.programs = Programs()
         self.pollers: dict[int, select.poll] = {}
@@ -79,7 +79,7 @@ class Launcher:
             while not poll(0) and clock() < until:
                 pass
 
-    def _execute(self, program: Program, run: dict) -> dict:  # type: ignore[type-arg]  # the messages
+    def _execute(self, program: AnnouncedProgram, run: dict) -> dict:  # type: ignore[type-arg]  # the messages
         """Execute an announced program once.
 
         Keys of `run`: handle, padding (bytes of the padding's value), count (whether to read the
@@ -284,7 +284,7 @@ def _serve() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for number in ENDING:
         signal.signal(number, _end)
-    told = Told()
+    told = ReceivedSignals()
     told.listen()
     # Stopped (by a target, say), it would not see that the orchestrator died: then go on.
     libc.prctl(_PR_SET_PDEATHSIG, signal.SIGCONT, 0, 0, 0)
@@ -295,12 +295,12 @@ def _serve() -> None:
             try:
                 enter_namespace(config["containment"])
             except OSError as error:
-                raise Refused("containment", error.errno) from None
+                raise SettingRefused("containment", error.errno) from None
         # After the fork into a namespace: the attribute is not inherited.
         call("subreaper", libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
         launcher = Launcher(control, config, told=told)
         counters = launcher.counters.look()
-    except Refused as refused:
+    except SettingRefused as refused:
         send(control, {"error": refused.args[0], "errno": refused.args[1]})
         return
     gc.collect()

@@ -11,7 +11,7 @@ import signal
 from .messages import ENDING
 
 
-class Refused(Exception):
+class SettingRefused(Exception):
     """A setting could not be applied: (setting, errno)."""
 
 
@@ -19,9 +19,9 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def call(setting: str, result: int) -> None:
-    """Raise `Refused` for a call that answers -1."""
+    """Raise `SettingRefused` for a call that answers -1."""
     if result < 0:
-        raise Refused(setting, ctypes.get_errno())
+        raise SettingRefused(setting, ctypes.get_errno())
 
 
 def check(failure: int) -> None:
@@ -54,7 +54,7 @@ def _try(setting: str, action) -> None:  # type: ignore[no-untyped-def]  # noqa:
     try:
         action()
     except OSError as error:
-        raise Refused(setting, error.errno) from None
+        raise SettingRefused(setting, error.errno) from None
 
 
 _CLONE_NEWNS = 0x00020000
@@ -90,9 +90,9 @@ def enter_namespace(kind: str) -> None:
         os.close(ready_w)
         verdict = os.read(ready_r, 16)
         if not verdict:
-            raise Refused("containment", errno.EPERM)
+            raise SettingRefused("containment", errno.EPERM)
         if verdict != b"ok":
-            raise Refused("containment", int(verdict))
+            raise SettingRefused("containment", int(verdict))
         os._exit(0)
     os.close(ready_r)
     if libc.mount(b"proc", b"/proc", b"proc", 0, None) < 0:

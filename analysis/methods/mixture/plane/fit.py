@@ -180,7 +180,7 @@ _THINNEST = 1e-14  # 1 - r^2 of an ellipse that a matrix of doubles can still te
 _UNCLOSED = ("VEE", "EVE", "VVE", "VEV")
 
 
-class _Sample(NamedTuple):
+class _ScaledPairs(NamedTuple):
     """Pairs in the units of the fit, the points that the start sees, and its classes of them."""
 
     x: Array
@@ -263,7 +263,7 @@ def fit_mixture_2d(
         ranks = np.linspace(0, n - 1, START_POINTS).round().astype(np.intp)
         points = np.sort(np.lexsort((y, x))[ranks])
     classes = start_classes(x[points], y[points], most)
-    table, fit = _candidates(_Sample(x, y, points, classes), tried, most)
+    table, fit = _candidates(_ScaledPairs(x, y, points, classes), tried, most)
     if fit is None:
         raise AnalysisError(
             f"no mixture fits these {n} pairs: their spread is lost in rounding",
@@ -298,7 +298,7 @@ def fit_mixture_2d(
 
 
 def _candidates(
-    sample: _Sample, models: tuple[str, ...], most: int
+    sample: _ScaledPairs, models: tuple[str, ...], most: int
 ) -> tuple[dict[str, list[float]], _Candidate | None]:
     """Give the BIC of every candidate, and the best of them."""
     table: dict[str, list[float]] = {model: [] for model in models}
@@ -313,7 +313,7 @@ def _candidates(
     return table, choice
 
 
-def _fitted(sample: _Sample, model: str, k: int) -> _Candidate | None:
+def _fitted(sample: _ScaledPairs, model: str, k: int) -> _Candidate | None:
     """Fit one candidate, None when it is discarded."""
     from . import covariance_kernel as shapes, em_kernel as em
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Pairs:
+class MetricPairs:
     """Two metrics of the same runs, a row a run, in the order of execution.
 
     `values` has shape (n, 2), in `units`; `positions` says which runs of the trial they are;
@@ -41,7 +41,7 @@ class Pairs:
 @door
 def pairs_of_runs(
     trial: Trial, variant: str, benchmark: str, *, metrics: tuple[str, str] = ("wall", "max_rss")
-) -> Pairs:
+) -> MetricPairs:
     """Give both metrics of every run of one cell that counts and has both.
 
     Warm-ups, failed runs, and runs without one of the values are left out, so that a row is always
@@ -89,7 +89,7 @@ def pairs_of_runs(
             n=0,
             needed=1,
         )
-    return Pairs(
+    return MetricPairs(
         values=read_only(columns[used]),
         names=(metrics[0], metrics[1]),
         units=(info[0].unit, info[1].unit),
@@ -136,7 +136,7 @@ class PlaneCell(Result):
 
     benchmark: str
     variant: str
-    pairs: Pairs | None
+    pairs: MetricPairs | None
     mixture: Mixture2d | None
     problem: str | None
 

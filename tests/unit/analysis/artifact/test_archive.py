@@ -279,11 +279,11 @@ def test_compressed_entries_are_refused_so_there_are_no_bombs(tmp_path):
 def test_entries_of_overlapping_bytes_are_refused(tmp_path):
     # the other kind of bomb: many lines of the directory for one content
     path = packed(tmp_path / "a.zip", {"a": bytes(1000)})
-    entry = headers.Entry(name="a", bytes=1000, crc32=zlib.crc32(bytes(1000)))
+    entry = headers.ZipEntry(name="a", bytes=1000, crc32=zlib.crc32(bytes(1000)))
     body = headers.local_header(entry) + bytes(1000)
     lines = [headers.central_header(entry)]
     for k in range(50):
-        again = headers.Entry(name=f"b{k:02}", bytes=1000, crc32=entry.crc32)
+        again = headers.ZipEntry(name=f"b{k:02}", bytes=1000, crc32=entry.crc32)
         lines.append(headers.central_header(again))
     directory = b"".join(lines)
     path.write_bytes(body + directory + headers.end_of(len(lines), len(directory), len(body)))
@@ -292,8 +292,8 @@ def test_entries_of_overlapping_bytes_are_refused(tmp_path):
 
 @pytest.mark.parametrize("claimed", [0, 10, 999, 1001, 2**31, 2**32 - 1])
 def test_lying_sizes_are_refused(tmp_path, claimed):
-    body = headers.local_header(headers.Entry(name="a", bytes=1000, crc32=0)) + bytes(1000)
-    directory = headers.central_header(headers.Entry(name="a", bytes=claimed, crc32=0))
+    body = headers.local_header(headers.ZipEntry(name="a", bytes=1000, crc32=0)) + bytes(1000)
+    directory = headers.central_header(headers.ZipEntry(name="a", bytes=claimed, crc32=0))
     path = tmp_path / "a.zip"
     path.write_bytes(body + directory + headers.end_of(1, len(directory), len(body)))
     refuses(path, "the archive is refused")
@@ -301,7 +301,7 @@ def test_lying_sizes_are_refused(tmp_path, claimed):
 
 def test_a_million_entries_are_refused_before_they_are_read(tmp_path):
     path = tmp_path / "a.zip"
-    line = headers.central_header(headers.Entry(name="a", bytes=0, crc32=0))
+    line = headers.central_header(headers.ZipEntry(name="a", bytes=0, crc32=0))
     directory = line * 10**6
     path.write_bytes(b"PK" + directory + headers.end_of(10**6, len(directory), 2))
     refuses(path, "1,000,000 entries, more than 10,000", max_bytes=10**12)
@@ -357,8 +357,8 @@ def test_more_than_four_gigabytes_take_zip64_and_other_readers_read_it(tmp_path)
     size = 2**32 + 5
     entries = headers.placed(
         [
-            headers.Entry(name="a", bytes=size, crc32=crc),
-            headers.Entry(name="b", bytes=3, crc32=zlib.crc32(b"end"), executable=True),
+            headers.ZipEntry(name="a", bytes=size, crc32=crc),
+            headers.ZipEntry(name="b", bytes=3, crc32=zlib.crc32(b"end"), executable=True),
         ]
     )
     directory = b"".join(map(headers.central_header, entries))

@@ -24,7 +24,7 @@ from analysis.data.merging.hosts import merge_hosts, named_trials
 from analysis.data.merging.trials import merge_trials
 from analysis.data.trial import Trial, read_trial
 from analysis.errors import AnalysisError, InsufficientDataError
-from analysis.importers.exports.export_data import leaving_trial
+from analysis.importers.exports.export_data import exported_trial
 from analysis.record.run_numbers import Measurement
 from analysis.record.trial_files import GivenUp
 
@@ -206,7 +206,7 @@ def agrees(whole: Trial, parts: list[Trial], *, by_host: bool = False) -> None:
 
 def exported(trial: Trial) -> list[Any]:
     try:
-        leaving = leaving_trial(trial)
+        leaving = exported_trial(trial)
     except AnalysisError:
         return []
     return [

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from analysis.data.merging import trials as assembly
-from analysis.data.merging.parts import Place
+from analysis.data.merging.parts import Offsets
 from analysis.data.merging.trials import merge_trials
 from analysis.data.trial import read_trial
 from analysis.errors import StoreError, UsageError
@@ -169,7 +169,7 @@ def test_repeated_warm_ups_stay_apart(night, tmp_path):
     rows = lines(tmp_path / "all" / "measurements.jsonl")
     assert [row["position"] for row in rows if row["position"] < 0] == [-1, -2]
     read_trial(tmp_path / "all")
-    place = Place(sessions=2, positions=24, repeated=1)
+    place = Offsets(sessions=2, positions=24, repeated=1)
     assert place.output("w1.stderr", "t") == "w2.stderr"
     assert place.output("0003.before.log", "t") == "0027.before.log"
 
@@ -416,7 +416,7 @@ def test_nights_whose_programs_printed_other_metrics_are_not(night, tmp_path):
 
 
 def test_what_repeats_wrote_is_named_after_their_new_positions():
-    place = Place(sessions=2, positions=30, repeated=3)
+    place = Offsets(sessions=2, positions=30, repeated=3)
     assert place.output("0004.stdout", "t") == "0034.stdout"
     assert place.output("w1.stderr", "t") == "w4.stderr"
     assert place.output("r2.stdout", "t") == "r5.stdout"

@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 from analysis.data.columns import judged_rows
 from analysis.data.merging.trials import merge_trials
 from analysis.data.trial import read_trial
-from analysis.importers.exports.export_data import leaving_trial
+from analysis.importers.exports.export_data import exported_trial
 from analysis.importers.exports.targets import TARGETS
 from analysis.record.disturbance import judged_row
 
@@ -148,7 +148,7 @@ def test_an_earlier_trial_reads_as_before():
 
 def test_what_leaves_are_the_judged_rows_and_the_rest_is_told():
     trial = read_trial(REPEATS)
-    leaving = leaving_trial(trial)
+    leaving = exported_trial(trial)
     assert leaving.unjudged == 20
     values = [
         value for sample in leaving.samples for of in sample.processes("wall") for value in of
@@ -160,7 +160,7 @@ def test_what_leaves_are_the_judged_rows_and_the_rest_is_told():
             assert lost["repeats-lost"] == (
                 "20 runs that no method takes, because disturbed ones were repeated: left out"
             )
-            plain = target.write(leaving_trial(read_trial(PLAIN)))
+            plain = target.write(exported_trial(read_trial(PLAIN)))
             assert "repeats-lost" not in {one.code for one in plain.lost}
 
 

@@ -13,7 +13,7 @@ from analysis.data.opening import open_foreign
 from analysis.data.trial import Trial, read_trial
 from analysis.importers.gathering import gather
 from analysis.importers.importing import import_files
-from analysis.importers.naming import Chosen
+from analysis.importers.naming import ReadingChoices
 from analysis.importers.parsing import ForeignCell, ForeignFile
 from analysis.importers.registry import read_foreign
 
@@ -48,7 +48,7 @@ def imported(tmp_path: Path) -> Callable[..., Trial]:
 
     def make(*files: ForeignFile, **chosen: Any) -> Trial:
         folder = tmp_path / f"made-{len(list(tmp_path.iterdir()))}"
-        import_files(gather(files, Chosen(**chosen)), folder, better=chosen.get("better"))
+        import_files(gather(files, ReadingChoices(**chosen)), folder, better=chosen.get("better"))
         return read_trial(folder)
 
     return make

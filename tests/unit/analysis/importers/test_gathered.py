@@ -11,32 +11,32 @@ import pytest
 
 from analysis.errors import AnalysisError, UsageError
 from analysis.importers.gathering import gather, occasions
-from analysis.importers.naming import Chosen
+from analysis.importers.naming import ReadingChoices
 
 
 def test_the_file_is_the_variant_where_the_format_has_none(cell, file) -> None:
-    found = gather([file(cell()), file(cell("b", 3.0), source="r/new.json.gz")], Chosen())
+    found = gather([file(cell()), file(cell("b", 3.0), source="r/new.json.gz")], ReadingChoices())
     assert found.variants == ("old", "new")
     assert "the file's name" in found.rule
     assert dict(occasions(found)) == {"r/old.json": 1, "r/new.json.gz": 2}
 
 
 def test_the_formats_own_variant_wins_over_the_file(cell, file) -> None:
-    found = gather([file(cell(variant="x"), cell("b", 3.0, variant="y"))], Chosen())
+    found = gather([file(cell(variant="x"), cell("b", 3.0, variant="y"))], ReadingChoices())
     assert found.variants == ("x", "y")
 
 
 def test_keys_choose_variant_benchmark_and_session(cell, file) -> None:
     one = cell(keys={"gc": "on", "n": "10", "night": "3"})
     two = cell("b", 5.0, keys={"gc": "off", "n": "20", "night": "4"})
-    chosen = Chosen(variant="gc", benchmark="n", session="night")
+    chosen = ReadingChoices(variant="gc", benchmark="n", session="night")
     found = gather([file(one, two)], chosen)
     assert found.variants == ("on", "off")
     assert found.benchmarks == ("10", "20")
     assert [o for o, _ in occasions(found)] == ["3", "4"]
-    assert gather([file(one)], Chosen(variant="folder")).variants == ("r",)
+    assert gather([file(one)], ReadingChoices(variant="folder")).variants == ("r",)
     with pytest.raises(UsageError, match="no key 'gx'") as told:
-        gather([file(one)], Chosen(variant="gx"))
+        gather([file(one)], ReadingChoices(variant="gx"))
     assert "gc, n, night, file, folder" in str(told.value)
 
 
@@ -55,11 +55,11 @@ def test_files_of_one_folder_are_one_occasion_if_asked(cell, file, imported) -> 
 @pytest.mark.parametrize("session", ["file", "folder"])
 def test_files_and_folders_of_one_name_in_two_places_are_two_occasions(cell, file, session) -> None:
     files = [file(cell("b", float(k), variant="v"), source=f"day{k}/out/r.json") for k in (1, 2)]
-    assert len(dict(occasions(gather(files, Chosen(session=session))))) == 2
+    assert len(dict(occasions(gather(files, ReadingChoices(session=session))))) == 2
     # the control: by another way to the same folder it is the same occasion
     near = [file(cell("b", 1.0, variant="v"), source="day1/out/r.json"),
             file(cell("b", 2.0, variant="v"), source="day1/../day1/out/s.json")]  # fmt: skip
-    assert len(dict(occasions(gather(near, Chosen(session="folder"))))) == 1
+    assert len(dict(occasions(gather(near, ReadingChoices(session="folder"))))) == 1
 
 
 def test_files_that_name_the_same_sessions_can_share_them(cell, file, imported) -> None:
@@ -71,12 +71,12 @@ def test_files_that_name_the_same_sessions_can_share_them(cell, file, imported) 
         )
         for n, name in ((3, "old"), (5, "new"))
     ]
-    assert len(dict(occasions(gather(files, Chosen())))) == 4
+    assert len(dict(occasions(gather(files, ReadingChoices())))) == 4
     trial = imported(*files, session="session")
     for variant in ("old", "new"):
         assert trial.matrix(variant, "time").sessions[0].tolist() == [1, 2]
     with pytest.raises(UsageError, match="no key 'session'"):
-        gather([file(cell())], Chosen(session="session"))
+        gather([file(cell())], ReadingChoices(session="session"))
 
 
 def test_a_linked_file_lies_where_its_link_does(cell, file, tmp_path: Path) -> None:
@@ -89,8 +89,8 @@ def test_a_linked_file_lies_where_its_link_does(cell, file, tmp_path: Path) -> N
         link = tmp_path / f"day{k}" / "r.json"
         link.symlink_to(tmp_path / "store" / f"{k}.json")
         files.append(file(cell("b", float(k), variant="v"), source=str(link)))
-    assert len(dict(occasions(gather(files, Chosen(session="folder"))))) == 2
-    assert gather(files, Chosen(variant="folder")).variants == ("day1", "day2")
+    assert len(dict(occasions(gather(files, ReadingChoices(session="folder"))))) == 2
+    assert gather(files, ReadingChoices(variant="folder")).variants == ("day1", "day2")
 
 
 def test_further_files_of_one_occasion_hold_further_processes(cell, file, imported) -> None:
@@ -106,10 +106,10 @@ def test_further_files_of_one_occasion_hold_further_processes(cell, file, import
 
 def test_one_metric_can_be_chosen(cell, file) -> None:
     both = file(cell(), cell(metric="max_rss", unit="B"))
-    assert gather([both], Chosen()).metrics == ("time", "max_rss")
-    assert gather([both], Chosen(metric="max_rss")).metrics == ("max_rss",)
+    assert gather([both], ReadingChoices()).metrics == ("time", "max_rss")
+    assert gather([both], ReadingChoices(metric="max_rss")).metrics == ("max_rss",)
     with pytest.raises(UsageError, match="no metric 'x'") as told:
-        gather([both], Chosen(metric="x"))
+        gather([both], ReadingChoices(metric="x"))
     assert "time, max_rss" in str(told.value)
 
 
@@ -120,7 +120,7 @@ def test_a_metric_is_chosen_after_copies_were_looked_for(cell, file) -> None:
         for variant, times in (("old", (1.0, 2.0)), ("new", (3.0, 4.0)))
         for values, more in ((times, {}), ((7.0, 8.0), {"metric": "allocs", "unit": ""}))
     ]
-    found = gather([file(*cells)], Chosen(metric="allocs"))
+    found = gather([file(*cells)], ReadingChoices(metric="allocs"))
     assert found.variants == ("old", "new")
     assert found.cautions == ()
 
@@ -133,7 +133,7 @@ def test_failed_runs_stay_whichever_metric_is_chosen(cell, file, imported) -> No
         cell("only failed", variant="v", processes=(), failed=3),
         cell("other", 2.0, variant="v"),
     )
-    found = gather([file(*cells)], Chosen(metric="rss"))
+    found = gather([file(*cells)], ReadingChoices(metric="rss"))
     assert [(one.benchmark, one.cell.failed, one.cell.values) for one in found.cells] == [
         ("b", 2, (5.0,)),
         ("only failed", 3, ()),
@@ -146,14 +146,14 @@ def test_failed_runs_stay_whichever_metric_is_chosen(cell, file, imported) -> No
 
 def test_an_absurd_count_of_failures_is_refused(cell, file) -> None:
     """Each failed run would be a row: a damaged count must not fill a disk."""
-    assert gather([file(cell(failed=1000))], Chosen()).cells[0].cell.failed == 1000
+    assert gather([file(cell(failed=1000))], ReadingChoices()).cells[0].cell.failed == 1000
     with pytest.raises(AnalysisError, match="2,147,483,648 failed runs"):
-        gather([file(cell(failed=2**31))], Chosen())
+        gather([file(cell(failed=2**31))], ReadingChoices())
 
 
 def test_a_value_too_large_for_seconds_is_refused(cell, file) -> None:
     with pytest.raises(AnalysisError, match="too large"):
-        gather([file(cell("b", float("inf")))], Chosen())
+        gather([file(cell("b", float("inf")))], ReadingChoices())
 
 
 def test_the_source_of_a_file_in_the_working_folder_has_a_name(
@@ -161,7 +161,7 @@ def test_the_source_of_a_file_in_the_working_folder_has_a_name(
 ) -> None:
     (tmp_path / "in").mkdir()
     monkeypatch.chdir(tmp_path / "in")
-    found = gather([file(cell(), source="x.json")], Chosen(variant="folder"))
+    found = gather([file(cell(), source="x.json")], ReadingChoices(variant="folder"))
     assert found.variants == ("in",)
-    above = gather([file(cell(), source="..")], Chosen(variant="folder"))
+    above = gather([file(cell(), source="..")], ReadingChoices(variant="folder"))
     assert above.variants == (tmp_path.parent.name,)

@@ -16,7 +16,7 @@ from analysis.importers import registry
 from analysis.importers.gathering import gather
 from analysis.importers.importing import import_files
 from analysis.importers.inspection import inspect_files
-from analysis.importers.naming import Chosen
+from analysis.importers.naming import ReadingChoices
 from analysis.importers.parsing import count_of
 from analysis.importers.registry import read_foreign
 from analysis.methods.variance_sources.runs import pooled
@@ -194,7 +194,7 @@ def test_a_name_that_is_there_already_is_not_given_a_second_time(tmp_path):
         for name, suite, value in (("b", "s", 1), ("b", "t", 2), ("b suite=t", "u", 3))
     )
     file = read_foreign(opened(tmp_path, f"{HEADS}\tsuite\n{rows}"))
-    told = inspect_files(gather([file], Chosen()))
+    told = inspect_files(gather([file], ReadingChoices()))
     names = [cell.benchmark for cell in told.cells]
     assert len(set(names)) == len(names) == 3
 
@@ -212,7 +212,7 @@ def test_a_metric_may_have_braces_in_its_name(tmp_path):
     name = "alloc{level}s/op"
     text = f"goos: linux\nBenchmarkA 10 5 ns/op 2 {name}\nBenchmarkB 10 6 ns/op\nPASS\nok p 1s\n"
     file = read_foreign(opened(tmp_path, text))
-    import_files(gather([file], Chosen()), tmp_path / "t", better="lower")
+    import_files(gather([file], ReadingChoices()), tmp_path / "t", better="lower")
     trial = read_trial(tmp_path / "t")
     matrix = trial.matrix(trial.manifest.variants[0], name)
     (said,) = (one.text for one in matrix.cautions if one.code == "metric-missing")

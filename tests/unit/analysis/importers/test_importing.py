@@ -12,7 +12,7 @@ from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError, StoreError, UsageError
 from analysis.importers.gathering import gather
 from analysis.importers.importing import import_files
-from analysis.importers.naming import Chosen
+from analysis.importers.naming import ReadingChoices
 from analysis.importers.parsing import ForeignCell, ForeignFile
 from analysis.pages.model import Caution
 from analysis.verdict.judging import judge
@@ -38,7 +38,7 @@ def cell(**more: object) -> ForeignCell:
 
 def test_a_process_is_a_row_with_its_iterations(tmp_path: Path) -> None:
     memory = cell(metric="rss", unit="B", processes=((10.0,), (20.0,)))
-    told = import_files(gather([made(cell(failed=1), memory)], Chosen()), tmp_path / "t")
+    told = import_files(gather([made(cell(failed=1), memory)], ReadingChoices()), tmp_path / "t")
     trial = read_trial(tmp_path / "t")
     assert told.rows == len(trial) == 3
     lines = (tmp_path / "t/measurements.jsonl").read_text().splitlines()
@@ -65,7 +65,7 @@ def test_a_process_is_a_row_with_its_iterations(tmp_path: Path) -> None:
 
 def test_the_loss_report_is_part_of_it_and_of_every_verdict(tmp_path: Path) -> None:
     two = cell(variant="w", processes=((3.0,), (2.0,)))
-    import_files(gather([made(cell(), two)], Chosen()), tmp_path / "t")
+    import_files(gather([made(cell(), two)], ReadingChoices()), tmp_path / "t")
     told = json.loads((tmp_path / "t/import.json").read_text())
     assert told["cannot_recover"] == [LOSS.text]
     answer = judge(read_trial(tmp_path / "t"), metric="time")
@@ -78,25 +78,26 @@ def test_the_loss_report_is_part_of_it_and_of_every_verdict(tmp_path: Path) -> N
 
 def test_where_processes_are_unknown_each_value_is_a_row(tmp_path: Path) -> None:
     import_files(
-        gather([made(cell(processes=((1.0, 2.0, 3.0),), known=False))], Chosen()), tmp_path / "t"
+        gather([made(cell(processes=((1.0, 2.0, 3.0),), known=False))], ReadingChoices()),
+        tmp_path / "t",
     )
     assert read_trial(tmp_path / "t").matrix("v", "time").values("b").tolist() == [1.0, 2.0, 3.0]
 
 
 def test_every_double_comes_back(tmp_path: Path) -> None:
     values = tuple(np.random.default_rng(1).lognormal(0, 30, 500).tolist())
-    import_files(gather([made(cell(processes=(values,)))], Chosen()), tmp_path / "t")
+    import_files(gather([made(cell(processes=(values,)))], ReadingChoices()), tmp_path / "t")
     trial = read_trial(tmp_path / "t")
     assert trial.metrics["time"].values.tolist() == list(values)
 
 
 def test_zero_is_a_value(tmp_path: Path) -> None:
-    import_files(gather([made(cell(processes=((0.0, 1.0),)))], Chosen()), tmp_path / "t")
+    import_files(gather([made(cell(processes=((0.0, 1.0),)))], ReadingChoices()), tmp_path / "t")
     assert read_trial(tmp_path / "t").metrics["time"].values.tolist() == [0.0, 1.0]
 
 
 def test_what_is_there_is_never_overwritten(tmp_path: Path) -> None:
-    gathered = gather([made(cell())], Chosen())
+    gathered = gather([made(cell())], ReadingChoices())
     import_files(gathered, tmp_path / "t")
     before = (tmp_path / "t/manifest.json").read_bytes()
     with pytest.raises(UsageError, match="something is there"):
@@ -107,7 +108,7 @@ def test_what_is_there_is_never_overwritten(tmp_path: Path) -> None:
 
 def test_the_baseline_must_be_a_variant(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no variant 'x'"):
-        import_files(gather([made(cell())], Chosen()), tmp_path / "t", baseline="x")
+        import_files(gather([made(cell())], ReadingChoices()), tmp_path / "t", baseline="x")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -115,13 +116,13 @@ def test_a_baseline_of_a_metric_that_is_left_out_is_refused_with_what_is_known(
     tmp_path: Path,
 ) -> None:
     counter = cell(variant="w", metric="k", unit="", better=None)
-    gathered = gather([made(cell(), counter)], Chosen())
+    gathered = gather([made(cell(), counter)], ReadingChoices())
     with pytest.raises(UsageError, match="no variant 'w'") as told:
         import_files(gathered, tmp_path / "t", baseline="w")
     assert "known here: v" in str(told.value)
     # nothing is said of the baseline where the direction is what is missing
     with pytest.raises(UsageError, match="which direction of k"):
-        import_files(gather([made(counter)], Chosen()), tmp_path / "t", baseline="x")
+        import_files(gather([made(counter)], ReadingChoices()), tmp_path / "t", baseline="x")
     # the control: with a direction it is one
     import_files(gathered, tmp_path / "t", baseline="w", better="lower")
     assert read_trial(tmp_path / "t").manifest.baseline == "w"
@@ -133,14 +134,14 @@ def test_an_occasion_without_a_run_is_no_session(tmp_path: Path) -> None:
         made(cell(), source="2.json"),
         made(cell(processes=((5.0,),)), source="3.json"),
     ]
-    import_files(gather(files, Chosen()), tmp_path / "t")
+    import_files(gather(files, ReadingChoices()), tmp_path / "t")
     trial = read_trial(tmp_path / "t")
     assert trial.manifest.sessions == 2
     assert trial.matrix("v", "time").sessions[0].tolist() == [1, 1, 2]
 
 
 def test_a_baseline_that_was_left_out_as_a_double_is_told_why(tmp_path: Path) -> None:
-    gathered = gather([made(cell(), cell(variant="w"))], Chosen())
+    gathered = gather([made(cell(), cell(variant="w"))], ReadingChoices())
     with pytest.raises(UsageError, match="exactly the values of 'v'"):
         import_files(gathered, tmp_path / "t", baseline="w")
 
@@ -150,7 +151,7 @@ def test_metrics_stand_beside_each_other_by_the_names_of_processes(
 ) -> None:
     times = cell(processes=((1.0,), (2.0,), (3.0,)), labels=("1", "2", "3"))
     memory = cell(metric="rss", unit="B", processes=((10.0,), (30.0,)), labels=("1", "3"))
-    import_files(gather([made(times, memory)], Chosen()), tmp_path / "t")
+    import_files(gather([made(times, memory)], ReadingChoices()), tmp_path / "t")
     lines = (tmp_path / "t/measurements.jsonl").read_text().splitlines()
     assert [json.loads(line)["metrics"] for line in lines] == [
         {"time": [1.0], "rss": [10.0]},
@@ -163,16 +164,16 @@ def test_metrics_stand_beside_each_other_by_the_names_of_processes(
 
 def test_without_any_run_that_counts_there_is_no_trial(tmp_path: Path) -> None:
     with pytest.raises(AnalysisError, match="no run counts"):
-        import_files(gather([made(cell(processes=(), failed=3))], Chosen()), tmp_path / "t")
+        import_files(gather([made(cell(processes=(), failed=3))], ReadingChoices()), tmp_path / "t")
 
 
 def test_a_further_metric_without_a_direction_is_left_out_with_a_caution(tmp_path: Path) -> None:
     counter = cell(metric="k", unit="", better=None)
-    gathered = gather([made(cell(), counter)], Chosen())
+    gathered = gather([made(cell(), counter)], ReadingChoices())
     assert import_files(gathered, tmp_path / "t").metrics == ("time",)
     codes = [c.code for c in read_trial(tmp_path / "t").cautions]
     assert "metric-left-out" in codes
     with pytest.raises(UsageError, match="which direction of k"):
-        import_files(gather([made(counter)], Chosen()), tmp_path / "u")
+        import_files(gather([made(counter)], ReadingChoices()), tmp_path / "u")
     import_files(gathered, tmp_path / "v", better="higher")
     assert set(read_trial(tmp_path / "v").manifest.metrics) == {"time", "k"}

@@ -11,7 +11,7 @@ from analysis.pages.as_markup import escaped, numeral, render_latex
 from analysis.pages.model import (
     Caution,
     Column,
-    Command,
+    CommandLine,
     Figure,
     Page,
     Section,
@@ -68,7 +68,8 @@ def test_the_other_parts_of_a_page():
     text = render_latex(
         page(
             Section(
-                (Sentence("[1] 5 % & more"), Section((Command("run --x_y"), picture), "deep")), "t"
+                (Sentence("[1] 5 % & more"), Section((CommandLine("run --x_y"), picture), "deep")),
+                "t",
             ),
             cautions=(Caution("x", "beware"),),
             following=(Section((Sentence("then"),)),),
@@ -139,7 +140,7 @@ END
 def test_latex_reads_it(tmp_path):
     rows = tuple((text, Value("40.2 ms", 0.04), Value("1.50", 1.5)) for text in HOSTILE)
     columns = (Column("_", "left"), Column("%"), Column("#"))
-    sections = [Section((Sentence(text), Command(text)), title=text) for text in HOSTILE]
+    sections = [Section((Sentence(text), CommandLine(text)), title=text) for text in HOSTILE]
     told = page(Section((Table(name="a_b", columns=columns, rows=rows),)), *sections)
     (tmp_path / "report.tex").write_text(render_latex(told), "utf-8")
     (tmp_path / "paper.tex").write_text(PAPER)

@@ -6,7 +6,7 @@ from analysis.pages.as_markup import render_markdown
 from analysis.pages.model import (
     Caution,
     Column,
-    Command,
+    CommandLine,
     Figure,
     Page,
     Section,
@@ -30,7 +30,7 @@ def test_the_answer_is_seen_and_the_rest_is_folded():
     text = render_markdown(
         page(
             Section((Sentence("It is so."), table())),
-            Section((Command("fairtrial x"),), title="why <b>"),
+            Section((CommandLine("fairtrial x"),), title="why <b>"),
             cautions=(Caution("x", "beware"), Caution("y", "2. too")),
             following=(Section((Sentence("then"),), title="next"),),
         )
@@ -56,7 +56,7 @@ def test_notes_and_missing_headings_keep_the_columns():
 
 
 def test_a_command_with_ticks_has_a_longer_fence():
-    assert "\n````sh\na ```b\n````\n" in render_markdown(page(Section((Command("a ```b"),))))
+    assert "\n````sh\na ```b\n````\n" in render_markdown(page(Section((CommandLine("a ```b"),))))
 
 
 def test_inner_sections_are_headings_and_pictures_are_left_out():

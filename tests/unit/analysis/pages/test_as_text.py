@@ -8,7 +8,7 @@ from analysis.pages.as_text import render
 from analysis.pages.model import (
     Caution,
     Column,
-    Command,
+    CommandLine,
     Figure,
     Page,
     Section,
@@ -32,7 +32,7 @@ def test_sections_are_apart_and_titles_have_a_margin() -> None:
     text = render(
         page(
             Section((Sentence("It is so."), Sentence("And so."))),
-            Section((table(), Command("fairtrial x")), title="evidence"),
+            Section((table(), CommandLine("fairtrial x")), title="evidence"),
         )
     )
     assert text == (
@@ -52,7 +52,7 @@ def test_what_follows_comes_after_the_numbered_cautions() -> None:
         page(
             Section((Sentence("S."),)),
             cautions=cautions,
-            following=(Section((Command("do " * 50),), title="next"),),
+            following=(Section((CommandLine("do " * 50),), title="next"),),
         ),
         width=40,
     )

@@ -21,7 +21,7 @@ from analysis.pages import as_markup as as_html
 from analysis.pages.model import (
     Caution,
     Column,
-    Command,
+    CommandLine,
     Page,
     Section,
     Sentence,
@@ -115,7 +115,7 @@ def test_every_block_of_a_page_is_set():
     page = Page(
         title="a & b",
         sections=(
-            Section((Sentence("x < y"), Command("fairtrial hpt 'a b'")), title="t & u"),
+            Section((Sentence("x < y"), CommandLine("fairtrial hpt 'a b'")), title="t & u"),
             Section(
                 (
                     Table(

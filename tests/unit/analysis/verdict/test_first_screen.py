@@ -14,7 +14,7 @@ from analysis.calibrate.certificates import write_certificate
 from analysis.data.trial import read_trial
 from analysis.errors import StoreError
 from analysis.methods.multilevel.compare import multilevel
-from analysis.pages.model import Command, Section, Sentence, Table, Value, page_of
+from analysis.pages.model import CommandLine, Section, Sentence, Table, Value, page_of
 from analysis.stats.arguments import stream
 from analysis.verdict.judging import judge
 
@@ -220,12 +220,12 @@ def test_beside_others_a_correction_that_changes_words_is_said_once(judged, many
 
 def test_what_is_next_can_be_copied(judged, synthetic, tmp_path, three):
     found = judged(three(gzip_1=(0.217, 0.382, 0.99)))
-    (command,) = blocks(page_of(found).following, Command)
+    (command,) = blocks(page_of(found).following, CommandLine)
     assert command.line.startswith(f"fairtrial verdict {tmp_path}/t --explain   #")
     made = synthetic(three(gzip_1=(0.217, 0.382, 0.99)), sessions=4, status="running")
     made.rows = made.rows[:60]
     unfinished = judge(read_trial(made.write(tmp_path / "a b")))
-    (command,) = blocks(page_of(unfinished).following, Command)
+    (command,) = blocks(page_of(unfinished).following, CommandLine)
     assert command.line.startswith(f"fairtrial status '{tmp_path}/a b'   #")
 
 

@@ -21,7 +21,7 @@ from analysis.diagnose.modes import sources
 from analysis.errors import StoreError, UsageError
 from analysis.importers.sources import Reading, read_each, read_one, read_sides, read_sources
 from analysis.record.shapes import encode
-from analysis.record.trial_files import ENVIRONMENT, FINDINGS, Question, asked_since
+from analysis.record.trial_files import ENVIRONMENT, FINDINGS, JudgedMetrics, asked_since
 from analysis.stats.arguments import stream
 from analysis.verdict.comparison.comparing import compare_trials
 from analysis.verdict.files import judge_sources
@@ -35,7 +35,7 @@ SAID = "declares rps, p50; judged is wall: --metric rps"
 
 
 def asked(*metrics, at="2026-11-21T04:12:00Z"):
-    return (Question(at=at, metrics=metrics),)
+    return (JudgedMetrics(at=at, metrics=metrics),)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from analysis.record.fleet import Fleet, FleetHost, write_fleet
 from harness.errors import HostError
-from harness.fleet.slurm import Job, Node, Partition
+from harness.fleet.slurm import Job, Node, SlurmPartition
 
 SLURM = {
     "fleet": "c-20261122-101500-3f2a",
@@ -30,7 +30,9 @@ class Played:
         self.queue: dict[str, Job] = {}
         self.known = {name: Node(name=name, state="idle", reason=None) for name in ("lab1", "lab2")}
         self.parts = {
-            "batch": Partition(name="batch", default=True, max_time="1:00:00", oversubscribe="NO")
+            "batch": SlurmPartition(
+                name="batch", default=True, max_time="1:00:00", oversubscribe="NO"
+            )
         }
         self.ended: list[str] = []
         self.stubborn = False

@@ -6,7 +6,7 @@ from harness.host.checks import check_before, fatal_findings
 from harness.host.state import (
     CountedEvent,
     CounterLook,
-    Counters,
+    HostCounters,
     HostState,
     MissingEvent,
     Situation,
@@ -22,7 +22,7 @@ FORBIDDEN = MissingEvent(name="misses", what="not you", where="/proc/y", fix="sy
 
 def finding(events):
     state = HostState(cpus=(0,), topology=Topology(cpus=()), usable=(0,))
-    situation = Situation(state=state, counters=Counters(cpus=(0,)), cpus=(0,), events=events)
+    situation = Situation(state=state, counters=HostCounters(cpus=(0,)), cpus=(0,), events=events)
     return next(one for one in check_before(situation) if one.check == "counters")
 
 

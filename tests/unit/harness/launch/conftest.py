@@ -6,7 +6,7 @@ import pytest
 
 from harness.campaign.model import Isolation
 from harness.launch.client import LauncherClient
-from harness.launch.exchange import Request
+from harness.launch.exchange import LaunchRequest
 from harness.launch.interrupts import Interrupts
 
 
@@ -44,6 +44,6 @@ def request_for(tmp_path, marker):
             "stdout": tmp_path / "stdout",
             "stderr": tmp_path / "stderr",
         }
-        return Request(**(fields | changes))
+        return LaunchRequest(**(fields | changes))
 
     return make

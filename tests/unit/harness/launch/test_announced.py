@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from harness.launch.client import _MOST, Announced
-from harness.launch.exchange import Request
+from harness.launch.exchange import LaunchRequest
 
 
 def request(number=0):
-    return Request(path=f"/bin/{number}", argv=("x",), env={b"A": b"1"}, cwd=Path("/"))
+    return LaunchRequest(path=f"/bin/{number}", argv=("x",), env={b"A": b"1"}, cwd=Path("/"))
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from harness.campaign.model import Isolation
 from harness.errors import LaunchError
 from harness.host.tree import Tree
 from harness.launch.client import LauncherClient
-from harness.launch.exchange import Request
+from harness.launch.exchange import LaunchRequest
 from harness.launch.interrupts import Interrupts
 from harness.meters.counters import CounterPlan, CounterTally, look_of, plan_of
 
@@ -62,7 +62,7 @@ def open_launcher():
 def request_for(tmp_path):
     def make(*argv, **changes):
         env = {b"PATH": os.fsencode(os.environ["PATH"])}
-        return Request(path=argv[0], argv=argv, env=env, cwd=tmp_path, **changes)
+        return LaunchRequest(path=argv[0], argv=argv, env=env, cwd=tmp_path, **changes)
 
     return make
 

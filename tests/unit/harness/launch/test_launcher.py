@@ -29,7 +29,7 @@ from analysis.record.run_numbers import LAUNCHER_NUMBERS, Measurement
 from harness.campaign.model import Isolation
 from harness.errors import HostError, LaunchError
 from harness.launch.client import _SCRIPT as SCRIPT, LauncherClient
-from harness.launch.exchange import Request, limit_numbers, message_of
+from harness.launch.exchange import LaunchRequest, limit_numbers, message_of
 from harness.launch.interrupts import Interrupted, Interrupts
 
 # For targets the system's own, if there is one: ours may stand in a private folder, which nobody
@@ -512,7 +512,9 @@ class BareLauncher:
     def run(self, path, *rest):
         """Have it execute a program; nobody waits for the reply."""
         env = {b"PATH": b"/usr/bin:/bin"}
-        request = Request(path=path, argv=(path, *rest), env=env, cwd=self.folder, sweep=False)
+        request = LaunchRequest(
+            path=path, argv=(path, *rest), env=env, cwd=self.folder, sweep=False
+        )
         self.send({**message_of(request), "handle": 0})
         self.send({"op": "run", "handle": 0, "padding": 0, "count": False})
 

@@ -17,7 +17,7 @@ import pytest
 from analysis.record.run_numbers import LAUNCHER_NUMBERS
 from harness.campaign.model import Command, Isolation
 from harness.host.reader import Host
-from harness.launch.exchange import Execution, Request
+from harness.launch.exchange import Execution, LaunchRequest
 from harness.launch.interrupts import Interrupted, Interrupts
 from harness.trial.execution import Options, start
 from harness.trial.resume import Begun, resume, trial_to_resume
@@ -69,7 +69,7 @@ class Launcher:
         self.pid, self.containment, self.dead = 4000, stage.containment, False
         self.spawns_into_groups = False
         self.placement = None
-        self.requests: list[Request] = []
+        self.requests: list[LaunchRequest] = []
         self.told: list[Execution] = []
         self.swept = 0
         self.closed = False
@@ -78,7 +78,7 @@ class Launcher:
 
     def execute(
         self,
-        request: Request,
+        request: LaunchRequest,
         watch=None,
         every_s: float = 0.25,
         *,
@@ -140,10 +140,10 @@ class Stage:
         self.bin = folder / "bin"
         self.clock = Clock()
         self.containment = "pid"
-        self.target: Callable[[Request], dict[str, Any] | None] = lambda request: None
-        self.command: Callable[[Request], dict[str, Any] | None] = lambda request: None
+        self.target: Callable[[LaunchRequest], dict[str, Any] | None] = lambda request: None
+        self.command: Callable[[LaunchRequest], dict[str, Any] | None] = lambda request: None
         self.launchers: list[Launcher] = []
-        self.executed: list[tuple[str, Request]] = []
+        self.executed: list[tuple[str, LaunchRequest]] = []
         self.interrupts: Interrupts | None = None
         self.slept: list[float] = []
         self.watching = Watching()
@@ -182,7 +182,7 @@ class Stage:
         self.interrupts.received = number
         raise Interrupted(number)
 
-    def at(self, number: int, act: Callable[[], Any]) -> Callable[[Request], Any]:
+    def at(self, number: int, act: Callable[[], Any]) -> Callable[[LaunchRequest], Any]:
         """Give an answer that does `act` at the execution of that number (from 0), once."""
         numbers = iter(range(10**6))
         return lambda request: act() if next(numbers) == number else None

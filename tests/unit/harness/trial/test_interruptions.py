@@ -18,7 +18,7 @@ from analysis.data.trial import read_trial
 from analysis.record.trial_files import StopRule
 from harness.campaign.model import CounterEvent, Counting
 from harness.errors import LauncherDiedError
-from harness.meters.counters import Answer
+from harness.meters.counters import EventAnswer
 from harness.trial.progress import read_progress
 from harness.trial.repeating import repeats_of
 from harness.trial.writer import Store
@@ -259,7 +259,7 @@ def test_a_trial_gone_on_with_is_the_one_that_nobody_broke_off(
     if every is not None:
         counting = Counting(events=(CounterEvent(name="page-faults"),), every=every)
         made = dataclasses.replace(made, counters=counting)
-    stage.answers = [Answer(0, 0, fits=True)]
+    stage.answers = [EventAnswer(0, 0, fits=True)]
 
     def goes(execute: Callable[..., Any], how: str | None = None, at: int | None = None) -> Any:
         stage.target = target_of(stage, fate, every is not None, at if how == "signal" else None)

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from harness.trial.plan import PADDING_LIMIT, SessionPlan, padding, plan_session
+from harness.trial.plan import PADDING_LIMIT, PlannedSession, padding, plan_session
 from harness.trial.preparation import planned_runs
 
 
@@ -126,7 +126,7 @@ def test_a_long_session_is_planned_in_little_memory(make_campaign):
     assert len(long.cells) == 6
     tracemalloc.start()
     try:
-        count = sum(1 for _ in SessionPlan(long, 7, 1))
+        count = sum(1 for _ in PlannedSession(long, 7, 1))
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -135,5 +135,5 @@ def test_a_long_session_is_planned_in_little_memory(make_campaign):
 
 
 def test_every_pass_over_a_plan_gives_the_same(make_campaign):
-    plan = SessionPlan(make_campaign(), 7, 2)
+    plan = PlannedSession(make_campaign(), 7, 2)
     assert list(plan) == list(plan) == list(plan_session(make_campaign(), 7, 2))

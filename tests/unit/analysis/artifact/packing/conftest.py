@@ -11,7 +11,7 @@ import pytest
 
 from analysis.artifact.packing import answers
 from analysis.artifact.packing.bundle import pack_bundle
-from analysis.artifact.packing.request import Request
+from analysis.artifact.packing.request import PackingRequest
 from analysis.artifact.recomputing import Recomputed
 from harness.cli import main
 
@@ -83,7 +83,7 @@ def pack(tmp_path):
 
     def make(*sources, output="a.zip", **options):
         path = tmp_path / output
-        bundled = pack_bundle(Request(sources=tuple(map(str, sources)), **options), path)
+        bundled = pack_bundle(PackingRequest(sources=tuple(map(str, sources)), **options), path)
         with zipfile.ZipFile(path) as file:
             files = {one: file.read(one) for one in file.namelist()}
         return SimpleNamespace(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.artifact.packing.campaign import Named, named_files
+from analysis.artifact.packing.campaign import NamedPath, named_files
 
 
 def test_every_place_of_a_campaign_that_may_name_a_file_is_looked_at():
@@ -23,18 +23,18 @@ def test_every_place_of_a_campaign_that_may_name_a_file_is_looked_at():
     }
     found = set(named_files(campaign))
     assert found >= {
-        Named(path="./run.sh", cwd="work", role="program"),
-        Named(path="in/a", cwd="work", role="word"),
-        Named(path="include", cwd="work", role="word"),
-        Named(path="args", cwd="work", role="word"),
-        Named(path="in/std", role="input"),
-        Named(path="in/more", role="input"),
-        Named(path="want.txt", role="input"),
-        Named(path="before.py", cwd="work", role="word"),
-        Named(path="./after", cwd="work", role="program"),
-        Named(path="build/a", cwd="src", role="word"),
-        Named(path="Makefile", cwd="src", role="word"),
-        Named(path="setup.sh", role="word"),
+        NamedPath(path="./run.sh", cwd="work", role="program"),
+        NamedPath(path="in/a", cwd="work", role="word"),
+        NamedPath(path="include", cwd="work", role="word"),
+        NamedPath(path="args", cwd="work", role="word"),
+        NamedPath(path="in/std", role="input"),
+        NamedPath(path="in/more", role="input"),
+        NamedPath(path="want.txt", role="input"),
+        NamedPath(path="before.py", cwd="work", role="word"),
+        NamedPath(path="./after", cwd="work", role="program"),
+        NamedPath(path="build/a", cwd="src", role="word"),
+        NamedPath(path="Makefile", cwd="src", role="word"),
+        NamedPath(path="setup.sh", role="word"),
     }
     # a program that is looked up on the PATH is no file of the campaign
     assert not {one.path for one in found} & {"make", "python3", "sh"}

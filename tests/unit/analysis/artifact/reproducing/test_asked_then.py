@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis.artifact.reproducing.reproduction import as_asked_then
-from analysis.record.trial_files import Question
+from analysis.record.trial_files import JudgedMetrics
 
 RPS = {"rps": {"unit": "1/s", "better": "higher"}}
 GATE = ("gate", "slower>2%", "trials/t", "--json")
@@ -38,7 +38,7 @@ def test_a_trial_that_declares_metrics_was_judged_by_its_wall_time(folder, comma
         (GATE, b"{}", {}),
         (GATE, b"{}", {"metrics": {"cycles": RPS["rps"] | {"source": "counters"}}}),
         (GATE, b"{}", {"metrics": RPS, "origin": "imported"}),
-        (GATE, b"{}", {"metrics": RPS, "judge": (Question(at="x", metrics=("rps",)),)}),
+        (GATE, b"{}", {"metrics": RPS, "judge": (JudgedMetrics(at="x", metrics=("rps",)),)}),
         (("gate", "slower>2%", "trials/u"), b"{}", {"metrics": RPS}),
     ],
 )

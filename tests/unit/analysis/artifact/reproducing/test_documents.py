@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 from analysis.artifact.reproducing.documents import (
     NEAR,
     OtherVersion,
-    Surroundings,
+    StatedVersions,
     compare_documents,
 )
 
@@ -215,7 +215,7 @@ def _page(form, python, numpy, *more):
 
 @pytest.mark.parametrize("form", PAGES)
 def test_versions_that_a_page_states_are_surroundings(form):
-    around = Surroundings(OTHERS)
+    around = StatedVersions(OTHERS)
     stored = _page(form, "3.11.7", "2.4.6", ("a", "1.5"))
     fresh = _page(form, "3.11.2", "1.26.4", ("a", "1.5"))
     found = compare_documents(stored, fresh, same_tool=True, surroundings=around)
@@ -236,7 +236,7 @@ def test_versions_that_a_page_states_are_surroundings(form):
 
 
 def test_a_number_that_reads_like_a_version_is_a_number_elsewhere():
-    around = Surroundings((OtherVersion(name="numpy", packed="1.5", here="2.4.6"),))
+    around = StatedVersions((OtherVersion(name="numpy", packed="1.5", here="2.4.6"),))
     stored = _page("html", "3.11.7", "1.5", ("other numpy 2 of", "1.5"))
     fresh = _page("html", "3.11.7", "2.4.6", ("other numpy 2 of", "2.5"))
     found = compare_documents(stored, fresh, same_tool=True, surroundings=around)
@@ -244,7 +244,7 @@ def test_a_number_that_reads_like_a_version_is_a_number_elsewhere():
 
 
 def test_versions_in_json_are_surroundings_at_their_name_only():
-    around = Surroundings(OTHERS)
+    around = StatedVersions(OTHERS)
 
     def document(python, numpy, value):
         facts = [{"name": "judged under", "text": python}, {"name": "numpy", "text": numpy}]

@@ -10,7 +10,7 @@ import zipfile
 import pytest
 
 from analysis.artifact.packing.bundle import pack_bundle
-from analysis.artifact.packing.request import Request
+from analysis.artifact.packing.request import PackingRequest
 from analysis.artifact.recomputing import Recomputed
 from analysis.artifact.reproducing import reproduction
 from analysis.artifact.reproducing.reproduction import reproduce
@@ -48,7 +48,9 @@ def packed(tmp_path_factory, request):
         about = folder / "bundle.yaml"
         about.write_text(ABOUT)
     done = pack_bundle(
-        Request(sources=[str(folder / "sample")], claims=folder / "claims.yaml", about=about),
+        PackingRequest(
+            sources=[str(folder / "sample")], claims=folder / "claims.yaml", about=about
+        ),
         folder / "a.zip",
     )
     assert [one.code for one in done.cautions if one.code.startswith("claim")] == ["claim-coarse"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from analysis.data.host_record import HostNote, Program, read_host_record
+from analysis.data.host_record import HostNote, RecordedProgram, read_host_record
 from analysis.record.trial_files import ENVIRONMENT, FINDINGS
 
 
@@ -23,8 +23,8 @@ def test_findings_and_programs(tmp_path):
     assert record.notes == (HostNote(**finding),)
     common = {"variant": "a", "session": 1, "segment": 0}
     assert record.programs == (
-        Program(benchmark="x", sha256="11", **common),
-        Program(benchmark="y", sha256=None, **common),
+        RecordedProgram(benchmark="x", sha256="11", **common),
+        RecordedProgram(benchmark="y", sha256=None, **common),
     )
 
 

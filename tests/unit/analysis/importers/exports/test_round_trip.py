@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError, FairtrialError
-from analysis.importers.exports.export_data import leaving_trial
+from analysis.importers.exports.export_data import exported_trial
 from analysis.importers.exports.targets import TARGETS
 from analysis.importers.trials import open_trial
 from analysis.verdict.judging import judge
@@ -92,7 +92,7 @@ def test_own_tables_come_back_to_the_same_verdict(synthetic, tmp_path, target, s
     shutil.rmtree(tmp_path / "one", ignore_errors=True)
     trial = read_trial(drawn(synthetic, Random(seed)).write(tmp_path / "one"))
     try:
-        made = target.write(leaving_trial(trial))
+        made = target.write(exported_trial(trial))
     except AnalysisError:  # no run counts
         return
     assert made.lost == ()  # so --strict writes it
@@ -113,7 +113,7 @@ def test_one_session_of_blocks_keeps_its_design(synthetic, tmp_path) -> None:
         for name, shift in (("old", 0.2), ("new", 0.0))
     }
     trial = read_trial(synthetic(times).write(tmp_path / "one"))
-    (tmp_path / "t.csv").write_bytes(TABLES[0].write(leaving_trial(trial)).data)
+    (tmp_path / "t.csv").write_bytes(TABLES[0].write(exported_trial(trial)).data)
     back = conclusions(open_trial(tmp_path / "t.csv"))
     ours = conclusions(trial)
     assert ours.keys() == back.keys()
@@ -129,8 +129,10 @@ def test_one_session_of_blocks_keeps_its_design(synthetic, tmp_path) -> None:
 
 def test_what_no_table_holds_is_said_to_be_lost(synthetic, tmp_path) -> None:
     made = synthetic({"old": {"b": [1.0, 1.1]}, "new": {"b": [1.0, 1.2]}})
-    leaving = leaving_trial(read_trial(made.write(tmp_path / "one")))
+    exported = exported_trial(read_trial(made.write(tmp_path / "one")))
     for change, code in (({"appended": 1}, "looks-lost"), ({"hosts": True}, "hosts-lost")):
         for target in TARGETS:
             if target.name in ("long-csv", "json", "sqlite"):
-                assert {one.code for one in target.write(replace(leaving, **change)).lost} == {code}
+                assert {one.code for one in target.write(replace(exported, **change)).lost} == {
+                    code
+                }

@@ -12,11 +12,11 @@ import pytest
 from analysis.data.opening import Opened, open_foreign
 from analysis.data.trial import read_trial
 from analysis.errors import UsageError
-from analysis.importers.exports.export_data import leaving_trial
+from analysis.importers.exports.export_data import exported_trial
 from analysis.importers.exports.targets import TARGETS
 from analysis.importers.gathering import gather
 from analysis.importers.importing import import_files
-from analysis.importers.naming import Chosen
+from analysis.importers.naming import ReadingChoices
 from analysis.importers.registry import read_foreign
 
 SAMPLES = Path(__file__).resolve().parents[6] / "shared" / "samples"
@@ -49,10 +49,10 @@ def cells_of(gathered, metric):
     return found
 
 
-def made_or_none(target, leaving):
+def made_or_none(target, exported):
     """Give None where the target is of one variant, or of times."""
     try:
-        return target.writer(leaving)
+        return target.writer(exported)
     except UsageError as error:
         if "one variant" in error.what or "holds times" in error.what:
             return None
@@ -64,20 +64,22 @@ def test_what_a_tool_wrote_is_read_again_from_every_target(name, tmp_path):
     path = GOLDEN / name if name in OURS else SAMPLES / name
     if not path.exists():
         pytest.skip("files that the tools wrote are not beside this project")
-    gathered = gather([read_foreign(open_foreign(str(path)))], Chosen())
+    gathered = gather([read_foreign(open_foreign(str(path)))], ReadingChoices())
     import_files(gathered, tmp_path / "trial", better="lower")
-    leaving = leaving_trial(read_trial(tmp_path / "trial"))
-    metric = leaving.metrics[0].name
+    exported = exported_trial(read_trial(tmp_path / "trial"))
+    metric = exported.metrics[0].name
     before = cells_of(gathered, metric)
     assert before
     written = 0
     for target in TARGETS:
-        made = made_or_none(target, leaving)
+        made = made_or_none(target, exported)
         if made is None:
             continue
         written += 1
         again = Opened(source="x", name="x", path=None, data=made.data)
-        after = cells_of(gathered := gather([read_foreign(again)], Chosen()), gathered.metrics[0])
+        after = cells_of(
+            gathered := gather([read_foreign(again)], ReadingChoices()), gathered.metrics[0]
+        )
         assert len(after) == len(before)
         values = [sorted(v for row in rows for v in row) for rows in after.values()]
         if target.name in WHOLE:

@@ -18,12 +18,12 @@ from analysis.data.matrix import PerformanceMatrix
 from analysis.data.trial import read_trial
 from analysis.errors import UsageError
 from analysis.importers.exports.export_data import (
-    Leaving,
+    ExportedCell,
+    ExportedData,
+    ExportedProcess,
     Metric,
-    Run,
-    Sample,
-    leaving_matrices,
-    leaving_trial,
+    exported_matrices,
+    exported_trial,
 )
 from analysis.importers.exports.targets import TARGETS, target_for
 
@@ -31,16 +31,18 @@ TIME = Metric(name="wall", unit="s", better="lower")
 RATE = Metric(name="MB/s", unit="MB/s", better="higher")
 
 
-def leaving(*samples, metrics=(TIME,)):
-    return Leaving(name="t", metrics=metrics, samples=samples, host="h", cpu_model="c")
+def exported(*samples, metrics=(TIME,)):
+    return ExportedData(name="t", metrics=metrics, samples=samples, host="h", cpu_model="c")
 
 
 def sample(*values, benchmark="sort", variant="old", **about):
     runs = tuple(
-        Run(number=k, values={"wall": value if isinstance(value, tuple) else (value,)}, **about)
+        ExportedProcess(
+            number=k, values={"wall": value if isinstance(value, tuple) else (value,)}, **about
+        )
         for k, value in enumerate(values, 1)
     )
-    return Sample(benchmark=benchmark, variant=variant, runs=runs)
+    return ExportedCell(benchmark=benchmark, variant=variant, runs=runs)
 
 
 def made(name, one):
@@ -53,10 +55,12 @@ def codes(name, one):
 
 def test_hyperfine_has_the_keys_that_its_scripts_read():
     runs = (
-        Run(number=1, values={"wall": (0.5,)}, user=0.2, system=0.1),
-        Run(number=2, values={"wall": (0.7,)}, user=0.4, system=0.3, ok=False, exit_code=3),
+        ExportedProcess(number=1, values={"wall": (0.5,)}, user=0.2, system=0.1),
+        ExportedProcess(
+            number=2, values={"wall": (0.7,)}, user=0.4, system=0.3, ok=False, exit_code=3
+        ),
     )
-    one = leaving(Sample(benchmark="sort", variant="old", runs=runs))
+    one = exported(ExportedCell(benchmark="sort", variant="old", runs=runs))
     (result,) = json.loads(made("hyperfine", one).data)["results"]
     assert result["command"] == "old"
     assert result["times"] == [0.5, 0.7]
@@ -68,14 +72,17 @@ def test_hyperfine_has_the_keys_that_its_scripts_read():
 
 
 def test_a_failed_run_without_a_time_cannot_stand_in_hyperfine():
-    runs = (Run(number=1, values={"wall": (0.5,)}), Run(number=2, values={}, ok=False))
-    one = leaving(Sample(benchmark="sort", variant="old", runs=runs))
+    runs = (
+        ExportedProcess(number=1, values={"wall": (0.5,)}),
+        ExportedProcess(number=2, values={}, ok=False),
+    )
+    one = exported(ExportedCell(benchmark="sort", variant="old", runs=runs))
     assert codes("hyperfine", one) == ["failed-lost"]
     assert [note.code for note in made("hyperfine", one).notes] == ["cpu-time-unknown"]
 
 
 def test_google_has_the_keys_that_compare_py_reads():
-    one = leaving(sample(0.5, 0.25))
+    one = exported(sample(0.5, 0.25))
     rows = json.loads(made("google-benchmark", one).data)["benchmarks"]
     assert [row["real_time"] for row in rows] == [5e8, 2.5e8]
     for row in rows:
@@ -86,7 +93,7 @@ def test_google_has_the_keys_that_compare_py_reads():
 
 
 def test_go_text_is_a_line_for_each_value_and_a_pass_for_each_process():
-    one = leaving(
+    one = exported(
         sample((0.5, 0.25), (0.75,)),
         sample((1.5,), benchmark="two words"),
     )
@@ -107,16 +114,16 @@ def test_go_text_is_a_line_for_each_value_and_a_pass_for_each_process():
 
 
 def test_two_names_that_go_would_not_tell_apart_are_refused():
-    one = leaving(sample(1.0, benchmark="a b"), sample(1.0, benchmark="a_b"))
+    one = exported(sample(1.0, benchmark="a b"), sample(1.0, benchmark="a_b"))
     with pytest.raises(UsageError, match="under one name"):
         made("go-bench", one)
 
 
 def test_means_stand_for_processes_where_a_target_knows_one_only():
-    many = leaving(sample((1.0, 3.0), (5.0,)))
+    many = exported(sample((1.0, 3.0), (5.0,)))
     (bench,) = json.loads(made("pytest-benchmark", many).data)["benchmarks"]
     assert bench["stats"]["data"] == [2.0, 5.0]
-    one = leaving(sample((1.0, 3.0)))
+    one = exported(sample((1.0, 3.0)))
     (bench,) = json.loads(made("pytest-benchmark", one).data)["benchmarks"]
     assert bench["stats"]["data"] == [1.0, 3.0]
     assert codes("pytest-benchmark", many) == ["processes-lost"]
@@ -126,14 +133,14 @@ def test_means_stand_for_processes_where_a_target_knows_one_only():
 @pytest.mark.parametrize("name", ["pyperf", "google-benchmark", "pytest-benchmark", "wide-csv"])
 def test_a_target_of_one_variant_refuses_two(name):
     with pytest.raises(UsageError, match="one variant") as caught:
-        made(name, leaving(sample(1.0), sample(1.0, variant="new")))
+        made(name, exported(sample(1.0), sample(1.0, variant="new")))
     assert "old, new" in caught.value.fix
 
 
 @pytest.mark.parametrize("name", ["hyperfine", "pyperf", "google-benchmark", "pytest-benchmark"])
 def test_a_target_of_times_refuses_rates(name):
-    runs = (Run(number=1, values={"MB/s": (3.0,)}),)
-    one = leaving(Sample(benchmark="b", variant="v", runs=runs), metrics=(RATE,))
+    runs = (ExportedProcess(number=1, values={"MB/s": (3.0,)}),)
+    one = exported(ExportedCell(benchmark="b", variant="v", runs=runs), metrics=(RATE,))
     with pytest.raises(UsageError, match="unit 'MB/s'"):
         made(name, one)
     assert b"3.0 MB/s" in made("go-bench", one).data
@@ -141,11 +148,11 @@ def test_a_target_of_times_refuses_rates(name):
 
 def test_everything_stands_in_the_long_table():
     runs = (
-        Run(number=1, values={"wall": (0.1,)}, session=1, block=1, warmup=True),
-        Run(number=2, values={"wall": (0.1, 0.2)}, session=1, block=2),
-        Run(number=3, values={}, session=2, block=1, ok=False),
+        ExportedProcess(number=1, values={"wall": (0.1,)}, session=1, block=1, warmup=True),
+        ExportedProcess(number=2, values={"wall": (0.1, 0.2)}, session=1, block=2),
+        ExportedProcess(number=3, values={}, session=2, block=1, ok=False),
     )
-    one = leaving(Sample(benchmark='a "b", c', variant="v\nw", runs=runs))
+    one = exported(ExportedCell(benchmark='a "b", c', variant="v\nw", runs=runs))
     text = made("long-csv", one).data.decode()
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     assert [row["value"] for row in rows] == ["0.1", "0.1", "0.2", ""]
@@ -160,7 +167,7 @@ def test_everything_stands_in_the_long_table():
 
 def test_sqlite_holds_the_same_rows(tmp_path):
     path = tmp_path / "x.sqlite"
-    path.write_bytes(made("sqlite", leaving(sample(0.5, 0.25, session=1))).data)
+    path.write_bytes(made("sqlite", exported(sample(0.5, 0.25, session=1))).data)
     found = sqlite3.connect(path)
     assert found.execute("SELECT run, value, ok FROM runs ORDER BY run").fetchall() == [
         (1, 0.5, 1),
@@ -172,21 +179,21 @@ def test_sqlite_holds_the_same_rows(tmp_path):
 def test_missing_pyarrow_is_named_with_its_install_line(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(UsageError) as caught:
-        made("parquet", leaving(sample(1.0)))
+        made("parquet", exported(sample(1.0)))
     assert "pip install 'fairtrial[parquet]'" in caught.value.fix
 
 
 def test_what_is_lost_is_computed_from_the_data():
     about = {"session": 1, "block": 1}
-    plain = leaving(sample(0.5, **about))
+    plain = exported(sample(0.5, **about))
     assert codes("pyperf", plain) == []
     runs = (
-        Run(number=1, values={"wall": (0.5,)}, session=1, block=1),
-        Run(number=2, values={"wall": (0.5,)}, session=2, block=2, warmup=True),
-        Run(number=3, values={"wall": (0.0,)}, session=2, block=3),
-        Run(number=4, values={}, session=2, block=3, ok=False),
+        ExportedProcess(number=1, values={"wall": (0.5,)}, session=1, block=1),
+        ExportedProcess(number=2, values={"wall": (0.5,)}, session=2, block=2, warmup=True),
+        ExportedProcess(number=3, values={"wall": (0.0,)}, session=2, block=3),
+        ExportedProcess(number=4, values={}, session=2, block=3, ok=False),
     )
-    rich = leaving(Sample(benchmark=" x", variant="v", runs=runs), metrics=(TIME, RATE))
+    rich = exported(ExportedCell(benchmark=" x", variant="v", runs=runs), metrics=(TIME, RATE))
     assert sorted(codes("pyperf", rich)) == [
         "blocks-lost",
         "failed-lost",
@@ -216,10 +223,10 @@ def test_the_target_follows_the_ending_or_what_was_said():
 
 def test_the_runs_of_a_trial_leave_in_the_order_of_execution():
     trial = read_trial("tests/data/sample-0.2.0")
-    found = leaving_trial(trial, (), ["gzip-1"])
+    found = exported_trial(trial, (), ["gzip-1"])
     assert found.variants == ("gzip-1",)
     assert found.metrics[0].name == "wall"
-    numbers = [run.number for one in leaving_trial(trial).samples for run in one.runs]
+    numbers = [run.number for one in exported_trial(trial).samples for run in one.runs]
     assert sorted(numbers) == list(range(1, len(trial) + 1))
     for one in found.samples:
         values = [value for process in one.processes("wall") for value in process]
@@ -230,16 +237,16 @@ def test_the_runs_of_a_trial_leave_in_the_order_of_execution():
 def test_unknown_variants_and_metrics_are_refused():
     trial = read_trial("tests/data/sample-0.2.0")
     with pytest.raises(UsageError, match="no variant"):
-        leaving_trial(trial, (), ["gone"])
+        exported_trial(trial, (), ["gone"])
     with pytest.raises(UsageError, match="no metric"):
-        leaving_trial(trial, ["gone"])
+        exported_trial(trial, ["gone"])
 
 
 def test_the_runs_of_a_matrix_leave_with_their_iterations():
     matrix = PerformanceMatrix.from_samples(
         "m", {"b": [1.0, 2.0, 3.0]}, better="lower", processes={"b": [1, 1, 2]}, failed={"b": 1}
     )
-    (one,) = leaving_matrices("m", [matrix]).samples
+    (one,) = exported_matrices("m", [matrix]).samples
     assert one.processes("value") == ((1.0, 2.0), (3.0,))
     assert len(one.failed) == 1
 
@@ -247,12 +254,12 @@ def test_the_runs_of_a_matrix_leave_with_their_iterations():
 def ragged():
     """Two runs, each without the other's metric, beside one that has both."""
     runs = (
-        Run(number=1, values={"wall": (1.0,), "rss": (10.0,)}),
-        Run(number=2, values={"wall": (2.0,)}),
-        Run(number=3, values={"rss": (30.0,)}),
+        ExportedProcess(number=1, values={"wall": (1.0,), "rss": (10.0,)}),
+        ExportedProcess(number=2, values={"wall": (2.0,)}),
+        ExportedProcess(number=3, values={"rss": (30.0,)}),
     )
     memory = Metric(name="rss", unit="B", better="lower")
-    return leaving(Sample(benchmark="b", variant="v", runs=runs), metrics=(TIME, memory))
+    return exported(ExportedCell(benchmark="b", variant="v", runs=runs), metrics=(TIME, memory))
 
 
 def test_values_of_different_runs_never_share_a_row():
@@ -271,5 +278,5 @@ def test_values_of_different_runs_never_share_a_row():
 @pytest.mark.parametrize("name", ["hyperfine", "google-benchmark", "pytest-benchmark", "go-bench"])
 def test_times_beyond_all_measure_are_refused_by_targets_that_compute_with_them(name):
     with pytest.raises(UsageError, match=r"1e\+300 s are too"):
-        made(name, leaving(sample(1e300, 1.0)))
-    assert made("long-csv", leaving(sample(1e300, 1.0))).lost == ()
+        made(name, exported(sample(1e300, 1.0)))
+    assert made("long-csv", exported(sample(1e300, 1.0))).lost == ()

@@ -13,7 +13,7 @@ import pytest
 from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError
 from analysis.importers.gathering import gather
-from analysis.importers.naming import Chosen
+from analysis.importers.naming import ReadingChoices
 from analysis.importers.registry import read_foreign
 
 DATASETS = Path(__file__).resolve().parents[6] / "shared" / "datasets" / "tool_formats"
@@ -53,7 +53,7 @@ def test_the_sample_folder_value_by_value(read_sample) -> None:
     assert file.cells[2].keys["throughput"] == "100 Elements"
     assert file.variant_rule == "the saved baseline's name"
     # both names hold the last result: never a false "equivalent"
-    assert gather([file], Chosen()).variants == ("base",)
+    assert gather([file], ReadingChoices()).variants == ("base",)
 
 
 @pytest.mark.parametrize(

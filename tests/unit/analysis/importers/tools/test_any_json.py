@@ -16,7 +16,7 @@ from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError, FairtrialError
 from analysis.importers.gathering import gather
 from analysis.importers.inspection import inspect_files
-from analysis.importers.naming import Chosen
+from analysis.importers.naming import ReadingChoices
 from analysis.importers.registry import read_foreign
 
 FILES = {
@@ -162,7 +162,7 @@ def changed(data: object, path: tuple, value: object) -> object:
 def said_of(path: Path, content: bytes, format: str | None) -> str:
     path.write_bytes(content)
     try:
-        inspect_files(gather([read_foreign(open_foreign(str(path)), format)], Chosen()))
+        inspect_files(gather([read_foreign(open_foreign(str(path)), format)], ReadingChoices()))
     except FairtrialError as error:
         return str(error)
     return ""

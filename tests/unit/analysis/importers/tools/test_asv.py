@@ -10,7 +10,7 @@ import pytest
 from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError
 from analysis.importers.gathering import gather
-from analysis.importers.naming import Chosen
+from analysis.importers.naming import ReadingChoices
 from analysis.importers.registry import read_foreign
 
 COLUMNS = ["result", "params", "version", "started_at", "duration", "stats_ci_99_a", "stats_ci_99_b",
@@ -149,7 +149,7 @@ def folder(path: Path, *files: dict) -> Path:
 def test_a_folder_of_commits(tmp_path: Path) -> None:
     other = {"b.time_x": row([0.5], samples=[[0.3, 0.4]])}
     made = folder(tmp_path / "results", whole(TIME), whole(other, commit="c2"))
-    found = gather([read_foreign(open_foreign(str(made)))], Chosen())
+    found = gather([read_foreign(open_foreign(str(made)))], ReadingChoices())
     assert found.variants == ("c1", "c2")
     assert [one.cell.session for one in found.cells] == ["m/0-env.json", "m/1-env.json"]
     assert not any(caution.code == "equal-names" for caution in found.cautions)
@@ -158,7 +158,7 @@ def test_a_folder_of_commits(tmp_path: Path) -> None:
 def test_environments_of_one_commit_are_variants(tmp_path: Path) -> None:
     other = {"b.time_x": row([0.5], samples=[[0.3, 0.4]])}
     made = folder(tmp_path / "r", whole(TIME), whole(other, env="e2"))
-    found = gather([read_foreign(open_foreign(str(made)))], Chosen())
+    found = gather([read_foreign(open_foreign(str(made)))], ReadingChoices())
     assert found.variants == ("c1, e1", "c1, e2")
     assert "the commit and environment" in found.rule
 

@@ -12,7 +12,7 @@ import pytest
 from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError
 from analysis.importers.gathering import gather
-from analysis.importers.naming import Chosen
+from analysis.importers.naming import ReadingChoices
 from analysis.importers.registry import read_foreign
 
 DOCTYPE = (
@@ -100,7 +100,7 @@ def test_a_packed_file_and_a_folder(tmp_path) -> None:
     assert [(c.benchmark, c.variant) for c in whole.cells if c.metric == "walltime"] == [
         ("a", "r1"), ("b", "r1"), ("a", "r2"), ("b", "r2"),
     ]  # fmt: skip
-    again = gather([whole], Chosen(variant="tool"))
+    again = gather([whole], ReadingChoices(variant="tool"))
     assert again.variants == ("T",)
     assert len({one.occasion for one in again.cells}) == 2  # each execution is a session
     assert again.benchmarks == ("a", "b")

@@ -14,7 +14,7 @@ import pytest
 from analysis.data.opening import Opened
 from analysis.errors import AnalysisError, UsageError
 from analysis.importers.gathering import gather
-from analysis.importers.naming import Chosen
+from analysis.importers.naming import ReadingChoices
 from analysis.importers.registry import read_foreign
 
 
@@ -86,7 +86,7 @@ def test_each_row_has_its_own_unit(heading: str) -> None:
     found = read_foreign(opened(text))
     assert {cell.unit for cell in found.cells} == {"s"}
     assert sorted(v for cell in found.cells for v in cell.values) == [12e-9, 14e-9, 13e-6, 1e-3]
-    gathered = gather([found], Chosen())
+    gathered = gather([found], ReadingChoices())
     assert gathered.metrics == ("value",)
 
 
@@ -172,7 +172,9 @@ def test_numbers_that_nobody_reads_are_named() -> None:
 
 
 def test_names_that_differ_in_blanks_only_are_said() -> None:
-    found = gather([read_foreign(opened("benchmark,run,time_ms\nx,1,5\n x,2,6\n"))], Chosen())
+    found = gather(
+        [read_foreign(opened("benchmark,run,time_ms\nx,1,5\n x,2,6\n"))], ReadingChoices()
+    )
     assert [c.text for c in found.cautions if c.code == "names-alike"] == [
         "'x' and ' x' differ in blanks only, and are taken for two"
     ]
@@ -186,7 +188,7 @@ def test_files_of_several_hosts_are_said() -> None:
 
     first = read_foreign(of("a", 1.5))
     for other, said in (("a", False), ("b", True)):
-        gathered = gather([first, read_foreign(of(other, 2.5))], Chosen())
+        gathered = gather([first, read_foreign(of(other, 2.5))], ReadingChoices())
         assert ("several-hosts" in {one.code for one in gathered.cautions}) == said
 
 

@@ -10,9 +10,9 @@ from scipy import stats
 
 from analysis.methods.multilevel.advice import Scatter, advise, chances
 from analysis.methods.multilevel.compare import multilevel
-from analysis.methods.multilevel.law import Law, Looks
+from analysis.methods.multilevel.law import ErrorLaw, Looks
 
-LAW = Law(alpha=0.05)
+LAW = ErrorLaw(alpha=0.05)
 ONE = np.ones(1)
 L = math.log(1.01)
 

@@ -10,7 +10,7 @@ import pytest
 from analysis.errors import UsageError
 from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.estimates import Estimates, of_differences
-from analysis.methods.multilevel.law import Law, decide, word_by_interval
+from analysis.methods.multilevel.law import ErrorLaw, decide, word_by_interval
 
 L = math.log(1.01)
 
@@ -43,7 +43,7 @@ def found(estimates, errors, freedom=4.0):
 
 def test_without_correction_word_and_p_agree():
     rng = np.random.default_rng(1)
-    law = Law(alpha=0.05)
+    law = ErrorLaw(alpha=0.05)
     d = decide(found(rng.normal(0, 0.01, 400), rng.uniform(0.0005, 0.01, 400)), law, L, "none")
     inside, outside = d.pvalue_equivalent <= 0.025, d.pvalue <= 0.05
     by_p = np.where(
@@ -56,7 +56,7 @@ def test_without_correction_word_and_p_agree():
 
 
 def test_holm_makes_words_undecided_and_never_touches_intervals():
-    law = Law(alpha=0.05)
+    law = ErrorLaw(alpha=0.05)
     estimates = found([0.05, 0.05, 0.05, 0.001], [0.015, 0.016, 0.017, 0.02])
     plain, held = (decide(estimates, law, L, c) for c in ("none", "holm"))
     assert plain.outcome == ("faster", "faster", "faster", "undecided")
@@ -68,13 +68,13 @@ def test_holm_makes_words_undecided_and_never_touches_intervals():
 
 def test_a_word_may_step_back_from_equivalent_to_faster():
     # families are corrected apart: 0.6 % faster for sure, inside the margin only uncorrected
-    d = decide(found([0.006, 0.0], [0.00165, 0.005], 9.0), Law(alpha=0.05), L, "holm")
+    d = decide(found([0.006, 0.0], [0.00165, 0.005], 9.0), ErrorLaw(alpha=0.05), L, "holm")
     assert d.outcome_uncorrected[0] == "equivalent"
     assert d.outcome[0] == "faster"
 
 
 def test_no_spread_proves_nothing_and_counts_as_the_largest():
-    law = Law(alpha=0.05)
+    law = ErrorLaw(alpha=0.05)
     d = decide(found([0.1, 0.03, 0.005], [0.0, 0.003, 0.0]), law, L, "holm")
     for numbers in (d.pvalue, d.pvalue_equivalent, d.pvalue_adjusted, d.low, d.high):
         assert np.isnan(numbers[[0, 2]]).all()
@@ -85,7 +85,7 @@ def test_no_spread_proves_nothing_and_counts_as_the_largest():
 
 def test_the_step_widens_and_is_taken_from_each_distance():
     """Authority: the definition: half-width + step, p of max(|x| - step, 0), margin less step."""
-    law, plain = Law(alpha=0.05), found([0.03, 0.002, 0.0005], [0.01, 0.01, 0.001])
+    law, plain = ErrorLaw(alpha=0.05), found([0.03, 0.002, 0.0005], [0.01, 0.01, 0.001])
     step = np.array([0.01, 0.005, 0.002])
     d = decide(plain._replace(step=step), law, L, "none")
     half = law.half(plain.error, plain.freedom)
@@ -119,7 +119,7 @@ def test_rounding_is_no_spread():
 
 def test_a_family_of_equal_runs_takes_nothing_from_the_others():
     # a difference of 0 tends to p = 1: it does not make another's step easier
-    d = decide(found([0.0, 0.05, 0.05], [0.0, 0.012, 0.012]), Law(alpha=0.05), L, "holm")
+    d = decide(found([0.0, 0.05, 0.05], [0.0, 0.012, 0.012]), ErrorLaw(alpha=0.05), L, "holm")
     assert d.pvalue_adjusted[1] == pytest.approx(3 * d.pvalue[1])
 
 

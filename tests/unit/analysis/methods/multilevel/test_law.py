@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from analysis.methods.multilevel.law import C_SQUARED, Law
+from analysis.methods.multilevel.law import C_SQUARED, ErrorLaw
 
 ONES = np.ones(1)
 
@@ -27,13 +27,15 @@ def half(n: int, alpha: float = 0.05) -> float:
 @pytest.mark.parametrize(("n", "ratio"), [(3, 3.07), (5, 1.95), (10, 1.85), (30, 1.82), (50, 1.83)])
 def test_the_width_against_the_fixed_t(n, ratio):
     freedom, error = ONES * (n - 1), ONES / math.sqrt(n)
-    sequence = Law(alpha=0.05, always_valid=True).half(error, freedom)[0]
+    sequence = ErrorLaw(alpha=0.05, always_valid=True).half(error, freedom)[0]
     assert sequence == pytest.approx(half(n), rel=1e-12)
-    assert sequence / Law(alpha=0.05).half(error, freedom)[0] == pytest.approx(ratio, abs=0.006)
+    assert sequence / ErrorLaw(alpha=0.05).half(error, freedom)[0] == pytest.approx(
+        ratio, abs=0.006
+    )
 
 
 def test_two_sessions_have_no_finite_sequence():
-    law = Law(alpha=0.05, always_valid=True)
+    law = ErrorLaw(alpha=0.05, always_valid=True)
     assert law.multiplier(ONES)[0] == math.inf
     assert np.isnan(law.half(ONES, ONES)[0])
     assert law.pvalue(1e6 * ONES, ONES, ONES)[0] > 0.05
@@ -63,7 +65,7 @@ def test_p_is_below_alpha_where_the_interval_excludes_the_hypothesis(always_vali
     estimate, error = rng.normal(0, 1, 500), rng.uniform(0.05, 1.0, 500)
     freedom = np.full(500, n - 1.0)
     for alpha in (0.2, 0.05, 0.001):
-        law = Law(alpha=alpha, always_valid=always_valid)
+        law = ErrorLaw(alpha=alpha, always_valid=always_valid)
         h = law.half(error, freedom)
         outside = np.abs(estimate) > np.where(np.isnan(h), np.inf, h)
         assert (law.pvalue(estimate, error, freedom) < alpha).tolist() == outside.tolist()
@@ -73,7 +75,7 @@ def test_p_is_below_alpha_where_the_interval_excludes_the_hypothesis(always_vali
 
 
 def test_p_is_never_0_and_none_without_spread():
-    law = Law(alpha=0.05)
+    law = ErrorLaw(alpha=0.05)
     p = law.pvalue(np.array([1.0, 1.0]), np.array([1e-200, 0.0]), np.array([50.0, 50.0]))
     assert 0 < p[0] < 1e-300
     assert np.isnan(p[1])
@@ -85,7 +87,7 @@ def test_p_of_equivalence_is_the_larger_of_two_t_tests():
     margin = math.log(1.01)
     one = stats.ttest_1samp(d, -margin, alternative="greater").pvalue
     other = stats.ttest_1samp(d, margin, alternative="less").pvalue
-    found = Law(alpha=0.05).pvalue_equivalent(
+    found = ErrorLaw(alpha=0.05).pvalue_equivalent(
         d.mean() * ONES, stats.sem(d) * ONES, 5.0 * ONES, margin
     )
     assert found[0] == pytest.approx(max(one, other), rel=1e-9)

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from analysis.data.failed_runs import Cells
+from analysis.data.failed_runs import FailureCounts
 from analysis.methods.multilevel.failures import DRAWS, SidesCells, cell_pvalue
 
 
 def side(cells):
-    return Cells(tuple(f for f, _ in cells), tuple(n for _, n in cells))
+    return FailureCounts(tuple(f for f, _ in cells), tuple(n for _, n in cells))
 
 
 def sides(ours, theirs):

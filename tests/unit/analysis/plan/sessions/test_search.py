@@ -16,7 +16,7 @@ import pytest
 from scipy.special import stdtrit
 
 from analysis.plan.goal import Goal
-from analysis.plan.sessions import Spread, cheapest, errors, least_sessions
+from analysis.plan.sessions import SessionSpread, cheapest, errors, least_sessions
 
 t_power = runpy.run_path(str(Path(__file__).parents[4] / "power.py"))["t_power"]
 
@@ -59,7 +59,9 @@ GOALS = [
 def test_it_is_the_cheapest_of_all(goal, seed):
     rng = np.random.default_rng(seed)
     spreads = tuple(
-        Spread(between=float(rng.uniform(0, 0.01)) ** 2, within=float(rng.uniform(0, 0.04)) ** 2)
+        SessionSpread(
+            between=float(rng.uniform(0, 0.01)) ** 2, within=float(rng.uniform(0, 0.04)) ** 2
+        )
         for _ in range(1 + seed % 3)
     )
     warmup, block = rng.uniform(0, 20), rng.uniform(0.1, 3)
@@ -91,7 +93,7 @@ def closed_form(spread, session_cost, run_cost):
 @pytest.mark.parametrize("between", [0.0, 0.001, 0.004, 0.02])
 def test_the_closed_form_is_not_the_cheapest(between):
     # sessions of 60 s before the first run, runs of 2 s: by the closed form of Kalibera and Jones
-    spread = Spread(between=between**2, within=0.03**2)
+    spread = SessionSpread(between=between**2, within=0.03**2)
     goal = Goal(half=0.02, effect=None, power=0.8, alpha=0.05)
 
     def cost(sessions, runs):
@@ -111,7 +113,7 @@ def test_the_closed_form_is_not_the_cheapest(between):
 
 def test_without_the_quantile_two_sessions_would_be_enough():
     # negative control: with the normal quantile the plan is shorter than the interval needs
-    spread = Spread(between=0.0, within=0.03**2)
+    spread = SessionSpread(between=0.0, within=0.03**2)
     goal = Goal(half=0.02, effect=None, power=0.8, alpha=0.05)
     ours, _ = cheapest((spread,), goal, lambda s, r: s * (60 + r), sessions=20, runs=99)
     assert ours[0] > 2
@@ -120,7 +122,7 @@ def test_without_the_quantile_two_sessions_would_be_enough():
 
 
 def test_of_plans_that_cost_the_same_the_one_with_more_sessions_is_taken():
-    spread = Spread(between=0.0, within=0.01**2)
+    spread = SessionSpread(between=0.0, within=0.01**2)
     goal = Goal(half=1.0, effect=None, power=0.8, alpha=0.05)
     best, _ = cheapest((spread,), goal, lambda _s, _r: 1.0, sessions=7, runs=3)
     assert best == (7, 1)
@@ -128,14 +130,14 @@ def test_of_plans_that_cost_the_same_the_one_with_more_sessions_is_taken():
 
 def test_the_fewest_sessions_of_given_runs():
     for runs, (between, within) in itertools.product((1, 5, 20), ((1e-4, 1e-3), (0.0, 4e-4))):
-        spreads = (Spread(between=between, within=within),)
+        spreads = (SessionSpread(between=between, within=within),)
         found = least_sessions(spreads, GOALS[2], runs, most=60)
         held = [s for s in range(2, 61) if reaches(spreads, GOALS[2], s, runs)]
         assert found == (min(held) if held else None)
 
 
 def test_what_cannot_be_reached_has_no_plan():
-    spread = Spread(between=1.0, within=1.0)
+    spread = SessionSpread(between=1.0, within=1.0)
     best, least = cheapest((spread,), GOALS[0], lambda s, r: s * r, sessions=9, runs=9)
     assert best is None
     assert least == [None] * 8

@@ -14,7 +14,7 @@ from scipy import stats
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.multilevel.compare import multilevel
-from analysis.verdict.comparison.effects import Answers, compare_answers
+from analysis.verdict.comparison.effects import EffectPairs, compare_answers
 
 SLEEP = (
     (0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0),
@@ -24,7 +24,7 @@ SLEEP = (
 
 def compared(old, new, **how):
     (found,) = compare_answers(
-        [Answers(old=old, new=new)], **{"confidence": 0.95, "margin": 0.01, **how}
+        [EffectPairs(old=old, new=new)], **{"confidence": 0.95, "margin": 0.01, **how}
     )
     return found
 
@@ -251,7 +251,7 @@ def test_one_family_holds_the_benchmarks_of_all_candidates(answer):
         for _ in range(2)
     ]
     found = compare_answers(
-        [Answers(old=old, new=new) for old, new in both], confidence=0.95, margin=0.01
+        [EffectPairs(old=old, new=new) for old, new in both], confidence=0.95, margin=0.01
     )
     lines = [line for one in found for line in one.benchmarks]
     least = min(lines, key=lambda line: line.pvalue)

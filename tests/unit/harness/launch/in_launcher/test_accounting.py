@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 
 from harness.campaign.model import Isolation
 from harness.launch.client import LauncherClient
-from harness.launch.exchange import Request
+from harness.launch.exchange import LaunchRequest
 from harness.launch.in_launcher.processes import NAMES, Account
 from harness.launch.interrupts import Interrupts
 
@@ -189,7 +189,7 @@ def run(request, tmp_path):
     def one(code, **changes):
         argv = (PYTHON, "-I", "-S", "-c", code)
         return launcher.execute(
-            Request(path=PYTHON, argv=argv, env={}, cwd=tmp_path, **changes)
+            LaunchRequest(path=PYTHON, argv=argv, env={}, cwd=tmp_path, **changes)
         ).numbers
 
     yield one

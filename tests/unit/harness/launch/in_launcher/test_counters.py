@@ -9,8 +9,8 @@ import errno
 
 import pytest
 
-from harness.launch.in_launcher.counters import Counters
-from harness.meters.counters import Answer, CounterPlan
+from harness.launch.in_launcher.counters import EventCounters
+from harness.meters.counters import CounterPlan, EventAnswer
 from harness.meters.perf_event import event_attributes
 from harness.meters.pmus import Resolved
 
@@ -23,7 +23,7 @@ def flags(attributes):
 
 
 class Kernel:
-    """Opens events for `Counters`: what there is, what is permitted, how many fit on the processor."""
+    """Opens events for `EventCounters`: what there is, what is permitted, how many fit on the processor."""
 
     def __init__(self, *, places=4, rights="kernel", absent=(), never_together=False):
         self.places, self.rights, self.absent = places, rights, set(absent)
@@ -87,21 +87,21 @@ def event(name, config, kind=HARDWARE, **more):
 
 def made(kernel, *events, share=False):
     setting = CounterPlan(events=events, share=share, **PLAN).message
-    found = Counters(setting, kernel)
-    return found, [Answer(*one) for one in found.look()]
+    found = EventCounters(setting, kernel)
+    return found, [EventAnswer(*one) for one in found.look()]
 
 
 def test_events_that_can_be_had_are_told_and_closed_again():
     kernel = Kernel()
     _, answers = made(kernel, event("cycles", 0), event("faults", 2, SOFTWARE))
-    assert answers == [Answer(0, 0, fits=True)] * 2
+    assert answers == [EventAnswer(0, 0, fits=True)] * 2
     assert not kernel.open_now
 
 
 def test_no_processor_is_no_such_event_and_no_lack_of_rights():
     kernel = Kernel(absent=[HARDWARE])
     _, answers = made(kernel, event("cycles", 0), event("faults", 2, SOFTWARE))
-    assert answers == [Answer(errno.ENOENT, 0, fits=False), Answer(0, 0, fits=True)]
+    assert answers == [EventAnswer(errno.ENOENT, 0, fits=False), EventAnswer(0, 0, fits=True)]
 
 
 def test_without_rights_in_the_kernel_its_part_is_left_out():
@@ -110,7 +110,7 @@ def test_without_rights_in_the_kernel_its_part_is_left_out():
         kernel, event("cycles", 0), event("switches", 3, SOFTWARE, needs_kernel=True)
     )
     # switches would open without the kernel's part too, and read 0
-    assert answers == [Answer(0, 1, fits=True), Answer(errno.EACCES, 0, fits=False)]
+    assert answers == [EventAnswer(0, 1, fits=True), EventAnswer(errno.EACCES, 0, fits=False)]
     found.start(wanted=True)
     attributes = [one for one in kernel.open_now.values() if flags(one) & 1 << 12]
     assert len(attributes) == 1
@@ -119,7 +119,7 @@ def test_without_rights_in_the_kernel_its_part_is_left_out():
 
 def test_without_any_rights_nothing_is_opened():
     found, answers = made(Kernel(rights="none"), event("cycles", 0))
-    assert answers == [Answer(errno.EACCES, 0, fits=False)]
+    assert answers == [EventAnswer(errno.EACCES, 0, fits=False)]
     found.start(wanted=True)
     assert found.taken() is None
 
@@ -202,7 +202,7 @@ def test_a_read_that_gives_nothing_is_no_value():
 
 
 def test_without_a_setting_nothing_is_asked_for():
-    found = Counters(None)
+    found = EventCounters(None)
     assert found.look() == []
     found.start(wanted=True)
     assert found.taken() is None

@@ -20,7 +20,7 @@ import pytest
 from harness.campaign.model import Isolation
 from harness.errors import LaunchError
 from harness.launch.client import LauncherClient
-from harness.launch.exchange import Request
+from harness.launch.exchange import LaunchRequest
 from harness.launch.in_launcher import cgroups as room
 from harness.launch.in_launcher.cgroups import GroupFailed, Leaves
 from harness.launch.interrupts import Interrupts
@@ -54,7 +54,7 @@ def execute(launcher, tmp_path):
             "cwd": tmp_path,
             "stdout": tmp_path / "out",
         }
-        return launcher.execute(Request(**(fields | changes)))
+        return launcher.execute(LaunchRequest(**(fields | changes)))
 
     return run
 
@@ -170,7 +170,9 @@ def test_where_the_launcher_dies_its_runs_die(groups, tmp_path, processes):
     launcher = LauncherClient(isolation, None, Interrupts(), groups=groups)
     pids = tmp_path / "pids"
     code = f"setsid sleep 600 & echo $! > {pids}; kill -9 $PPID; sleep 600"
-    request = Request(path=SH, argv=(SH, "-c", code), env={b"PATH": b"/usr/bin:/bin"}, cwd=tmp_path)
+    request = LaunchRequest(
+        path=SH, argv=(SH, "-c", code), env={b"PATH": b"/usr/bin:/bin"}, cwd=tmp_path
+    )
     with pytest.raises(LaunchError, match="killed or crashed"):
         launcher.execute(request)
     launcher.close()
@@ -181,7 +183,7 @@ def test_where_the_launcher_dies_its_runs_die(groups, tmp_path, processes):
 
 def test_without_groups_nothing_is_known(tmp_path):
     launcher = LauncherClient(Isolation(), None, Interrupts())
-    told = launcher.execute(Request(path="/bin/true", argv=("true",), env={}, cwd=tmp_path))
+    told = launcher.execute(LaunchRequest(path="/bin/true", argv=("true",), env={}, cwd=tmp_path))
     launcher.close()
     assert told.out_of_memory is None
     for name in ("peak_memory_tree_bytes", "tree_cpu_s", "tree_stall_s", "group_leave_ns"):

@@ -5,7 +5,7 @@ import errno
 import pytest
 
 from harness.host.state import MissingEvent
-from harness.meters.counters import Answer, CounterPlan, look_of
+from harness.meters.counters import CounterPlan, EventAnswer, look_of
 from harness.meters.pmus import Resolved
 
 CYCLES = Resolved(name="cycles", unit="1", kind=0, words=(0, 0, 0, 0), on_processor=True)
@@ -21,7 +21,7 @@ SWITCHES = Resolved(
     on_processor=False,
     needs_kernel=True,
 )
-GOOD = Answer(0, 0, fits=True)
+GOOD = EventAnswer(0, 0, fits=True)
 
 
 def plan(*events, **facts):
@@ -29,7 +29,7 @@ def plan(*events, **facts):
 
 
 def refused(number):
-    return Answer(number, 0, fits=False)
+    return EventAnswer(number, 0, fits=False)
 
 
 def missing(event, answer, **facts):
@@ -40,7 +40,7 @@ def missing(event, answer, **facts):
 
 
 def test_what_can_be_had_is_a_metric():
-    look = look_of(plan(CYCLES, FAULTS), [GOOD, Answer(0, 1, fits=True)])
+    look = look_of(plan(CYCLES, FAULTS), [GOOD, EventAnswer(0, 1, fits=True)])
     assert look.metrics == {
         name: {"unit": "1", "better": "lower", "source": "counters"}
         for name in ("cycles", "page-faults")
@@ -102,7 +102,7 @@ def test_other_refusals_are_told(number, words):
 
 def test_events_beyond_the_processors_places_name_those_that_have_them():
     look = look_of(
-        plan(CYCLES, FAULTS, MISSES, watchdog=True), [GOOD, GOOD, Answer(0, 0, fits=False)]
+        plan(CYCLES, FAULTS, MISSES, watchdog=True), [GOOD, GOOD, EventAnswer(0, 0, fits=False)]
     )
     (one,) = look.missing
     assert one.what == (

@@ -7,10 +7,10 @@ enabled / running; one that was never counted has no value.
 import pytest
 from hypothesis import given, strategies as st
 
-from harness.meters.counters import Answer, CounterPlan, CounterTally, look_of
+from harness.meters.counters import CounterPlan, CounterTally, EventAnswer, look_of
 from harness.meters.pmus import Resolved
 
-GOOD = Answer(0, 0, fits=True)
+GOOD = EventAnswer(0, 0, fits=True)
 
 
 def event(name, unit="1", **more):
@@ -127,7 +127,7 @@ def test_a_raw_event_may_be_0_but_not_always():
 
 def test_events_that_the_trial_did_not_begin_with_are_no_metrics():
     # a row may hold only what its manifest declares, whatever a later launcher can open
-    one = tally(CYCLES, FAULTS, answers=[Answer(13, 0, fits=False), GOOD])
+    one = tally(CYCLES, FAULTS, answers=[EventAnswer(13, 0, fits=False), GOOD])
     assert one.metrics([(7, 9, 9), (8, 9, 9)]) == {"page-faults": (8,)}
     assert not said(one)
 

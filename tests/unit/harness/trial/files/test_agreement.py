@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from harness.trial.run_files import Agreement
+from harness.trial.run_files import OutputAgreement
 
 
 def heard(digests, cell=("x", "a")):
-    agreement = Agreement()
+    agreement = OutputAgreement()
     return [agreement.add(*cell, "ok", digest) is not None for digest in digests]
 
 
@@ -40,7 +40,7 @@ def test_it_is_told_once_and_only_after_three_that_agree(digests):
 
 
 def test_cells_do_not_meet_and_failed_runs_say_nothing():
-    agreement = Agreement()
+    agreement = OutputAgreement()
     for _ in range(3):
         assert agreement.add("x", "a", "ok", "1") is None
         assert agreement.add("x", "b", "ok", "2") is None

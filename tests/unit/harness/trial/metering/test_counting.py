@@ -11,10 +11,10 @@ from analysis.data.trial import read_trial
 from analysis.record.trial_files import StopRule
 from harness.campaign.model import CheckPolicy, CounterEvent, Counting, MetricRule
 from harness.errors import HostError
-from harness.meters.counters import Answer
+from harness.meters.counters import EventAnswer
 
-GOOD = Answer(0, 0, fits=True)
-GONE = Answer(errno.ENOENT, 0, fits=False)
+GOOD = EventAnswer(0, 0, fits=True)
+GONE = EventAnswer(errno.ENOENT, 0, fits=False)
 
 
 @pytest.fixture
