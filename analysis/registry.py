@@ -29,7 +29,7 @@ COMMANDS = {
         "hierarchical performance testing of two variants over a suite",
     ),
     "speedup-test": (
-        "analysis.commands.speedup_test:add",
+        "analysis.commands.speedup_protocols:add",
         "the Speedup-Test: is the speedup of the mean, of the median significant?",
     ),
     "resample": (
