@@ -23,11 +23,11 @@ import sys, resource, time
 from pathlib import Path
 import analysis.artifact.packing.answers
 from analysis.artifact.packing.bundle import pack_bundle
-from analysis.artifact.packing.request import Request
+from analysis.artifact.packing.request import PackingRequest
 from analysis.artifact.recomputing import Recomputed
 analysis.artifact.packing.answers.recompute = lambda command, folder: Recomputed(stdout=b"{}", exit_code=0)
 begin = time.perf_counter()
-pack_bundle(Request(sources=(sys.argv[1],)), Path(sys.argv[2]))
+pack_bundle(PackingRequest(sources=(sys.argv[1],)), Path(sys.argv[2]))
 took = time.perf_counter() - begin
 print(took, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """

@@ -40,7 +40,7 @@ from pathlib import Path
 from harness.campaign.model import Isolation
 from harness.launch.interrupts import Interrupts
 from harness.launch.client import LauncherClient
-from harness.launch.exchange import Request
+from harness.launch.exchange import LaunchRequest
 ballast = bytearray(os.urandom(1 << 20) * int(sys.argv[2]))
 others = os.sched_getaffinity(0) - {int(sys.argv[1])}
 os.sched_setaffinity(0, others or os.sched_getaffinity(0))  # as a session does
@@ -48,7 +48,7 @@ launcher = LauncherClient(Isolation(), (int(sys.argv[1]),), Interrupts(), stays=
 env = {os.fsencode(k): os.fsencode(v) for k, v in os.environ.items()}
 for line in sys.stdin:
     argv, count = json.loads(line)
-    request = Request(path=argv[0], argv=tuple(argv), env=env, cwd=Path("/"))
+    request = LaunchRequest(path=argv[0], argv=tuple(argv), env=env, cwd=Path("/"))
     walls = [launcher.execute(request).wall_ns for _ in range(count)]
     print(statistics.median(walls) / 1e9, flush=True)
 """

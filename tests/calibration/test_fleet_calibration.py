@@ -149,7 +149,7 @@ def named(hosts, benchmarks, sessions, shift, count):
             common=np.ones(benchmarks, dtype=bool),
             suite=each,
         )
-        found = {one.host for one in disagreements_of(table, 0.05).those}
+        found = {one.host for one in disagreements_of(table, 0.05)[1]}
         true += "h0" in found
         false += bool(found - {"h0"})
     return false / count, true / count

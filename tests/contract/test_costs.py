@@ -53,15 +53,15 @@ TALLY_WRITE = '''"""The files of a tally that never was, written."""
 
 from __future__ import annotations
 
-from analysis.importers.exports.export_data import Leaving
+from analysis.importers.exports.export_data import ExportedData
 from analysis.importers.exports.losses import Written, lost
 
 
-def write_tally(leaving: Leaving) -> Written:
-    metric = leaving.metrics[0].name
-    values = [v for one in leaving.samples for process in one.processes(metric) for v in process]
+def write_tally(exported: ExportedData) -> Written:
+    metric = exported.metrics[0].name
+    values = [v for one in exported.samples for process in one.processes(metric) for v in process]
     data = "tally:" + ";".join(map(repr, values))
-    return Written(data=data.encode(), lost=tuple(lost(leaving, metric)))
+    return Written(data=data.encode(), lost=tuple(lost(exported, metric)))
 '''
 
 

@@ -308,7 +308,7 @@ def surprise(fits: Fits, law: Fits | None = None) -> tuple[float, Array]:
     return float(scaled[-1]), scaled[:-1]
 
 
-class TestFamily:
+class FamilyOfTests:
     """Tests that one answer makes together.
 
     The k-th order of every test is one order of the whole trial: the largest surprise of each says what

@@ -32,10 +32,10 @@ from .factor_columns import (
 )
 from .factor_orders import (
     Directions,
+    FamilyOfTests,
     Fits,
     Shifts,
     Shuffles,
-    TestFamily,
     between_sessions,
     pvalue,
     surprise,
@@ -223,7 +223,7 @@ def factors_of(
         prefer="processes",
     )
     told = [one for of_cell in by_cell for one in of_cell]
-    family = TestFamily(permutations)
+    family = FamilyOfTests(permutations)
     for one in told:
         if one.drawn is not None:
             family.add(one.surprise, one.drawn)

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from analysis.pages import as_text as progress
+from analysis.record import printer as progress
 from analysis.record.printer import Printer, progress_on
 
 

@@ -550,12 +550,12 @@ import os, sys, time
 from pathlib import Path
 from harness.campaign.model import Isolation
 from harness.launch.interrupts import Interrupts
-from harness.launch.exchange import Request
+from harness.launch.exchange import LaunchRequest
 from harness.launch.client import LauncherClient
 containment, shell, marker, code = sys.stdin.readline().rstrip("\\n").split(maxsplit=3)
 launcher = LauncherClient(Isolation(containment=containment), None, Interrupts())
 print(launcher.containment, launcher.pid, flush=True)
-launcher.execute(Request(path=shell, argv=(shell, "-c", code, marker),
+launcher.execute(LaunchRequest(path=shell, argv=(shell, "-c", code, marker),
     env={b"PATH": os.environb[b"PATH"]}, cwd=Path("/")))
 """
 

@@ -22,9 +22,9 @@ from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.methods.variance_sources.covariates import Covariate
 from analysis.methods.variance_sources.factor_columns import cell_of, columns_of, detrended
 from analysis.methods.variance_sources.factor_orders import (
+    FamilyOfTests,
     Shifts,
     Shuffles,
-    TestFamily,
     pvalue,
     surprise,
 )
@@ -226,7 +226,7 @@ def test_unknown_values_take_no_part(planted):
 def test_adjusted_steps_down_by_the_largest_surprise():
     drawn = rng(18).exponential(size=(4, 999))
     found = [9.0, 1.0, 0.1, 2.0]
-    family = TestFamily(999)
+    family = FamilyOfTests(999)
     for one, those in zip(found, drawn, strict=True):
         family.add(one, those)
     adjusted = family.adjusted()
