@@ -32,8 +32,9 @@ def local(path: Path) -> str:
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=local)
-def test_no_module_is_named_like_one_of_the_standard_library(path):
+def test_no_module_is_named_like_one_of_the_standard_library_or_like_a_test(path):
     assert path.stem not in sys.stdlib_module_names
+    assert not path.stem.endswith("_test")
 
 
 def test_no_public_name_is_a_module_or_package_of_the_judge():
