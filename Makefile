@@ -19,7 +19,7 @@
 PYTHON ?= python3
 WORKERS ?= 2
 SEED ?= 1
-BASE ?= house-before
+BASE ?= 8cc80650
 VENV := .venv
 BIN := $(VENV)/bin
 KEY := $(shell (cat pyproject.toml analysis/version.py tests/constraints.txt; $(PYTHON) --version) 2>/dev/null | sha256sum | cut -c1-16)

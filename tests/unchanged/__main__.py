@@ -75,7 +75,7 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="unchanged", description=__doc__.split("\n")[0])
-    parser.add_argument("--base", default="house-before", help="a tag or commit")
+    parser.add_argument("--base", default="8cc80650", help="a tag or commit")
     parser.add_argument("--only", help="a command, a room, or a pattern of command lines")
     parser.add_argument("--relative", type=float, default=0.0, help="tolerance of decimal numbers")
     parser.add_argument("--list", action="store_true", help="print the command lines")
