@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
-    from harness.host.facts import OwnGroup
+    from harness.host.state import OwnGroup
 
 # How long a machine takes is no property of what is tested.
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])

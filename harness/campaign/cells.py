@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from analysis.record.run_numbers import Better
 
     from ..errors import Problem
-    from .nested_kinds import Faults
+    from .yaml_reader import Faults
 
 MAX_CELLS = 10_000
 

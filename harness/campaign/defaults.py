@@ -17,11 +17,11 @@ from typing import Any, get_args, get_type_hints
 from analysis.errors import FairtrialError
 
 from ..errors import CampaignError
-from .nested_kinds import Faults, Section
+from .nested_kinds import Section
 from .scalar_kinds import FIX, said_of_range, wrong_range
 from .schema import CAMPAIGN, CHECKS, COUNTERS, ISOLATION
 from .target_schema import EXPECT, METRIC, VARIANT
-from .yaml_reader import decoded, read_bytes, read_document
+from .yaml_reader import Faults, decoded, read_bytes, read_document
 
 Table = Mapping[str, Any]
 

@@ -31,7 +31,7 @@ from .yaml_reader import Document, Location, quote
 
 if TYPE_CHECKING:
     from ..errors import Problem
-    from .nested_kinds import Faults
+    from .yaml_reader import Faults
 
 _NAMED = 3  # benchmarks that a message names
 

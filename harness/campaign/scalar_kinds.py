@@ -19,7 +19,7 @@ from analysis.words import normal
 from .yaml_reader import Location, Plain, quote
 
 if TYPE_CHECKING:
-    from .nested_kinds import Faults
+    from .yaml_reader import Faults
 
 
 def _signs() -> Iterator[str]:

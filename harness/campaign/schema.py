@@ -24,7 +24,7 @@ from .model import (
     Protocol,
     WarmupSessions,
 )
-from .nested_kinds import Faults, Forms, Key, Listed, Mapped, Section
+from .nested_kinds import Forms, Key, Listed, Mapped, Section
 from .scalar_kinds import (
     NAME,
     NAMES,
@@ -41,6 +41,7 @@ from .scalar_kinds import (
     whole,
 )
 from .target_schema import BENCHMARK, ENVIRONMENT, INPUTS, STEPS, TEXT, TIMEOUT, VARIANT
+from .yaml_reader import Faults
 
 if TYPE_CHECKING:
     from .yaml_reader import Document, Location

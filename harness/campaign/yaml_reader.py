@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
@@ -390,3 +390,50 @@ def decoded(data: bytes, path: Path) -> str:
 
 def _unusable(path: Path, what: str, fix: str | None) -> CampaignError:
     return CampaignError([Problem(what=what, where=str(path), fix=fix)])
+
+
+WRONG: Final = object()  # stands where a value would, had the document a good one there
+
+
+class Faults:
+    """Collects the problems of one document, in the words of the campaign file.
+
+    `places` are the paths of the values that were left out because they, or something that they
+    need, are wrong.
+    """
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.problems: list[Problem] = []
+        self.places: list[Location] = []
+
+    def touch(self, path: Location) -> bool:
+        """Tell whether something at or below `path` was left out."""
+        return any(place[: len(path)] == path for place in self.places)
+
+    def value(self, at: Location, what: str, fix: str | None) -> Any:  # noqa: ANN401 - `WRONG`
+        """Report a wrong value; `what` continues the sentence that its name begins."""
+        self.problems.append(self.document.problem(at, f"{_label(at)} {what}", fix))
+        return WRONG
+
+    def key(self, at: Location, what: str, fix: str) -> None:
+        """Report a wrong key."""
+        self.problems.append(self.document.problem(at, what, fix, key=True))
+
+    def missing(self, name: str, at: Location) -> None:
+        """Report that the mapping at `at` lacks a key."""
+        what = f"{quote(name)} is missing{inside(at)}"
+        self.problems.append(self.document.problem(at, what, "add it", key=bool(at)))
+
+
+def inside(at: Location) -> str:
+    """Say which mapping a key stands in; of the whole file nothing is said."""
+    parts = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in at)
+    return f" in {parts[1:]}" if at else ""
+
+
+def _label(at: Location) -> str:
+    label = ""
+    for step in at:
+        label = f"{label}[{step}]" if isinstance(step, int) else step
+    return quote(label, 60)

@@ -15,7 +15,6 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
@@ -24,7 +23,7 @@ from analysis.registry import shipped
 
 from .facts import LOGINS, own_cgroups, sensors
 from .processors import CPU, cpufreq, topology
-from .state import HostCounters, KernelSwitch
+from .state import Busy, GapLook, Gaps, HostCounters, KernelSwitch
 from .tree import Tree, whole
 
 STAT = "/proc/stat"
@@ -254,14 +253,6 @@ def _real(text: str | None) -> float | None:
 Times = Mapping[tuple[int, float], tuple[str, float]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Busy:
-    """A program that used the processors while they were looked at; `share` is of one CPU."""
-
-    name: str
-    share: float
-
-
 def processor_times(root: Path) -> Times:
     """Give the name and the processor time so far (seconds) of each process but this one.
 
@@ -320,42 +311,6 @@ def _below(root: Path) -> Iterator[None]:
 
 _SCRIPT = shipped("harness/host/gap_probe.py")
 _START_S = 10.0  # more than an interpreter needs on a CPU that is shared with many
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gaps:
-    """What one CPU lost while it was looked at for `looked_s` seconds.
-
-    `lost_s` is the sum of all gaps, `count` their number, `longest_s` the longest one.
-    """
-
-    cpu: int
-    looked_s: float
-    lost_s: float
-    count: int
-    longest_s: float
-
-    @property
-    def share(self) -> float:
-        """The part of the time that was lost, from 0 to 1."""
-        return self.lost_s / self.looked_s if self.looked_s > 0 else 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GapLook:
-    """A look at the measured CPUs; without `gaps`, `problem` says why nothing is known.
-
-    `busiest` are the programs that used most processor time meanwhile, on whatever CPU.
-    """
-
-    gaps: tuple[Gaps, ...] = ()
-    problem: str | None = None
-    busiest: tuple[Busy, ...] = ()
-
-    @property
-    def worst(self) -> Gaps | None:
-        """The CPU that lost the largest part of its time."""
-        return max(self.gaps, key=lambda one: one.share, default=None)
 
 
 def look_for_gaps(

@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
-from .state import Supply
+from .state import OwnGroup, Supply
 from .tree import Tree, whole
 
 MEMINFO = "/proc/meminfo"
@@ -230,20 +229,6 @@ def missing_for(limits: Mapping[str, int], controllers: Collection[str]) -> str 
 
 
 _OWN = re.compile(r"^0::(/.*)$", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnGroup:
-    """The cgroup of version 2 in which this process is."""
-
-    path: str  # its folder, as below ``/``
-    # whether it is the root of all groups, which alone may hold processes and hand down controllers
-    # at once
-    top: bool
-    controllers: tuple[str, ...]  # those that it may hand down to groups below it
-    handed_down: tuple[str, ...]  # those that it does hand down
-    others: int | None  # how many other processes are in it; None when that cannot be read
-    writable: bool  # whether this process may make groups below it and move itself there
 
 
 def own_group(tree: Tree) -> OwnGroup | None:

@@ -13,10 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from . import activity, facts, processors
-from .activity import CounterReader, GapLook, look_for_gaps
-from .facts import OwnGroup, own_group
+from .activity import CounterReader, look_for_gaps
+from .facts import own_group
 from .processors import energy_zones, power_event
-from .state import IN_FILES, HostCounters, HostState
+from .state import IN_FILES, GapLook, HostCounters, HostState, OwnGroup
 from .tree import Tree
 
 

@@ -4,21 +4,75 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from analysis.record.trial_files import CheckStatus, Finding
 
 from .tree import format_cpus
-
-if TYPE_CHECKING:
-    from .activity import GapLook
-    from .facts import OwnGroup
 
 _CPU = "/sys/devices/system/cpu"
 _CLOCK = "/sys/devices/system/clocksource/clocksource0"
 _HUGE_PAGES = "/sys/kernel/mm/transparent_hugepage"
 
 PARANOID = "/proc/sys/kernel/perf_event_paranoid"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Busy:
+    """A program that used the processors while they were looked at; `share` is of one CPU."""
+
+    name: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gaps:
+    """What one CPU lost while it was looked at for `looked_s` seconds.
+
+    `lost_s` is the sum of all gaps, `count` their number, `longest_s` the longest one.
+    """
+
+    cpu: int
+    looked_s: float
+    lost_s: float
+    count: int
+    longest_s: float
+
+    @property
+    def share(self) -> float:
+        """The part of the time that was lost, from 0 to 1."""
+        return self.lost_s / self.looked_s if self.looked_s > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GapLook:
+    """A look at the measured CPUs; without `gaps`, `problem` says why nothing is known.
+
+    `busiest` are the programs that used most processor time meanwhile, on whatever CPU.
+    """
+
+    gaps: tuple[Gaps, ...] = ()
+    problem: str | None = None
+    busiest: tuple[Busy, ...] = ()
+
+    @property
+    def worst(self) -> Gaps | None:
+        """The CPU that lost the largest part of its time."""
+        return max(self.gaps, key=lambda one: one.share, default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnGroup:
+    """The cgroup of version 2 in which this process is."""
+
+    path: str  # its folder, as below ``/``
+    # whether it is the root of all groups, which alone may hold processes and hand down controllers
+    # at once
+    top: bool
+    controllers: tuple[str, ...]  # those that it may hand down to groups below it
+    handed_down: tuple[str, ...]  # those that it does hand down
+    others: int | None  # how many other processes are in it; None when that cannot be read
+    writable: bool  # whether this process may make groups below it and move itself there
 
 
 @dataclass(frozen=True, slots=True)

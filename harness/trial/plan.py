@@ -23,10 +23,9 @@ from analysis.record.trial_files import PlannedRun
 
 from ..campaign.model import Campaign, Isolation, Order
 from ..errors import HostError
-from ..host.activity import GapLook
 from ..host.placement import CpuPlan, choose_cpus
 from ..host.reader import Host
-from ..host.state import HostState, Situation
+from ..host.state import GapLook, HostState, Situation
 from .locks import CpuLock, cpus_in_use
 
 if TYPE_CHECKING:

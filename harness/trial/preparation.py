@@ -15,13 +15,12 @@ from analysis.record.trial_files import Finding, PlannedRun, SessionEnd
 from analysis.version import VERSION
 
 from ..errors import HostError
-from ..host.activity import GapLook
 from ..host.checks import check_before, fatal_findings
 from ..host.executables import describe_inputs
 from ..host.processors import POWER_EVENTS
 from ..host.reader import Host
 from ..host.snapshot import capture
-from ..host.state import CounterLook
+from ..host.state import CounterLook, GapLook
 from ..host.tree import format_cpus
 from ..launch.client import LauncherClient
 from ..meters.energy import IDLE_S, EnergyMeter, open_energy

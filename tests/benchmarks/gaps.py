@@ -15,7 +15,8 @@ import random
 import statistics
 import time
 
-from harness.host.activity import GapLook, look_for_gaps
+from harness.host.activity import look_for_gaps
+from harness.host.state import GapLook
 
 
 def main() -> None:

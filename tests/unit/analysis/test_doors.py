@@ -11,6 +11,8 @@ import json
 import math
 import re
 import shutil
+import subprocess
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable
@@ -428,6 +430,27 @@ def test_wrong_arguments_are_refused_with_our_errors(name: str) -> None:
         assert refused >= 10, f"{parameter} takes nearly everything"
     assert not wrong, "\n".join(wrong)
     assert longest < 1000
+
+
+# What a type checker alone imports is not there when a call asks for the annotations.
+HINTS = """
+import inspect, typing
+import analysis
+for name in analysis.__all__:
+    found = getattr(analysis, name)
+    if inspect.isfunction(found):
+        typing.get_type_hints(inspect.unwrap(found))
+        print(name)
+"""
+
+
+def test_the_annotations_of_every_public_function_are_there_in_a_fresh_process() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", HINTS], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    doors = {name for name in DOORS if inspect.isfunction(getattr(analysis, name, None))}
+    assert set(done.stdout.split()) >= doors
 
 
 def test_every_public_function_is_tried_at_every_parameter() -> None:

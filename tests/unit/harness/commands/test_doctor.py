@@ -11,8 +11,8 @@ import pytest
 
 from analysis.record.trial_files import Finding
 from harness.cli import main
-from harness.host.activity import GapLook, Gaps
 from harness.host.reader import Host
+from harness.host.state import GapLook, Gaps
 
 
 @pytest.fixture

@@ -8,10 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 from analysis.record.trial_files import Finding
-from harness.host.activity import Busy, GapLook, Gaps
 from harness.host.checks import CHECK_NAMES, CHECKS, check_before, check_between, fatal_findings
 from harness.host.reader import Host
-from harness.host.state import Situation
+from harness.host.state import Busy, GapLook, Gaps, Situation
 
 hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "hosts" / "trees.py")))
 CPU = hosts.CPU

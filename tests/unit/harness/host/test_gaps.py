@@ -8,8 +8,9 @@ import sys
 
 import pytest
 
-from harness.host.activity import GapLook, Gaps, look_for_gaps
+from harness.host.activity import look_for_gaps
 from harness.host.reader import Host
+from harness.host.state import GapLook, Gaps
 
 SPIN = "while True: pass"
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.host.facts import OwnGroup, own_group
+from harness.host.facts import own_group
+from harness.host.state import OwnGroup
 from harness.host.tree import Tree
 
 MOUNT = "36 35 0:30 {root} {place} rw,relatime shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"

@@ -10,7 +10,8 @@ import psutil
 import pytest
 
 from harness.host import activity as processes
-from harness.host.activity import Busy, busiest, others_logged_in, processor_times
+from harness.host.activity import busiest, others_logged_in, processor_times
+from harness.host.state import Busy
 
 TICKS = os.sysconf("SC_CLK_TCK")
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.host.facts import OwnGroup
 from harness.host.reader import Host
+from harness.host.state import OwnGroup
 from harness.meters.cgroups import NoGroupsError, RunGroups, remove_left
 
 OWN = OwnGroup(
