@@ -105,7 +105,7 @@ PAGES = {
     "EstimatorSpread": "analysis.diagnose.page",
     "FleetDiagnosis": "analysis.diagnose.fleet",
     "NormalityStudy": "analysis.diagnose.page",
-    "Dossier": "analysis.dossier.page",
+    "Report": "analysis.report.page",
     "Inspected": "analysis.importers.inspection",
     "Biplot": "analysis.methods.biplot.page",
     "HptResult": "analysis.methods.hpt.page",
@@ -150,38 +150,38 @@ PAGES = {
     "BestOf": "analysis.verdict.ranking_page",
 }
 
-# a chapter of the report -> its function ``gather``
+# a chapter of the report, in the order of the page -> its function ``chapter``, or (of old) ``gather``
 CHAPTERS = {
-    "answer": "analysis.dossier.answer.gather",
-    "parts": "analysis.dossier.parts.gather",
-    "panel": "analysis.dossier.panel.gather",
-    "suite": "analysis.dossier.suite.gather",
-    "variation": "analysis.dossier.variation.gather",
-    "happened": "analysis.dossier.happened.gather",
-    "conditions": "analysis.dossier.conditions.gather",
-    "paper": "analysis.dossier.paper.gather",
+    "answer": "analysis.report.answer.gather",
+    "benchmarks": "analysis.report.benchmarks.gather",
+    "published": "analysis.report.published.gather",
+    "suite": "analysis.report.suite.gather",
+    "variation": "analysis.report.variation.gather",
+    "timeline": "analysis.report.timeline.gather",
+    "conditions": "analysis.report.conditions.gather",
+    "paper": "analysis.report.paper.gather",
 }
 
 # the class of a chapter -> where it is set as HTML, and as sections of sentences and tables
 MARKUP = {
-    "Answer": "analysis.dossier.answer.markup",
-    "Conditions": "analysis.dossier.conditions.markup",
-    "Happened": "analysis.dossier.happened.markup",
-    "MethodsPanel": "analysis.dossier.panel.markup",
-    "Paper": "analysis.dossier.paper.markup",
-    "Parts": "analysis.dossier.parts.markup",
-    "Suite": "analysis.dossier.suite.markup",
-    "Variation": "analysis.dossier.variation.markup",
+    "Answer": "analysis.report.answer.markup",
+    "Conditions": "analysis.report.conditions.markup",
+    "Happened": "analysis.report.timeline.markup",
+    "MethodsPanel": "analysis.report.published.markup",
+    "Paper": "analysis.report.paper.markup",
+    "Parts": "analysis.report.benchmarks.markup",
+    "Suite": "analysis.report.suite.markup",
+    "Variation": "analysis.report.variation.markup",
 }
 SECTIONS = {
-    "Answer": "analysis.dossier.answer.page",
-    "Conditions": "analysis.dossier.conditions.page",
-    "Happened": "analysis.dossier.happened.page",
-    "MethodsPanel": "analysis.dossier.panel.page",
-    "Paper": "analysis.dossier.paper.page",
-    "Parts": "analysis.dossier.parts.page",
-    "Suite": "analysis.dossier.suite.page",
-    "Variation": "analysis.dossier.variation.page",
+    "Answer": "analysis.report.answer.page",
+    "Conditions": "analysis.report.conditions.page",
+    "Happened": "analysis.report.timeline.page",
+    "MethodsPanel": "analysis.report.published.page",
+    "Paper": "analysis.report.paper.page",
+    "Parts": "analysis.report.benchmarks.page",
+    "Suite": "analysis.report.suite.page",
+    "Variation": "analysis.report.variation.page",
 }
 
 # the modules with compiled kernels: a change of any of them makes all compiled code stale

@@ -23,14 +23,14 @@ from .arguments import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..dossier.figures.result import Drawing
     from ..pages.model import Caution
     from ..plots.drawing import Sheet
+    from ..report.figures.result import Drawing
     from .arguments import Subparsers
 
 
 def _kinds() -> str:
-    from ..dossier.figures.kinds import KINDS
+    from ..report.figures.kinds import KINDS
 
     return "; ".join(f"{name}: {kind.shows}" for name, kind in KINDS.items())
 
@@ -65,9 +65,9 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _plot(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    from ..dossier.figures.files import write_drawing
-    from ..dossier.figures.kinds import kind_of
     from ..plots.drawing import check_picture
+    from ..report.figures.files import write_drawing
+    from ..report.figures.kinds import kind_of
 
     kind_of(args.kind)
     picture = check_picture(args.output)
@@ -87,11 +87,11 @@ def _plot(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
 def _drawing(args: argparse.Namespace, sheet: Sheet) -> tuple[Drawing, str | None, list[Caution]]:
     """Draw; also give the metric that the first line must name, and what nobody has asked for."""
-    from ..dossier.figures.kinds import draw, kind_of
+    from ..report.figures.kinds import draw, kind_of
 
     kind = kind_of(args.kind)
     if args.kind == "biplot" and not (args.variant or args.benchmark):
-        from ..dossier.figures.kinds import draw_table
+        from ..report.figures.kinds import draw_table
         from .biplot import systems_of
 
         found, metric = systems_of(args)
@@ -104,7 +104,7 @@ def _drawing(args: argparse.Namespace, sheet: Sheet) -> tuple[Drawing, str | Non
     named = args.benchmark
     if kind.each and named is not None and len(named) > 1:
         raise UsageError(f"a figure of kind {args.kind} shows one benchmark", fix="name one")
-    from ..dossier.subject import subject_of
+    from ..report.subject import subject_of
 
     options: dict[str, Any] = {
         **asked(args),

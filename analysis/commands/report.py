@@ -12,9 +12,9 @@ from .arguments import SIDE, add_choice, add_judging, add_sheet, asked, line_to,
 from .files import check_file, check_folder, write_file, write_files
 
 if TYPE_CHECKING:
-    from ..dossier.model import Dossier
-    from ..dossier.subject import Subject
     from ..plots.drawing import Sheet
+    from ..report.model import Report
+    from ..report.subject import Subject
     from .arguments import Subparsers
 
 
@@ -85,8 +85,8 @@ def _report(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     _check(place, form)
     sheet = None if args.plots is None else sheet_of(args)
 
-    from ..dossier.assembling import assemble
-    from ..dossier.subject import subjects_of
+    from ..report.assembling import assemble
+    from ..report.subject import subjects_of
 
     metrics = [] if args.metric is None else args.metric.split(",")
     if not metrics and len(sources) == 1:
@@ -200,7 +200,7 @@ def _draw(
     subjects: tuple[Subject, ...], folder: Path, sheet: Sheet, out: TextIO, err: TextIO
 ) -> None:
     """Write the pictures; the room that draws them is opened when it is asked for."""
-    from ..dossier.figures.files import write_all
+    from ..report.figures.files import write_all
 
     for subject in subjects:
         place = folder / subject.verdict.metric if len(subjects) > 1 else folder
@@ -208,14 +208,14 @@ def _draw(
             out.write(f"{path}\n")
 
 
-def _write(dossier: Dossier, form: str, place: Path | None, out: TextIO, err: TextIO) -> None:
+def _write(report: Report, form: str, place: Path | None, out: TextIO, err: TextIO) -> None:
     """Write the report as one form, and say where it is."""
     if place is not None and form == "csv" and place.is_dir():
-        written = {f"{name}.csv": text for name, text in _tables(dossier).items()}
+        written = {f"{name}.csv": text for name, text in _tables(report).items()}
         write_files(place, written)
         _say(place, written, out)
         return
-    text = _text(dossier, form)
+    text = _text(report, form)
     if place is None:
         out.write(text)
         if form == "latex":
@@ -224,9 +224,9 @@ def _write(dossier: Dossier, form: str, place: Path | None, out: TextIO, err: Te
     write_file(place, text)
     names = {place.name: text}
     if form == "latex":
-        from ..dossier.brief.macros import macros_of
+        from ..report.summary.macros import macros_of
 
-        names[_NUMBERS] = macros_of(dossier.briefs)
+        names[_NUMBERS] = macros_of(report.briefs)
         write_file(place.with_name(_NUMBERS), names[_NUMBERS])
     _say(place.parent, names, out)
 
@@ -236,35 +236,35 @@ def _say(folder: Path, names: Mapping[str, str], out: TextIO) -> None:
         out.write(f"{folder / name}\n")
 
 
-def _tables(dossier: Dossier) -> Mapping[str, str]:
-    from ..dossier.page import data_page
+def _tables(report: Report) -> Mapping[str, str]:
     from ..pages import as_csv
+    from ..report.page import data_page
 
-    return as_csv.separate(data_page(dossier))
+    return as_csv.separate(data_page(report))
 
 
-def _text(dossier: Dossier, form: str) -> str:
+def _text(report: Report, form: str) -> str:
     """Set the report."""
     from ..pages import as_csv, as_markup as as_latex, as_markup as as_markdown, as_text
     from ..pages.model import page_of
 
     if form == "html":
-        from ..dossier.shell import html_page
+        from ..report.shell import html_page
 
-        return html_page(dossier)
+        return html_page(report)
     if form == "json":
         import json
 
-        return json.dumps(dossier.to_dict(), indent=2, allow_nan=False) + "\n"
+        return json.dumps(report.to_dict(), indent=2, allow_nan=False) + "\n"
     if form == "txt":
-        from ..dossier.page import brief_page
+        from ..report.page import brief_page
 
-        return as_text.render(brief_page(dossier)) + "\n"
+        return as_text.render(brief_page(report)) + "\n"
     if form == "csv":
-        from ..dossier.page import data_page
+        from ..report.page import data_page
 
-        return as_csv.render(data_page(dossier))
-    page = page_of(dossier)
+        return as_csv.render(data_page(report))
+    page = page_of(report)
     if form == "md":
         return as_markdown.render_markdown(page, most=_COMMENT)
     return as_latex.render_latex(page)

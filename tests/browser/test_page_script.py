@@ -13,16 +13,16 @@ from typing import ClassVar
 import pytest
 from markupsafe import Markup
 
-from analysis.dossier.chapter import Chapter, html_of
-from analysis.dossier.model import Dossier
-from analysis.dossier.shell import html_page
 from analysis.plots.scale import Scale, read_out
 from analysis.plots.svg import dots, plot
+from analysis.report.chapter import OldChapter, html_of
+from analysis.report.model import Report
+from analysis.report.shell import html_page
 
 RAW = {"runs": [1.5, 2.5], "name": "</script>"}
 
 
-class Sample(Chapter):
+class Sample(OldChapter):
     name: ClassVar[str] = "sample"
 
 
@@ -66,11 +66,11 @@ def _(chapter: Sample) -> Markup:
 @pytest.fixture
 def page(tmp_path: Path) -> Path:
     chapters = (Sample(anchor="top", title=""), Sample(anchor="metric-2-top", title="Again"))
-    dossier = Dossier(
+    report = Report(
         title="t", headline="new is faster", metrics=("wall", "cpu"), chapters=chapters, cautions=()
     )
     path = tmp_path / "page.html"
-    path.write_text(html_page(dossier), encoding="utf-8")
+    path.write_text(html_page(report), encoding="utf-8")
     return path
 
 

@@ -219,9 +219,9 @@ COUNTS = '''"""How many runs each variant has."""
 
 from __future__ import annotations
 
-from analysis.dossier.figures.layout import fresh
-from analysis.dossier.figures.result import Drawing
-from analysis.dossier.subject import Subject
+from analysis.report.figures.layout import fresh
+from analysis.report.figures.result import Drawing
+from analysis.report.subject import Subject
 from analysis.plots.drawing import Sheet
 
 
@@ -242,9 +242,9 @@ def draw_counts(subject: Subject, sheet: Sheet) -> Drawing:
 
 
 def test_a_kind_of_figure_costs_a_file_and_a_row(tree):
-    (tree / "analysis/dossier/figures/counts.py").write_text(COUNTS)
-    kinds = tree / "analysis/dossier/figures/kinds.py"
-    row = '    "counts": ("analysis.dossier.figures.counts", "how many runs each variant has"),'
+    (tree / "analysis/report/figures/counts.py").write_text(COUNTS)
+    kinds = tree / "analysis/report/figures/kinds.py"
+    row = '    "counts": ("analysis.report.figures.counts", "how many runs each variant has"),'
     kinds.write_text(kinds.read_text().replace("_SUITE = {", f"_SUITE = {{\n{row}"))
     said = fairtrial(
         tree, "plot", "counts", str(ROOT / "tests" / "data" / "sample-0.2.0"), "-o", "c.svg"

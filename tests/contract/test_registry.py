@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from analysis import registry
-from analysis.dossier.chapter import html_of, sections_of
-from analysis.dossier.figures.kinds import KINDS
 from analysis.importers.exports.targets import TARGETS
 from analysis.importers.registry import TOOLS
 from analysis.pages.model import page_of
+from analysis.report.chapter import html_of, sections_of
+from analysis.report.figures.kinds import KINDS
 from harness.cli import RUNNER
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.dossier import subject
+from analysis.report import subject
 from harness.cli import main
 
 BENCHES = [f"b{k}" for k in range(4)]
@@ -261,7 +261,7 @@ def test_the_pictures_need_no_report(trial, tmp_path, monkeypatch):
         return (Path("f.svg"),)
 
     figures = types.SimpleNamespace(write_all=write_all)
-    monkeypatch.setitem(sys.modules, "analysis.dossier.figures.files", figures)
+    monkeypatch.setitem(sys.modules, "analysis.report.figures.files", figures)
     code, out, _ = execute(trial, "--plots", tmp_path / "p")
     assert (code, out, asked) == (0, "f.svg\n", [tmp_path / "p"])
 

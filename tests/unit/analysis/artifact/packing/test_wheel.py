@@ -40,7 +40,7 @@ def test_its_record_lists_every_file_with_its_hash(packed):
             data = file.read(name)
             made = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
             assert (digest, int(size)) == (f"sha256={made}", len(data))
-    assert "analysis/dossier/page.css" in names
+    assert "analysis/report/page.css" in names
     assert "harness/launch/launcher.py" in names
     assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]
 

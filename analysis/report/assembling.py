@@ -1,0 +1,64 @@
+"""Puts a report together: every chapter gathers its own values from the subject."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ..pages.model import merged
+from ..registry import CHAPTERS, load
+from .model import Report
+from .summary.gather import gather as gather_brief
+
+if TYPE_CHECKING:
+    from .chapter import Chapter, OldChapter
+    from .subject import Subject
+
+__all__ = ["assemble"]
+
+_ASKED = "variation"  # what takes its time, and is there when it is asked for
+
+
+def assemble(subjects: Sequence[Subject], *, sources: bool = False) -> Report:
+    """Gather all chapters.
+
+    Parameters
+    ----------
+    subjects : sequence of Subject
+        One for each metric of the same sources.
+    sources : bool
+        Whether the sources of variation are among them.
+
+    Raises
+    ------
+    UsageError
+        If these were asked for, and the report is not on one trial.
+    """
+    first = subjects[0]
+    names = [name for name in CHAPTERS if sources or name != _ASKED]
+    chapters = tuple(chapter for subject in subjects for chapter in _chapters(subject, names))
+    return Report(
+        title=first.title,
+        headline=next(
+            (told for c in chapters if (told := getattr(c, "headline", ""))), first.title
+        ),
+        metrics=tuple(subject.verdict.metric for subject in subjects),
+        briefs=tuple(gather_brief(subject) for subject in subjects),
+        chapters=chapters,
+        cautions=merged(*(subject.verdict.cautions for subject in subjects)),
+    )
+
+
+def _chapters(subject: Subject, names: Sequence[str]) -> Iterator[Chapter | OldChapter]:
+    """Ask each chapter in turn; one that has nothing to say of these sources gives None.
+
+    What belongs to the trial and not to a metric stands on the page once, with the first.
+    """
+    for name in names:
+        room = load(CHAPTERS[name])
+        if subject.prefix and not getattr(room, "EACH_METRIC", True):
+            continue
+        make = getattr(room, "chapter", None) or room.gather
+        found: Chapter | OldChapter | None = make(subject)
+        if found is not None:
+            yield found

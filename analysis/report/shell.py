@@ -1,0 +1,153 @@
+"""The page around the chapters: one file, one policy, one style sheet, one small script."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from ..plots.palette import DARK, LIGHT, PRINT
+from ..registry import shipped
+from ..version import VERSION
+from ..words import shown
+from .chapter import Chapter, OldChapter, html_of
+
+if TYPE_CHECKING:
+    from .model import Report
+
+__all__ = ["html_page", "template"]
+
+_HERE = shipped("analysis/report")
+
+
+def template(name: str) -> Environment:
+    """Give the environment of the templates in a chapter's folder; everything in them is escaped."""
+    return Environment(
+        loader=FileSystemLoader(_HERE / name if name else _HERE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The chapters of one metric, as HTML."""
+
+    metric: str
+    chapters: tuple[Markup, ...]
+
+
+def html_page(report: Report) -> str:
+    """Give the report as one HTML file that needs nothing else.
+
+    The policy allows no request at all, and only the script whose hash it names.
+    """
+    script = "".join(_shipped(path) for path in sorted(_HERE.rglob("*.js")))
+    styles = [path.read_text("utf-8") for path in sorted(_HERE.rglob("*.css"))]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    colours = (
+        f":root{{{LIGHT.css()}}}"
+        f"@media (prefers-color-scheme:dark){{:root{{{DARK.css()}}}}}"
+        f"@media print{{:root{{{PRINT.css()}}}}}"
+    )
+    groups = list(_groups(report))
+    parts = sum(chapter.count(" data-jump=") for group in groups for chapter in group.chapters)
+    return (
+        template("")
+        .get_template("page.html.jinja")
+        .render(
+            title=shown(f"{report.headline} · {report.title}"),
+            version=VERSION,
+            script=Markup(script),  # noqa: S704 - our own file
+            policy=f"sha256-{digest}",
+            style=Markup(colours + "".join(styles)),  # noqa: S704 - our own files
+            groups=groups,
+            contents=_contents(report) if parts > _MANY or len(groups) > 1 else (),
+        )
+    )
+
+
+_MANY = 5  # parts: up to so many a page has no table of contents
+
+
+def _shipped(path: Path) -> str:
+    """Give a script without its comments and indents, which half of a page's readers never see."""
+    lines = (line.strip() for line in path.read_text("utf-8").splitlines())
+    return "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))
+
+
+def _groups(report: Report) -> Iterator[_Group]:
+    """Give the chapters by metric: ids of a second metric begin with its place."""
+    for number, metric in enumerate(report.metrics):
+        chapters = [one for one in report.chapters if _number(one) == number]
+        yield _Group(shown(metric), tuple(_with_links(_html(one)) for one in chapters))
+
+
+def _html(chapter: Chapter | OldChapter) -> Markup:
+    """Set a chapter with its template: one ``section`` element with its anchor as id."""
+    if isinstance(chapter, OldChapter):
+        return html_of(chapter)
+    page = template(chapter.folder)
+    page.filters["shown"] = shown
+    text = page.get_template("chapter.html.jinja").render(
+        chapter=chapter, **chapter.values, **chapter.drawn()
+    )
+    return Markup(text)  # noqa: S704 - the template escapes
+
+
+def _number(chapter: Chapter | OldChapter) -> int:
+    found = re.match(r"metric-(\d+)-", chapter.anchor)
+    return int(found[1]) - 1 if found else 0
+
+
+def _contents(report: Report) -> Sequence[tuple[str, str]]:
+    """Give anchor and title of what the table of contents lists."""
+    several = len(report.metrics) > 1
+    return [
+        (
+            one.anchor,
+            f"{one.title or 'answer'} · {report.metrics[_number(one)]}" if several else one.title,
+        )
+        for one in report.chapters
+        if one.title or several
+    ]
+
+
+_MARKS = re.compile(r"<(/?)(section|article|details|summary|h[23])\b([^>]*)>")
+_ID = re.compile(r'\bid="([^"]*)"')
+
+
+def _with_links(chapter: Markup) -> Markup:
+    """Put a permalink behind each heading that has an id, or is the first in a part that has one.
+
+    None stands in a summary, where a press unfolds what is below, or where there is one already.
+    """
+    found: list[str] = []
+    end = 0
+    anchor = target = ""
+    summaries = begin = 0
+    for mark in _MARKS.finditer(chapter):
+        closing, name, attributes = mark.groups()
+        named = _ID.search(attributes)
+        if name == "summary":
+            summaries += -1 if closing else 1
+        elif not name.startswith("h"):
+            anchor = named[1] if named and not closing else ""
+        elif not closing:
+            target = named[1] if named else anchor
+            anchor, begin = "", mark.end()
+        elif target and not summaries and f'href="#{target}"' not in chapter[begin : mark.start()]:
+            link = f' <a class="permalink" href="#{target}" aria-label="link to this part">#</a>'
+            found += (chapter[end : mark.start()], link)
+            end = mark.start()
+    return Markup("".join((*found, chapter[end:])))  # noqa: S704 - as escaped as it was

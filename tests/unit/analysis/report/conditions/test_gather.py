@@ -1,0 +1,344 @@
+"""What the chapter says of records that are known; what they hold stands in docs/environment.md."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from analysis.data.trial import read_trial
+from analysis.importers.sources import Reading
+from analysis.pages.model import Table, Value
+from analysis.record.trial_files import ENVIRONMENT, FINDINGS, RESOLVED
+from analysis.report.chapter import html_of, sections_of
+from analysis.report.conditions.facts import facts_of, recorded as everything_of, source_of
+from analysis.report.conditions.gather import gather
+from analysis.report.conditions.sessions import answers_of, differed, the_same, well
+from analysis.report.subject import subject_of
+
+SAMPLE = Path(__file__).resolve().parents[5] / "tests" / "data" / "sample-0.2.0"
+
+
+def facts(chapter):
+    return {fact.name: fact.texts for fact in chapter.facts}
+
+
+def rows(chapter):
+    return {row.name: row for row in chapter.hosts[0].differed}
+
+
+def test_what_a_reader_needs(subject):
+    found = facts(gather(subject()))
+    assert found["host"] == ("lab07, Some CPU, 4 cores, CPUs 0-3",)
+    assert found["system"] == ("Linux 6.1.0, glibc 2.36",)
+    assert found["virtual"] == ("no virtual machine, no container",)
+    assert found["memory"] == ("8.00 GiB, no swap, huge pages: madvise",)
+    assert found["runs on"] == ("CPU 3",)
+    assert found["programs"] == ("/usr/bin/x, sha256 abababababab… (the same for all variants)",)
+    assert (
+        "a new address layout for each run, environment padded at random" in found["isolation"][0]
+    )
+    assert "limits: nofile 64" in found["isolation"][0]
+    assert "3 sessions of 2 runs of each benchmark and variant" in found["protocol"][0]
+    assert "timeout 30.0 s" in found["protocol"][0]
+    assert "pause" not in found["protocol"][0]
+
+
+def test_programs_of_variants_that_differ_are_told_apart(subject, recorded):
+    records = [recorded(k) for k in (1, 2, 3)]
+    for record in records:
+        record["targets"]["text/fast"] |= {"resolved": "/opt/fast", "sha256": None}
+        record["targets"]["logs/fast"] |= {"resolved": "/opt/fast", "sha256": None}
+    (told,) = facts(gather(subject(records)))["programs"]
+    assert told == "/usr/bin/x, sha256 abababababab… (base); /opt/fast, not readable (fast)"
+
+
+def test_without_any_record_everything_is_unknown(subject):
+    chapter = gather(subject([], settings={}))
+    found = facts(chapter)
+    assert found["host"] == ("lab07, processor unknown",)  # the manifest's name
+    assert found["system"] == found["memory"] == found["programs"] == ("unknown",)
+    assert found["isolation"] == ("unknown",)
+    assert "whether it is a virtual machine is unknown" in found["virtual"][0]
+    assert "order unknown" in found["protocol"][0]
+    assert chapter.everything == ()
+    assert "unknown" in chapter.hosts[0].same
+
+
+def test_infrastructure_is_nowhere_in_the_chapter(subject, recorded):
+    records = [recorded(1), recorded(2, kernel__boot_arguments="lab=10.0.0.2"), recorded(3)]
+    note = {
+        "session": 2,
+        "when": "before",
+        "check": "environment",
+        "status": "warn",
+        "what": "the list of boot arguments changed from lab=10.0.0.1 to lab=10.0.0.2",
+        "where": "kernel.boot_arguments",
+    }
+    found = subject(records, [note])
+    chapter = gather(found)
+    texts = json.dumps(chapter.to_dict()) + str(html_of(chapter)) + repr(sections_of(chapter))
+    assert "10.0.0." not in texts
+    assert "10.0.0." not in json.dumps(found.verdict.to_dict())
+    assert any("boot arguments changed" in one.text for one in chapter.hosts[0].answers)
+
+
+def test_sessions_that_differ_and_what_does_not(subject, recorded):
+    records = [recorded(1), recorded(2, kernel__release="6.1.9"), recorded(3, cpu__turbo=True)]
+    chapter = gather(subject(records))
+    found = rows(chapter)
+    assert found["kernel.release"].cells == ("6.1.0", "6.1.9", "6.1.0")
+    assert found["cpu.turbo"].cells == ("unknown", "unknown", "on")
+    assert found["load before"].cells == tuple(Value(f"0.{k}0", 0.1 * k) for k in (1, 2, 3))
+    assert found["began, UTC"].cells == ("04:11", "04:12", "04:13")
+    assert "failed runs" not in found
+    assert "temperature, °C" not in found  # never known
+    same = chapter.hosts[0].same
+    assert (
+        same
+        == "The same in all 3 sessions: host, memory, tools, limits and programs and libraries."
+    )
+
+
+def test_a_changed_program_is_a_row(subject, recorded):
+    records = [recorded(1), recorded(2), recorded(3)]
+    records[2]["targets"]["text/fast"]["sha256"] = "cd" * 32
+    found = rows(gather(subject(records)))
+    assert found["targets.text/fast"].cells == ("ab" * 6, "ab" * 6, "cd" * 6)
+
+
+def test_a_session_without_a_record_is_said(subject, recorded):
+    chapter = gather(subject([recorded(1), recorded(3)]))
+    assert "Of 1 of them there is no record." in chapter.hosts[0].same
+    assert rows(chapter)["load before"].cells[1] == "unknown"
+
+
+def test_checks_the_worst_first(subject):
+    notes = [
+        {"session": k, "when": "before", "check": check, "status": status, "what": f"{check} {k}"}
+        for check, statuses in {
+            "aslr": ("ok", "ok", "ok"),
+            "turbo": ("unknown",) * 3,
+            "load": ("ok", "warn", "warn"),
+            "steal": ("ok", "fail", "ok"),
+        }.items()
+        for k, status in enumerate(statuses, 1)
+    ]
+    host = gather(subject(notes=notes)).hosts[0]
+    assert [(one.check, one.status, one.sessions) for one in host.answers] == [
+        ("steal", "fail", "session 2"),
+        ("load", "warn", "sessions 2, 3"),
+        ("turbo", "unknown", "all 3 sessions"),
+    ]
+    assert host.answers[1].text == "load 2 (and 1 like it)"
+    assert host.well == "Well in every answer: aslr."
+    assert facts(gather(subject(notes=notes)))["not known"] == ("turbo",)
+    marked = {row.name: row.marked for row in host.differed}
+    assert marked["load before"] == (False, True, True)
+
+
+def failing(*outcomes, stderr=b""):
+    def change(made):
+        for k, outcome in enumerate(outcomes):
+            made.rows[k] = replace(
+                made.rows[k], outcome=outcome, exit_code=3, signal=11, wall_ns=8_500_000
+            )
+            made.extra[f"outputs/{k:04d}.stderr"] = stderr
+
+    return change
+
+
+def test_failed_runs_and_the_end_of_what_they_wrote(subject):
+    change = failing("exit", "signal", "timeout", "of a later version", stderr=b"\x1b[31mno\x00\n")
+    found = subject(change=change)
+    chapter = gather(found)
+    host = chapter.hosts[0]
+    assert [one.outcome for one in host.failed] == [
+        "exit code 3 after 8.50 ms",
+        "ended by SIGSEGV after 8.50 ms",
+        "killed by its timeout after 8.50 ms",
+        "of a later version after 8.50 ms",
+    ]
+    assert host.failed[0].stderr == ("␛[31mno␀",)
+    assert host.failed[0].cell == "text / base"
+    assert [one.run for one in host.failed] == [Value(str(k), k) for k in range(4)]
+    assert rows(chapter)["failed runs"].cells == (Value("4", 4), Value("0", 0), Value("0", 0))
+    assert chapter.failed_anchor == found.anchor("failed")
+    assert f'id="{chapter.failed_anchor}"' in str(html_of(chapter))
+
+
+def test_what_many_runs_wrote_alike_is_quoted_once(subject):
+    host = gather(subject(change=failing("exit", "exit", stderr=b"one\ntwo\n"))).hosts[0]
+    assert host.failed[0].stderr == ("one", "two")
+    assert (host.failed[1].stderr, host.failed[1].note) == ((), "as of run 0")
+
+
+def test_empty_and_not_kept_are_told_apart(subject):
+    def change(made):
+        failing("exit", "exit")(made)
+        del made.extra["outputs/0001.stderr"]
+
+    host = gather(subject(change=change)).hosts[0]
+    assert [one.note for one in host.failed] == ["empty", "not kept"]
+
+
+def test_more_than_thirty_failures_are_counted(tmp_path, synthetic):
+    made = synthetic({"a": {"x": [1.0] * 50}, "b": {"x": [1.0] * 50}})
+    made.rows[:40] = [replace(row, outcome="exit", exit_code=1) for row in made.rows[:40]]
+    chapter = gather(subject_of([str(made.write(tmp_path / "t"))], Reading()))
+    host = chapter.hosts[0]
+    assert len(host.failed) == 30
+    assert host.more_failed == Value("10", 10)
+    html = str(html_of(chapter))
+    assert "10 more failed runs" in html
+
+
+def test_no_failure_is_said(subject):
+    chapter = gather(subject())
+    assert "No run failed." in str(html_of(chapter))
+    assert chapter.failed_anchor in str(html_of(chapter))
+
+
+def test_two_trials_stand_side_by_side_and_differences_come_first(subject, recorded):
+    second = [recorded(k, kernel__release="6.2.0") for k in (1, 2, 3)]
+    chapter = gather(subject(second=second))
+    assert [host.label for host in chapter.hosts] == ["A", "B"]
+    assert "From A to B the kernel changed from 6.1.0 to 6.2.0." in chapter.between
+    assert chapter.facts[0].texts == ("Linux 6.1.0, glibc 2.36", "Linux 6.2.0, glibc 2.36")
+    unlike = [len(set(fact.texts)) > 1 for fact in chapter.facts]
+    assert unlike == sorted(unlike, reverse=True)
+    html = str(html_of(chapter))
+    assert html.index("From A to B") < html.index("Some CPU")
+    (same,) = gather(subject(second=[recorded(k) for k in (1, 2, 3)])).between
+    assert same == "Nothing that was recorded of the host differs between A and B."
+
+
+def test_files_say_nothing_of_where_they_stem_from(tmp_path):
+    rng = np.random.default_rng(1)
+    for name in ("a.csv", "b.csv"):
+        lines = [",".join(["x", *map(str, rng.lognormal(0, 0.1, 6))])]
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    sides = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
+    assert gather(subject_of(sides, Reading(better="lower"))) is None
+
+
+def test_campaign_stands_there_as_text(subject):
+    evil = b"name: x # </pre><script>alert(1)</script>\n\tkey: \x1b[0m\n"
+    chapter = gather(subject(extra={"campaign.yaml": evil}))
+    html = str(html_of(chapter))
+    assert chapter.hosts[0].campaign is not None
+    assert chapter.hosts[0].campaign.startswith("name: x # </pre><script>")
+    assert "<script" not in html
+    assert "\x1b" not in html
+
+
+def test_tables_hold_the_numbers_of_the_page(subject):
+    chapter = gather(subject(change=failing("exit", "timeout")))
+    tables = [b for s in sections_of(chapter) for b in s.blocks if isinstance(b, Table)]
+    cells = {cell for table in tables for row in table.rows for cell in row}
+    html = str(html_of(chapter))
+    for row in chapter.hosts[0].differed:
+        for cell in row.cells:
+            assert cell in cells
+            assert (cell.text if isinstance(cell, Value) else cell) in html
+    for one in chapter.hosts[0].failed:
+        assert {one.run, one.session, one.block, one.outcome} <= cells
+
+
+def test_the_sample_is_told_without_an_unknown_host():
+    chapter = gather(subject_of([str(SAMPLE)], Reading()))
+    found = facts(chapter)
+    assert found["virtual"] == ("a virtual machine (kvm), in a container (docker)",)
+    assert found["runs on"][0].startswith("CPU ")
+    assert "governor" in found["not known"][0]
+    assert chapter.certificate == "no A/A certificate for this machine and design."
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+KEYS = (
+    ("host", "name virtual container cpu_quota boot_id"),
+    ("cpu", "model cores packages online siblings turbo"),
+    ("memory", "total_bytes swap_total_bytes thp"),
+    ("kernel", "release distribution architecture mitigations"),
+    ("tools", "python python_implementation libc compilers"),
+    ("process", "limits nice containment"),
+    ("moment", "load_1min temperature_c"),
+)
+record = st.fixed_dictionaries(
+    {"session": st.integers(1, 3)},
+    optional={
+        **{
+            section: anything
+            | st.fixed_dictionaries({}, optional=dict.fromkeys(keys.split(), anything))
+            for section, keys in KEYS
+        },
+        "targets": anything
+        | st.fixed_dictionaries(
+            {
+                "text/base": st.fixed_dictionaries(
+                    {},
+                    optional=dict.fromkeys(("path", "resolved", "sha256", "libraries"), anything),
+                )
+            }
+        ),
+        "variables": anything,
+        "at": anything,
+        "containment": anything,
+    },
+)
+found_note = st.fixed_dictionaries(
+    {}, optional=dict.fromkeys(("session", "when", "check", "status", "what", "where"), anything)
+)
+settings_of_any = st.fixed_dictionaries(
+    {},
+    optional={
+        "protocol": anything
+        | st.fixed_dictionaries(
+            {}, optional=dict.fromkeys(("order", "timeout_s", "pause_s"), anything)
+        ),
+        "isolation": anything
+        | st.fixed_dictionaries(
+            {},
+            optional=dict.fromkeys(("aslr", "padding", "nice", "scheduling", "limits"), anything),
+        ),
+    },
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("any")
+
+
+@settings(
+    max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
+@given(st.lists(record, max_size=3), st.lists(found_note, max_size=3), settings_of_any)
+def test_whatever_stands_in_the_files_is_told_or_unknown(folder, synthetic, records, notes, chosen):
+    made = synthetic({"base": {"text": [1.0, 1.0]}, "fast": {"text": [1.0, 1.0]}})
+    made.extra |= {
+        ENVIRONMENT: b"".join(json.dumps(row).encode() + b"\n" for row in records),
+        FINDINGS: b"".join(json.dumps(row).encode() + b"\n" for row in notes),
+        RESOLVED: json.dumps({"campaign": chosen}).encode(),
+    }
+    source = source_of(read_trial(made.write(folder / "trial")))
+    told = [
+        *facts_of(source).values(),
+        *everything_of(source).values(),
+        the_same(source),
+        well(source),
+        *(one.text for one in answers_of(source)),
+        *(cell for row in differed(source) for cell in row.cells if isinstance(cell, str)),
+    ]
+    assert all(isinstance(text, str) for text in told)
+    assert not any("\x00" in text or "\u202e" in text for text in told)

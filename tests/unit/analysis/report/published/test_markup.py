@@ -1,0 +1,155 @@
+"""The panel as HTML. Authorities: the design, HTML (ids, tables), the chapter's own values."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from analysis.pages.model import Section, Table, Value
+from analysis.report.chapter import html_of, sections_of
+from analysis.report.published.gather import gather
+
+EVIL = '"><img src=x onerror=alert(1)>\u202e\x1b[31m'
+
+
+class Read(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.text: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+    def every(self, tag: str) -> list[dict[str, str]]:
+        return [attrs for name, attrs in self.tags if name == tag]
+
+
+@pytest.fixture
+def chapter(judged):
+    return gather(judged())
+
+
+def test_ids_are_unique_and_links_lead_to_them(chapter):
+    page = Read(str(html_of(chapter)))
+    ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    links = {attrs["href"].removeprefix("#") for attrs in page.every("a")}
+    assert links
+    assert links <= set(ids)
+    assert page.tags[0] == ("section", {"id": chapter.anchor, "class": "panel-chapter"})
+
+
+def test_every_plot_says_its_result_or_repeats_a_cell(chapter):
+    plots = [a for a in Read(str(html_of(chapter))).every("svg") if "plot" in a.get("class", "")]
+    said = [attrs["aria-label"] for attrs in plots if attrs.get("role") == "img"]
+    shown = [one.histogram.alt for path in chapter.paths for one in path.methods if one.histogram]
+    shown += [one.steps.alt for path in chapter.paths for one in path.methods if one.steps]
+    assert sorted(said) == sorted(shown)
+    assert all(attrs.get("aria-hidden") == "true" for attrs in plots if "role" not in attrs)
+
+
+def test_tables_have_captions_and_scopes(chapter):
+    page = Read(str(html_of(chapter)))
+    assert len(page.every("caption")) == len(page.every("table"))
+    assert all(attrs.get("scope") in ("row", "col") for attrs in page.every("th"))
+
+
+def test_every_number_of_the_rows_is_on_the_page(chapter):
+    text = "".join(Read(str(html_of(chapter))).text).replace("\u00a0", " ")
+    for row in chapter.rows:
+        for answer in row.answers:
+            for piece in (*answer.first, *answer.second):
+                assert (piece if isinstance(piece, str) else piece.text).strip() in text
+
+
+def test_cells_sort_by_their_numbers(chapter):
+    page = Read(str(html_of(chapter)))
+    sortable = [attrs for attrs in page.every("table") if "sortable" in attrs.get("class", "")]
+    assert len(sortable) == sum(len(one.tables) for path in chapter.paths for one in path.methods)
+    found = re.findall(r'<td(?: data-sort="([^"]*)")?>([^<]*)</td>', str(html_of(chapter)))
+    values = [
+        cell
+        for path in chapter.paths
+        for one in path.methods
+        for table in one.tables
+        for row in table.table.rows
+        for cell in row
+        if isinstance(cell, Value)
+    ]
+    assert len(found) == len(values)
+    for (sort, said), cell in zip(found, values, strict=True):
+        if cell.value is None:
+            assert (sort, said) == ("", "")
+        else:  # a bare number sorts as it stands, as exactly as it is written
+            assert float(sort or said) == pytest.approx(cell.value, rel=0.01, abs=0.0006)
+
+
+def test_the_first_path_is_open_and_the_others_are_folded(chapter):
+    folds = [
+        a for a in Read(str(html_of(chapter))).every("details") if a.get("class") == "panel-path"
+    ]
+    assert ["open" in attrs for attrs in folds] == [True, False]
+
+
+def test_names_of_others_are_text_and_nothing_else(judged, draw):
+    long = "very-" * 30 + "long"
+    times = draw({"base": (1.0, 1.0), EVIL: (2.0, 1.5)}, (EVIL, long))
+    text = str(html_of(gather(judged(times))))
+    page = Read(text)
+    assert not page.every("img")
+    assert not page.every("script")
+    assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e]", text)
+    assert long not in "".join(page.text)
+    assert any(attrs.get("title") == long for attrs in page.every("bdi"))
+
+
+def test_five_candidates_have_one_column_and_a_table_of_words(judged, draw):
+    factors = {"base": (1.0, 1.0), **{f"v{k}": (1.0 + k / 10, 1.0) for k in range(1, 6)}}
+    chapter = gather(judged(draw(factors, ("text", "logs"))))
+    text = str(html_of(chapter))
+    page = Read(text)
+    assert [a["class"] for a in page.every("table")][:2] == ["panel-said panel-1", "panel-words"]
+    for name in chapter.candidates:
+        assert name in "".join(page.text)
+    folded = [a for a in page.every("details") if a.get("class") == "panel-rows"]
+    assert len(folded) == 1  # the sentences on the other candidates
+    assert all(f'id="{reason.anchor}"' in text for reason in chapter.reasons)
+    assert all(command in "".join(page.text) for command in chapter.on_request)
+
+
+def test_the_same_values_give_the_same_bytes(chapter):
+    assert str(html_of(chapter)) == str(html_of(chapter))
+
+
+def tables(block):
+    if isinstance(block, Table):
+        yield block
+    if isinstance(block, Section):
+        for one in block.blocks:
+            yield from tables(one)
+
+
+def test_the_other_renderers_hold_the_same_values(chapter):
+    (section,) = sections_of(chapter)
+    found = list(tables(section))
+    for place, table in enumerate(found[: len(chapter.candidates)]):
+        answers = [row.answers[place] for row in chapter.rows]
+        heads = [column.heading for column in table.columns]
+        for head, field in (("value", "value"), ("low", "low"), ("p", "pvalue")):
+            column = [row[heads.index(head)] for row in table.rows]
+            expected = [getattr(answer, field) for answer in answers]
+            assert [(c.text, c.value) for c in column] == [
+                ("", None) if one is None else (one.text, one.value) for one in expected
+            ]
+    kept = [one.table for path in chapter.paths for way in path.methods for one in way.tables]
+    assert found[len(chapter.candidates) :] == kept
+    assert all(
+        isinstance(cell, (str, Value)) for table in found for row in table.rows for cell in row
+    )

@@ -1,0 +1,202 @@
+"""The compact table: each number is the verdict's, each line what a screen of one line can hold.
+
+Authorities: `judge` and `multilevel` for the numbers, Student's t on the logs of session means for
+what stands behind ±.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from analysis.importers.sources import Reading
+from analysis.pages.as_csv import tables_of
+from analysis.pages.as_text import render
+from analysis.pages.model import Page, Value
+from analysis.report.subject import subject_of
+from analysis.report.summary.gather import gather
+from analysis.report.summary.macros import macros_of
+from analysis.report.summary.page import brief_sections
+from analysis.report.written import written_of
+
+FACTORS = {"old": 1.0, "new": 0.5, "same": 1.0}
+BENCHES = ("text", "logs", "random")
+
+
+@pytest.fixture
+def trial(synthetic, tmp_path):
+    rng = np.random.default_rng(3)
+    data = {
+        name: {
+            b: (0.02 * (k + 1) * factor * np.exp(rng.normal(0, 0.02, 24))).tolist()
+            for k, b in enumerate(BENCHES)
+        }
+        for name, factor in FACTORS.items()
+    }
+    return synthetic(data, sessions=6)
+
+
+def subject(trial, tmp_path, **asked):
+    return subject_of([str(trial.write(tmp_path / "t"))], Reading(), **asked)
+
+
+def test_every_number_is_one_of_the_verdict(trial, tmp_path):
+    about = subject(trial, tmp_path)
+    brief = gather(about)
+    assert [one.variant for one in brief.candidates] == ["new", "same"]
+    written = written_of(about)
+    for one, ours in zip(about.candidates, brief.candidates, strict=True):
+        lines = {line.name: line for line in one.multilevel.benchmarks}
+        assert [row.name for row in ours.rows] == [*about.order, "these", "similar"]
+        for row in ours.rows[:-2]:
+            line = lines[row.name]
+            assert row.speedup == written[one.variant][row.name].speedup
+            assert (row.low.value, row.high.value) == (line.low, line.high)
+            assert row.outcome == line.outcome
+            assert row.candidate.mean.value == line.mean_candidate
+            assert row.baseline.mean.value == line.mean_baseline
+        assert ours.rows[-2].speedup.value == one.multilevel.these.speedup
+        assert ours.rows[-1].label == "others like them"
+        assert ours.rows[-1].candidate is ours.rows[-1].baseline is None
+
+
+def test_what_stands_behind_the_sign_is_students_t_over_sessions(trial, tmp_path):
+    about = subject(trial, tmp_path)
+    (row,) = [row for row in gather(about).candidates[0].rows if row.name == "logs"]
+    matrix = about.matrices["new"]
+    k = matrix.benchmarks.index("logs")
+    logs = np.log(matrix.samples[k]).reshape(6, 4).mean(axis=1)
+    half = stats.t.ppf(0.975, 5) * logs.std(ddof=1) / math.sqrt(6)
+    assert row.candidate.half.value == pytest.approx(math.exp(half) - 1)
+    # a look of two shares the risk, and the sides' intervals with it
+    twice = gather(subject_of([str(tmp_path / "t")], Reading(), looks=2))
+    (wider,) = [row for row in twice.candidates[0].rows if row.name == "logs"]
+    assert wider.candidate.half.value > row.candidate.half.value
+    assert (twice.level.text, twice.rests_on) == ("97.5\N{NO-BREAK SPACE}%", "sessions")
+
+
+def text(brief) -> str:
+    return render(Page(title="t", sections=brief_sections(brief)))
+
+
+def test_one_line_a_benchmark_and_the_suite_last(trial, tmp_path):
+    about = subject(trial, tmp_path)
+    lines = text(gather(about)).splitlines()
+    assert lines[2] == "new against old"
+    assert [line.split()[0] for line in lines[4:9]] == [*about.order, "these", "others"]
+    assert lines[-2].startswith("±: half the width of each side's own 95 % interval, over its")
+    assert all(len(line) <= 130 for line in lines)
+
+
+def test_a_candidate_that_failed_altogether_has_a_sentence(trial, tmp_path):
+    rows = [
+        replace(row, outcome="nonzero-exit", exit_code=1) if row.variant == "same" else row
+        for row in trial.rows
+    ]
+    brief = gather(subject(replace(trial, rows=rows), tmp_path))
+    assert brief.candidates[1].rows == ()
+    assert "same: nothing could be compared with old" in text(brief)
+    assert "new against old" in text(brief)
+
+
+def test_a_benchmark_called_like_a_suites_line_keeps_its_numbers(synthetic, tmp_path):
+    data = {
+        name: {b: [f * (1 + 0.01 * k) for k in range(8)] for b, f in (("these", 1.0), ("b", 3.0))}
+        for name in ("old", "new")
+    }
+    data["new"]["these"] = [value / 2 for value in data["new"]["these"]]
+    brief = gather(subject(synthetic(data, sessions=2), tmp_path))
+    rows = brief.candidates[0].rows
+    assert [(row.label, row.speedup.text) for row in rows[:2]] == [("these", "2.00"), ("b", "1.00")]
+    assert rows[2].label == "these\N{NO-BREAK SPACE}2"
+
+
+def test_one_variant_stands_alone(synthetic, tmp_path):
+    data = {"only": {b: [1.0, 1.1, 0.9, 1.05] for b in BENCHES}}
+    brief = gather(subject(synthetic(data, sessions=2), tmp_path))
+    assert brief.candidates == ()
+    assert [name for name, _, _ in brief.alone] == list(BENCHES)
+    assert "one side only: nothing was compared" in text(brief)
+
+
+def test_names_that_are_not_ours_are_shown(synthetic, tmp_path):
+    name = "a\x1b[31m\n" + "x" * 60
+    data = {v: {name: [1.0, 1.1, 0.9, 1.05]} for v in ("old", "n\u202eew")}
+    told = text(gather(subject(synthetic(data, sessions=2), tmp_path)))
+    assert "\x1b" not in told
+    assert "\u202e" not in told
+    assert "a␛[31m␊xxxxx…" in told
+
+
+def commands(text):
+    return [
+        line.partition("}")[0].removeprefix("\\newcommand{\\")
+        for line in text.splitlines()
+        if line[0] == "\\"
+    ]
+
+
+def test_each_number_has_one_command_of_letters(trial, tmp_path):
+    brief = gather(subject(trial, tmp_path))
+    text = macros_of([brief])
+    found = commands(text)
+    assert len(found) == len(set(found))
+    assert all(name.isascii() and name.isalpha() for name in found)
+    values = [row.speedup.text for one in brief.candidates for row in one.rows]
+    for name, value in (("ftSpeedupNew", values[3]), ("ftSpeedupNewOnSimilar", values[4])):
+        assert f"\\newcommand{{\\{name}}}{{{value}}}% " in text
+    assert f"{{{brief.candidates[0].rows[0].word}}}% new, " in text
+    assert macros_of([brief]) == text
+    second = commands(macros_of([brief, replace(brief, metric="max_rss")]))
+    assert "ftMaxRssSpeedupNew" in second
+    assert len(second) == len(set(second)) == 2 * len(found)
+
+
+def test_names_that_spell_alike_have_commands_of_their_own(trial, tmp_path):
+    brief = gather(subject(trial, tmp_path))
+    one = brief.candidates[0]
+    alike = replace(
+        brief,
+        candidates=tuple(replace(one, variant=name) for name in ("g-1", "g 1", "é", "日", "\n")),
+    )
+    found = commands(macros_of([alike]))
+    assert len(found) == len(set(found))
+    assert {
+        "ftWordGOne",
+        "ftWordGOneNoTwo",
+        "ftWordE",
+        "ftWordUnnamed",
+        "ftWordUnnamedNoTwo",
+    } <= set(found)
+
+
+def test_a_quantity_gives_its_number_and_says_its_unit(trial, tmp_path):
+    brief = gather(subject(trial, tmp_path))
+    (row,) = [row for row in brief.candidates[0].rows if row.name == "text"]
+    number, unit = row.baseline.mean.text.split(" ")
+    line = (
+        f"\\newcommand{{\\ftBaseNewOnText}}{{{number}}}% new, text: the baseline's mean, in {unit}"
+    )
+    assert line in macros_of([brief]).splitlines()
+
+
+def test_the_tables_cells_carry_their_numbers(trial, tmp_path):
+    brief = gather(subject(trial, tmp_path))
+    (table, _) = tables_of(Page(title="t", sections=brief_sections(brief)))
+    assert table.rows[0][5] == brief.candidates[0].rows[0].speedup
+    assert isinstance(table.rows[-1][1], Value)
+    assert table.rows[-1][1].value is None
+
+
+def test_what_takes_tables_as_data_has_whole_names(synthetic, tmp_path):
+    name = "a/" + "x" * 60
+    data = {v: {name: [1.0, 1.1, 0.9, 1.05]} for v in ("old", "new")}
+    brief = gather(subject(synthetic(data, sessions=2), tmp_path))
+    (short,) = tables_of(Page(title="t", sections=brief_sections(brief)))
+    (whole,) = tables_of(Page(title="t", sections=brief_sections(brief, whole=True)))
+    assert (len(short.rows[0][0]), whole.rows[0][0]) == (24, name)
+    assert short.rows[0][1:] == whole.rows[0][1:]

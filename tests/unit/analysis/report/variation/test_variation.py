@@ -1,0 +1,129 @@
+"""The chapter on the sources of variation, where it was asked for.
+
+Authority: `fairtrial sources --json` on the same trial; HTML read by a parser of the standard library.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from analysis.errors import UsageError
+from analysis.importers.sources import Reading
+from analysis.methods.variance_sources.result import Sources
+from analysis.pages import as_csv
+from analysis.pages.model import page_of
+from analysis.report.assembling import assemble
+from analysis.report.chapter import html_of
+from analysis.report.shell import html_page
+from analysis.report.subject import subjects_of
+from analysis.report.variation import gather as gather_room
+from analysis.report.variation.result import Variation
+from harness.cli import main
+
+SAMPLE = str(Path(__file__).resolve().parents[5] / "tests" / "data" / "sample-0.2.0")
+
+
+class Cells(HTMLParser):
+    """All texts of cells, and ids."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cells: list[str] = []
+        self.ids: list[str] = []
+        self.inside = False
+
+    def handle_starttag(self, tag, attrs):
+        if tag in {"td", "th"}:
+            self.cells.append("")
+            self.inside = True
+        self.ids += [value for name, value in attrs if name == "id"]
+
+    def handle_endtag(self, tag):
+        self.inside = self.inside and tag not in {"td", "th"}
+
+    def handle_data(self, data):
+        if self.inside:
+            self.cells[-1] += data
+
+
+@pytest.fixture(scope="module")
+def report():
+    return assemble(subjects_of([SAMPLE], Reading()), sources=True)
+
+
+@pytest.fixture(scope="module")
+def chapter(report):
+    (found,) = (one for one in report.chapters if one.name == "variation")
+    return found
+
+
+def test_it_is_there_only_when_asked_for():
+    assert "variation" not in assemble(subjects_of([SAMPLE], Reading())).to_dict()
+
+
+def test_the_numbers_are_those_of_the_command(chapter):
+    out = io.StringIO()
+    assert main(["sources", SAMPLE, "--json"], out, io.StringIO()) == 0
+    told = json.loads(out.getvalue())
+    ours = chapter.to_dict()["found"]
+    for key in ("components", "factors", "modes", "cautions", "permutations", "seed"):
+        assert ours[key] == told[key], key
+    assert chapter.command == f"fairtrial sources {SAMPLE}"
+
+
+def test_every_cell_stands_on_the_page(report, chapter):
+    read = Cells()
+    read.feed(str(html_of(chapter)))
+    page = page_of(report)
+    tables = [t for t in as_csv.tables_of(page) if t.name.startswith("variation-")]
+    assert {table.name for table in tables} >= {"variation-components", "variation-factors"}
+    for table in tables:
+        for row in table.rows:
+            for cell in row:
+                assert (cell if isinstance(cell, str) else cell.text) in read.cells
+    assert read.ids == ["variation"]
+    assert html_page(report).count('id="variation"') == 1
+
+
+def test_two_metrics_have_a_chapter_each():
+    both = assemble(subjects_of([SAMPLE], Reading(), ["wall", "user"]), sources=True)
+    told = [one for one in both.chapters if one.name == "variation"]
+    assert [one.found.response for one in told] == ["wall", "user"]
+    assert told[1].command.endswith("--metric user")
+    assert len({one.anchor for one in told}) == 2
+    assert page_of(both)
+
+
+def test_a_file_has_none(tmp_path):
+    (tmp_path / "m.csv").write_text("a,1.0,1.1,0.9,1.2\nb,2.0,2.1,2.2,1.9\n")
+    subjects = subjects_of([str(tmp_path / "m.csv")], Reading(better="lower"))
+    with pytest.raises(UsageError, match="one trial"):
+        assemble(subjects, sources=True)
+
+
+def test_names_cannot_leave_their_place(chapter):
+    found = chapter.found
+    hostile = Variation(
+        anchor="variation",
+        title="t",
+        command="fairtrial sources '<script>'",
+        found=Sources(
+            of=("<script>alert(1)</script>",), response="<b>", unit="s", factors=found.factors
+        ),
+    )
+    text = str(html_of(hostile))
+    assert "<script>" not in text
+    assert "&lt;script&gt;" in text
+
+
+def test_too_few_runs_leave_it_out(tmp_path, synthetic):
+    path = synthetic({"a": {"x": [1.0, 1.1, 1.2]}, "b": {"x": [1.0, 1.2, 1.1]}}).write(
+        tmp_path / "t"
+    )
+    (subject,) = subjects_of([str(path)], Reading())
+    assert gather_room.gather(subject) is None
