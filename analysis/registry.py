@@ -156,7 +156,7 @@ CHAPTERS = {
     "benchmarks": "analysis.report.benchmarks.gather",
     "published": "analysis.report.published.gather",
     "suite": "analysis.report.suite.gather",
-    "variation": "analysis.report.variation.gather",
+    "variation": "analysis.report.variation.chapter",
     "timeline": "analysis.report.timeline.gather",
     "conditions": "analysis.report.conditions.gather",
     "paper": "analysis.report.paper.gather",
@@ -171,7 +171,6 @@ MARKUP = {
     "Paper": "analysis.report.paper.markup",
     "Parts": "analysis.report.benchmarks.markup",
     "Suite": "analysis.report.suite.markup",
-    "Variation": "analysis.report.variation.markup",
 }
 SECTIONS = {
     "Answer": "analysis.report.answer.page",
@@ -181,7 +180,6 @@ SECTIONS = {
     "Paper": "analysis.report.paper.page",
     "Parts": "analysis.report.benchmarks.page",
     "Suite": "analysis.report.suite.page",
-    "Variation": "analysis.report.variation.page",
 }
 
 # the modules with compiled kernels: a change of any of them makes all compiled code stale

@@ -59,6 +59,9 @@ class Chapter:
     drawn: Callable[[], Mapping[str, Any]] = dict
     headline: str = ""
 
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - whatever stands under the name
+        return self.values[name]
+
     def to_dict(self) -> dict[str, Any]:
         """Give its values as JSON types."""
         return {"anchor": self.anchor, "title": self.title, **plain(self.values)}

@@ -7,6 +7,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,11 +19,12 @@ from ..registry import shipped
 from ..version import VERSION
 from ..words import shown
 from .chapter import Chapter, OldChapter, html_of
+from .table_markup import table_html
 
 if TYPE_CHECKING:
     from .model import Report
 
-__all__ = ["html_page", "template"]
+__all__ = ["chapter_html", "html_page", "template"]
 
 _HERE = shipped("analysis/report")
 
@@ -37,6 +39,21 @@ def template(name: str) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+
+
+@cache
+def _templates() -> Environment:
+    """Give the environment of all chapters: what is set in it is escaped."""
+    found = template("")
+    found.filters |= {"shown": shown, "sentence": sentence}
+    found.globals["table"] = table_html
+    return found
+
+
+def sentence(text: str) -> str:
+    """Begin with a capital letter, unless a name stands first."""
+    first = text.partition(" ")[0].removesuffix(",")
+    return shown(text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +107,17 @@ def _groups(report: Report) -> Iterator[_Group]:
     """Give the chapters by metric: ids of a second metric begin with its place."""
     for number, metric in enumerate(report.metrics):
         chapters = [one for one in report.chapters if _number(one) == number]
-        yield _Group(shown(metric), tuple(_with_links(_html(one)) for one in chapters))
+        yield _Group(shown(metric), tuple(_with_links(chapter_html(one)) for one in chapters))
 
 
-def _html(chapter: Chapter | OldChapter) -> Markup:
+def chapter_html(chapter: Chapter | OldChapter) -> Markup:
     """Set a chapter with its template: one ``section`` element with its anchor as id."""
     if isinstance(chapter, OldChapter):
         return html_of(chapter)
-    page = template(chapter.folder)
-    page.filters["shown"] = shown
-    text = page.get_template("chapter.html.jinja").render(
-        chapter=chapter, **chapter.values, **chapter.drawn()
+    text = (
+        _templates()
+        .get_template(f"{chapter.folder}/chapter.html.jinja")
+        .render(chapter=chapter, **chapter.values, **chapter.drawn())
     )
     return Markup(text)  # noqa: S704 - the template escapes
 

@@ -7,6 +7,7 @@ from html import escape
 from markupsafe import Markup
 
 from ..pages.model import Table, Value
+from ..words import shown
 
 __all__ = ["table_html"]
 
@@ -50,7 +51,7 @@ def table_html(table: Table, caption: str, css: str = "") -> Markup:
 def _text(cell: str | Value) -> str:
     if isinstance(cell, Value):
         return escape(cell.text)
-    return f"<bdi>{escape(cell)}</bdi>" if cell else ""
+    return f"<bdi>{escape(shown(cell))}</bdi>" if cell else ""
 
 
 def _sorts(cell: str | Value) -> str:

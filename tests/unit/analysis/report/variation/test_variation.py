@@ -18,11 +18,9 @@ from analysis.methods.variance_sources.result import Sources
 from analysis.pages import as_csv
 from analysis.pages.model import page_of
 from analysis.report.assembling import assemble
-from analysis.report.chapter import html_of
-from analysis.report.shell import html_page
+from analysis.report.shell import chapter_html, html_page
 from analysis.report.subject import subjects_of
-from analysis.report.variation import gather as gather_room
-from analysis.report.variation.result import Variation
+from analysis.report.variation.chapter import chapter as chapter_of_subject, chapter_of
 from harness.cli import main
 
 SAMPLE = str(Path(__file__).resolve().parents[5] / "tests" / "data" / "sample-0.2.0")
@@ -73,12 +71,12 @@ def test_the_numbers_are_those_of_the_command(chapter):
     ours = chapter.to_dict()["found"]
     for key in ("components", "factors", "modes", "cautions", "permutations", "seed"):
         assert ours[key] == told[key], key
-    assert chapter.command == f"fairtrial sources {SAMPLE}"
+    assert chapter["command"] == f"fairtrial sources {SAMPLE}"
 
 
 def test_every_cell_stands_on_the_page(report, chapter):
     read = Cells()
-    read.feed(str(html_of(chapter)))
+    read.feed(str(chapter_html(chapter)))
     page = page_of(report)
     tables = [t for t in as_csv.tables_of(page) if t.name.startswith("variation-")]
     assert {table.name for table in tables} >= {"variation-components", "variation-factors"}
@@ -93,8 +91,8 @@ def test_every_cell_stands_on_the_page(report, chapter):
 def test_two_metrics_have_a_chapter_each():
     both = assemble(subjects_of([SAMPLE], Reading(), ["wall", "user"]), sources=True)
     told = [one for one in both.chapters if one.name == "variation"]
-    assert [one.found.response for one in told] == ["wall", "user"]
-    assert told[1].command.endswith("--metric user")
+    assert [one["found"].response for one in told] == ["wall", "user"]
+    assert told[1]["command"].endswith("--metric user")
     assert len({one.anchor for one in told}) == 2
     assert page_of(both)
 
@@ -107,16 +105,12 @@ def test_a_file_has_none(tmp_path):
 
 
 def test_names_cannot_leave_their_place(chapter):
-    found = chapter.found
-    hostile = Variation(
-        anchor="variation",
-        title="t",
-        command="fairtrial sources '<script>'",
-        found=Sources(
-            of=("<script>alert(1)</script>",), response="<b>", unit="s", factors=found.factors
-        ),
+    found = chapter["found"]
+    sources = Sources(
+        of=("<script>alert(1)</script>",), response="<b>", unit="s", factors=found.factors
     )
-    text = str(html_of(hostile))
+    hostile = chapter_of(sources, "variation", "fairtrial sources '<script>'")
+    text = str(chapter_html(hostile))
     assert "<script>" not in text
     assert "&lt;script&gt;" in text
 
@@ -126,4 +120,4 @@ def test_too_few_runs_leave_it_out(tmp_path, synthetic):
         tmp_path / "t"
     )
     (subject,) = subjects_of([str(path)], Reading())
-    assert gather_room.gather(subject) is None
+    assert chapter_of_subject(subject) is None
