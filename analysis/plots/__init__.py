@@ -7,14 +7,6 @@ from typing import TYPE_CHECKING
 from ..lazy_names import hands_on
 
 if TYPE_CHECKING:
-    from .cells import (
-        again as again,
-        cell as cell,
-        field as field,
-        shared as shared,
-        strokes as strokes,
-        upright as upright,
-    )
     from .drawing import (
         ENDINGS as ENDINGS,
         INK as INK,
@@ -39,6 +31,40 @@ if TYPE_CHECKING:
         spread_out as spread_out,
         text_width as text_width,
     )
+    from .marks import (
+        Again as Again,
+        Anchor as Anchor,
+        Area as Area,
+        Boxes as Boxes,
+        Circle as Circle,
+        Curve as Curve,
+        Dots as Dots,
+        Line as Line,
+        Mark as Mark,
+        Rect as Rect,
+        Segments as Segments,
+        Shape as Shape,
+        Shared as Shared,
+        Strokes as Strokes,
+        Text as Text,
+        again as again,
+        arrow as arrow,
+        band as band,
+        boxes as boxes,
+        cross as cross,
+        curve as curve,
+        diamond as diamond,
+        dot as dot,
+        dots as dots,
+        field as field,
+        label as label,
+        line as line,
+        segments as segments,
+        shared as shared,
+        stroke as stroke,
+        strokes as strokes,
+        upright as upright,
+    )
     from .palette import (
         COLOURS as COLOURS,
         DARK as DARK,
@@ -58,12 +84,6 @@ if TYPE_CHECKING:
         thin_ticks as thin_ticks,
         tone as tone,
     )
-    from .paths import (
-        arrow as arrow,
-        boxes as boxes,
-        cross as cross,
-        segments as segments,
-    )
     from .scale import (
         Scale as Scale,
         Tick as Tick,
@@ -78,31 +98,24 @@ if TYPE_CHECKING:
         spaced_ticks as spaced_ticks,
     )
     from .svg import (
-        band as band,
-        curve as curve,
-        diamond as diamond,
-        dot as dot,
-        dots as dots,
-        label as label,
-        line as line,
-        nested as nested,
+        cell as cell,
         plot as plot,
-        stroke as stroke,
-        whole as whole,
     )
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "cells": "again cell field shared strokes upright",
             "drawing": "ENDINGS INK PALE Sheet check_picture look picture_bytes write_picture",
             "label_row": "InRow RowLabel in_rows",
             "labels": "Box Placed Wanted kept_in_row placed spread_out text_width",
+            "marks": """
+                Again Anchor Area Boxes Circle Curve Dots Line Mark Rect Segments Shape Shared Strokes Text
+                again arrow band boxes cross curve diamond dot dots field label line segments shared stroke strokes upright
+            """,
             "palette": "COLOURS DARK DASHES LIGHT PRINT Palette style_of",
             "paper": "clear density_axis interval_row margin_band quantity_axis ratio_axis thin_ticks tone",
-            "paths": "arrow boxes cross segments",
             "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks read_out unit_of",
             "spaced": "spaced_ticks",
-            "svg": "band curve diamond dot dots label line nested plot stroke whole",
+            "svg": "cell plot",
         },
     )

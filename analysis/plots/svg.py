@@ -1,204 +1,235 @@
-"""Marks of inline SVG, as text: what stretches does so in x only, and text never does.
+"""Pictures of the page: marks as inline SVG, of which what stretches does so in x only, and text never.
 
-Places in x are shares of the width (0 to 1), written as percentages; places in y are CSS pixels from
-the top. Curves and clouds of dots lie in a nested ``svg`` without a fixed ratio, with strokes that do
-not scale. So one markup serves a telephone, a projector and paper. Colours come from the style
-sheet: a mark bears the class of its role (``faster``, ``slower``, ``neither``, ``baseline``, ...).
+Shares of the width are written as percentages. Curves and clouds of dots lie in a nested ``svg``
+without a fixed ratio, with strokes that do not scale. So one markup serves a telephone, a projector
+and paper; a picture in a table's cell is as wide and as high as the text beside it makes it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
+from typing import Any
 
+import numpy as np
 from markupsafe import Markup
+
+from .marks import (
+    Again,
+    Area,
+    Boxes,
+    Circle,
+    Curve,
+    Dots,
+    Line,
+    Mark,
+    Rect,
+    Segments,
+    Shape,
+    Shared,
+    Strokes,
+    Text,
+    band,  # until all chapters take them from there
+    curve,
+    diamond,
+    dot,
+    dots,
+    label,
+    line,
+    stroke,
+)
 
 __all__ = [
     "band",
+    "cell",
     "curve",
     "diamond",
     "dot",
     "dots",
     "label",
     "line",
-    "nested",
     "plot",
     "stroke",
-    "whole",
 ]
 
-_GRAIN = 1000  # units of a nested drawing's width
-_STRETCHED = f'viewBox="0 0 {_GRAIN} {_GRAIN}" preserveAspectRatio="none"'
+_GRAIN = 1000  # units of a nested drawing's width and height
 
 
-def plot(height: float, marks: Iterable[str], alt: str, *, css: str = "") -> Markup:
+def plot(height: float, marks: Iterable[Mark], alt: str, *, css: str = "") -> Markup:
     """Give a picture as wide as its place.
 
     Parameters
     ----------
     height : float
         In CSS pixels.
-    marks : iterable of str
-        What the other functions here give.
+    marks : iterable of Mark
     alt : str
         What the picture shows: its result, in words; "" for one that repeats the text beside it.
     css : str
         More classes.
     """
-    said = f'role="img" aria-label="{escape(alt)}"' if alt else 'aria-hidden="true"'
-    names = f"plot {css}".strip()
-    head = f'<svg class="{names}" {said} width="100%" height="{_n(height)}">'
-    return Markup(f"{head}{_joined(marks)}</svg>")  # noqa: S704 - each mark escapes its texts
+    head = f'class="{f"plot {css}".strip()}" {_said(alt)} width="100%" height="{_n(height)}"'
+    return Markup(f"<svg {head}>{_joined(marks)}</svg>")  # noqa: S704 - each mark escapes its texts
 
 
-def line(x1: float, y1: float, x2: float, y2: float, css: str) -> str:
-    """Give a straight line."""
-    ends = f'x1="{_p(x1)}" y1="{_n(y1)}" x2="{_p(x2)}" y2="{_n(y2)}"'
-    return f'<line class="{css}" {ends}/>'
+def cell(marks: Iterable[Mark], alt: str) -> Markup:
+    """Give a picture that fills a cell of a table; y counts from its top.
 
-
-def stroke(x: float, y1: float, y2: float, css: str) -> str:
-    """Give an upright line, such as a tick or a session's value."""
-    return line(x, y1, x, y2, css)
-
-
-def band(x1: float, x2: float, y1: float, y2: float, css: str) -> str:
-    """Give a filled rectangle, such as the margin."""
-    size = f'width="{_p(max(0.0, x2 - x1))}" height="{_n(y2 - y1)}"'
-    return f'<rect class="{css}" x="{_p(x1)}" y="{_n(y1)}" {size}/>'
-
-
-def dot(x: float, y: float, css: str, *, r: float = 4.5, title: str = "") -> str:
-    """Give a round mark; the class says whether it is hollow."""
-    return f'<circle class="{css}" cx="{_p(x)}" cy="{_n(y)}" r="{_n(r)}">{_title(title)}</circle>'
-
-
-def diamond(x: float, y: float, css: str, *, r: float = 6.5, title: str = "") -> str:
-    """Give the mark of a suite's line."""
-    shape = f"M0 {_n(-r)}L{_n(r)} 0L0 {_n(r)}L{_n(-r)} 0Z"
-    inner = f'<path class="{css}" d="{shape}">{_title(title)}</path>'
-    return f'<svg class="at" x="{_p(x)}" y="{_n(y)}">{inner}</svg>'
-
-
-def label(x: float, y: float, text: str, css: str, *, anchor: str = "middle", dx: float = 0) -> str:
-    """Give a text; it is escaped and has the page's size, whatever the width."""
-    more = f' class="{css}"' if css else ""
-    more += (f' x="{_p(x)}"' if x else "") + f' y="{_n(y)}"' + (f' dx="{_n(dx)}"' if dx else "")
-    more += f' text-anchor="{anchor}"' if anchor != "start" else ""
-    return f"<text{more}>{escape(text)}</text>"
-
-
-def dots(
-    points: Sequence[tuple[float, float]],
-    css: str,
-    *,
-    top: float,
-    height: float,
-    left: float = 0.0,
-    width: float = 1.0,
-    axis: str = "",
-) -> str:
-    """Give many dots as one path.
-
-    Parameters
-    ----------
-    points : sequence of (float, float)
-        Shares of `width` and of `height`, from the left and from the **bottom**.
-    css : str
-        Its ``stroke-width`` is the dots' diameter; the line's ends are round.
-    top, height : float
-        The area in CSS pixels.
-    left, width : float
-        The area as shares of the picture's width.
-    axis : str
-        What `read_out` gives of the upright axis: where scripts are on, the value of the dot under
-        the pointer is shown.
+    The rows of a plot that is a table share their background (ticks, margin, the line of no
+    difference): it is drawn once, by `shared`, and used by all others, by `again`.
     """
-    place = "".join(f"M{round(x * _GRAIN)} {_y(y)}h0" for x, y in points)
-    return nested(
-        f'<path class="dots {css}" d="{place}"/>',
-        top=top,
-        height=height,
-        left=left,
-        width=width,
-        axis=axis,
-    )
+    return Markup(f'<svg class="plot cell" {_said(alt)}>{_joined(marks)}</svg>')  # noqa: S704 - as above
 
 
-def curve(
-    points: Sequence[tuple[float, float]],
-    css: str,
-    *,
-    top: float,
-    height: float,
-    left: float = 0.0,
-    width: float = 1.0,
-    steps: bool = False,
-    closed: bool = False,
-) -> str:
-    """Give a line through points, or the area that they enclose (`closed`); as for `dots`.
-
-    With `steps` each value holds until the next point's x, as in a distribution function.
-    """
-    if not points:
-        return ""
-    x0, y0 = points[0]
-    d = [f"M{_x(x0)} {_y(y0)}"]
-    for x, y in points[1:]:
-        d.append(f"H{_x(x)}V{_y(y)}" if steps else f"L{_x(x)} {_y(y)}")
-    end = "Z" if closed else ""
-    return nested(
-        f'<path class="{css}" d="{"".join(d)}{end}"/>',
-        top=top,
-        height=height,
-        left=left,
-        width=width,
-    )
+def _said(alt: str) -> str:
+    return f'role="img" aria-label="{escape(alt)}"' if alt else 'aria-hidden="true"'
 
 
-def nested(
-    inner: str, *, top: float, height: float, left: float = 0.0, width: float = 1.0, axis: str = ""
-) -> str:
-    """Give a drawing that stretches in both directions; `plot` joins neighbours of one place."""
-    place = f'x="{_p(left)}" ' if left else ""
-    place += f'y="{_n(top)}" ' if top else ""
-    place += f'width="{_p(width)}" ' if width != 1 else ""
-    place += f'height="{_n(height)}"'
-    if axis:
-        place += f' data-axis="{escape(axis)}"'
-    return f"<svg {place} {_STRETCHED}>{inner}</svg>"
-
-
-def whole(share: float) -> int:
-    """Give a share in the whole units of a nested drawing."""
-    return round(share * _GRAIN)
-
-
-def _joined(marks: Iterable[str]) -> str:
-    """Put marks one after the other; nested drawings in the same place become one."""
+def _joined(marks: Iterable[Mark]) -> str:
+    """Write marks one after the other; neighbours of many points in one area share a drawing."""
     found: list[str] = []
-    before = ""
+    open_area: Area | None = None
     for mark in marks:
-        head = mark[: mark.index(">") + 1] if mark.startswith("<svg") else ""
-        head = head if _STRETCHED in head else ""
-        if head and head == before:
-            found[-1] = found[-1].removesuffix("</svg>") + mark[len(head) :]
-        elif mark:
-            found.append(mark)
-            before = head
+        if not mark:
+            continue
+        path = _PATHS.get(type(mark))
+        if path is None:
+            found += [*(["</svg>"] if open_area else []), _MARKS[type(mark)](mark)]
+            open_area = None
+        elif (d := path(mark)) is not None:
+            area, css = mark.area, mark.css  # type: ignore[union-attr]
+            if area != open_area:
+                found += [*(["</svg>"] if open_area else []), _nested(area)]
+                open_area = area
+            found.append(f'<path class="{"dots " if type(mark) is Dots else ""}{css}" d="{d}"/>')
+    if open_area:
+        found.append("</svg>")
     return "".join(found)
+
+
+def _nested(area: Area) -> str:
+    place = f'x="{_p(area.left)}" ' if area.left else ""
+    place += f'y="{_n(area.top)}" ' if area.top else ""
+    place += f'width="{_p(area.width)}" ' if area.width != 1 else ""
+    place += f'height="{_n(area.height)}"'
+    place += f' data-axis="{escape(area.axis)}"' if area.axis else ""
+    return f'<svg {place} viewBox="0 0 {_GRAIN} {_GRAIN}" preserveAspectRatio="none">'
+
+
+def _dots(mark: Dots) -> str:
+    return _formatted("M%d %dh0", mark.points)
+
+
+def _curve(mark: Curve) -> str | None:
+    if not mark.points:
+        return None
+    step = "H%dV%d" if mark.steps else "L%d %d"
+    rest = _formatted(step, mark.points[1:])
+    return _formatted("M%d %d", mark.points[:1]) + rest + ("Z" if mark.closed else "")
+
+
+def _segments(mark: Segments) -> str | None:
+    found = []
+    for x1, y1, x2, y2 in mark.lines:
+        a, b, c, d = _whole(x1), _whole(1 - y1), _whole(x2), _whole(1 - y2)
+        found.append(
+            f"M{a} {b}H{c}" if b == d else f"M{a} {b}V{d}" if a == c else f"M{a} {b}L{c} {d}"
+        )
+    return "".join(found) or None
+
+
+def _boxes(mark: Boxes) -> str:
+    spans = ((_whole(a), _whole(b)) for a, b in mark.spans)
+    return "".join(f"M{a} 0H{b}V{_GRAIN}H{a}Z" for a, b in spans)
+
+
+def _line(mark: Line) -> str:
+    bottom = "100%" if mark.y2 is None else _n(mark.y2)
+    ends = f'x1="{_p(mark.x1)}" y1="{_n(mark.y1)}" x2="{_p(mark.x2)}" y2="{bottom}"'
+    return f'<line class="{mark.css}" {ends}/>'
+
+
+def _rect(mark: Rect) -> str:
+    height = "100%" if mark.y2 is None else _n(mark.y2 - mark.y1)
+    size = f'width="{_p(max(0.0, mark.x2 - mark.x1))}" height="{height}"'
+    return f'<rect class="{mark.css}" x="{_p(mark.x1)}" y="{_n(mark.y1)}" {size}/>'
+
+
+def _circle(mark: Circle) -> str:
+    place = f'cx="{_p(mark.x)}" cy="{_n(mark.y)}" r="{_n(mark.r)}"'
+    return f'<circle class="{mark.css}" {place}>{_title(mark.title)}</circle>'
+
+
+def _shape(mark: Shape) -> str:
+    d = "".join("M" + "L".join(f"{x:g} {y:g}" for x, y in one) for one in mark.lines)
+    if mark.closed:
+        inner = f'<path class="{mark.css}" d="{d}Z">{_title(mark.title)}</path>'
+        return f'<svg class="at" x="{_p(mark.x)}" y="{_n(mark.y)}">{inner}</svg>'
+    place = f'x="{100 * mark.x:.2f}%" y="{mark.y:.1f}"'
+    return f'<svg class="at" {place}><path class="{mark.css}" d="{d}"/></svg>'
+
+
+def _text(mark: Text) -> str:
+    more = f' class="{mark.css}"' if mark.css else ""
+    more += (f' x="{_p(mark.x)}"' if mark.x else "") + f' y="{_n(mark.y)}"'
+    more += f' dx="{_n(mark.dx)}"' if mark.dx else ""
+    more += f' text-anchor="{mark.anchor}"' if mark.anchor != "start" else ""
+    lead = f'<tspan class="{mark.lead_css}">{escape(mark.lead)}</tspan>' if mark.lead else ""
+    return f"<text{more}>{lead}{escape(mark.text)}</text>"
+
+
+def _strokes(mark: Strokes) -> str:
+    if not mark.places:
+        return ""
+    d = "".join(f"M{_whole(min(1.0, max(0.0, x)))} 0v1" for x in mark.places)
+    size = f'y="{mark.area.top:g}" width="100%" height="{mark.area.height:g}"'
+    head = f'<svg {size} viewBox="0 0 {_GRAIN} 1" preserveAspectRatio="none">'
+    return f'{head}<path class="{mark.css}" d="{d}"/></svg>'
+
+
+def _shared(mark: Shared) -> str:
+    return f'<g id="{escape(mark.name)}" class="ground">{_joined(mark.marks)}</g>'
+
+
+def _again(mark: Again) -> str:
+    return f'<use href="#{escape(mark.name)}"/>'
+
+
+_PATHS: dict[type, Callable[[Any], str | None]] = {
+    Dots: _dots,
+    Curve: _curve,
+    Segments: _segments,
+    Boxes: _boxes,
+}
+_MARKS: dict[type, Callable[[Any], str]] = {
+    Line: _line,
+    Rect: _rect,
+    Circle: _circle,
+    Shape: _shape,
+    Text: _text,
+    Strokes: _strokes,
+    Shared: _shared,
+    Again: _again,
+    str: str,
+    Markup: str,
+}
+
+
+def _formatted(each: str, points: Sequence[tuple[float, float]]) -> str:
+    """Write points in the units of a nested drawing, in one go: there may be 100,000."""
+    if len(points) < 20:
+        return "".join([each % (_whole(x), _whole(1 - y)) for x, y in points])
+    places = np.array(points, dtype=float)
+    places[:, 1] = 1 - places[:, 1]
+    return each * len(points) % tuple(np.rint(places * _GRAIN).astype(int).ravel().tolist())
+
+
+def _whole(share: float) -> int:
+    return round(share * _GRAIN)
 
 
 def _title(text: str) -> str:
     return f"<title>{escape(text)}</title>" if text else ""
-
-
-def _x(share: float) -> str:
-    return f"{round(share * _GRAIN)}"
-
-
-def _y(share: float) -> str:
-    return f"{round((1 - share) * _GRAIN)}"
 
 
 def _p(share: float) -> str:

@@ -13,8 +13,8 @@ from typing import ClassVar
 import pytest
 from markupsafe import Markup
 
+from analysis.plots import dots, plot
 from analysis.plots.scale import Scale, read_out
-from analysis.plots.svg import dots, plot
 from analysis.report.chapter import OldChapter, html_of
 from analysis.report.model import Report
 from analysis.report.shell import html_page

@@ -12,10 +12,11 @@ from markupsafe import Markup
 
 from ...pages import number_format as figures
 from ...pages.model import Value
+from ...plots.marks import Mark, band, curve, dot, label, line, stroke
 from ...plots.palette import DARK, LIGHT, PRINT
 from ...plots.scale import Scale, ratio_scale
 from ...plots.spaced import spaced_ticks
-from ...plots.svg import band, curve, dot, label, line, plot, stroke
+from ...plots.svg import plot
 from ...registry import shipped
 from ...version import VERSION
 from ...words import shorten, shown
@@ -96,7 +97,7 @@ def reliability_plot(steps: ReliabilitySteps, height: float = 150.0) -> str:
     return plot(height + _TOP + _BELOW, _marks(steps, scale, height), steps.alt, css="reliability")
 
 
-def _marks(steps: ReliabilitySteps, scale: Scale, height: float) -> Iterator[str]:
+def _marks(steps: ReliabilitySteps, scale: Scale, height: float) -> Iterator[Mark]:
     def y(reliability: float) -> float:
         return _TOP + (1 - reliability) * height
 

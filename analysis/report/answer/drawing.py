@@ -48,7 +48,7 @@ def axis(column: Column) -> str:
     if column.axis is None:
         return ""
     scale, one = column.axis.scale, column.axis.scale.at(1.0)
-    marks: list[str] = []
+    marks: list[plots.Mark] = []
     for tick, css in _labelled(column.axis):
         x = scale.at(tick.value)
         marks.append(plots.stroke(x, 0, 4, "one"))
@@ -95,7 +95,7 @@ def key(*, strokes: bool) -> str:
     return plots.plot(30, marks, "", css="key")
 
 
-def _ground(axis: Axis) -> list[str]:
+def _ground(axis: Axis) -> list[plots.Mark]:
     low, high = (axis.scale.at(end) for end in axis.margin)
     grid = [tick.value for tick in axis.ticks if tick.value != 1.0]
     return [
@@ -105,7 +105,7 @@ def _ground(axis: Axis) -> list[str]:
     ]
 
 
-def _row(row: Row, axis: Axis, *, dense: bool) -> list[str]:
+def _row(row: Row, axis: Axis, *, dense: bool) -> list[plots.Mark]:
     y, top, height = _DENSE if dense else _TALL
     scale = axis.scale
     marks = [
@@ -130,7 +130,7 @@ def _row(row: Row, axis: Axis, *, dense: bool) -> list[str]:
     return marks
 
 
-def _interval(row: Row, axis: Axis, y: float) -> list[str]:
+def _interval(row: Row, axis: Axis, y: float) -> list[plots.Mark]:
     """Give the line, with an open arrowhead where it leaves the scale."""
     low, high = (axis.scale.at(float(end.value or 0.0)) for end in (row.low, row.high))
     style = f"interval {row.style}"
@@ -142,7 +142,7 @@ def _interval(row: Row, axis: Axis, y: float) -> list[str]:
     return marks
 
 
-def _bin(one: Bin, axis: Axis) -> list[str]:
+def _bin(one: Bin, axis: Axis) -> list[plots.Mark]:
     top, height = _BIN
     places: Sequence[float] = [axis.scale.at(value) for value in one.speedups]
     return [plots.strokes(places, f"binned {style_of_bin(one)}", top=top, height=height)]

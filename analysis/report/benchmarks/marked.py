@@ -55,7 +55,7 @@ def run_svgs(plot: RunPlot) -> Markup:
 
 
 def _head(plot: RunPlot) -> str:
-    marks: list[str] = []
+    marks: list[plots.Mark] = []
     wide = len(plot.panels) <= 6
     for panel in plot.panels:
         if panel.label != panel.brief:  # hosts' names, longer where there is room
@@ -63,10 +63,11 @@ def _head(plot: RunPlot) -> str:
                 if text:
                     marks.append(plots.label(panel.left, 12, text, css, anchor="start"))
         elif panel.label:
-            text = plots.label(panel.left, 12, panel.label, "", anchor="start")
-            if wide and plot.noun == "session":
-                text = text.replace(">", '><tspan class="parts-word">session </tspan>', 1)
-            marks.append(text)
+            lead = "session " if wide and plot.noun == "session" else ""
+            said = plots.label(
+                panel.left, 12, panel.label, "", anchor="start", lead=lead, lead_css="parts-word"
+            )
+            marks.append(said)
         elif len(plot.panels) == 1:
             marks.append(plots.label(panel.left, 12, "all runs", "", anchor="start"))
         for text, css in ((panel.long, "parts-long"), (panel.short, "parts-short")):
@@ -229,17 +230,17 @@ def _cloud(cloud: Cloud) -> Markup:
     return _markup(plots.plot(_SQUARE, marks, shown(cloud.alt)))
 
 
-def _up_labels(ticks: Sequence[Label], height: float) -> Iterator[str]:
+def _up_labels(ticks: Sequence[Label], height: float) -> Iterator[plots.Mark]:
     for tick in ticks:
         y = max(10.0, height * (1 - tick.at) + 4)  # below what stands above the row
         yield plots.label(0, y, tick.text, "", anchor="end", dx=-8)
 
 
-def _beside(text: str, y: float) -> str:
+def _beside(text: str, y: float) -> plots.Mark:
     return plots.label(0, y, shorten(shown(text), _SESSION), "", anchor="end", dx=-8)
 
 
-def _below(tick: Label, y: float) -> str:
+def _below(tick: Label, y: float) -> plots.Mark:
     return plots.label(tick.at, y, tick.text, "", anchor=tick.anchor)
 
 

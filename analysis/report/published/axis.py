@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from ...plots.marks import Mark, dot, label, line, stroke
 from ...plots.scale import Scale, Tick, ratio_scale
 from ...plots.spaced import spaced_ticks
-from ...plots.svg import dot, label, line, plot, stroke
+from ...plots.svg import plot
 
 if TYPE_CHECKING:
     from .result import MethodAnswer, MethodRow, Ratio
@@ -69,7 +70,7 @@ class Axis:
         """Give the marks of one method."""
         return Markup(plot(2 * _MIDDLE, self._marks(answer), ""))  # noqa: S704 - escaped by the parts
 
-    def _marks(self, answer: MethodAnswer) -> Iterator[str]:
+    def _marks(self, answer: MethodAnswer) -> Iterator[Mark]:
         at, style = self.scale.clipped, answer.style
         for tick in self.ticks:
             yield stroke(at(tick.value), 0, _FAR, "one" if tick.value == 1 else "grid")
@@ -85,7 +86,7 @@ class Axis:
             hollow = " hollow" if answer.word == "undecided" else ""
             yield dot(at(answer.value.value), _MIDDLE, f"{style}{hollow}", r=4.5)
 
-    def _heads(self, low: float, high: float, style: str) -> Iterator[str]:
+    def _heads(self, low: float, high: float, style: str) -> Iterator[Mark]:
         """End an interval that leaves the axis in an open arrowhead."""
         for beyond, edge, shape in (
             (low < self.scale.low, 0.0, "M7 -4L1 0L7 4"),

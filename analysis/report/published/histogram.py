@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from ...plots.marks import Mark, curve, label, line, stroke
 from ...plots.scale import Scale
 from ...plots.spaced import spaced_ticks
-from ...plots.svg import curve, label, line, plot, stroke
+from ...plots.svg import plot
 from ...words import shown
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def histogram_plot(found: Histogram) -> Markup:
     return Markup(plot(height, _marks(found), shown(found.alt), css="panel-drawn"))  # noqa: S704 - escaped by the parts
 
 
-def _marks(found: Histogram) -> Iterator[str]:
+def _marks(found: Histogram) -> Iterator[Mark]:
     scale = Scale(found.low, found.high, log=True)
     ground = _TOP + _HEIGHT
     most = max(*found.counts, 1)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...plots.svg import plot, stroke
+from ...plots.marks import stroke
+from ...plots.svg import plot
 
 if TYPE_CHECKING:
     from .result import Ranks

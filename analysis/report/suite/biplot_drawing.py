@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...plots.labels import Box, Wanted, placed
-from ...plots.svg import band, dot, label, line, plot
+from ...plots.marks import Mark, band, dot, label, line
+from ...plots.svg import plot
 
 if TYPE_CHECKING:
     from .result import Plane, PlaneMark
@@ -42,7 +43,7 @@ def biplot_plot(plane: Plane, names: Mapping[str, str], alt: str) -> str:
     middle = _SIDE / 2
     heads = len(tips) <= _ARROWS
     path = "".join(shaft + (head if heads else "") for shaft, head in (_arrow(tip) for tip in tips))
-    marks = [
+    marks: list[Mark] = [
         line(0, middle, 1, middle, "grid"),
         line(0.5, 0, 0.5, _SIDE, "grid"),
         f'<path class="suite-arrow" d="{path}"/>',

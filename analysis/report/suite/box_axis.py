@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...plots.labels import kept_in_row, text_width
+from ...plots.marks import Mark, curve, label
 from ...plots.scale import Scale, Tick, ratio_scale, ratio_ticks
-from ...plots.svg import curve, label, plot
+from ...plots.svg import plot
 
 if TYPE_CHECKING:
     from .result import BoxBand, BoxColumn, BoxRow, FiveNumbers
@@ -46,7 +47,7 @@ class BoxAxis:
 
     def row(self, row: BoxRow, alt: str) -> str:
         """Draw a benchmark: the baseline's box above, the candidate's below."""
-        marks = [self._again()]
+        marks: list[Mark] = [self._again()]
         if row.candidate is None:
             marks += self._box(row.baseline, "baseline", 13.0, 5.0)
         else:
@@ -59,7 +60,7 @@ class BoxAxis:
         height = max(_HEIGHT, _BAND * len(bands))
         numbers = [[self.scale.clipped(n) for n in band.numbers.numbers] for band in bands]
         steps = [1 - k / len(bands) for k in range(len(bands) + 1)]
-        marks = [self._again()]
+        marks: list[Mark] = [self._again()]
         for low, high, css in ((0, 4, "suite-outer"), (1, 3, "suite-inner")):
             left = _stairs([five[low] for five in numbers], steps)
             right = _stairs([five[high] for five in numbers], steps)
@@ -84,7 +85,7 @@ class BoxAxis:
     def _again(self) -> str:
         return f'<use href="#{self._grid}"/>'
 
-    def _box(self, five: FiveNumbers, css: str, y: float, half: float) -> list[str]:
+    def _box(self, five: FiveNumbers, css: str, y: float, half: float) -> list[Mark]:
         """Draw whiskers, box and median; a whisker beyond the scale has no end."""
         worst, best = five.numbers[0], five.numbers[-1]
         a, b, c, d, e = (round(1000 * self.scale.clipped(v)) for v in five.numbers)

@@ -8,8 +8,8 @@ from markupsafe import Markup
 
 from ...plots.label_row import InRow, RowLabel, in_rows
 from ...plots.labels import text_width
-from ...plots.paths import cross
-from ...plots.svg import band, dots, label, line, plot, stroke
+from ...plots.marks import Mark, band, cross, dots, label, line, stroke
+from ...plots.svg import plot
 from ..chapter import html_of
 from ..names import shortened
 from ..shell import template
@@ -65,7 +65,7 @@ def _picture(timeline: Timeline) -> str:
     return plot(height, marks, timeline.alt, css="happened-plot")
 
 
-def _backs(timeline: Timeline, top: float, bottom: float) -> Iterator[str]:
+def _backs(timeline: Timeline, top: float, bottom: float) -> Iterator[Mark]:
     for panel in timeline.panels:
         yield band(panel.left, panel.left + panel.width, top, bottom, "panel")
     for mark in timeline.levels:
@@ -73,7 +73,7 @@ def _backs(timeline: Timeline, top: float, bottom: float) -> Iterator[str]:
         yield line(0, y, 1, y, "one" if mark.text == "median" else "grid")
 
 
-def _clouds(timeline: Timeline, top: float) -> Iterator[str]:
+def _clouds(timeline: Timeline, top: float) -> Iterator[Mark]:
     for panel in timeline.panels:
         area = {"top": top, "height": HEIGHT, "left": panel.left, "width": panel.width}
         for places, css in ((panel.dots, "happened-run"), (panel.opened, "happened-opened")):
@@ -85,7 +85,7 @@ def _clouds(timeline: Timeline, top: float) -> Iterator[str]:
                 yield stroke(panel.left + share * panel.width, y, y + out, "happened-beyond")
 
 
-def _heads(timeline: Timeline) -> Iterator[str]:
+def _heads(timeline: Timeline) -> Iterator[Mark]:
     """Give the sessions' numbers, or the hosts' names; the word stands once, at the left."""
     yield label(0, 11, timeline.noun, "", anchor="end", dx=-6)
     for name, width, _, _, right in _SETS:
@@ -98,7 +98,7 @@ def _heads(timeline: Timeline) -> Iterator[str]:
             yield _text(one, 11, f"happened-{name}")
 
 
-def _lane(lane: Lane, k: int) -> Iterator[str]:
+def _lane(lane: Lane, k: int) -> Iterator[Mark]:
     y = _NUMBERS + (k + 1) * _LANE - _BAR
     for left, right, _ in lane.spans:
         yield band(left, right, y, y + _BAR, "ink")
@@ -112,7 +112,7 @@ def _lane(lane: Lane, k: int) -> Iterator[str]:
             yield _text(one, y - 4, f"happened-{name} happened-strong")
 
 
-def _scale(timeline: Timeline, top: float) -> Iterator[str]:
+def _scale(timeline: Timeline, top: float) -> Iterator[Mark]:
     for mark in timeline.levels:
         y = top + (1 - mark.at) * HEIGHT
         yield label(0, y + 4, mark.text, "", anchor="end", dx=-6)
@@ -124,7 +124,7 @@ def _scale(timeline: Timeline, top: float) -> Iterator[str]:
         yield label(1, y + 4, state.text, "happened-strong", anchor="start", dx=5)
 
 
-def _times(timeline: Timeline, bottom: float) -> Iterator[str]:
+def _times(timeline: Timeline, bottom: float) -> Iterator[Mark]:
     for name, width, *_ in _SETS:
         # the last one bears the unit
         labels = [RowLabel(mark.at, mark.text) for mark in reversed(timeline.times)]
@@ -132,7 +132,7 @@ def _times(timeline: Timeline, bottom: float) -> Iterator[str]:
             yield _text(one, bottom + 14, f"happened-{name}")
 
 
-def _failed(timeline: Timeline, top: float, bottom: float) -> Iterator[str]:
+def _failed(timeline: Timeline, top: float, bottom: float) -> Iterator[Mark]:
     y = bottom + _DOWN
     for one in timeline.crosses:
         if len(timeline.crosses) <= _LINES:
@@ -169,6 +169,6 @@ def _clear(word: InRow, crosses: Sequence[Cross], width: float) -> bool:
     return not any(begin <= one.at * width <= end for one in crosses)
 
 
-def _text(one: InRow, y: float, css: str) -> str:
+def _text(one: InRow, y: float, css: str) -> Mark:
     dx = -one.label.dx if one.anchor == "end" else one.label.dx
     return label(one.label.at, y, one.label.text, css, anchor=one.anchor, dx=dx)

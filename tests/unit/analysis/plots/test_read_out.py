@@ -7,8 +7,8 @@ import re
 
 import pytest
 
+from analysis.plots import dots, plot
 from analysis.plots.scale import Scale, read_out
-from analysis.plots.svg import dots
 
 
 def test_an_axis_is_described_in_the_unit_of_its_ticks() -> None:
@@ -21,7 +21,8 @@ def test_an_axis_is_described_in_the_unit_of_its_ticks() -> None:
 @pytest.mark.parametrize("value", [0.6, 0.75, 0.86])
 def test_a_value_can_be_read_from_the_dots_place(scale: Scale, value: float) -> None:
     # as the script does it: the share of the height between the ends, or between their logarithms
-    markup = dots([(0.5, scale.at(value))], "x", top=0, height=80, axis=read_out(scale, "points"))
+    axis = read_out(scale, "points")
+    markup = plot(80, [dots([(0.5, scale.at(value))], "x", top=0, height=80, axis=axis)], "")
     low, high, log, _ = re.search(r'data-axis="([^"]*)"', markup)[1].split()
     share = 1 - int(re.search(r"M500 (\d+)h0", markup)[1]) / 1000
     if log == "1":
@@ -32,4 +33,4 @@ def test_a_value_can_be_read_from_the_dots_place(scale: Scale, value: float) -> 
 
 
 def test_dots_without_an_axis_do_not_mention_one() -> None:
-    assert "data-axis" not in dots([(0.5, 0.5)], "x", top=0, height=80)
+    assert "data-axis" not in plot(80, [dots([(0.5, 0.5)], "x", top=0, height=80)], "")

@@ -1,0 +1,324 @@
+"""Marks: what a picture is made of, as small objects that know neither a file format nor a colour.
+
+Places in x are shares of the picture's width (0 to 1), places in y are pixels (on paper: points) from
+its top. Marks of many points lie in an `Area`: their places are shares of it, from its left and from
+its **bottom**. Roles (``faster``, ``slower``, ``baseline line``, ...) say how a mark looks: on the
+page as classes of the style sheet, on paper by `analysis.plots.paper`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+__all__ = [
+    "Again",
+    "Anchor",
+    "Area",
+    "Boxes",
+    "Circle",
+    "Curve",
+    "Dots",
+    "Line",
+    "Mark",
+    "Rect",
+    "Segments",
+    "Shape",
+    "Shared",
+    "Strokes",
+    "Text",
+    "again",
+    "arrow",
+    "band",
+    "boxes",
+    "cross",
+    "curve",
+    "diamond",
+    "dot",
+    "dots",
+    "field",
+    "label",
+    "line",
+    "segments",
+    "shared",
+    "stroke",
+    "strokes",
+    "upright",
+]
+
+Anchor: TypeAlias = Literal["start", "middle", "end"]
+Point: TypeAlias = tuple[float, float]
+
+
+class Area(NamedTuple):
+    """Where marks of many points lie: y in pixels, x in shares of the picture's width."""
+
+    top: float
+    height: float
+    left: float = 0.0
+    width: float = 1.0
+    axis: str = ""  # what `read_out` gives of the upright axis, for the page's script
+
+
+class Line(NamedTuple):
+    """A straight line; without an end in y it goes from the top to the bottom."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float | None
+    css: str
+
+
+class Rect(NamedTuple):
+    """A filled rectangle; without an end in y it goes from the top to the bottom."""
+
+    x1: float
+    x2: float
+    y1: float
+    y2: float | None
+    css: str
+
+
+class Circle(NamedTuple):
+    """A round mark."""
+
+    x: float
+    y: float
+    r: float
+    css: str
+    title: str = ""
+
+
+class Shape(NamedTuple):
+    """Lines through points around a place, in pixels from it: they do not stretch."""
+
+    x: float
+    y: float
+    lines: tuple[tuple[Point, ...], ...]
+    css: str
+    title: str = ""
+    closed: bool = False
+
+
+class Text(NamedTuple):
+    """A text at a place of its baseline; `lead` comes first, in a role of its own."""
+
+    x: float
+    y: float
+    text: str
+    css: str
+    anchor: Anchor
+    dx: float
+    lead: str
+    lead_css: str
+
+
+class Dots(NamedTuple):
+    """Many dots."""
+
+    points: Sequence[Point]
+    css: str
+    area: Area
+
+
+class Curve(NamedTuple):
+    """A line through points, in steps or straight, or the area that they enclose."""
+
+    points: Sequence[Point]
+    css: str
+    area: Area
+    steps: bool
+    closed: bool
+
+
+class Segments(NamedTuple):
+    """Many straight lines."""
+
+    lines: Sequence[tuple[float, float, float, float]]
+    css: str
+    area: Area
+
+
+class Boxes(NamedTuple):
+    """Many upright boxes of full height."""
+
+    spans: Sequence[Point]
+    css: str
+    area: Area
+
+
+class Strokes(NamedTuple):
+    """Many short upright lines."""
+
+    places: Sequence[float]
+    css: str
+    area: Area
+
+
+class Shared(NamedTuple):
+    """A background that `Again` repeats."""
+
+    name: str
+    marks: tuple[Mark, ...]
+
+
+class Again(NamedTuple):
+    """A background that another picture of the page holds."""
+
+    name: str
+
+
+Mark: TypeAlias = (
+    "Line | Rect | Circle | Shape | Text | Dots | Curve | Segments | Boxes | Strokes"
+    " | Shared | Again | str"  # a str is ready SVG
+)
+
+
+def line(x1: float, y1: float, x2: float, y2: float, css: str) -> Mark:
+    """Give a straight line."""
+    return Line(x1, y1, x2, y2, css)
+
+
+def stroke(x: float, y1: float, y2: float, css: str) -> Mark:
+    """Give an upright line, such as a tick or a session's value."""
+    return Line(x, y1, x, y2, css)
+
+
+def upright(x: float, css: str) -> Mark:
+    """Give a line from the picture's top to its bottom."""
+    return Line(x, 0, x, None, css)
+
+
+def band(x1: float, x2: float, y1: float, y2: float, css: str) -> Mark:
+    """Give a filled rectangle, such as the margin."""
+    return Rect(x1, x2, y1, y2, css)
+
+
+def field(x1: float, x2: float, css: str) -> Mark:
+    """Give a filled rectangle from the picture's top to its bottom."""
+    return Rect(x1, x2, 0, None, css)
+
+
+def dot(x: float, y: float, css: str, *, r: float = 4.5, title: str = "") -> Mark:
+    """Give a round mark; the role says whether it is hollow."""
+    return Circle(x, y, r, css, title)
+
+
+def diamond(x: float, y: float, css: str, *, r: float = 6.5, title: str = "") -> Mark:
+    """Give the mark of a suite's line."""
+    return Shape(x, y, (((0, -r), (r, 0), (0, r), (-r, 0)),), css, title, closed=True)
+
+
+def cross(x: float, y: float, css: str, *, r: float = 3.5) -> Mark:
+    """Give a cross, such as that of a failed run."""
+    return Shape(x, y, (((-r, -r), (r, r)), ((-r, r), (r, -r))), css)
+
+
+def arrow(x: float, y: float, towards: str, css: str, *, r: float = 4.0) -> Mark:
+    """Give an open arrow, where something leaves the scale ``left``, ``right``, ``up`` or ``down``."""
+    ends = {
+        "left": ((r, -r), (r, r)),
+        "right": ((-r, -r), (-r, r)),
+        "up": ((-r, r), (r, r)),
+        "down": ((-r, -r), (r, -r)),
+    }[towards]
+    return Shape(x, y, ((ends[0], (0, 0), ends[1]),), css)
+
+
+def label(
+    x: float,
+    y: float,
+    text: str,
+    css: str,
+    *,
+    anchor: str = "middle",
+    dx: float = 0,
+    lead: str = "",
+    lead_css: str = "",
+) -> Mark:
+    """Give a text of the page's size, whatever the width; `lead` goes before it, in its own role."""
+    return Text(x, y, text, css, anchor, dx, lead, lead_css)  # type: ignore[arg-type]
+
+
+def dots(
+    points: Sequence[Point],
+    css: str,
+    *,
+    top: float,
+    height: float,
+    left: float = 0.0,
+    width: float = 1.0,
+    axis: str = "",
+) -> Mark:
+    """Give many dots as one path.
+
+    Parameters
+    ----------
+    points : sequence of (float, float)
+        Shares of `width` and of `height`, from the left and from the **bottom**.
+    css : str
+        Its ``stroke-width`` is the dots' diameter; the line's ends are round.
+    top, height : float
+        The area in pixels.
+    left, width : float
+        The area as shares of the picture's width.
+    axis : str
+        What `read_out` gives of the upright axis: where scripts are on, the value of the dot under
+        the pointer is shown.
+    """
+    return Dots(points, css, Area(top, height, left, width, axis))
+
+
+def curve(
+    points: Sequence[Point],
+    css: str,
+    *,
+    top: float,
+    height: float,
+    left: float = 0.0,
+    width: float = 1.0,
+    steps: bool = False,
+    closed: bool = False,
+) -> Mark:
+    """Give a line through points, or the area that they enclose (`closed`); as for `dots`.
+
+    With `steps` each value holds until the next point's x, as in a distribution function.
+    """
+    return Curve(points, css, Area(top, height, left, width), steps, closed)
+
+
+def segments(
+    lines: Iterable[tuple[float, float, float, float]],
+    css: str,
+    *,
+    top: float,
+    height: float,
+    left: float = 0.0,
+    width: float = 1.0,
+) -> Mark:
+    """Give straight lines ``(x1, y1, x2, y2)`` as one path; as for `dots`."""
+    return Segments(tuple(lines), css, Area(top, height, left, width))
+
+
+def boxes(spans: Sequence[Point], css: str, *, top: float, height: float) -> Mark:
+    """Give upright boxes of full height, from one share of the width to another, as one path."""
+    return Boxes(spans, css, Area(top, height))
+
+
+def strokes(places: Iterable[float], css: str, *, top: float, height: float) -> Mark:
+    """Give short upright lines as one path; what lies outside is drawn at the nearer edge."""
+    return Strokes(tuple(places), css, Area(top, height))
+
+
+def shared(name: str, marks: Iterable[Mark]) -> Mark:
+    """Give a background that `again` repeats; `name` is an id of the page.
+
+    Style sheets reach the repeated marks by ``.ground`` and their own class, and by nothing outside.
+    """
+    return Shared(name, tuple(marks))
+
+
+def again(name: str) -> Mark:
+    """Repeat a background that another picture of the page holds."""
+    return Again(name)
