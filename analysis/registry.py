@@ -158,14 +158,13 @@ CHAPTERS = {
     "suite": "analysis.report.suite.gather",
     "variation": "analysis.report.variation.chapter",
     "timeline": "analysis.report.timeline.gather",
-    "conditions": "analysis.report.conditions.gather",
+    "conditions": "analysis.report.conditions.chapter",
     "paper": "analysis.report.paper.gather",
 }
 
 # the class of a chapter -> where it is set as HTML, and as sections of sentences and tables
 MARKUP = {
     "Answer": "analysis.report.answer.markup",
-    "Conditions": "analysis.report.conditions.markup",
     "Happened": "analysis.report.timeline.markup",
     "MethodsPanel": "analysis.report.published.markup",
     "Paper": "analysis.report.paper.markup",
@@ -174,7 +173,6 @@ MARKUP = {
 }
 SECTIONS = {
     "Answer": "analysis.report.answer.page",
-    "Conditions": "analysis.report.conditions.page",
     "Happened": "analysis.report.timeline.page",
     "MethodsPanel": "analysis.report.published.page",
     "Paper": "analysis.report.paper.page",

@@ -14,25 +14,25 @@ from analysis.data.trial import read_trial
 from analysis.importers.sources import Reading
 from analysis.pages.model import Table, Value
 from analysis.record.trial_files import ENVIRONMENT, FINDINGS, RESOLVED
-from analysis.report.chapter import html_of, sections_of
+from analysis.report.conditions.chapter import chapter as conditions
 from analysis.report.conditions.facts import facts_of, recorded as everything_of, source_of
-from analysis.report.conditions.gather import gather
 from analysis.report.conditions.sessions import answers_of, differed, the_same, well
+from analysis.report.shell import chapter_html
 from analysis.report.subject import subject_of
 
 SAMPLE = Path(__file__).resolve().parents[5] / "tests" / "data" / "sample-0.2.0"
 
 
 def facts(chapter):
-    return {fact.name: fact.texts for fact in chapter.facts}
+    return {fact["name"]: tuple(fact["texts"]) for fact in chapter["facts"]}
 
 
 def rows(chapter):
-    return {row.name: row for row in chapter.hosts[0].differed}
+    return {row["name"]: row for row in chapter["hosts"][0]["differed"]}
 
 
 def test_what_a_reader_needs(subject):
-    found = facts(gather(subject()))
+    found = facts(conditions(subject()))
     assert found["host"] == ("lab07, Some CPU, 4 cores, CPUs 0-3",)
     assert found["system"] == ("Linux 6.1.0, glibc 2.36",)
     assert found["virtual"] == ("no virtual machine, no container",)
@@ -53,20 +53,20 @@ def test_programs_of_variants_that_differ_are_told_apart(subject, recorded):
     for record in records:
         record["targets"]["text/fast"] |= {"resolved": "/opt/fast", "sha256": None}
         record["targets"]["logs/fast"] |= {"resolved": "/opt/fast", "sha256": None}
-    (told,) = facts(gather(subject(records)))["programs"]
+    (told,) = facts(conditions(subject(records)))["programs"]
     assert told == "/usr/bin/x, sha256 abababababab… (base); /opt/fast, not readable (fast)"
 
 
 def test_without_any_record_everything_is_unknown(subject):
-    chapter = gather(subject([], settings={}))
+    chapter = conditions(subject([], settings={}))
     found = facts(chapter)
     assert found["host"] == ("lab07, processor unknown",)  # the manifest's name
     assert found["system"] == found["memory"] == found["programs"] == ("unknown",)
     assert found["isolation"] == ("unknown",)
     assert "whether it is a virtual machine is unknown" in found["virtual"][0]
     assert "order unknown" in found["protocol"][0]
-    assert chapter.everything == ()
-    assert "unknown" in chapter.hosts[0].same
+    assert chapter["everything"] == []
+    assert "unknown" in chapter["hosts"][0]["same"]
 
 
 def test_infrastructure_is_nowhere_in_the_chapter(subject, recorded):
@@ -80,24 +80,24 @@ def test_infrastructure_is_nowhere_in_the_chapter(subject, recorded):
         "where": "kernel.boot_arguments",
     }
     found = subject(records, [note])
-    chapter = gather(found)
-    texts = json.dumps(chapter.to_dict()) + str(html_of(chapter)) + repr(sections_of(chapter))
+    chapter = conditions(found)
+    texts = json.dumps(chapter.to_dict()) + str(chapter_html(chapter)) + repr(chapter.sections())
     assert "10.0.0." not in texts
     assert "10.0.0." not in json.dumps(found.verdict.to_dict())
-    assert any("boot arguments changed" in one.text for one in chapter.hosts[0].answers)
+    assert any("boot arguments changed" in one["text"] for one in chapter["hosts"][0]["answers"])
 
 
 def test_sessions_that_differ_and_what_does_not(subject, recorded):
     records = [recorded(1), recorded(2, kernel__release="6.1.9"), recorded(3, cpu__turbo=True)]
-    chapter = gather(subject(records))
+    chapter = conditions(subject(records))
     found = rows(chapter)
-    assert found["kernel.release"].cells == ("6.1.0", "6.1.9", "6.1.0")
-    assert found["cpu.turbo"].cells == ("unknown", "unknown", "on")
-    assert found["load before"].cells == tuple(Value(f"0.{k}0", 0.1 * k) for k in (1, 2, 3))
-    assert found["began, UTC"].cells == ("04:11", "04:12", "04:13")
+    assert found["kernel.release"]["cells"] == ["6.1.0", "6.1.9", "6.1.0"]
+    assert found["cpu.turbo"]["cells"] == ["unknown", "unknown", "on"]
+    assert found["load before"]["cells"] == [Value(f"0.{k}0", 0.1 * k) for k in (1, 2, 3)]
+    assert found["began, UTC"]["cells"] == ["04:11", "04:12", "04:13"]
     assert "failed runs" not in found
     assert "temperature, °C" not in found  # never known
-    same = chapter.hosts[0].same
+    same = chapter["hosts"][0]["same"]
     assert (
         same
         == "The same in all 3 sessions: host, memory, tools, limits and programs and libraries."
@@ -107,14 +107,14 @@ def test_sessions_that_differ_and_what_does_not(subject, recorded):
 def test_a_changed_program_is_a_row(subject, recorded):
     records = [recorded(1), recorded(2), recorded(3)]
     records[2]["targets"]["text/fast"]["sha256"] = "cd" * 32
-    found = rows(gather(subject(records)))
-    assert found["targets.text/fast"].cells == ("ab" * 6, "ab" * 6, "cd" * 6)
+    found = rows(conditions(subject(records)))
+    assert found["targets.text/fast"]["cells"] == ["ab" * 6, "ab" * 6, "cd" * 6]
 
 
 def test_a_session_without_a_record_is_said(subject, recorded):
-    chapter = gather(subject([recorded(1), recorded(3)]))
-    assert "Of 1 of them there is no record." in chapter.hosts[0].same
-    assert rows(chapter)["load before"].cells[1] == "unknown"
+    chapter = conditions(subject([recorded(1), recorded(3)]))
+    assert "Of 1 of them there is no record." in chapter["hosts"][0]["same"]
+    assert rows(chapter)["load before"]["cells"][1] == "unknown"
 
 
 def test_checks_the_worst_first(subject):
@@ -128,17 +128,17 @@ def test_checks_the_worst_first(subject):
         }.items()
         for k, status in enumerate(statuses, 1)
     ]
-    host = gather(subject(notes=notes)).hosts[0]
-    assert [(one.check, one.status, one.sessions) for one in host.answers] == [
+    host = conditions(subject(notes=notes))["hosts"][0]
+    assert [(one["check"], one["status"], one["sessions"]) for one in host["answers"]] == [
         ("steal", "fail", "session 2"),
         ("load", "warn", "sessions 2, 3"),
         ("turbo", "unknown", "all 3 sessions"),
     ]
-    assert host.answers[1].text == "load 2 (and 1 like it)"
-    assert host.well == "Well in every answer: aslr."
-    assert facts(gather(subject(notes=notes)))["not known"] == ("turbo",)
-    marked = {row.name: row.marked for row in host.differed}
-    assert marked["load before"] == (False, True, True)
+    assert host["answers"][1]["text"] == "load 2 (and 1 like it)"
+    assert host["well"] == "Well in every answer: aslr."
+    assert facts(conditions(subject(notes=notes)))["not known"] == ("turbo",)
+    marked = {row["name"]: row["marked"] for row in host["differed"]}
+    assert marked["load before"] == [False, True, True]
 
 
 def failing(*outcomes, stderr=b""):
@@ -155,26 +155,26 @@ def failing(*outcomes, stderr=b""):
 def test_failed_runs_and_the_end_of_what_they_wrote(subject):
     change = failing("exit", "signal", "timeout", "of a later version", stderr=b"\x1b[31mno\x00\n")
     found = subject(change=change)
-    chapter = gather(found)
-    host = chapter.hosts[0]
-    assert [one.outcome for one in host.failed] == [
+    chapter = conditions(found)
+    host = chapter["hosts"][0]
+    assert [one["outcome"] for one in host["failed"]] == [
         "exit code 3 after 8.50 ms",
         "ended by SIGSEGV after 8.50 ms",
         "killed by its timeout after 8.50 ms",
         "of a later version after 8.50 ms",
     ]
-    assert host.failed[0].stderr == ("␛[31mno␀",)
-    assert host.failed[0].cell == "text / base"
-    assert [one.run for one in host.failed] == [Value(str(k), k) for k in range(4)]
-    assert rows(chapter)["failed runs"].cells == (Value("4", 4), Value("0", 0), Value("0", 0))
-    assert chapter.failed_anchor == found.anchor("failed")
-    assert f'id="{chapter.failed_anchor}"' in str(html_of(chapter))
+    assert host["failed"][0]["stderr"] == ("␛[31mno␀",)
+    assert host["failed"][0]["cell"] == "text / base"
+    assert [one["run"] for one in host["failed"]] == [Value(str(k), k) for k in range(4)]
+    assert rows(chapter)["failed runs"]["cells"] == [Value("4", 4), Value("0", 0), Value("0", 0)]
+    assert chapter["failed_anchor"] == found.anchor("failed")
+    assert f'id="{chapter["failed_anchor"]}"' in str(chapter_html(chapter))
 
 
 def test_what_many_runs_wrote_alike_is_quoted_once(subject):
-    host = gather(subject(change=failing("exit", "exit", stderr=b"one\ntwo\n"))).hosts[0]
-    assert host.failed[0].stderr == ("one", "two")
-    assert (host.failed[1].stderr, host.failed[1].note) == ((), "as of run 0")
+    host = conditions(subject(change=failing("exit", "exit", stderr=b"one\ntwo\n")))["hosts"][0]
+    assert host["failed"][0]["stderr"] == ("one", "two")
+    assert (host["failed"][1]["stderr"], host["failed"][1]["note"]) == ((), "as of run 0")
 
 
 def test_empty_and_not_kept_are_told_apart(subject):
@@ -182,38 +182,38 @@ def test_empty_and_not_kept_are_told_apart(subject):
         failing("exit", "exit")(made)
         del made.extra["outputs/0001.stderr"]
 
-    host = gather(subject(change=change)).hosts[0]
-    assert [one.note for one in host.failed] == ["empty", "not kept"]
+    host = conditions(subject(change=change))["hosts"][0]
+    assert [one["note"] for one in host["failed"]] == ["empty", "not kept"]
 
 
 def test_more_than_thirty_failures_are_counted(tmp_path, synthetic):
     made = synthetic({"a": {"x": [1.0] * 50}, "b": {"x": [1.0] * 50}})
     made.rows[:40] = [replace(row, outcome="exit", exit_code=1) for row in made.rows[:40]]
-    chapter = gather(subject_of([str(made.write(tmp_path / "t"))], Reading()))
-    host = chapter.hosts[0]
-    assert len(host.failed) == 30
-    assert host.more_failed == Value("10", 10)
-    html = str(html_of(chapter))
+    chapter = conditions(subject_of([str(made.write(tmp_path / "t"))], Reading()))
+    host = chapter["hosts"][0]
+    assert len(host["failed"]) == 30
+    assert host["more_failed"] == Value("10", 10)
+    html = str(chapter_html(chapter))
     assert "10 more failed runs" in html
 
 
 def test_no_failure_is_said(subject):
-    chapter = gather(subject())
-    assert "No run failed." in str(html_of(chapter))
-    assert chapter.failed_anchor in str(html_of(chapter))
+    chapter = conditions(subject())
+    assert "No run failed." in str(chapter_html(chapter))
+    assert chapter["failed_anchor"] in str(chapter_html(chapter))
 
 
 def test_two_trials_stand_side_by_side_and_differences_come_first(subject, recorded):
     second = [recorded(k, kernel__release="6.2.0") for k in (1, 2, 3)]
-    chapter = gather(subject(second=second))
-    assert [host.label for host in chapter.hosts] == ["A", "B"]
-    assert "From A to B the kernel changed from 6.1.0 to 6.2.0." in chapter.between
-    assert chapter.facts[0].texts == ("Linux 6.1.0, glibc 2.36", "Linux 6.2.0, glibc 2.36")
-    unlike = [len(set(fact.texts)) > 1 for fact in chapter.facts]
+    chapter = conditions(subject(second=second))
+    assert [host["label"] for host in chapter["hosts"]] == ["A", "B"]
+    assert "From A to B the kernel changed from 6.1.0 to 6.2.0." in chapter["between"]
+    assert chapter["facts"][0]["texts"] == ["Linux 6.1.0, glibc 2.36", "Linux 6.2.0, glibc 2.36"]
+    unlike = [len(set(fact["texts"])) > 1 for fact in chapter["facts"]]
     assert unlike == sorted(unlike, reverse=True)
-    html = str(html_of(chapter))
+    html = str(chapter_html(chapter))
     assert html.index("From A to B") < html.index("Some CPU")
-    (same,) = gather(subject(second=[recorded(k) for k in (1, 2, 3)])).between
+    (same,) = conditions(subject(second=[recorded(k) for k in (1, 2, 3)]))["between"]
     assert same == "Nothing that was recorded of the host differs between A and B."
 
 
@@ -223,39 +223,39 @@ def test_files_say_nothing_of_where_they_stem_from(tmp_path):
         lines = [",".join(["x", *map(str, rng.lognormal(0, 0.1, 6))])]
         (tmp_path / name).write_text("\n".join(lines) + "\n")
     sides = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
-    assert gather(subject_of(sides, Reading(better="lower"))) is None
+    assert conditions(subject_of(sides, Reading(better="lower"))) is None
 
 
 def test_campaign_stands_there_as_text(subject):
     evil = b"name: x # </pre><script>alert(1)</script>\n\tkey: \x1b[0m\n"
-    chapter = gather(subject(extra={"campaign.yaml": evil}))
-    html = str(html_of(chapter))
-    assert chapter.hosts[0].campaign is not None
-    assert chapter.hosts[0].campaign.startswith("name: x # </pre><script>")
+    chapter = conditions(subject(extra={"campaign.yaml": evil}))
+    html = str(chapter_html(chapter))
+    assert chapter["hosts"][0]["campaign"] is not None
+    assert chapter["hosts"][0]["campaign"].startswith("name: x # </pre><script>")
     assert "<script" not in html
     assert "\x1b" not in html
 
 
 def test_tables_hold_the_numbers_of_the_page(subject):
-    chapter = gather(subject(change=failing("exit", "timeout")))
-    tables = [b for s in sections_of(chapter) for b in s.blocks if isinstance(b, Table)]
+    chapter = conditions(subject(change=failing("exit", "timeout")))
+    tables = [b for s in chapter.sections() for b in s.blocks if isinstance(b, Table)]
     cells = {cell for table in tables for row in table.rows for cell in row}
-    html = str(html_of(chapter))
-    for row in chapter.hosts[0].differed:
-        for cell in row.cells:
+    html = str(chapter_html(chapter))
+    for row in chapter["hosts"][0]["differed"]:
+        for cell in row["cells"]:
             assert cell in cells
             assert (cell.text if isinstance(cell, Value) else cell) in html
-    for one in chapter.hosts[0].failed:
-        assert {one.run, one.session, one.block, one.outcome} <= cells
+    for one in chapter["hosts"][0]["failed"]:
+        assert {one["run"], one["session"], one["block"], one["outcome"]} <= cells
 
 
 def test_the_sample_is_told_without_an_unknown_host():
-    chapter = gather(subject_of([str(SAMPLE)], Reading()))
+    chapter = conditions(subject_of([str(SAMPLE)], Reading()))
     found = facts(chapter)
     assert found["virtual"] == ("a virtual machine (kvm), in a container (docker)",)
     assert found["runs on"][0].startswith("CPU ")
     assert "governor" in found["not known"][0]
-    assert chapter.certificate == "no A/A certificate for this machine and design."
+    assert chapter["certificate"] == "no A/A certificate for this machine and design."
 
 
 anything = st.recursive(
@@ -337,8 +337,8 @@ def test_whatever_stands_in_the_files_is_told_or_unknown(folder, synthetic, reco
         *everything_of(source).values(),
         the_same(source),
         well(source),
-        *(one.text for one in answers_of(source)),
-        *(cell for row in differed(source) for cell in row.cells if isinstance(cell, str)),
+        *(one["text"] for one in answers_of(source)),
+        *(cell for row in differed(source) for cell in row["cells"] if isinstance(cell, str)),
     ]
     assert all(isinstance(text, str) for text in told)
     assert not any("\x00" in text or "\u202e" in text for text in told)
