@@ -152,7 +152,7 @@ PAGES = {
 
 # a chapter of the report, in the order of the page -> its function ``chapter``, or (of old) ``gather``
 CHAPTERS = {
-    "answer": "analysis.report.answer.gather",
+    "answer": "analysis.report.answer.chapter",
     "benchmarks": "analysis.report.benchmarks.gather",
     "published": "analysis.report.published.gather",
     "suite": "analysis.report.suite.gather",
@@ -164,7 +164,6 @@ CHAPTERS = {
 
 # the class of a chapter -> where it is set as HTML, and as sections of sentences and tables
 MARKUP = {
-    "Answer": "analysis.report.answer.markup",
     "Happened": "analysis.report.timeline.markup",
     "MethodsPanel": "analysis.report.published.markup",
     "Paper": "analysis.report.paper.markup",
@@ -172,7 +171,6 @@ MARKUP = {
     "Suite": "analysis.report.suite.markup",
 }
 SECTIONS = {
-    "Answer": "analysis.report.answer.page",
     "Happened": "analysis.report.timeline.page",
     "MethodsPanel": "analysis.report.published.page",
     "Paper": "analysis.report.paper.page",

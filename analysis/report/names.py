@@ -4,10 +4,34 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from ..words import shorten, shown
 
-__all__ = ["shortened", "shown"]
+__all__ = ["Name", "abridged", "names_of", "shortened", "shown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name as it is, as it is shown, and as it is shown where there is little room."""
+
+    whole: str
+    text: str
+    narrow: str
+
+
+def names_of(names: Sequence[str], wide: int = 24, narrow: int = 14) -> Mapping[str, Name]:
+    """Give names that stand beside each other in two widths, as `shortened` does."""
+    texts, narrows = shortened(names, wide), shortened(names, narrow)
+    return {name: Name(name, texts[name], narrows[name]) for name in names}
+
+
+def abridged(text: str, short: Mapping[str, str]) -> str:
+    """Shorten the names in a text that are shown otherwise than they are; the longest come first."""
+    longer = (name for name, brief in short.items() if name and brief != name)
+    for name in sorted(longer, key=len, reverse=True):
+        text = text.replace(name, short[name])
+    return text
 
 
 def shortened(names: Sequence[str], width: int) -> Mapping[str, str]:

@@ -12,9 +12,10 @@ from ..pages.number_format import significant
 
 if TYPE_CHECKING:
     from ..methods.multilevel.result import Line, Multilevel
+    from ..verdict.result import Verdict
     from .subject import Subject
 
-__all__ = ["Written", "column_of", "written", "written_of"]
+__all__ = ["Written", "all_written", "column_of", "few_sessions", "written", "written_of"]
 
 _WIDE = 1.5  # a column that spans more has two decimals
 _ROUGH = ((4.0, 0), (0.4, 1))  # half-widths above which a line has fewer
@@ -49,7 +50,7 @@ def column_of(result: Multilevel) -> tuple[Line, ...]:
 
 
 def written(line: Line, column: Sequence[Line]) -> Written:
-    """Write a line's numbers.
+    """Write the numbers of a line that stands in a column, which `column_of` gives.
 
     Two decimals where the column's speedups span more than a factor of 1.5 and reach above it, three
     elsewhere: below 1 the third decimal is the third significant digit. A line whose interval's
@@ -57,16 +58,14 @@ def written(line: Line, column: Sequence[Line]) -> Written:
     ends do not look equal unless they are, up to four decimals: the whole line has as many as that
     takes. From 10 on, and below 0.1, three significant digits decide instead of the column. What
     would round to 0 has one significant digit.
-
-    Parameters
-    ----------
-    line : Line
-        What is written.
-    column : sequence of Line
-        All lines that stand in its column, as `column_of` gives them.
     """
-    digits = _decimals(line, _usual(one.speedup for one in column))
-    return Written(*(_value(number, digits) for number in (line.speedup, line.low, line.high)))
+    return _written(line, _usual(one.speedup for one in column))
+
+
+def all_written(column: Sequence[Line]) -> list[Written]:
+    """Write all lines of a column."""
+    usual = _usual(line.speedup for line in column)
+    return [_written(line, usual) for line in column]
 
 
 def written_of(subject: Subject) -> Mapping[str, Mapping[str, Written]]:
@@ -74,21 +73,29 @@ def written_of(subject: Subject) -> Mapping[str, Mapping[str, Written]]:
 
     These are the strings of the page: whatever shows such a number takes them.
     """
-    found: dict[str, Mapping[str, Written]] = {}
-    for one in subject.candidates:
-        if one.multilevel is not None:
-            column = column_of(one.multilevel)
-            usual = _usual(line.speedup for line in column)
-            found[one.variant] = {
-                line.name: Written(
-                    *(
-                        _value(number, _decimals(line, usual))
-                        for number in (line.speedup, line.low, line.high)
-                    )
-                )
-                for line in column
-            }
-    return found
+    columns = {
+        one.variant: column_of(one.multilevel)
+        for one in subject.candidates
+        if one.multilevel is not None
+    }
+    return {
+        variant: {line.name: told for line, told in zip(column, all_written(column), strict=True)}
+        for variant, column in columns.items()
+    }
+
+
+def few_sessions(verdict: Verdict) -> bool:
+    """Whether fewer than three sessions were recorded: half a width says nothing then, so no ± is shown.
+
+    Intervals stand with both of their ends. Hosts of a fleet, and runs of a file, are no sessions.
+    """
+    recorded = verdict.session_runs is not None and verdict.outermost != "host"
+    return recorded and verdict.sessions < 3
+
+
+def _written(line: Line, usual: int) -> Written:
+    digits = _decimals(line, usual)
+    return Written(*(_value(number, digits) for number in (line.speedup, line.low, line.high)))
 
 
 def _usual(speedups: Iterable[float | None]) -> int:

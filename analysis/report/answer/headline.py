@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,41 +11,42 @@ from ...methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ...pages.number_format import said
 from ...words import shorten
 from ..names import shortened
-from ..written import column_of, written
-from .result import Paragraph, Span
+from ..written import column_of, few_sessions, written
 
 if TYPE_CHECKING:
+    from ...pages.number_format import Word
     from ...verdict.result import CandidateVerdict, Verdict
 
-__all__ = ["headline", "leading", "text_of"]
+__all__ = ["Paragraph", "Span", "headline", "leading", "margin_text", "text_of"]
 
 _NAME = 24
 _LISTED = 4  # candidates of which each has a clause of its own
+Judged = tuple["CandidateVerdict", Multilevel]
 
 
-def headline(verdict: Verdict) -> Paragraph:
-    """Say what the verdict is, of every candidate; more than four are counted.
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of a sentence; a foreign name is kept apart from what stands around it.
 
-    What is decided comes first: faster, then slower, then equivalent, then undecided.
+    `whole` is the name as it is, "" where `text` is no name.
     """
-    names = shortened([verdict.baseline, *(one.variant for one in verdict.candidates)], _NAME)
-    tell = _Teller(verdict, names)
-    if not verdict.candidates:
-        return tuple(tell.of("Nothing was compared: ", verdict.baseline, " was measured alone."))
-    known = [_Told(one, one.multilevel) for one in verdict.candidates if one.multilevel is not None]
-    lost = [one.variant for one in verdict.candidates if one.multilevel is None]
-    if not known:
-        return tuple(tell.of("Nothing could be compared with ", verdict.baseline, "."))
-    clauses = tell.counted(known) if len(known) > _LISTED else tell.listed(known)
-    sentences = [*_joined(clauses)]
-    if lost:
-        sentences += tell.of(". Nothing could be compared of ", *_names(lost))
-    return (*sentences, Span("."))
+
+    text: str
+    whole: str = ""
+
+
+Paragraph = tuple[Span, ...]
 
 
 def text_of(paragraph: Paragraph) -> str:
     """Give a paragraph's text."""
     return "".join(span.text for span in paragraph)
+
+
+def margin_text(verdict: Verdict, margin: float) -> str:
+    """Say within what a difference counts as none; below three sessions without a ±."""
+    sign = "" if few_sessions(verdict) else "±\N{NO-BREAK SPACE}"
+    return f"{sign}{100 * margin:g}\N{NO-BREAK SPACE}%"
 
 
 def leading(result: Multilevel) -> Line | None:
@@ -58,147 +59,88 @@ def leading(result: Multilevel) -> Line | None:
     return known[0] if len(known) == 1 else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Told:
-    one: CandidateVerdict
-    result: Multilevel
+def headline(verdict: Verdict) -> Paragraph:
+    """Say what the verdict is, of every candidate; more than four are counted.
 
-    @property
-    def name(self) -> str:
-        return self.one.variant
+    What is decided comes first: faster, then slower, then equivalent, then undecided.
+    """
+    names = shortened([verdict.baseline, *(one.variant for one in verdict.candidates)], _NAME)
 
-    @property
-    def word(self) -> str:
-        return self.result.word
+    def name(variant: str) -> Span:
+        return Span(names[variant], variant)
 
-    @property
-    def number(self) -> str:
-        line = leading(self.result)
-        return "" if line is None else written(line, column_of(self.result)).speedup.text
+    base = name(verdict.baseline)
+    if not verdict.candidates:
+        return Span("Nothing was compared: "), base, Span(" was measured alone.")
+    known = [(one, one.multilevel) for one in verdict.candidates if one.multilevel is not None]
+    lost = [name(one.variant) for one in verdict.candidates if one.multilevel is None]
+    if not known:
+        return Span("Nothing could be compared with "), base, Span(".")
+    found: list[Span] = []
+    if len(known) > _LISTED:
+        found += _counted(known, base, name)
+    else:
+        for clause in _listed(known, verdict, base, name):
+            # a clause that begins with a word of its own is a sentence
+            found += [Span("; " if clause[0].whole else ". "), *clause] if found else clause
+    if lost:
+        found += [Span(". Nothing could be compared of "), *_series(lost)]
+    return (*found, Span("."))
 
 
-@dataclass(frozen=True, slots=True)
-class _Teller:
-    """Makes clauses; a name in them is a span of its own."""
+# ---- up to four candidates: a clause each, the undecided together
 
-    verdict: Verdict
-    names: Mapping[str, str]
 
-    def of(self, *pieces: str) -> list[Span]:
-        """Give spans; what is a variant's name becomes one with its whole name."""
-        return [Span(self.names[p], p) if p in self.names else Span(p) for p in pieces]
-
-    # ---- up to four candidates: a clause each, the undecided together
-
-    def listed(self, told: Sequence[_Told]) -> Iterator[list[Span]]:
-        named = False  # the baseline is named once
-        for word in ("faster", "slower", "equivalent"):
-            for one in (one for one in told if one.word == word):
-                yield self._decided(one, named=named)
+def _listed(
+    known: Sequence[Judged], verdict: Verdict, base: Span, name: Callable[[str], Span]
+) -> Iterator[list[Span]]:
+    named = False  # the baseline is named once
+    for word in ("faster", "slower", "equivalent"):
+        for one, result in known:
+            if result.word == word:
+                where = _where(result, verdict)
+                yield [name(one.variant), *_decided(result, verdict, base, where, named=named)]
                 named = True
-        open_ones = [one for one in told if one.word in ("undecided", "tie")]
-        if open_ones:
-            yield self._undecided(open_ones, alone=len(open_ones) == len(told), named=named)
+    open_ones = [(one, result) for one, result in known if result.word in ("undecided", "tie")]
+    if not open_ones:
+        return
+    results = [result for _, result in open_ones]
+    clause = [Span("Whether "), *_series([name(one.variant) for one, _ in open_ones], "or")]
+    clause += [Span(" differs"), *(() if named else (Span(" from "), base))]
+    wheres = dict.fromkeys(_where(result, verdict) for result in results)
+    clause.append(Span(f" is undecided{''.join(wheres) if len(wheres) == 1 else ''}"))
+    if len(open_ones) == len(known) and (why := _why(results)):
+        clause.append(Span(f": {why}"))
+    yield clause
 
-    def _decided(self, one: _Told, *, named: bool) -> list[Span]:
-        base, where = self.verdict.baseline, self._where(one)
-        number = one.number
-        timed = one.result.timed
-        over = () if named else (" than ", base)
-        word = said(one.result.word, timed=timed)
-        if one.word == "equivalent":
-            margin = f"within ±\N{NO-BREAK SPACE}{_percent(one.result.margin)}"
-            what = ("as fast as" if timed else "as good as") + " "
-            return self.of(one.name, f" is {what}", base, f"{where}, {margin}")
-        if not number:
-            return self.of(one.name, f" is {word}", *over, where)
-        if one.word == "faster" and timed:
-            over = () if named else (" as ", base)
-            return self.of(one.name, f" is {number} times as fast", *over, where)
-        return self.of(one.name, f" is {word}", *over, f" ({number}×){where}")
 
-    def _undecided(self, told: Sequence[_Told], *, alone: bool, named: bool) -> list[Span]:
-        base = () if named else (" from ", self.verdict.baseline)
-        clause = ["Whether ", *_names([one.name for one in told], "or"), " differs", *base]
-        where = dict.fromkeys(self._where(one) for one in told)
-        clause.append(f" is undecided{''.join(where) if len(where) == 1 else ''}")
-        why = self._why(told) if alone else ""
-        if why:
-            clause.append(f": {why}")
-        return self.of(*clause)
+def _decided(
+    result: Multilevel, verdict: Verdict, base: Span, where: str, *, named: bool
+) -> list[Span]:
+    """Say what a candidate is, after its name."""
+    timed, number = result.timed, _number(result)
+    if result.word == "equivalent":
+        what = "as fast as" if timed else "as good as"
+        within = margin_text(verdict, result.margin)
+        return [Span(f" is {what} "), base, Span(f"{where}, within {within}")]
+    if number and result.word == "faster" and timed:
+        over = [] if named else [Span(" as "), base]
+        return [Span(f" is {number} times as fast"), *over, Span(where)]
+    over = [] if named else [Span(" than "), base]
+    size = f" ({number}×)" if number else ""
+    return [Span(f" is {said(result.word, timed=timed)}"), *over, Span(f"{size}{where}")]
 
-    def _why(self, told: Sequence[_Told]) -> str:
-        """Say what would tell, where nothing is decided."""
-        reasons = dict.fromkeys(_reason(one.result) for one in told)
-        if len(reasons) == 1:
-            return next(iter(reasons))
-        counts = [
-            line.more_sessions.sessions
-            for one in told
-            if (line := leading(one.result)) is not None and line.more_sessions is not None
-        ]
-        known = [count for count in counts if count is not None]
-        nouns = {one.result.outermost for one in told}
-        alike = len(known) == len(told) and len(nouns) == 1
-        return needed_text(max(known), nouns.pop()) if alike else ""
 
-    # ---- more: counted, the ends named
-
-    def counted(self, told: Sequence[_Told]) -> Iterator[list[Span]]:
-        total, base = len(told), self.verdict.baseline
-        timed = told[0].result.timed
-        clause: list[str] = []
-        for word in ("faster", "slower", "equivalent", "undecided"):
-            group = [one for one in told if one.word == word]
-            if not group:
-                continue
-            count = f"{len(group)} of {total} candidates" if not clause else f"; {len(group)}"
-            if len(group) == total:
-                count = f"All {total} candidates"
-            verb = "are" if len(group) > 1 else "is"
-            first = not clause
-            clause += [f"{count} {verb} {said(group[0].result.word, timed=timed)}"]
-            if first:
-                clause += self._against(word, base)
-            clause += self._end(word, group)
-        yield self.of(*clause)
-
-    def _against(self, word: str, base: str) -> tuple[str, ...]:
-        if word in ("faster", "slower"):
-            return " than ", base
-        return (" with ", base) if word == "equivalent" else (" against ", base)
-
-    def _end(self, word: str, group: Sequence[_Told]) -> tuple[str, ...]:
-        """Name the fastest of the faster, the slowest of the slower."""
-        if word not in ("faster", "slower"):
-            return ()
-        sized = [
-            (line.speedup, one)
-            for one in group
-            if (line := leading(one.result)) is not None and line.speedup is not None
-        ]
-        if not sized:
-            return ()
-        pick = max if word == "faster" else min
-        _, one = pick(sized, key=lambda pair: pair[0])
-        most = ", most of all " if len(group) > 1 else ": "
-        return most, one.name, f" ({one.number}×)"
-
-    def _where(self, one: _Told) -> str:
-        """Say what the sentence is about where that is less than all: a metric, a session."""
-        metric = "" if self.verdict.metric in ("wall", "value", "values") else self.verdict.metric
-        single = leading(one.result)
-        parts = []
-        if metric:
-            parts.append(f" in {shorten(metric, _NAME)}")
-        if isinstance(single, BenchmarkLine) and len(one.result.benchmarks) > 1:
-            parts.append(f" on {shortened([single.name], _NAME)[single.name]}")
-        if one.result.design == "hosts":
-            parts.append(" on hosts like these")
-        if one.result.design.startswith("one session"):
-            host = one.result.outermost == "host"
-            parts.append(" on one host" if host else " within one session")
-        return "".join(parts)
+def _why(results: Sequence[Multilevel]) -> str:
+    """Say what would tell, where nothing is decided; "" for nothing."""
+    reasons = dict.fromkeys(map(_reason, results))
+    if len(reasons) == 1:
+        return next(iter(reasons))
+    nouns = {result.outermost for result in results}
+    leads = [line.more_sessions for result in results if (line := leading(result)) is not None]
+    counts = [more.sessions for more in leads if more is not None and more.sessions is not None]
+    alike = len(counts) == len(results) and len(nouns) == 1
+    return needed_text(max(counts), nouns.pop()) if alike else ""
 
 
 def _reason(result: Multilevel) -> str:
@@ -208,13 +150,14 @@ def _reason(result: Multilevel) -> str:
     line = leading(result)
     if line is None:
         return ""
-    if isinstance(line, BenchmarkLine) and line.reason in ("fails-more", "fails-always"):
-        total = line.failed_candidate + line.runs_candidate
-        return f"it fails {line.failed_candidate} of {total} runs"
-    if isinstance(line, BenchmarkLine) and line.reason == "below-resolution":
-        return "the runs are below the clock's resolution"
-    if isinstance(line, BenchmarkLine) and line.reason == "no-spread":
-        return reason_text(line)
+    if isinstance(line, BenchmarkLine):
+        if line.reason in ("fails-more", "fails-always"):
+            total = line.failed_candidate + line.runs_candidate
+            return f"it fails {line.failed_candidate} of {total} runs"
+        if line.reason == "below-resolution":
+            return "the runs are below the clock's resolution"
+        if line.reason == "no-spread":
+            return reason_text(line)
     if line.low is None:
         return f"there are too few {result.outermost}s for an interval"
     if line.more_sessions is None:
@@ -228,23 +171,68 @@ def _reason(result: Multilevel) -> str:
     return needed
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:g}\N{NO-BREAK SPACE}%"
+def _where(result: Multilevel, verdict: Verdict) -> str:
+    """Say what the sentence is about where that is less than all: a metric, a session."""
+    parts = []
+    if verdict.metric not in ("wall", "value", "values", ""):
+        parts.append(f" in {shorten(verdict.metric, _NAME)}")
+    single = leading(result)
+    if isinstance(single, BenchmarkLine) and len(result.benchmarks) > 1:
+        parts.append(f" on {shortened([single.name], _NAME)[single.name]}")
+    if result.design == "hosts":
+        parts.append(" on hosts like these")
+    if result.design.startswith("one session"):
+        parts.append(" on one host" if result.outermost == "host" else " within one session")
+    return "".join(parts)
 
 
-def _names(names: Sequence[str], last: str = "and") -> list[str]:
+# ---- more: counted, the ends named
+
+
+def _counted(known: Sequence[Judged], base: Span, name: Callable[[str], Span]) -> Iterator[Span]:
+    total, timed = len(known), known[0][1].timed
+    begun = False
+    for word, than in _THAN.items():
+        group = [(one, result) for one, result in known if result.word == word]
+        if not group:
+            continue
+        count = f"; {len(group)}" if begun else f"{len(group)} of {total} candidates"
+        if len(group) == total:
+            count = f"All {total} candidates"
+        verb = "are" if len(group) > 1 else "is"
+        yield Span(f"{count} {verb} {said(word, timed=timed)}")
+        if not begun:
+            yield from (Span(than), base)
+        begun = True
+        sized = [
+            (line.speedup, one.variant, result)
+            for one, result in group
+            if (line := leading(result)) is not None and line.speedup is not None
+        ]
+        if word in ("faster", "slower") and sized:
+            # the fastest of the faster, the slowest of the slower
+            end = max if word == "faster" else min
+            _, variant, result = end(sized, key=lambda each: each[0])
+            yield Span(", most of all " if len(group) > 1 else ": ")
+            yield from (name(variant), Span(f" ({_number(result)}×)"))
+
+
+_THAN: Mapping[Word, str] = {
+    "faster": " than ",
+    "slower": " than ",
+    "equivalent": " with ",
+    "undecided": " against ",
+}
+
+
+def _number(result: Multilevel) -> str:
+    line = leading(result)
+    return "" if line is None else written(line, column_of(result)).speedup.text
+
+
+def _series(names: Sequence[Span], last: str = "and") -> Iterator[Span]:
     """Put commas between names, and a word before the last."""
-    found: list[str] = []
     for k, name in enumerate(names):
         if k:
-            found.append(f" {last} " if k == len(names) - 1 else ", ")
-        found.append(name)
-    return found
-
-
-def _joined(clauses: Iterator[list[Span]]) -> Iterator[Span]:
-    """Put semicolons between clauses; one that begins with a word of its own is a sentence."""
-    for k, clause in enumerate(clauses):
-        if k:
-            yield Span("; " if clause[0].whole else ". ")
-        yield from clause
+            yield Span(f" {last} " if k == len(names) - 1 else ", ")
+        yield name

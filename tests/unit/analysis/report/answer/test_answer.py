@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from analysis.importers.sources import Reading
 from analysis.pages.model import Value
-from analysis.report.answer.gather import gather
-from analysis.report.answer.result import Answer, Bin, Column, Row
+from analysis.report.answer.chapter import chapter
+from analysis.report.shell import chapter_html
 from analysis.report.subject import Subject, subject_of
 from analysis.report.written import written_of
 
@@ -21,8 +23,22 @@ Make = Callable[..., Subject]
 EVEN, FAST = (1.0,) * 4, (0.8, 0.7, 0.9, 0.85)
 
 
-def rows_of(column: Column) -> list[Row]:
-    return [entry for entry in (column.every or column.rows) if isinstance(entry, Row)]
+class Values(SimpleNamespace):
+    """The chapter's values, to be named with a dot."""
+
+
+def gather(subject: Subject) -> Values:
+    def spread(value: Any) -> Any:
+        if isinstance(value, dict):
+            return Values(**{key: spread(item) for key, item in value.items()})
+        return [spread(item) for item in value] if isinstance(value, list) else value
+
+    found = chapter(subject)
+    return Values(anchor=found.anchor, **vars(spread(found.values)))
+
+
+def rows_of(column: Values) -> list[Values]:
+    return [entry for entry in (column.every or column.rows) if not hasattr(entry, "counts")]
 
 
 def test_each_number_is_the_verdict_s_to_the_printed_digit(subject: Make) -> None:
@@ -108,8 +124,8 @@ def test_many_benchmarks_have_bins_and_the_whole_table(subject: Make) -> None:
     answer = gather(subject({"base": (1.0,) * 70, "fast": factors}, sessions=2))
     (column,) = answer.columns
     assert answer.dense
-    bins = [entry for entry in column.rows if isinstance(entry, Bin)]
-    listed = [entry for entry in column.rows if isinstance(entry, Row)]
+    bins = [entry for entry in column.rows if hasattr(entry, "counts")]
+    listed = [entry for entry in column.rows if not hasattr(entry, "counts")]
     assert sum(one.count for one in bins) + len(listed) == len(column.every) == 70
 
 
@@ -208,7 +224,7 @@ def test_advice_is_brief_in_rows_and_whole_beside(subject: Make) -> None:
 
 
 def test_the_deck_says_what_the_numbers_rest_on(subject: Make) -> None:
-    def told(answer: Answer) -> Iterator[str]:
+    def told(answer: Values) -> Iterator[str]:
         return ("".join(span.text for span in paragraph) for paragraph in answer.deck)
 
     amount, rests = told(gather(subject({"base": EVEN, "fast": FAST})))
@@ -246,3 +262,30 @@ def test_the_second_metric_has_ids_of_its_own(subject: Make) -> None:
     assert second.anchor == "metric-2-answer"
     assert second.columns[0].anchor == "metric-2-answer-1"
     assert second.panel == "metric-2-panel"
+
+
+def test_below_three_sessions_no_sign_of_half_a_width_is_shown(subject: Make) -> None:
+    for sessions in (1, 2, 3):
+        one = subject({"base": EVEN, "same": EVEN}, sessions=sessions, wobble=0.1, margin=0.05)
+        assert ("±" in chapter_html(chapter(one))) == (sessions >= 3)
+        alone = gather(subject({"only": EVEN}, sessions=sessions)).alone
+        assert {line.half.text[:1] for line in alone} == ({"±"} if sessions >= 3 else {""})
+    assert all(line.low.text for line in alone)  # the interval stands with its ends
+
+
+def test_runs_of_a_file_are_no_sessions(tmp_path: Path) -> None:
+    file = tmp_path / "runs.csv"
+    file.write_text("a,1.0,1.1,0.9,1.05\nb,2.0,2.1,2.2,1.9\n")
+    alone = gather(subject_of([str(file)], Reading(better="lower"))).alone
+    assert all(line.half.text.startswith("±") for line in alone)
+
+
+def test_the_means_of_both_sides_stand_beside_several_candidates(subject: Make) -> None:
+    for candidates in (1, 2, 3, 4):
+        variants = {"base": EVEN} | {f"v{k}": FAST for k in range(candidates)}
+        found = chapter(subject(variants))
+        texts = re.sub(r"<[^>]*>", " ", chapter_html(found).partition("answer-reading")[0])
+        for column in found["columns"]:
+            for row in column["rows"]:
+                assert texts.count(row["baseline"].text) >= 1
+                assert texts.count(row["candidate"].text) >= 1

@@ -10,8 +10,8 @@ from html.parser import HTMLParser
 import pytest
 
 from analysis.pages.model import Table
-from analysis.report.answer.gather import gather
-from analysis.report.chapter import html_of, sections_of
+from analysis.report.answer.chapter import chapter
+from analysis.report.shell import chapter_html
 from analysis.report.subject import Subject
 
 Make = Callable[..., Subject]
@@ -49,7 +49,7 @@ class Tree(HTMLParser):
 
 
 def tree(subject: Subject) -> Tree:
-    return Tree(str(html_of(gather(subject))))
+    return Tree(str(chapter_html(chapter(subject))))
 
 
 SEEN: dict[str, Tree] = {}
@@ -149,26 +149,20 @@ def test_foreign_names_stay_text(subject: Make) -> None:
 
 def test_the_same_subject_gives_the_same_bytes(subject: Make) -> None:
     one = subject(FORMS["three"])
-    assert html_of(gather(one)) == html_of(gather(one))
+    assert chapter_html(chapter(one)) == chapter_html(chapter(one))
 
 
 def test_the_tables_of_the_other_forms_hold_the_same_values(subject: Make) -> None:
-    answer = gather(subject(FORMS["bins"], sessions=2))
+    answer = chapter(subject(FORMS["bins"], sessions=2))
     tables = [
         block
-        for section in sections_of(answer)
+        for section in answer.sections()
         for block in section.blocks
         if isinstance(block, Table)
     ]
     assert [table.name for table in tables] == ["answer-1", "answer-2"]
-    for table, column in zip(tables, answer.columns, strict=True):
+    for table, column in zip(tables, answer["columns"], strict=True):
         assert len(table.rows) == 82  # all benchmarks and the suite's two lines
-        for cells, row in zip(table.rows, (*column.every, *column.suite), strict=True):
-            assert cells[1:7] == (
-                row.baseline,
-                row.candidate,
-                row.speedup,
-                row.low,
-                row.high,
-                row.word,
-            )
+        for cells, row in zip(table.rows, (*column["every"], *column["suite"]), strict=True):
+            keys = ("baseline", "candidate", "speedup", "low", "high", "word")
+            assert cells[1:7] == tuple(row[key] for key in keys)

@@ -2,54 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from ...words import shown
-from ..names import shortened
-from .result import Doubt
+from ..names import abridged, shortened
 
 if TYPE_CHECKING:
     from ...pages.model import Caution
     from ..subject import Subject
 
-__all__ = ["OPEN", "doubts", "marks", "named"]
+__all__ = ["OPEN", "cautions_of", "marked_lines"]
 
 OPEN = 6  # cautions that stand open; the others are folded
 _FAILED = {
     *("failed-left-out", "failures-without-sessions"),
     *("fails-more", "fails-always", "fails-in-one-session"),
 }
-_HAPPENED = {
+_HAPPENED = {  # the chapter on the trial as it happened shows them
     *("waited-for-cpu", "waited-unequally", "suspended-runs"),
     *("disturbed-runs", "drift-within-sessions", "dependent-runs", "first-run-apart"),
     *("environment-changed", "input-changed", "sessions-left-out", "sessions-missing"),
 }
-_HOSTS = {"hosts-disagree", "one-host", "binary-differs", "few-hosts"}
-_OF_HOSTS = {"host-missing", "host-failed", "host-unfinished", "host-left-out"}
+_HOSTS = {
+    *("hosts-disagree", "one-host", "binary-differs", "few-hosts"),
+    *("host-missing", "host-failed", "host-unfinished", "host-left-out"),
+}
 _SILENT = {"one-variant"}  # the headline says it
 _NAME = 24
 _FEW = 3  # benchmarks of which each is marked, however few there are
 
 
-def doubts(subject: Subject) -> tuple[Doubt, ...]:
-    """Give the cautions with their numbers, the gravest first, as the verdict has them."""
+def cautions_of(subject: Subject) -> list[dict[str, Any]]:
+    """Give the cautions with their numbers, the gravest first, and the place that shows each."""
     names = (subject.baseline, *(one.variant for one in subject.candidates), *subject.order)
-    short = _short(names)
-    return tuple(
-        Doubt(
-            number=number,
-            code=one.code,
-            text=_sentence(_with(short, one.text), names),
-            link=link,
-            look=look,
-        )
-        for number, one in enumerate(_told(subject), 1)
-        for link, look in (_leads_to(subject, one),)
-    )
+    short = shortened(names, _NAME)
+    found = []
+    for number, one in enumerate(_told(subject), 1):
+        link, look = _leads_to(subject, one)
+        text = shown(abridged(one.text, short)).replace(" %", "\N{NO-BREAK SPACE}%")
+        text = _sentence(text, names)
+        found.append({"number": number, "code": one.code, "text": text, "link": link, "look": look})
+    return found
 
 
-def marks(subject: Subject) -> Mapping[tuple[str, str], tuple[int, ...]]:
+def marked_lines(subject: Subject) -> Mapping[tuple[str, str], tuple[int, ...]]:
     """Give the numbers that a line bears: under (candidate, benchmark), or ("", benchmark).
 
     A caution about most benchmarks touches no line more than another, and marks none. What names no
@@ -58,21 +55,14 @@ def marks(subject: Subject) -> Mapping[tuple[str, str], tuple[int, ...]]:
     found: dict[tuple[str, str], tuple[int, ...]] = {}
     candidates = {one.variant for one in subject.candidates}
     for number, one in enumerate(_told(subject), 1):
-        variants = [name for name in one.about if name in candidates] or [""]
-        for bench in _benchmarks(subject, one):
-            for variant in variants:
-                key = variant, bench
-                found[key] = (*found.get(key, ()), number)
+        for variant in [name for name in one.about if name in candidates] or [""]:
+            for bench in _benchmarks(subject, one):
+                found[variant, bench] = (*found.get((variant, bench), ()), number)
     return found
 
 
-def named(subject: Subject) -> Collection[str]:
-    """Give the benchmarks that a caution names, without those that name nearly all."""
-    return {bench for one in _told(subject) for bench in _benchmarks(subject, one)}
-
-
-def _told(subject: Subject) -> Iterator[Caution]:
-    return (one for one in subject.verdict.cautions if one.code not in _SILENT)
+def _told(subject: Subject) -> list[Caution]:
+    return [one for one in subject.verdict.cautions if one.code not in _SILENT]
 
 
 def _benchmarks(subject: Subject, caution: Caution) -> tuple[str, ...]:
@@ -83,8 +73,8 @@ def _benchmarks(subject: Subject, caution: Caution) -> tuple[str, ...]:
 
 
 def _leads_to(subject: Subject, caution: Caution) -> tuple[str, str]:
-    """Give the id of the place that shows it, and the words of the link."""
-    if subject.verdict.hosts and caution.code in _HOSTS | _OF_HOSTS:
+    """Give the id of the place that shows it, and the words of the link; both "" for none."""
+    if subject.verdict.hosts and caution.code in _HOSTS:
         return subject.anchor("conditions").removeprefix(subject.prefix), "see the hosts"
     if caution.code in _FAILED and subject.trials:
         return subject.anchor("failed"), "see the failed runs"
@@ -96,19 +86,7 @@ def _leads_to(subject: Subject, caution: Caution) -> tuple[str, str]:
     return "", ""
 
 
-def _short(names: Sequence[str]) -> Mapping[str, str]:
-    """Give the names that are too long for a sentence, the longest first, as they stand in one."""
-    found = shortened(names, _NAME)
-    return {name: found[name] for name in sorted(set(names), key=len)[::-1] if len(name) > _NAME}
-
-
-def _with(short: Mapping[str, str], text: str) -> str:
-    for name, brief in short.items():
-        text = text.replace(name, brief)
-    return shown(text).replace(" %", "\N{NO-BREAK SPACE}%")
-
-
-def _sentence(text: str, names: Collection[str]) -> str:
+def _sentence(text: str, names: tuple[str, ...]) -> str:
     """Begin with a capital, unless the first word is a name; the full stop is the page's."""
     first = text.split(" ", 1)[0]
     capital = first.isalpha() and first.islower() and first not in names

@@ -1,0 +1,197 @@
+"""The first screen: the verdict in words, the forest of speedups, the cautions that matter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ...pages import number_format as figures
+from ...pages.model import Column, Section, Sentence, Table, Value
+from ...words import shown
+from ..chapter import Chapter
+from ..names import Name, names_of, shortened
+from ..written import few_sessions
+from . import drawing
+from .around import about, level, measured, reading
+from .cautions import OPEN, cautions_of, marked_lines
+from .forest import DENSE, NOTHING, columns_of
+from .headline import headline, text_of
+
+if TYPE_CHECKING:
+    from ..subject import Subject
+
+__all__ = ["chapter"]
+
+_SOURCE = 36  # characters of a source's name
+_BESIDE = 3  # candidates that stand beside each other
+
+
+def chapter(subject: Subject) -> Chapter:
+    """Give the first screen."""
+    verdict = subject.verdict
+    spoken = headline(verdict)
+    lines = (
+        line.name
+        for one in subject.candidates
+        if one.multilevel
+        for line in one.multilevel.benchmarks
+    )
+    names = names_of(tuple(dict.fromkeys((*subject.order, *lines))))
+    variants = names_of((subject.baseline, *(one.variant for one in subject.candidates)))
+    columns = columns_of(subject, names, variants, marked_lines(subject))
+    form = "alone"
+    if columns:
+        form = "columns" if len(columns) <= _BESIDE else "matrix"
+    rows = [row for one in columns for row in (*one["rows"], *one["suite"]) if "counts" not in row]
+    cautions = cautions_of(subject)
+    values: dict[str, Any] = {
+        "headline": text_of(spoken),
+        "spoken": spoken,
+        "kicker": about(subject),
+        "deck": measured(subject),
+        "baseline": variants[subject.baseline] if columns else None,
+        "metric": verdict.metric,
+        "form": form,
+        "dense": len(subject.order) > DENSE,
+        "columns": columns,
+        "alone": _alone(subject, names),
+        "sources": _sources(subject),
+        "level": level(verdict),
+        "order": _order(subject),
+        "reading": reading(verdict, rows, beside=len(columns) if form == "columns" else 1),
+        "doubts": cautions,
+        "shown": len(cautions) if len(cautions) <= OPEN + 1 else OPEN,
+        "certificate": "" if verdict.certificate is None else verdict.certificate.sentence,
+        "panel": subject.anchor("panel") if any(one.panel for one in subject.candidates) else "",
+    }
+    anchor = subject.anchor("answer")
+    return Chapter(
+        name="answer",
+        folder="answer",
+        anchor=anchor,
+        title="",
+        values=values,
+        sections=lambda: tuple(_sections(anchor, values)),
+        drawn=lambda: {
+            "cell": partial(drawing.cell, dense=values["dense"]),
+            "axis": drawing.axis,
+            "key": drawing.key(strokes=any(row["sessions"] for row in rows)),
+            # the first stands last: where another is the target, it hides the one after it
+            "fulls": (*columns[1:], *columns[:1]),
+        },
+        headline=values["headline"],
+    )
+
+
+def _alone(subject: Subject, names: Mapping[str, Name]) -> list[dict[str, Any]]:
+    """Give the times of the only variant; none where variants are compared."""
+    verdict = subject.verdict
+    found = []
+    for one in verdict.alone:
+        ends = (one.mean, one.low, one.high, one.minimum, one.maximum)
+        mean, low, high, lowest, highest = (_quantity(value, verdict.unit) for value in ends)
+        by = f"{one.unit}s of one {verdict.outermost}"
+        found.append(
+            {
+                "name": names.get(one.benchmark)
+                or Name(one.benchmark, *2 * (shown(one.benchmark),)),
+                "link": subject.anchor("benchmark", one.benchmark),
+                "mean": mean,
+                "low": low,
+                "high": high,
+                "half": NOTHING if few_sessions(verdict) else _half(one.low, one.high),
+                "lowest": lowest,
+                "highest": highest,
+                "runs": Value(f"{one.runs}", one.runs),
+                "by": f"{one.sessions} {verdict.outermost}s" if one.unit == "session" else by,
+            }
+        )
+    return found
+
+
+def _quantity(value: float | None, unit: str) -> Value:
+    return NOTHING if value is None else Value(figures.quantity(value, unit), value)
+
+
+def _half(low: float | None, high: float | None) -> Value:
+    """Give half the width of an interval that is symmetric in logs, in percent of its middle."""
+    if low is None or high is None:
+        return NOTHING
+    half = 100 * (math.sqrt(high / low) - 1)
+    return Value(f"±\N{NO-BREAK SPACE}{figures.significant(half, 2)}\N{NO-BREAK SPACE}%", half)
+
+
+def _sources(subject: Subject) -> list[Name]:
+    """Give two sources, the candidate's first; none where the variants' names say it."""
+    given = subject.sources
+    called = {subject.baseline, *(one.variant for one in subject.candidates)}
+    if len(given) != 2 or set(given) <= called:
+        return []
+    return list(names_of(given, _SOURCE, narrow=24).values())
+
+
+def _order(subject: Subject) -> str:
+    """Say by what the lines are sorted; "" where there is one, or none is compared."""
+    compared = subject.candidates
+    if len(subject.order) < 2 or not compared or compared[0].multilevel is None:
+        return ""
+    if len(compared) == 1:
+        return "Sorted by speedup."
+    first = compared[0].variant
+    name = shortened([one.variant for one in compared], 24)[first]
+    return f"Sorted by the speedup of {name}, in each column alike."
+
+
+def _sections(anchor: str, values: Mapping[str, Any]) -> Iterator[Section]:
+    """Give one table for each candidate, all benchmarks in it."""
+    told = [Sentence(values["headline"])] if anchor != "answer" else []
+    told += [Sentence(text_of(paragraph)) for paragraph in values["deck"]]
+    for side, name in zip(("candidate", "baseline"), values["sources"], strict=False):
+        told.append(Sentence(f"{side}: {name.text}"))
+    yield Section(tuple(told))
+    if values["alone"]:
+        numbers = ("mean", "low", "high", "half-width", "lowest", "highest", "runs")
+        rows = (
+            (
+                one["name"].text,
+                *(one[number.removesuffix("-width")] for number in numbers),
+                one["by"],
+            )
+            for one in values["alone"]
+        )
+        yield Section((_table(f"{anchor}-alone", ("", *numbers, "by"), rows, left={0, 8}),))
+    for column in values["columns"]:
+        yield _column(column, "" if values["baseline"] is None else values["baseline"].text)
+    if values["certificate"]:
+        yield Section((Sentence(values["certificate"]),))
+
+
+def _column(column: Mapping[str, Any], base: str) -> Section:
+    name = column["candidate"].text
+    if column["axis"] is None:
+        return Section((), title=f"{name}: {column['over']}")
+    answer = f"{column['lead']['word']} " if column["lead"] else ""
+    numbers = ("baseline", "candidate", "speedup", "low", "high", "word")
+    rows = (
+        (
+            row["name"].text,
+            *(row[number] for number in numbers),
+            "; ".join(text for text in (row["note"], row["advice"]) if text),
+        )
+        for row in (*(column["every"] or column["rows"]), *column["suite"])
+    )
+    headings = ("", base, name, "speedup", "low", "high", "", "")
+    table = _table(column["anchor"], headings, rows, left={0, 6, 7})
+    remark = (Sentence(column["remark"]),) if column["remark"] else ()
+    return Section((table, *remark), title=f"{name} against {base}: {answer}{column['over']}")
+
+
+def _table(
+    name: str, headings: Sequence[str], rows: Iterator[tuple[str | Value, ...]], left: set[int]
+) -> Table:
+    columns = (
+        Column(heading, "left" if k in left else "right") for k, heading in enumerate(headings)
+    )
+    return Table(name=name, columns=tuple(columns), rows=tuple(rows))
