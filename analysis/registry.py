@@ -154,7 +154,7 @@ PAGES = {
 CHAPTERS = {
     "answer": "analysis.report.answer.chapter",
     "benchmarks": "analysis.report.benchmarks.gather",
-    "published": "analysis.report.published.gather",
+    "published": "analysis.report.published.chapter",
     "suite": "analysis.report.suite.gather",
     "variation": "analysis.report.variation.chapter",
     "timeline": "analysis.report.timeline.gather",
@@ -165,14 +165,12 @@ CHAPTERS = {
 # the class of a chapter -> where it is set as HTML, and as sections of sentences and tables
 MARKUP = {
     "Happened": "analysis.report.timeline.markup",
-    "MethodsPanel": "analysis.report.published.markup",
     "Paper": "analysis.report.paper.markup",
     "Parts": "analysis.report.benchmarks.markup",
     "Suite": "analysis.report.suite.markup",
 }
 SECTIONS = {
     "Happened": "analysis.report.timeline.page",
-    "MethodsPanel": "analysis.report.published.page",
     "Paper": "analysis.report.paper.page",
     "Parts": "analysis.report.benchmarks.page",
     "Suite": "analysis.report.suite.page",

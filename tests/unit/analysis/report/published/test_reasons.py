@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.report.published.gather import gather
+from analysis.report.published.chapter import chapter as published
 
 
 def text(pieces):
@@ -13,17 +13,18 @@ def text(pieces):
 
 def questions(chapter, key, codes=("", "estimand")):
     return {
-        one.candidate: text(one.text)
-        for reason in chapter.reasons
-        if reason.method == key and reason.code in codes
-        for one in reason.questions
+        one["candidate"]: text(one["text"])
+        for reason in chapter["reasons"]
+        if reason["method"] == key and reason["code"] in codes
+        for one in reason["questions"]
     }
 
 
 def test_the_mean_stands_against_the_bound_of_hpt(judged):
-    chapter = gather(judged())
+    chapter = published(judged())
     these, bound = (
-        next(one for one in chapter.rows if one.key == key).answers[0] for key in ("these", "hpt")
+        next(one for one in chapter["rows"] if one["key"] == key)["answers"][0]
+        for key in ("these", "hpt")
     )
     asked = questions(chapter, "hpt")["quick"]
     assert asked == f"{these.value.text} or {bound.low.text}?"
@@ -31,8 +32,8 @@ def test_the_mean_stands_against_the_bound_of_hpt(judged):
 
 def test_each_reason_of_explain_is_there_in_its_words(judged):
     subject = judged()
-    chapter = gather(subject)
-    told = " ".join(reason.text for reason in chapter.reasons).casefold()
+    chapter = published(subject)
+    told = " ".join(reason["text"] for reason in chapter["reasons"]).casefold()
     found = [one for each in subject.candidates for one in each.panel.disagreements]
     assert found
     for one in found:
@@ -42,33 +43,35 @@ def test_each_reason_of_explain_is_there_in_its_words(judged):
 
 def test_overall_speedups_that_weigh_otherwise_are_explained(judged):
     # Speedup-Test, equation 3: a ratio of sums; the first benchmarks are faster and shorter here
-    chapter = gather(judged())
-    (reason,) = [r for r in chapter.reasons if r.method == "speedup-test" and not r.code]
-    overall = next(one for one in chapter.rows if one.key == "speedup-test").answers[0].value
+    chapter = published(judged())
+    (reason,) = [r for r in chapter["reasons"] if r["method"] == "speedup-test" and not r["code"]]
+    overall = next(one for one in chapter["rows"] if one["key"] == "speedup-test")["answers"][
+        0
+    ].value
     assert questions(chapter, "speedup-test", ("",))["quick"].endswith(f" or {overall.text}?")
-    assert "sums" in reason.text
+    assert "sums" in reason["text"]
 
 
 def test_equal_numbers_need_no_sentence(judged, draw):
     # the negative control: equal benchmarks without noise between them weigh alike
     times = draw({"base": (1.0, 1.0), "same": (1.0, 1.0)}, ("one", "two"), noise=1e-7)
-    chapter = gather(judged(times))
+    chapter = published(judged(times))
     assert questions(chapter, "speedup-test", ("",)) == {}
 
 
 def test_one_sentence_serves_all_candidates_that_it_is_true_of(judged):
-    chapter = gather(judged())
-    texts = [(reason.method, reason.text) for reason in chapter.reasons]
+    chapter = published(judged())
+    texts = [(reason["method"], reason["text"]) for reason in chapter["reasons"]]
     assert len(texts) == len(set(texts))
-    several = [reason for reason in chapter.reasons if len(reason.questions) == 2]
+    several = [reason for reason in chapter["reasons"] if len(reason["questions"]) == 2]
     assert several
-    assert all([one.candidate for one in r.questions] == ["quick", "again"] for r in several)
+    assert all([one["candidate"] for one in r["questions"]] == ["quick", "again"] for r in several)
 
 
 def test_checks_that_stop_the_mean_are_counted(judged):
     # where the median decides alike, the words agree: the question is about the means
     subject = judged()
-    chapter = gather(subject)
+    chapter = published(subject)
     tests = subject.candidates[0].panel.answers.suite.benchmarks
     stopped = sum(test.mean.significant is None for test in tests)
     assert stopped
@@ -78,21 +81,29 @@ def test_checks_that_stop_the_mean_are_counted(judged):
 
 def test_with_one_candidate_it_is_not_named(judged, draw):
     times = draw({"base": (1.0, 1.0), "quick": (2.0, 1.5)}, ("one", "two"))
-    assert set().union(*(questions(gather(judged(times)), key) for key in ("hpt", "similar"))) <= {
-        ""
-    }
+    assert set().union(
+        *(questions(published(judged(times)), key) for key in ("hpt", "similar"))
+    ) <= {""}
 
 
 def test_a_bootstrap_that_covers_too_little_says_how_much(judged):
     subject = judged()
     known = subject.candidates[0].panel.answers.bootstrap.known_coverage
     assert known < 0.94
-    texts = [reason.text for reason in gather(subject).reasons if reason.method == "bootstrap"]
+    texts = [
+        reason["text"]
+        for reason in published(subject)["reasons"]
+        if reason["method"] == "bootstrap"
+    ]
     assert any(f"{100 * known:.1f} %" in one for one in texts)
 
 
 @pytest.mark.parametrize(("factor", "whose"), [(0.5, True), (2.0, False)])
 def test_of_a_slower_candidate_it_is_said_whose_reliability_is_meant(judged, draw, factor, whose):
     times = draw({"base": (1.0,) * 6, "other": (factor,) * 6}, sessions=5)
-    (text,) = [reason.text for reason in gather(judged(times)).reasons if reason.method == "hpt"]
+    (text,) = [
+        reason["text"]
+        for reason in published(judged(times))["reasons"]
+        if reason["method"] == "hpt"
+    ]
     assert ("(for 'faster') belongs to 1x" in text) == whose

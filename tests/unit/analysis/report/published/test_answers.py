@@ -11,9 +11,8 @@ from analysis.methods.hpt.compare import hpt
 from analysis.methods.hpt.speedup import hpt_speedup
 from analysis.pages import number_format as figures
 from analysis.pages.model import Value
-from analysis.report.published.answering import asked_of
-from analysis.report.published.gather import gather
-from analysis.report.published.result import Ratio
+from analysis.report.published.answers import Ratio, asked_of
+from analysis.report.published.chapter import chapter as published
 from analysis.report.written import written_of
 
 KEYS = [
@@ -33,25 +32,25 @@ def text(pieces):
 
 
 def row(chapter, key):
-    return next(one for one in chapter.rows if one.key == key)
+    return next(one for one in chapter["rows"] if one["key"] == key)
 
 
 def test_each_method_has_a_row_and_an_answer_for_each_candidate(judged):
-    chapter = gather(judged())
-    assert [one.key for one in chapter.rows] == KEYS
-    assert chapter.candidates == ("quick", "again")
-    assert chapter.baseline == "base"
-    for one in chapter.rows:
-        assert tuple(answer.candidate for answer in one.answers) == chapter.candidates
-        assert one.question
-        assert one.unit
+    chapter = published(judged())
+    assert [one["key"] for one in chapter["rows"]] == KEYS
+    assert chapter["candidates"] == ("quick", "again")
+    assert chapter["baseline"] == "base"
+    for one in chapter["rows"]:
+        assert tuple(answer.candidate for answer in one["answers"]) == chapter["candidates"]
+        assert one["question"]
+        assert one["unit"]
 
 
 def test_the_session_intervals_have_the_strings_of_the_first_screen(judged):
     subject = judged()
-    chapter, lines = gather(subject), written_of(subject)
+    chapter, lines = published(subject), written_of(subject)
     for key in ("these", "similar"):
-        for answer in row(chapter, key).answers:
+        for answer in row(chapter, key)["answers"]:
             told = lines[answer.candidate][key]
             assert (answer.value.text, answer.low.text, answer.high.text) == (
                 told.speedup.text,
@@ -64,9 +63,9 @@ def test_the_session_intervals_have_the_strings_of_the_first_screen(judged):
 
 def test_words_and_numbers_are_those_of_the_panel(judged):
     subject = judged()
-    chapter = gather(subject)
+    chapter = published(subject)
     told = {one.method: one for one in subject.candidates[0].panel.methods}
-    answers = {key: row(chapter, key).answers[0] for key in KEYS}
+    answers = {key: row(chapter, key)["answers"][0] for key in KEYS}
     assert answers["hpt"].word == told["HPT"].word == "faster"
     assert answers["hpt"].share.value == told["HPT"].reliability
     assert answers["randomization"].pvalue.value == told["randomization"].pvalue
@@ -83,7 +82,9 @@ def test_words_and_numbers_are_those_of_the_panel(judged):
 def test_the_bound_of_hpt_is_rounded_down(judged):
     # a lower bound that is rounded up claims more than the method does
     subject = judged()
-    for answer, one in zip(row(gather(subject), "hpt").answers, subject.candidates, strict=True):
+    for answer, one in zip(
+        row(published(subject), "hpt")["answers"], subject.candidates, strict=True
+    ):
         assert answer.bound
         assert answer.value is None
         assert answer.low.value == one.hpt_speedup.value
@@ -104,25 +105,27 @@ def test_the_bound_is_the_largest_speedup_of_hpt_itself(judged):
     subject = judged()
     ours, theirs = (subject.matrices[name] for name in ("quick", "base"))
     best = hpt_speedup(ours, theirs, confidence=0.95)
-    answer = row(gather(subject), "hpt").answers[0]
+    answer = row(published(subject), "hpt")["answers"][0]
     assert answer.low.value == best.value
     assert hpt(ours, theirs, speedup=float(answer.low.text), confidence=0.95).word == "faster"
 
 
 def test_a_p_that_cannot_be_smaller_is_said_to_be_the_least(judged):
     # 5 sessions: 2^5 assignments, two-sided p of at least 2/32
-    answer = row(gather(judged()), "randomization").answers[0]
+    answer = row(published(judged()), "randomization")["answers"][0]
     assert answer.pvalue.value == pytest.approx(2 / 32)
     assert answer.word == "undecided"
     assert text(answer.second) == "the least possible"
 
 
 def test_what_differs_leads_to_a_sentence(judged):
-    chapter = gather(judged())
-    anchors = {one.anchor for one in chapter.reasons}
-    linked = {anchor for one in chapter.rows for answer in one.answers for anchor in answer.reasons}
+    chapter = published(judged())
+    anchors = {one["anchor"] for one in chapter["reasons"]}
+    linked = {
+        anchor for one in chapter["rows"] for answer in one["answers"] for anchor in answer.reasons
+    }
     assert linked == anchors
-    assert len(anchors) == len(chapter.reasons)
+    assert len(anchors) == len(chapter["reasons"])
 
 
 def test_a_metric_that_is_no_time_is_better_and_not_faster(judged):
@@ -132,49 +135,49 @@ def test_a_metric_that_is_no_time_is_better_and_not_faster(judged):
             less = size // 2 if run.variant == "quick" else size
             made.rows[k] = replace(run, max_rss_bytes=less)
 
-    chapter = gather(judged(metric="max_rss", change=smaller))
-    answers = [answer for one in chapter.rows for answer in one.answers]
-    assert row(chapter, "these").answers[0].said == "better"
-    assert row(chapter, "these").answers[0].word == "faster"
+    chapter = published(judged(metric="max_rss", change=smaller))
+    answers = [answer for one in chapter["rows"] for answer in one["answers"]]
+    assert row(chapter, "these")["answers"][0].said == "better"
+    assert row(chapter, "these")["answers"][0].word == "faster"
     assert not {answer.said for answer in answers} & {"faster", "slower"}
-    assert "better with chance" in text(row(chapter, "mixtures").answers[0].first)
+    assert "better with chance" in text(row(chapter, "mixtures")["answers"][0].first)
 
 
 def test_nothing_compared_gives_no_chapter(judged, draw):
     subject = judged(draw({"only": (1.0,) * 6}))
-    assert gather(subject) is None
+    assert published(subject) is None
 
 
 def test_a_single_benchmark_has_no_line_for_others(judged, draw):
     times = draw({"base": (1.0,), "quick": (2.0,)}, ("text",))
-    chapter = gather(judged(times))
-    keys = [one.key for one in chapter.rows]
+    chapter = published(judged(times))
+    keys = [one["key"] for one in chapter["rows"]]
     assert "similar" not in keys
     assert "friedman" not in keys
-    assert row(chapter, "these").question == "ratio of geometric means"
+    assert row(chapter, "these")["question"] == "ratio of geometric means"
     line = written_of(judged(times))["quick"]["text"]
-    assert row(chapter, "these").answers[0].value.text == line.speedup.text
+    assert row(chapter, "these")["answers"][0].value.text == line.speedup.text
 
 
 def test_five_candidates_have_the_paths_of_the_first_only(judged, draw):
     factors = {"base": (1.0, 1.0), **{f"v{k}": (1.0 + k / 10, 1.0) for k in range(1, 6)}}
-    chapter = gather(judged(draw(factors, ("text", "logs"))))
-    assert [path.candidate for path in chapter.paths] == ["v1"]
-    assert len(chapter.on_request) == 3
-    assert all(":v2" in line for line in chapter.on_request)
+    chapter = published(judged(draw(factors, ("text", "logs"))))
+    assert [path["candidate"] for path in chapter["paths"]] == ["v1"]
+    assert len(chapter["on_request"]) == 3
+    assert all(":v2" in line for line in chapter["on_request"])
 
 
 def test_the_same_trial_gives_the_same_values(judged):
-    assert gather(judged()).to_dict() == gather(judged()).to_dict()
+    assert published(judged()).to_dict() == published(judged()).to_dict()
 
 
 def test_no_end_is_shown_as_1_that_is_not(judged):
     # without the rule on decimals 1.0004 would be 1.00
-    chapter = gather(judged())
-    for one in chapter.rows:
-        for answer in one.answers:
+    chapter = published(judged())
+    for one in chapter["rows"]:
+        for answer in one["answers"]:
             for end in (answer.low, answer.high):
                 if isinstance(end, Ratio) and not np.isclose(end.value, 1.0, rtol=1e-12):
                     assert float(end.text) != 1.0 or answer.bound
     assert figures.ratio(1.0004) == "1.00x"
-    assert isinstance(chapter.rows[0].answers[0].value, Value)
+    assert isinstance(chapter["rows"][0]["answers"][0].value, Value)

@@ -1,0 +1,413 @@
+"""How each method came to its answer on one candidate: sentences, tables, and what is drawn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...methods.hpt.html_page import reliability_steps
+from ...methods.hpt.page import hpt_pvalues
+from ...methods.mixture.model import Mixture
+from ...methods.mixture.single_run import (
+    mean_difference,
+    probability_faster,
+    probability_fastest,
+    variability_level,
+)
+from ...methods.speedup_test.result import F_TEST, KOLMOGOROV, SHAPIRO, WILCOXON
+from ...pages import number_format as figures
+from ...pages.model import Cell, Table, Value, columns_of
+from .answers import chance, pvalue
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ...methods.hpt.result import HptResult
+    from ...methods.resampling.result import BootstrapInterval, RandomizationTest
+    from ...methods.speedup_test.result import Decision, SpeedupSuite, SpeedupTest
+    from ...verdict.panel import MixturesOfBoth
+    from ..subject import Subject
+    from .answers import Asked
+
+__all__ = ["path_of"]
+
+_BINS = 60
+_LEAST = 1e-4  # the axis of a histogram is at least so wide, in logs
+_ROOM = 0.04  # share of that axis that stays free at each end
+_FEW = 30  # runs below which components and modes say little
+_FASTEST_UP_TO = 200  # benchmarks for which the chance among all variants is integrated
+_SCORES = {
+    "raw": "Scores are the values, negated where lower is better.",
+    "ratio": "Scores are the values relative to the baseline’s median.",
+    "log-ratio": "Scores are logarithms of the values relative to the baseline’s median.",
+}
+
+
+def path_of(subject: Subject, asked: Asked, number: int) -> Mapping[str, Any]:
+    """Give the ways of all methods to their answers on one candidate, the `number`-th of the page.
+
+    Each of the ``methods`` has ``sentences``, ``tables`` (of a ``caption``, a ``table`` and a
+    ``note`` on how to read it), and a ``histogram`` or ``steps`` of reliability, or neither.
+    """
+    anchor = subject.anchor(f"panel-path-{number}")
+    return {
+        "anchor": anchor,
+        "candidate": asked.name,
+        "methods": tuple(
+            {"key": way["key"], "anchor": f"{anchor}-{way['key']}", **way}
+            for way in _ways(subject, asked, number)
+        ),
+    }
+
+
+def _ways(subject: Subject, asked: Asked, number: int) -> Iterator[Mapping[str, Any]]:
+    answers = asked.panel.answers
+    place = {name: k for k, name in enumerate(subject.order)}
+    if answers.hpt is not None:
+        yield _hpt(asked, answers.hpt, place, f"rank-table-{number}")
+    if answers.suite is not None:
+        yield _speedup_test(asked, answers.suite, place, f"speedup-test-{number}")
+    if answers.randomized is not None:
+        yield _randomization(asked, answers.randomized)
+    if answers.bootstrap is not None:
+        yield _bootstrap(asked, answers.bootstrap)
+    if answers.mixtures:
+        yield _single_runs(subject, asked, place, f"single-runs-{number}")
+
+
+def _way(
+    key: str,
+    title: str,
+    sentences: Iterable[str],
+    table: Mapping[str, Any] | None = None,
+    **drawn: object,
+) -> Mapping[str, Any]:
+    return {
+        "key": key,
+        "title": title,
+        "sentences": tuple(sentences),
+        "tables": () if table is None else (table,),
+        "histogram": None,
+        "steps": None,
+        **drawn,
+    }
+
+
+def _hpt(asked: Asked, result: HptResult, place: Mapping[str, int], name: str) -> Mapping[str, Any]:
+    """Give the rank table, both sums, and the reliability by speedup."""
+    names = {"candidate": asked.name, "baseline": result.baseline, "tie": "tie"}
+    rows = sorted(result.benchmarks, key=lambda row: place.get(row.name, len(place)))
+    table = Table(
+        name=name,
+        columns=columns_of(
+            "<benchmark",
+            "median score, candidate",
+            "median score, baseline",
+            f"p {asked.word('faster')}",
+            f"p {asked.word('slower')}",
+            "<winner",
+            "difference",
+            "rank",
+        ),
+        rows=tuple(
+            (
+                row.name,
+                _significant(row.median_candidate),
+                _significant(row.median_baseline),
+                pvalue(row.pvalue_candidate),
+                pvalue(row.pvalue_baseline),
+                names[row.winner],
+                _significant(row.difference),
+                Value(f"{row.rank:g}", row.rank),
+            )
+            for row in rows
+        ),
+    )
+    alphas = sorted({row.alpha for row in rows if row.alpha is not None})
+    risk = f" at a risk of {' or '.join(f'{one:g}' for one in alphas)}" if alphas else ""
+    concluded = result.conclusion
+    if concluded.startswith("undecided over"):  # else it begins with a name, which stays as it is
+        concluded = f"U{concluded[1:]}"
+    told = [
+        f"{concluded}.",
+        f"The ranks of the differences that the candidate wins sum to "
+        f"{result.rank_sum_candidate:g}, those of the baseline to {result.rank_sum_baseline:g}, of "
+        f"{figures.counted(len(rows), 'benchmark')}; {hpt_pvalues(result)}.",
+    ]
+    best, steps = asked.panel.answers.best, None
+    if best is not None:
+        claimed = "" if best.value is None else asked.bound(best.value).text
+        steps = reliability_steps(best, largest=claimed)
+        told.append(
+            f"Speedups up to {claimed}x have reliability {best.required:g} or more."
+            if claimed
+            else f"No speedup has reliability {best.required:g}."
+        )
+    return _way(
+        "hpt",
+        "HPT: ranks over the suite",
+        told,
+        {
+            "caption": "HPT’s rank table",
+            "table": table,
+            "note": f"A rank-sum test on each benchmark{risk} names its winner; a tie’s difference is "
+            f"0. Then the differences are ranked. {_SCORES[result.scores]} Larger is better.",
+        },
+        steps=steps,
+    )
+
+
+def _significant(number: float) -> Value:
+    return Value(figures.significant(number, 4), number)
+
+
+def _speedup_test(
+    asked: Asked, suite: SpeedupSuite, place: Mapping[str, int], name: str
+) -> Mapping[str, Any]:
+    """Give what each test said on each benchmark, mean and median in turn."""
+    tests = sorted(suite.benchmarks, key=lambda test: place.get(test.name or "", len(place)))
+    better = asked.word("faster")
+    table = Table(
+        name=name,
+        columns=columns_of(
+            "<benchmark",
+            "normal, candidate: p",
+            "normal, baseline: p",
+            "same variance: p",
+            "<test of the mean",
+            f"mean {better}: p",
+            "<mean",
+            "same shape: p",
+            f"median {better}: p",
+            "<median",
+        ),
+        rows=tuple(_tested(asked, test) for test in tests),
+    )
+    means = sum(test.mean.word == "faster" for test in tests)
+    medians = sum(test.median.word == "faster" for test in tests)
+    risks = sorted({step.risk for test in tests for step in test.mean.steps})
+    told = [
+        f"{means} of {len(tests)} benchmarks have a significantly {better} mean, {medians} a "
+        f"significantly {better} median; each test has a risk of "
+        f"{' or '.join(f'{one:.3g}' for one in risks)} of its own."
+    ]
+    slower = suite.slower
+    if slower["mean"] or slower["median"]:
+        told.append(
+            f"With the sides swapped, {slower['mean']} means and {slower['median']} medians are "
+            f"significantly {asked.word('slower')}."
+        )
+    note = (
+        "Mean: Shapiro-Wilk on each side, F on both variances, then Student’s or Welch’s t. "
+        "Median: Kolmogorov-Smirnov on the values less their medians, then the rank-sum test. "
+        "A p up to the risk rejects. An empty cell was not tested."
+    )
+    return _way(
+        "speedup-test",
+        "Speedup-Test: its tests on each benchmark",
+        told,
+        {"caption": "What each test of the Speedup-Test says", "table": table, "note": note},
+    )
+
+
+def _tested(asked: Asked, test: SpeedupTest) -> tuple[Cell, ...]:
+    last = next((step for step in test.mean.steps if step.test.endswith(" t")), None)
+    return (
+        test.name or "",
+        _p(test.mean, SHAPIRO, "candidate"),
+        _p(test.mean, SHAPIRO, "baseline"),
+        _p(test.mean, F_TEST),
+        "" if last is None else last.test,
+        pvalue(None if last is None else last.pvalue),
+        _decided(asked, test.mean),
+        _p(test.median, KOLMOGOROV),
+        _p(test.median, WILCOXON),
+        _decided(asked, test.median),
+    )
+
+
+def _p(decision: Decision, test: str, sample: str | None = None) -> Value:
+    found = (one for one in decision.steps if (one.test, one.sample) == (test, sample))
+    return pvalue(next((one.pvalue for one in found), None))
+
+
+def _decided(asked: Asked, decision: Decision) -> str:
+    return "cannot conclude" if decision.significant is None else asked.word(decision.word)
+
+
+def _randomization(asked: Asked, result: RandomizationTest) -> Mapping[str, Any]:
+    """Give the ratio among those of chance."""
+    observed = asked.ends(result.ratio)[0]
+    count = f"{result.resamples:,}"
+    drawn = f"all {count} assignments" if result.exact else f"{count} random assignments"
+    p = f"p {figures.pvalue(result.pvalue)}, {result.alternative_words}"
+    error = "" if result.exact else f" (± {figures.significant(result.pvalue_error, 1)})"
+    low, high = float(result.null.min()), float(result.null.max())
+    digits = figures.decimals(low, high)
+    return _way(
+        "randomization",
+        "Randomization: the ratio among those of chance",
+        (
+            f"The ratio of the suite means is {observed.text}x. If the labels say nothing, one so far "
+            f"from 1 comes with {p}{error}.",
+            f"What was reassigned: {result.unit_words}. The picture holds {drawn} of the labels.",
+        ),
+        histogram={
+            **_binned(result.null, [result.ratio, 1.0]),
+            "observed": observed,
+            "ends": None,
+            "alt": f"{asked.name}: the observed ratio is {observed.text}; {count} reassignments "
+            f"of the labels give {low:.{digits}f} to {high:.{digits}f}; {p}",
+            "caption": f"ratios by reassigned labels; line: the observed one, {observed.text}×",
+        },
+    )
+
+
+def _bootstrap(asked: Asked, result: BootstrapInterval) -> Mapping[str, Any]:
+    """Give the ratios of runs drawn anew, with the interval made of them."""
+    value, low, high = asked.ends(result.ratio, result.low, result.high)
+    known = result.known_coverage
+    held = (
+        "what it covers is not known for this design"
+        if known is None
+        else f"such intervals held the truth in {100 * known:.1f}\u00a0% of simulated suites"
+    )
+    level = f"{100 * result.confidence:g} %"
+    marked = [one for one in (result.ratio, result.low, result.high) if 0 < one < math.inf]
+    return _way(
+        "bootstrap",
+        "Bootstrap: the ratios of runs drawn anew",
+        (
+            f"The ratio of the suite means is {value.text}x, with a {level} interval of "
+            f"[{low.text}, {high.text}]; {held}.",
+            f"What was drawn: {result.units}, {result.resamples:,} times.",
+        ),
+        histogram={
+            **_binned(result.replicates, marked),
+            "observed": value,
+            "ends": (low, high),
+            "alt": f"{asked.name}: {result.resamples:,} ratios of runs drawn anew lie around "
+            f"{value.text}; {level} interval {low.text} to {high.text}; {held}",
+            "caption": f"ratios of runs drawn anew; line: the interval; {held}",
+        },
+    )
+
+
+def _binned(values: NDArray[np.float64], also: list[float]) -> Mapping[str, Any]:
+    """Count the values in bins of equal width in logs; the axis holds `also` too."""
+    logs = np.log(values)
+    others = [math.log(value) for value in also]
+    low, high = min(float(logs.min()), *others), max(float(logs.max()), *others)
+    free = max((high - low) * _ROOM, _LEAST)
+    low, high = low - free, high + free
+    counts, _ = np.histogram(logs, bins=_BINS, range=(low, high))
+    return {"low": math.exp(low), "high": math.exp(high), "counts": tuple(counts.tolist())}
+
+
+def _single_runs(
+    subject: Subject, asked: Asked, place: Mapping[str, int], name: str
+) -> Mapping[str, Any]:
+    """Give I1 to I4 of each benchmark.
+
+    The chance to be the best of all variants (I3) stands there from three variants on: of two it is
+    I2. It is an integral for each benchmark, so it is left out of large suites.
+    """
+    mixtures = asked.panel.answers.mixtures
+    pairs = sorted(mixtures, key=lambda one: place.get(one.benchmark, len(place)))
+    all_of = _mixtures_of_all(subject)
+    several = max(map(len, all_of.values()), default=0) > 2
+    fastest = several and len(pairs) <= _FASTEST_UP_TO
+    table = Table(
+        name=name,
+        columns=columns_of(
+            "<benchmark",
+            "runs, candidate",
+            "runs, baseline",
+            "mean distance (I1)",
+            f"chance to be {asked.word('faster')} (I2)",
+            *(("chance to be best of all (I3)",) if fastest else ()),
+            "modes, candidate (I4)",
+            "modes, baseline (I4)",
+            "<caution",
+        ),
+        rows=tuple(
+            _single_run(one, asked, all_of.get(one.benchmark, {}) if fastest else None)
+            for one in pairs
+        ),
+    )
+    told = [
+        f"A Gaussian mixture is fitted to the runs of each side on "
+        f"{figures.counted(len(pairs), 'benchmark')}; the metrics are of one run against another."
+    ]
+    if (left := len(asked.found.benchmarks) - len(pairs)) > 0:
+        told.append(f"{left} more cannot be fitted on both sides.")
+    if few := sum(map(_few, pairs)):
+        told.append(
+            f"On {few} of them a side has fewer than {_FEW} runs: modes counted on so few say little."
+        )
+    if several and not fastest:
+        told.append(
+            f"The chance to be best of all variants (I3) is left out above {_FASTEST_UP_TO} benchmarks; "
+            "the command mixture gives it."
+        )
+    note = (
+        "Modes are maxima of the fitted curve. Skew alone makes more than one of them in most "
+        "samples, so they are no evidence of several states by themselves."
+    )
+    return _way(
+        "mixtures",
+        "Mixtures: one run against one run",
+        told,
+        {"caption": "Metrics of single runs", "table": table, "note": note},
+    )
+
+
+def _single_run(
+    pair: MixturesOfBoth, asked: Asked, of_all: Mapping[str, Mixture] | None
+) -> tuple[Cell, ...]:
+    ours, theirs = pair.candidate, pair.baseline
+    lower = asked.found.better == "lower"
+    apart = mean_difference(ours, theirs)
+    best: tuple[Cell, ...] = ()
+    if of_all is not None:
+        sides = [ours, *(mixture for name, mixture in of_all.items() if name != asked.name)]
+        # where higher is better, the mirrored mixtures' smallest run is the best
+        best = (chance(probability_fastest(*(sides if lower else map(_mirrored, sides)))),)
+    return (
+        pair.benchmark,
+        _count(ours.n or 0),
+        _count(theirs.n or 0),
+        Value(figures.quantity(apart, asked.found.unit), apart),
+        chance(probability_faster(*((ours, theirs) if lower else (theirs, ours)))),
+        *best,
+        _count(variability_level(ours)),
+        _count(variability_level(theirs)),
+        f"fewer than {_FEW} runs" if _few(pair) else "",
+    )
+
+
+def _few(pair: MixturesOfBoth) -> bool:
+    return min(pair.candidate.n or 0, pair.baseline.n or 0) < _FEW
+
+
+def _count(number: int) -> Value:
+    return Value(str(number), number)
+
+
+def _mirrored(mixture: Mixture) -> Mixture:
+    return Mixture.from_parameters(
+        weights=mixture.weights, means=-mixture.means, sds=mixture.sds, scale=mixture.scale
+    )
+
+
+def _mixtures_of_all(subject: Subject) -> dict[str, dict[str, Mixture]]:
+    """Give the mixtures of all variants by benchmark."""
+    found: dict[str, dict[str, Mixture]] = {}
+    for one in subject.candidates:
+        for pair in () if one.panel is None else one.panel.answers.mixtures:
+            here = found.setdefault(pair.benchmark, {subject.baseline: pair.baseline})
+            here[one.variant] = pair.candidate
+    return found
