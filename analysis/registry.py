@@ -176,16 +176,6 @@ SECTIONS = {
     "Suite": "analysis.report.suite.page",
 }
 
-# the modules with compiled kernels: a change of any of them makes all compiled code stale
-KERNELS = (
-    "analysis.methods.mixture.em_kernel",
-    "analysis.methods.mixture.fit_kernel",
-    "analysis.methods.mixture.calibration_kernel",
-    "analysis.methods.mixture.plane.em_kernel",
-    "analysis.methods.mixture.plane.covariance_kernel",
-    "analysis.methods.resampling.kernel",
-)
-
 
 def load(name: str) -> ModuleType:
     """Import a module by its full name, such as ``analysis.commands.verdict``."""

@@ -2,6 +2,11 @@
 
 Only modules that hold kernels import this one, and they are imported when a kernel is needed:
 other commands pay neither the import nor the compilation.
+
+Machine code is kept by what it was made from: the kernel's code, that of all that it calls, the
+numbers that they name, the compiler's versions and the processor. Where the file stands and what
+else it holds do not count, so another clone or environment finds it, and a change of one kernel
+leaves the others theirs.
 """
 
 from __future__ import annotations
@@ -9,21 +14,26 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
+import llvmlite
 import numba
 from numba.core import event
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.caching import NullCache
+from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from ..registry import KERNELS, shipped
-
 _VARIABLE = "FAIRTRIAL_CACHE"
+_OPTIONS: dict[str, bool | str] = {"nogil": True, "error_model": "numpy"}
+# what only kernels call needs no way in from the interpreter: an eighth of the time to compile
+_INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -35,76 +45,100 @@ class Cache:
     why: str | None = None
 
 
-def kernel_sources() -> list[Path]:
-    """List the files that hold kernels, as the registry has them."""
-    return [shipped(f"{name.replace('.', '/')}.py") for name in KERNELS]
-
-
 def _choose() -> Cache:
     """Take the first folder that can be written: $FAIRTRIAL_CACHE, the user's cache, none."""
     asked = os.environ.get(_VARIABLE) or os.environ.get("NUMBA_CACHE_DIR")
     if asked:
-        candidates = [Path(asked).absolute()]
+        folder = Path(asked).absolute()
     else:
         home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - Path.home() raises without a home
-        candidates = [Path(home) / "fairtrial" / "kernels"] if Path(home).is_absolute() else []
-    for place in candidates:
-        digest = hashlib.sha256()
-        for source in (Path(__file__), *kernel_sources()):
-            digest.update(source.read_bytes())
-        folder = place / digest.hexdigest()[:12]
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                pass
-        except OSError as error:
-            why = f"{place} cannot be written ({error.strerror})"
-        else:
-            return Cache(folder=folder)
-    return Cache(folder=None, why=why if candidates else "there is no home folder")
+        if not Path(home).is_absolute():
+            return Cache(folder=None, why="there is no home folder")
+        folder = Path(home) / "fairtrial" / "kernels"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        return Cache(folder=None, why=f"{folder} cannot be written ({error.strerror})")
+    return Cache(folder=folder)
 
 
 CACHE = _choose()
-if CACHE.folder is not None:
-    vars(numba.config)["CACHE_DIR"] = str(CACHE.folder)  # numba computes its settings' names
-
-
 _lost: list[str] = []  # why machine code could not be kept
 _announced: list[bool] = []  # whether a process has said already that it compiles
 
 
-class _Checked(CompileResultCacheImpl):  # type: ignore[misc]
-    """Machine code in a file together with its checksum, so that no damaged code is ever run."""
+def _content(function: FunctionType) -> str:
+    """Spell what machine code is made from: a function's code and all that it reaches."""
+    known: dict[FunctionType, int] = {}
+    said = []
 
-    def reduce(self, cres: Any) -> tuple[bytes, bytes]:  # noqa: ANN401 - numba's compile result
-        packed = dumps(super().reduce(cres))
-        return hashlib.sha256(packed).digest(), packed
+    def code(one: CodeType, names: dict[str, Any]) -> list[Any]:
+        consts = [code(c, names) if isinstance(c, CodeType) else c for c in one.co_consts]
+        used = {name: value(names[name]) for name in one.co_names if name in names}
+        return [one.co_code.hex(), one.co_names, one.co_varnames, one.co_freevars, consts, used]
 
-    def rebuild(self, target_context: Any, payload: tuple[bytes, bytes]) -> Any:  # noqa: ANN401
-        digest, packed = payload
-        if hashlib.sha256(packed).digest() != digest:
-            raise ValueError("damaged machine code")
-        return super().rebuild(target_context, pickle.loads(packed))  # noqa: S301 - our own file
+    def value(one: Any) -> Any:  # noqa: ANN401 - whatever a kernel names
+        one = getattr(one, "py_func", getattr(one, "_defn", one))  # of a kernel, of an intrinsic
+        if isinstance(one, FunctionType):
+            if one not in known:
+                known[one] = len(known)
+                said.append((known[one], code(one.__code__, one.__globals__)))
+            return "function", known[one]
+        if isinstance(one, ModuleType | type):
+            return one.__name__, getattr(one, "_fields", ())
+        return type(one).__name__, repr(one)
+
+    value(function)
+    return repr(said)
 
 
-class _Kept(FunctionCache):  # type: ignore[misc]
-    """The compiler's cache of a function, except that a damaged file or a full disk stops nobody."""
+class _Kept(NullCache):  # type: ignore[misc]
+    """The machine code of one kernel: a file for each set of types, with its checksum in front.
 
-    _impl_class = _Checked
+    A damaged file is compiled again, and a full disk stops nobody.
+    """
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:  # noqa: ANN401 - numba's types
+    def __init__(
+        self, function: FunctionType, folder: Path, options: dict[str, bool | str]
+    ) -> None:
+        self._function, self._folder, self._options = function, folder, options
+        self._parts: str | None = None
+
+    def _file(self, sig: Any, context: Any) -> Path:  # noqa: ANN401 - numba's types
+        if self._parts is None:
+            self._parts = _content(self._function)
+        key = (
+            *(self._function.__module__, self._parts, sorted(self._options.items())),
+            *(str(sig), [getattr(one, "fields", ()) for one in sig]),
+            *(numba.__version__, llvmlite.__version__, sys.implementation.cache_tag),
+            context.codegen().magic_tuple(),  # the processor's name and what it can do
+        )
+        digest = hashlib.sha256(repr(key).encode()).hexdigest()[:24]
+        return self._folder / f"{self._function.__name__}-{digest}"
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:  # noqa: ANN401
+        target_context.refresh()
         try:
-            return super().load_overload(sig, target_context)
-        except Exception:  # noqa: BLE001 - a torn pickle may raise anything; compiling mends it
-            with suppress(OSError):
-                self.flush()
+            kept = self._file(sig, target_context).read_bytes()
+            if hashlib.sha256(kept[32:]).digest() != kept[:32]:
+                return None
+            return CompileResult._rebuild(target_context, *pickle.loads(kept[32:]))  # noqa: S301 - our own file
+        except Exception:  # noqa: BLE001 - whatever it is, compiling mends it
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:  # noqa: ANN401
+        packed = dumps(data._reduce())
+        file = self._file(sig, data.target_context)
+        own = file.with_name(f"{file.name}.{os.getpid()}")
         try:
-            super().save_overload(sig, data)
+            own.write_bytes(hashlib.sha256(packed).digest() + packed)
+            own.replace(file)
         except OSError as error:
             _lost.append(error.strerror or type(error).__name__)
+            with suppress(OSError):
+                own.unlink()
 
 
 def kernel(function: _Function) -> _Function:
@@ -112,11 +146,12 @@ def kernel(function: _Function) -> _Function:
 
     Floating point stays strict (no fast-math: reassociation has wrecked results silently); division
     by zero gives inf and nan as in numpy; the interpreter's lock is released, so threads run side
-    by side.
+    by side. A kernel with an underscore in front is called by other kernels only.
     """
-    done: Any = numba.njit(function, nogil=True, error_model="numpy")
+    options = _OPTIONS | (_INNER if function.__name__.startswith("_") else {})
+    done: Any = numba.njit(function, **options)
     if CACHE.folder is not None:
-        done._cache = _Kept(function)  # as numba does for cache=True
+        done._cache = _Kept(done.py_func, CACHE.folder, options)  # as numba does for cache=True
     compiled: _Function = done
     return compiled
 

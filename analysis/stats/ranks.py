@@ -266,7 +266,7 @@ def friedman_of_ranks(ranks: ArrayLike, benchmarks: int) -> Friedman:
 
 
 def _friedman(ranks: np.ndarray, n: int, untied: float | None) -> Friedman:
-    from scipy import stats
+    from scipy.special import chdtrc, fdtrc
 
     k = ranks.size
     plain = 12 * n / (k * (k + 1)) * float(np.sum((ranks - (k + 1) / 2) ** 2))
@@ -278,10 +278,10 @@ def _friedman(ranks: np.ndarray, n: int, untied: float | None) -> Friedman:
         benchmarks=n,
         statistic=plain,
         statistic_tied=tied,
-        pvalue=float(stats.chi2.sf(plain, k - 1)),
-        pvalue_tied=None if tied is None else float(stats.chi2.sf(tied, k - 1)),
+        pvalue=float(chdtrc(k - 1, plain)),
+        pvalue_tied=None if tied is None else float(chdtrc(k - 1, tied)),
         f=f,
-        f_pvalue=None if f is None else float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))),
+        f_pvalue=None if f is None else float(fdtrc(k - 1, (k - 1) * (n - 1), f)),
     )
 
 

@@ -85,12 +85,12 @@ def _means(
 
 
 def _half_width(drawn: NDArray[np.float64], confidence: float) -> float | None:
-    from scipy import stats
+    from scipy.special import stdtrit
 
     if drawn.size < 2:
         return None
     sd = float(drawn.std(ddof=1))
     if sd < _ROUNDING:
         return 0.0
-    t = float(stats.t.isf((1 - confidence) / 2, drawn.size - 1))
+    t = -float(stdtrit(drawn.size - 1, (1 - confidence) / 2))
     return t * sd / float(np.sqrt(drawn.size))

@@ -27,7 +27,6 @@ REGISTRY = "analysis/registry.py"
 BESIDE = {
     "harness/cli.py": "it looks whether the judge beside it is ours, before it imports anything",
     "harness/launch/launcher.py": "a program of its own, without our packages",
-    "analysis/stats/compiled.py": "itself: its own text is part of the name of the cache",
     REGISTRY: "the one place that knows where the packages lie",
 }
 IMPORTING = {
@@ -89,8 +88,7 @@ def test_no_name_that_is_loaded_is_computed():
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in {"load", "shipped"}:
                 given = node.args[0]
-                kept = "analysis.stats.compiled" if "replace" in ast.unparse(given) else None
-                assert not isinstance(given, ast.JoinedStr | ast.BinOp) or kept, local(path)
+                assert not isinstance(given, ast.JoinedStr | ast.BinOp), local(path)
 
 
 @pytest.mark.parametrize(
@@ -121,21 +119,3 @@ def test_formats_have_their_readers_and_writers():
         assert callable(tool.knows)
         assert callable(tool.read)
     assert all(callable(target.writer) for target in TARGETS)
-
-
-def kernels(text: str) -> list[str]:
-    """List the functions that are compiled by our decorator, whatever module it is reached by."""
-    return [
-        node.name
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.FunctionDef)
-        for mark in node.decorator_list
-        if ast.unparse(mark).rpartition(".")[2] == "kernel"
-    ]
-
-
-def test_every_kernel_is_part_of_the_caches_name():
-    # a file left out would go on with yesterday's machine code after a change of its kernels
-    found = {local(path)[:-3].replace("/", ".") for path in SOURCES if kernels(path.read_text())}
-    assert found == set(registry.KERNELS)
-    assert kernels("@compiled.kernel\ndef f(x): return x") == ["f"]

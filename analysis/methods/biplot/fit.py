@@ -166,10 +166,10 @@ def size_cautions(systems: int, benchmarks: int) -> Iterator[Caution]:
         return
     if benchmarks == 1:
         return
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
     level = 0.05
-    quantile = float(t.ppf(1 - level / 2, systems - 2))
+    quantile = float(stdtrit(systems - 2, 1 - level / 2))
     least = quantile / math.sqrt(systems - 2 + quantile**2)
     yield Caution(
         "correlations-by-chance",

@@ -3,16 +3,17 @@ import, so each case about it is a process of its own."""
 
 import os
 import runpy
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
 
 from analysis.stats import compiled
 
+ROOT = Path(__file__).parents[4]
 PROGRAM = """
 import sys
 import numpy as np
@@ -53,7 +54,7 @@ def execute(toy: Path, **variables: str) -> str:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(toy)],
         env={**known, **variables},
-        cwd=Path(__file__).parents[4],
+        cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
@@ -90,35 +91,98 @@ def test_without_any_folder_kernels_work_and_the_user_hears_why(toy, tmp_path):
 @pytest.fixture
 def use(toy, tmp_path, monkeypatch):
     """Load the kernel from the cache, as a new process would, and give what the user hears."""
-    folder = tmp_path / "kept"
-    monkeypatch.setitem(vars(numba.config), "CACHE_DIR", str(folder))
-    monkeypatch.setattr(compiled, "CACHE", compiled.Cache(folder=folder))
+    monkeypatch.setattr(compiled, "CACHE", compiled.Cache(folder=tmp_path))
 
-    def use() -> list[str]:
+    def use(text: str = KERNEL, name: str = "toy_kernel.py") -> list[str]:
         compiled._announced.clear()  # as in a new process
         said: list[str] = []
-        total = runpy.run_path(str(toy / "toy_kernel.py"))["total"]
+        (toy / name).write_text(text)
+        total = runpy.run_path(str(toy / name))["total"]
         with compiled.announcing(said.append):
             assert total(np.arange(4.0)) == 6.0
+            assert total(np.arange(4)) == 6  # other types: machine code of its own
         return said
 
-    use()
+    assert len(use()) == 1  # once a process, not once for each
     assert use() == []
     return use
 
 
-def test_compiling_is_said_once_a_process(toy, tmp_path, monkeypatch, use):
-    # first use, A15: it was said three times, for three sets of kernels
-    for expected in (1, 0):
-        file, *_ = (tmp_path / "kept").rglob("*total*.nbi")
-        file.unlink()
-        said: list[str] = []
-        if expected:
-            compiled._announced.clear()
-        total = runpy.run_path(str(toy / "toy_kernel.py"))["total"]
-        with compiled.announcing(said.append):
-            assert total(np.arange(4.0)) == 6.0
-        assert len(said) == expected
+def kept(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.is_file())
+
+
+PARTS = """
+from typing import NamedTuple
+from analysis.stats.compiled import kernel
+
+START = 0.0
+
+@kernel
+def _add(a, b):
+    return a + b
+
+@kernel
+def other(values):
+    return values[0]
+
+@kernel
+def total(values):
+    done = START
+    for value in values:
+        done = _add(done, value)
+    return done
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "compiles"),
+    [
+        ("", "# a comment\n\n\n", False),
+        ("return values[0]", "return values[-1]", False),  # another kernel's
+        ("return a + b", "return b + a", True),  # of what it calls
+        ("START = 0.0", "START = -0.0", True),  # what it names
+        ("done = START", "done = 0.0", True),
+    ],
+)
+def test_only_what_machine_code_is_made_from_compiles_it_anew(use, old, new, compiles):
+    use(PARTS)
+    assert use(PARTS) == []
+    assert bool(use(PARTS.replace(old, new, 1))) == compiles
+    assert use(PARTS) == []  # and what was, is still there
+
+
+def test_another_place_finds_the_same_machine_code(use):
+    assert use(name="elsewhere.py") == []
+
+
+@pytest.mark.parametrize("what", ["numba", "llvmlite"])
+def test_another_compiler_makes_its_own(use, monkeypatch, what):
+    monkeypatch.setattr(getattr(compiled, what), "__version__", "0.0")
+    assert use() != []
+    assert use() == []
+
+
+def test_another_processor_makes_its_own(use, monkeypatch):
+    codegen = compiled.numba.core.registry.cpu_target.target_context.codegen()
+    triple, _, features = codegen.magic_tuple()
+    monkeypatch.setattr(type(codegen), "magic_tuple", lambda _: (triple, "z80", features))
+    assert use() != []
+    assert use() == []
+
+
+def test_named_fields_are_part_of_the_types(use):
+    """Two fields of one type that change places leave the types' own text what it is."""
+    text = (
+        "from typing import NamedTuple\n"
+        "from analysis.stats.compiled import kernel\n"
+        "class Pair(NamedTuple):\n    a: int\n    b: int\n"
+        "@kernel\ndef first(pair): return pair.a\n"
+        "def total(values): return values.sum() + first(Pair(a=0, b=1))\n"
+    )
+    use(text)
+    assert use(text) == []
+    assert use(text.replace("a: int\n    b: int", "b: int\n    a: int")) != []
 
 
 def torn(path: Path) -> None:
@@ -135,18 +199,42 @@ def spoilt(path: Path) -> None:
     path.write_bytes(data)
 
 
-@pytest.mark.parametrize("ending", ["nbi", "nbc"])
 @pytest.mark.parametrize("damage", [torn, empty, spoilt])
-def test_damaged_machine_code_is_compiled_again(use, tmp_path, damage, ending):
-    (file,) = (tmp_path / "kept").rglob(f"*total*.{ending}")
-    damage(file)
+def test_damaged_machine_code_is_compiled_again(use, tmp_path, damage):
+    damage(kept(tmp_path)[0])
     (said,) = use()
     assert said.startswith("compiling the numeric kernels")
     assert use() == []
 
 
 def test_what_cannot_be_kept_is_said(use, tmp_path):
-    (file,) = (tmp_path / "kept").rglob("*total*.nbc")
+    file = kept(tmp_path)[0]
     file.unlink()
     file.mkdir()  # stands for a full disk: nothing can be written there
-    assert use()[1].startswith(f"the compiled kernels could not be kept in {tmp_path / 'kept'}: ")
+    assert use()[1].startswith(f"the compiled kernels could not be kept in {tmp_path}: ")
+    assert [path for path in kept(tmp_path) if path.name.startswith(f"{file.name}.")] == []
+
+
+def test_a_second_copy_of_the_product_compiles_nothing(tmp_path):
+    """Two clones or environments with one cache; the first compiles, so the test sees something."""
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "import numpy as np\n"
+        "from analysis.stats import compiled\n"
+        "assert compiled.__file__.startswith(sys.argv[1])\n"
+        "from analysis.methods.mixture.calibration_kernel import sorted_dips\n"
+        "with compiled.announcing(print): print(sorted_dips(np.arange(8.0)[None, :])[0])\n"
+    )
+    said = []
+    for name in ("one", "two"):
+        copy = tmp_path / name
+        shutil.copytree(ROOT / "analysis", copy / "analysis", ignore=shutil.ignore_patterns("_*_"))
+        shutil.copytree(ROOT / "harness", copy / "harness", ignore=shutil.ignore_patterns("_*_"))
+        command = [sys.executable, "-P", "-c", program, str(copy)]
+        environment = {**os.environ, "FAIRTRIAL_CACHE": str(tmp_path / "kept")}
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+        )
+        said.append(done.stdout)
+    assert said[0].startswith("compiling the numeric kernels")
+    assert said == [said[0], said[0].splitlines()[-1] + "\n"]
