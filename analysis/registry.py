@@ -157,21 +157,17 @@ CHAPTERS = {
     "published": "analysis.report.published.chapter",
     "suite": "analysis.report.suite.gather",
     "variation": "analysis.report.variation.chapter",
-    "timeline": "analysis.report.timeline.gather",
+    "timeline": "analysis.report.timeline.chapter",
     "conditions": "analysis.report.conditions.chapter",
-    "paper": "analysis.report.paper.gather",
+    "paper": "analysis.report.paper.chapter",
 }
 
 # the class of a chapter -> where it is set as HTML, and as sections of sentences and tables
 MARKUP = {
-    "Happened": "analysis.report.timeline.markup",
-    "Paper": "analysis.report.paper.markup",
     "Parts": "analysis.report.benchmarks.markup",
     "Suite": "analysis.report.suite.markup",
 }
 SECTIONS = {
-    "Happened": "analysis.report.timeline.page",
-    "Paper": "analysis.report.paper.page",
     "Parts": "analysis.report.benchmarks.page",
     "Suite": "analysis.report.suite.page",
 }

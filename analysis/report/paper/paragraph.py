@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...data.host_record import read_environments
 from ...data.protocol import pinned_cpus, settings_of
@@ -16,17 +17,16 @@ from ...version import VERSION
 from ..fleet import first_host, level_of
 from ..spoken import Span
 from .citations import METHODS, TOOL, methods_used
-from .counts import amount_of, counted
-from .hosts import machines_of, unfinished_of
 
 if TYPE_CHECKING:
     from ...data.trial import Trial
     from ...methods.multilevel.result import Multilevel
+    from ...verdict.result import Verdict
     from ..subject import Subject
 
-__all__ = ["paragraph_of"]
+__all__ = ["counted", "paragraph_of"]
 
-_PLACES = ("first", "second")
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _RELEASE = re.compile(r"\d+(?:\.\d+)*")
 _INTERVALS = ("kalibera2013", "ibragimov2010", "lai1976", "welch1947", "banerjee1960")
 _METHODS = {
@@ -36,199 +36,171 @@ _METHODS = {
     "bootstrap": "the bootstrap",
     "mixtures": "Gaussian mixtures",
 }
+_RULES = {"holm": "Holm's method", "bh": "Benjamini and Hochberg's method"}
+_BLOCKS = "in blocks that hold each variant and benchmark once"
+_ORDER = {
+    "shuffled": f"{_BLOCKS}, each block in a new random order",
+    "interleaved": f"{_BLOCKS}, always in the same order",
+    "sequential": "one variant and benchmark after the other",
+}
+_WARMED = {"all": "in every session", "first": "in the first session"}
+
+Sentence = str | tuple[str | Span, ...]  # a name that is not ours is a span
+Cite = Callable[..., str]
 
 
-def paragraph_of(subject: Subject, numbers: Mapping[str, int]) -> tuple[Span, ...]:
+def paragraph_of(subject: Subject, numbers: Mapping[str, int]) -> list[Span]:
     """Give the paragraph; what the sources do not say is said to be unknown.
 
-    Parameters
-    ----------
-    subject : Subject
-        What was judged.
-    numbers : mapping of str to int
-        The works that can be cited, each under its key with its number in the list.
+    `numbers` holds the works that can be cited: under its key each has its number in the list.
     """
-    cite = _Cited(numbers)
-    sentences: list[tuple[Span, ...]] = []
-    for trial, which in zip(subject.trials, _PLACES, strict=False):
-        begin = f"In the {which} of two trials we" if len(subject.trials) > 1 else "We"
-        sentences += _measured(trial, subject, begin)
-    files = len(subject.sources) - len(subject.trials)
-    if not subject.trials or (files > 0 and len(subject.matrices) > len(subject.trials)):
-        sentences.append(_from_files(subject))
-    sentences += _judged(subject, cite)
-    versions = (trial.manifest.tool_version for trial in subject.trials)
-    measured = list(dict.fromkeys(filter(None, versions)))
-    if measured == [VERSION]:
-        sentences.append((Span(f"Measured and analysed with fairtrial {VERSION}{cite(TOOL)}."),))
-    elif measured:
-        told = " and ".join(measured)
-        sentences.append(
-            (
-                Span("Measured with fairtrial "),
-                Span(told, foreign=True),
-                Span(f", analysed with {VERSION}{cite(TOOL)}."),
-            )
-        )
-    else:
-        sentences.append((Span(f"Analysed with fairtrial {VERSION}{cite(TOOL)}."),))
-    return _joined(sentences)
 
-
-class _Cited:
-    """Cites works by their numbers; those without one are left out."""
-
-    def __init__(self, numbers: Mapping[str, int]) -> None:
-        self._numbers = numbers
-
-    def __call__(self, *keys: str) -> str:
-        found = sorted({self._numbers[key] for key in keys if key in self._numbers})
+    def cite(*keys: str) -> str:
+        found = sorted({numbers[key] for key in keys if key in numbers})
         return f" [{', '.join(map(str, found))}]" if found else ""
 
+    sentences = [
+        *_executed(subject),
+        *(_judged(subject, cite) if _results(subject) else _estimated(subject)),
+        _tool(subject, cite(TOOL)),
+    ]
+    told = [(one,) if isinstance(one, str) else one for one in sentences]
+    parts = [part for sentence in told for part in (" ", *sentence)][1:]
+    return [Span(part) if isinstance(part, str) else part for part in parts]
 
-def _joined(sentences: Sequence[tuple[Span, ...]]) -> tuple[Span, ...]:
-    spans = [span for sentence in sentences for span in (Span(" "), *sentence)]
-    return tuple(spans[1:])
+
+def counted(number: int, noun: str) -> str:
+    """Write a count with its noun: in letters up to ten."""
+    text = _NUMBERS[number] if number < len(_NUMBERS) else f"{number:,}"
+    return f"{text} {noun}{'s' * (number != 1)}"
+
+
+def _name(text: str) -> Span:
+    return Span(text, foreign=True)
+
+
+def _results(subject: Subject) -> list[Multilevel]:
+    return [one.multilevel for one in subject.candidates if one.multilevel is not None]
+
+
+# --- what was measured
+
+
+def _executed(subject: Subject) -> Iterator[Sentence]:
+    two = len(subject.trials) > 1
+    for trial, which in zip(subject.trials, ("first", "second"), strict=False):
+        yield from _measured(trial, subject, f"In the {which} of two trials we" if two else "We")
+    files = len(subject.sources) - len(subject.trials)
+    if not subject.trials:
+        yield (
+            "The values were read from files, which do not say how they were measured: sessions, "
+            "order and host are unknown."
+        )
+    elif files > 0 and len(subject.matrices) > len(subject.trials):
+        yield "The other side was read from a file, which does not say how it was measured."
+
+
+def _measured(trial: Trial, subject: Subject, begin: str) -> Iterator[Sentence]:
+    """Say what was executed, in which order, on what, and what was left out."""
+    manifest, verdict = trial.manifest, subject.verdict
+    level = level_of(verdict)
+    settings = settings_of(trial.path if level is None else first_host(verdict) or trial.path)
+    protocol, isolation = _part(settings, "protocol"), _part(settings, "isolation")
+    variants, benchmarks = _chosen(trial, subject)
+    cells, judged = _cells(manifest.variants, manifest.benchmarks), _cells(variants, benchmarks)
+    if judged != cells and variants:
+        cells += f", of which {judged} {'was' if len(variants) == 1 else 'were'} judged,"
+    order = _ORDER.get(str(protocol.get("order")), "in an order that the trial does not say")
+    yield f"{begin} executed {cells} {_amount(trial, verdict)}, {order}{_alone(isolation)}."
+    if manifest.sequential and manifest.stop is not None:
+        yield (
+            "A session ended when the 95 % interval of each suite's speedup was narrower than "
+            f"{100 * manifest.stop.width:g} %, so the number of runs depends on the values."
+        )
+    yield _host(trial) if level is None else _machines(trial, len(level.hosts))
+    yield _warmups(manifest.warmup, protocol)
+    variants = variants or list(manifest.variants)
+    mine = np.isin(trial.variant, [manifest.variants.index(name) for name in variants])
+    failed = sum(not run.warmup and run.variant in variants for run in trial.failures())
+    if failed:
+        total = failed + int((trial.measured & mine).sum())
+        paired = any(one.design in ("paired", "hosts") for one in _results(subject))
+        rest = ", with what the other side measured in the same blocks" if paired else ""
+        yield f"{_begun(failed, 'run')} of {total:,} failed and {_were(failed)} left out{rest}."
+    yield from _disturbed(trial, mine)
+    if level is not None:
+        yield from _unfinished(verdict)
+    elif not trial.finished or manifest.status not in ("complete", "running"):
+        yield "The trial is not complete: what is there was judged."
 
 
 def _chosen(trial: Trial, subject: Subject) -> tuple[list[str], list[str]]:
     """Name the variants and the benchmarks of a trial that were judged."""
-    manifest = trial.manifest
-    variants = [name for name in manifest.variants if name in subject.matrices]
-    benchmarks = set(subject.order)
+    mine, benchmarks = set(subject.matrices), set(subject.order)
     if len(subject.trials) > 1:
         named = [trial_and_variant(source) for source in subject.sources]
-        mine = [pair[1] for pair in named if pair is not None and pair[0] == trial.path]
-        variants = [name for name in manifest.variants if name in mine]
-        benchmarks = {
-            line.name
-            for one in subject.candidates
-            if one.multilevel is not None
-            for line in one.multilevel.benchmarks
-            if line.speedup is not None
-        }
-    return variants, [name for name in manifest.benchmarks if name in benchmarks]
-
-
-def _measured(trial: Trial, subject: Subject, begin: str) -> Iterator[tuple[Span, ...]]:
-    """Say what was executed, in which order, on what, and what was left out."""
-    manifest, level = trial.manifest, level_of(subject.verdict)
-    settings = settings_of(
-        trial.path if level is None else first_host(subject.verdict) or trial.path
-    )
-    protocol, isolation = _part(settings, "protocol"), _part(settings, "isolation")
-    variants, benchmarks = _chosen(trial, subject)
-    cells = f"{counted(len(variants), 'variant')} on {counted(len(benchmarks), 'benchmark')}"
-    whole = (
-        f"{counted(len(manifest.variants), 'variant')} on "
-        f"{counted(len(manifest.benchmarks), 'benchmark')}"
-    )
-    if whole != cells and variants:
-        cells = f"{whole}, of which {cells} {'was' if len(variants) == 1 else 'were'} judged,"
-    else:
-        cells = whole
-    amount = amount_of(trial, subject.verdict)
-    yield (Span(f"{begin} executed {cells} {amount}, {_order(protocol)}{_alone(isolation)}."),)
-    if manifest.sequential and manifest.stop is not None:
-        yield (
-            Span(
-                "A session ended when the 95 % interval of each suite's speedup was narrower than "
-                f"{100 * manifest.stop.width:g} %, so the number of runs depends on the values."
-            ),
-        )
-    yield _host(trial) if level is None else machines_of(trial, len(level.hosts))
-    yield (Span(_warmups(trial, protocol)),)
-    variants = variants or list(manifest.variants)
-    failed = sum(not run.warmup and run.variant in variants for run in trial.failures())
-    total = failed + int(
-        (
-            trial.measured & np.isin(trial.variant, [manifest.variants.index(v) for v in variants])
-        ).sum()
-    )
-    if failed:
-        said = f"{counted(failed, 'run').capitalize()} of {total:,} failed and "
-        paired = any(
-            one.multilevel is not None and one.multilevel.design in ("paired", "hosts")
-            for one in subject.candidates
-        )
-        said += "was" if failed == 1 else "were"
-        rest = ", with what the other side measured in the same blocks" if paired else ""
-        yield (Span(f"{said} left out{rest}."),)
-    if said := _disturbed(trial, variants):
-        yield (Span(said),)
-    if level is not None:
-        yield from unfinished_of(subject.verdict)
-    elif not trial.finished or manifest.status not in ("complete", "running"):
-        yield (Span("The trial is not complete: what is there was judged."),)
-
-
-def _disturbed(trial: Trial, variants: Sequence[str]) -> str:
-    """Say how many runs waited for a CPU, and what was done about it; nothing where none is known to."""
-    mine = ~trial.warmup & (trial.outcome == 0)
-    mine &= np.isin(trial.variant, [trial.manifest.variants.index(name) for name in variants])
-    first = mine & (trial.repeats < 0)
-    known, waited = int((first & (trial.disturbed >= 0)).sum()), first & (trial.disturbed == 1)
-    if not waited.any():
-        return ""
-    said = (
-        f"{counted(int(waited.sum()), 'run').capitalize()} of {known:,} waited for a CPU for more than "
-        "0.5 % of the time"
-    )
-    if not trial.manifest.repeating:
-        return f"{said}; nothing was left out or corrected for it."
-    left = int((mine & trial.chosen & (trial.disturbed == 1)).sum())
+        mine = {pair[1] for pair in named if pair is not None and pair[0] == trial.path and pair[1]}
+        lines = [line for one in _results(subject) for line in one.benchmarks]
+        benchmarks = {line.name for line in lines if line.speedup is not None}
     return (
-        f"{said}: such runs were executed again at the end of their block, at most twice, and the first "
-        f"undisturbed run was taken; {left:,} remained."
+        [name for name in trial.manifest.variants if name in mine],
+        [name for name in trial.manifest.benchmarks if name in benchmarks],
     )
 
 
-def _order(protocol: Mapping[str, Any]) -> str:
-    told = {
-        "shuffled": "in blocks that hold each variant and benchmark once, each block in a new random "
-        "order",
-        "interleaved": "in blocks that hold each variant and benchmark once, always in the same order",
-        "sequential": "one variant and benchmark after the other",
-    }
-    return told.get(str(protocol.get("order")), "in an order that the trial does not say")
+def _cells(variants: Sequence[str], benchmarks: Sequence[str]) -> str:
+    return f"{counted(len(variants), 'variant')} on {counted(len(benchmarks), 'benchmark')}"
+
+
+def _amount(trial: Trial, verdict: Verdict) -> str:
+    """Count a trial's sessions and runs, and on how many hosts they were."""
+    manifest, level = trial.manifest, level_of(verdict)
+    if level is not None:
+        each, runs = level.sessions_each, verdict.session_runs or (0, 0)
+        return (
+            f"in {_between(*each, 'session')} on each of {counted(len(level.hosts), 'host')}, "
+            f"{_between(*runs, 'run')} of each in a session"
+        )
+    runs_each = (
+        f"{'at most ' if manifest.sequential else ''}{counted(manifest.runs, 'run')} of each"
+    )
+    if trial.outermost == "host":
+        return f"on {counted(manifest.sessions, 'host')}, {runs_each} on a host"
+    return f"in {counted(manifest.sessions, 'session')} of {runs_each}"
+
+
+def _between(low: int, high: int, noun: str) -> str:
+    return counted(low, noun) if low == high else f"{low} to {counted(high, noun)}"
 
 
 def _alone(isolation: Mapping[str, Any]) -> str:
     """Say how runs are kept apart: each has a process of its own whatever the campaign says."""
-    parts = []
-    if isolation.get("aslr") is True:
-        parts.append("a new address layout")
-    if isolation.get("padding") == "random":
-        parts.append("an environment padded by a random length")
-    more = f" with {' and '.join(parts)}" if parts else ""
-    return f", every run in a process of its own{more}"
+    layout = "a new address layout" if isolation.get("aslr") is True else ""
+    random = isolation.get("padding") == "random"
+    padding = "an environment padded by a random length" if random else ""
+    more = " and ".join(filter(None, (layout, padding)))
+    return ", every run in a process of its own" + (f" with {more}" if more else "")
 
 
-def _host(trial: Trial) -> tuple[Span, ...]:
+def _host(trial: Trial) -> Sentence:
     """Say on what the runs were executed, as far as the trial recorded it."""
     records = read_environments(trial.path)
     sections = records[0].sections if records else {}
     cpu, kernel = sections.get("cpu", {}), sections.get("kernel", {})
-    host = sections.get("host", {})
     model = cpu.get("model") or trial.manifest.cpu_model
     if not model and not kernel:
-        return (Span("What host they were executed on is not recorded."),)
-    virtual = host.get("virtual")
-    kind = "a virtual machine" if virtual not in (None, "", "none", False) else "a machine"
-    begin = f"The host was {kind}"
-    cores = cpu.get("cores")
-    if isinstance(cores, int):
-        begin += f" with {cores} CPU{'s' * (cores != 1)}"
-    spans = [Span(begin)]
+        return "What host they were executed on is not recorded."
+    virtual = sections.get("host", {}).get("virtual") not in (None, "", "none", False)
+    told: list[str | Span] = [f"The host was {'a virtual machine' if virtual else 'a machine'}"]
+    if isinstance(cores := cpu.get("cores"), int):
+        told = [f"{told[0]} with {figures.counted(cores, 'CPU')}"]
     if model:
-        spans += [Span(" ("), Span(str(model), foreign=True), Span(")")]
-    system = [str(kernel[key]) for key in ("distribution",) if kernel.get(key)]
+        told += [" (", _name(str(model)), ")"]
     release = _RELEASE.match(str(kernel.get("release") or ""))
-    if release:
-        system.append(f"Linux {release.group()}")
-    if system:
-        spans += [Span(" under "), Span(", ".join(system), foreign=True)]
-    return (*spans, Span(f"; {_pinned(trial)}."))
+    linux = f"Linux {release.group()}" if release else ""
+    if system := ", ".join(filter(None, (str(kernel.get("distribution") or ""), linux))):
+        told += [" under ", _name(system)]
+    return (*told, f"; {_pinned(trial)}.")
 
 
 def _pinned(trial: Trial) -> str:
@@ -239,133 +211,173 @@ def _pinned(trial: Trial) -> str:
         return "runs were not pinned to a CPU"
     if None in places:
         return "runs were pinned to CPUs in some sessions only"
-    sizes = {len(one) for one in places if one is not None}
-    if sizes == {1}:
-        return "each run was pinned to one CPU" + (
-            "" if len(places) == 1 else ", not the same in all sessions"
-        )
-    return "runs were pinned to a set of CPUs"
+    if {len(one) for one in places if one is not None} != {1}:
+        return "runs were pinned to a set of CPUs"
+    moved = ", not the same in all sessions" if len(places) > 1 else ""
+    return f"each run was pinned to one CPU{moved}"
 
 
-def _warmups(trial: Trial, protocol: Mapping[str, Any]) -> str:
-    count = trial.manifest.warmup
+def _machines(trial: Trial, hosts: int) -> Sentence:
+    """Say what the hosts of a fleet were, as far as they are alike."""
+    model = trial.manifest.cpu_model
+    if not model:
+        return "The hosts do not have one kind of processor, or it is not recorded."
+    said = f"The {counted(hosts, 'host')} were machines with one kind of processor ("
+    return (said, _name(model), ").")
+
+
+def _unfinished(verdict: Verdict) -> Iterator[str]:
+    """Say how many hosts of a fleet are missing or not complete."""
+    lost = len(verdict.hosts) - sum(one.judged for one in verdict.hosts)
+    if lost:
+        said = f"{_begun(lost, 'more host')} {_were(lost)} planned"
+        yield f"{said}, of which nothing could be judged."
+    unfinished = sum(one.judged and one.state != "complete" for one in verdict.hosts)
+    if unfinished:
+        said = f"{_begun(unfinished, 'host')} of these {_were(unfinished)} not complete"
+        yield f"{said}: what is there was judged."
+
+
+def _warmups(count: int, protocol: Mapping[str, Any]) -> str:
     if not count:
         return "There were no warm-up runs."
-    where = {"all": "in every session", "first": "in the first session"}.get(
-        str(protocol.get("warmup_sessions")), "in a session"
-    )
-    many = f"{counted(count, 'warm-up run').capitalize()} of each {where}"
-    return f"{many} {'was' if count == 1 else 'were'} left out."
+    where = _WARMED.get(str(protocol.get("warmup_sessions")), "in a session")
+    return f"{_begun(count, 'warm-up run')} of each {where} {_were(count)} left out."
 
 
-def _from_files(subject: Subject) -> tuple[Span, ...]:
-    if not subject.trials:
-        return (
-            Span(
-                "The values were read from files, which do not say how they were measured: sessions, "
-                "order and host are unknown."
-            ),
-        )
-    return (Span("The other side was read from a file, which does not say how it was measured."),)
-
-
-def _judged(subject: Subject, cite: _Cited) -> Iterator[tuple[Span, ...]]:
-    """Say what is estimated, by which interval, what was corrected, and what counts as none."""
-    verdict = subject.verdict
-    results = [one.multilevel for one in subject.candidates if one.multilevel is not None]
-    level = f"{100 * verdict.confidence:g} %"
-    value = _value(verdict.metric)
-    if not results:
-        yield (
-            Span("Given are geometric means of "),
-            *value,
-            Span(f"{_intervals_alone(subject, level)}; nothing was compared."),
-        )
+def _disturbed(trial: Trial, mine: NDArray[np.bool_]) -> Iterator[str]:
+    """Say how many runs waited for a CPU, and what was done about it; nothing where none is known to."""
+    ours = mine & ~trial.warmup & (trial.outcome == 0)
+    first = ours & (trial.repeats < 0)
+    known, waited = int((first & (trial.disturbed >= 0)).sum()), first & (trial.disturbed == 1)
+    if not waited.any():
         return
-    weighed = ", weighted over benchmarks" if subject.asked.get("weights") else ""
-    ratios = "Speedups" if results[0].timed else "Ratios"
+    said = (
+        f"{_begun(int(waited.sum()), 'run')} of {known:,} waited for a CPU for more than 0.5 % of "
+        "the time"
+    )
+    if not trial.manifest.repeating:
+        yield f"{said}; nothing was left out or corrected for it."
+        return
+    left = int((ours & trial.chosen & (trial.disturbed == 1)).sum())
     yield (
-        Span(f"{ratios} are ratios of geometric means of "),
-        *value,
-        Span(f"{weighed}, above 1 where a variant is better than "),
-        Span(verdict.baseline, foreign=True),
-        Span(f", {_interval(results, level)}{cite(*_INTERVALS)}."),
+        f"{said}: such runs were executed again at the end of their block, at most twice, and the first "
+        f"undisturbed run was taken; {left:,} remained."
     )
-    if all(one.design == "confounded" for one in results):
-        return
-    many = max(len(one.benchmarks) for one in results)
-    rules = {"holm": "Holm's method", "bh": "Benjamini and Hochberg's method"}
-    if many > 1 and verdict.correction in rules:
-        yield (
-            Span(
-                f"The words of the benchmarks, not their intervals, are corrected by "
-                f"{rules[verdict.correction]} over {counted(many, 'benchmark')}"
-                f"{cite('holm1979', 'benjamini1995')}."
-            ),
-        )
-    elif many > 1:
-        yield (Span("The words of the benchmarks are not corrected for their number."),)
-    risk = f"{figures.significant(100 * verdict.look_alpha, 3)} %"
-    total = f"so that all looks together risk at most {100 * verdict.risk_total:.3g} %"
-    if verdict.looks_rule == "planned":
-        looks = counted(verdict.looks, "look")
-        yield (Span(f"The data were to have {looks}, each at a risk of {risk}, {total}."),)
-    elif verdict.looks_rule == "growing":
-        yield (
-            Span(
-                f"The data grew without a plan of looks: this one, number {verdict.looks}, was judged at "
-                f"a risk of {risk}, {total}."
-            ),
-        )
-    if verdict.margin > 0:
-        risk = figures.significant(50 * verdict.look_alpha, 2)
-        yield (
-            Span(
-                f"Differences within ± {100 * verdict.margin:g} % count as equivalent (two one-sided "
-                f"tests, {risk} % a side){cite('schuirmann1987')}."
-            ),
-        )
-    published = [
-        f"{_METHODS[name]}{cite(*METHODS[name])}"
-        for name in methods_used(subject)
-        if name in _METHODS
-    ]
-    if published:
-        told = (
-            published[0]
-            if len(published) == 1
-            else f"{', '.join(published[:-1])} and {published[-1]}"
-        )
-        yield (Span(f"For comparison the report also gives what {told} say of the same runs."),)
 
 
-def _value(metric: str) -> tuple[Span, ...]:
-    if metric == "wall":
-        return (Span("wall time"),)
-    if metric == "values":
-        return (Span("the values"),)
-    return (Span("the metric "), Span(metric, foreign=True))
+def _begun(number: int, noun: str) -> str:
+    return counted(number, noun).capitalize()
 
 
-def _intervals_alone(subject: Subject, level: str) -> str:
-    units = list(dict.fromkeys(one.unit for one in subject.verdict.alone if one.low is not None))
-    if not units:
-        return ""
+def _were(number: int) -> str:
+    return "was" if number == 1 else "were"
+
+
+def _part(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = settings.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+# --- how it was judged
+
+
+def _estimated(subject: Subject) -> Iterator[Sentence]:
+    """Say what is given of one side alone."""
+    verdict = subject.verdict
+    units = dict.fromkeys(one.unit for one in verdict.alone if one.low is not None)
     of = {
-        "session": f"the {subject.verdict.outermost} means",
+        "session": f"the {verdict.outermost} means",
         "block": "the means of blocks",
         "run": "the runs",
     }
     told = " or ".join(of.get(unit, unit) for unit in units)
-    return f" with {level} intervals by Student's t on the logarithms of {told}"
+    law = f" with {_level(verdict)} intervals by Student's t on the logarithms of {told}"
+    yield (
+        "Given are geometric means of ",
+        *_value(verdict.metric),
+        f"{law if units else ''}; nothing was compared.",
+    )
+
+
+def _judged(subject: Subject, cite: Cite) -> Iterator[Sentence]:
+    """Say what is estimated, by which interval, what was corrected, and what counts as none."""
+    verdict, results = subject.verdict, _results(subject)
+    weighed = ", weighted over benchmarks" if subject.asked.get("weights") else ""
+    yield (
+        f"{'Speedups' if results[0].timed else 'Ratios'} are ratios of geometric means of ",
+        *_value(verdict.metric),
+        f"{weighed}, above 1 where a variant is better than ",
+        _name(verdict.baseline),
+        f", {_interval(results, _level(verdict))}{cite(*_INTERVALS)}.",
+    )
+    if all(one.design == "confounded" for one in results):
+        return
+    many = max(len(one.benchmarks) for one in results)
+    if many > 1 and verdict.correction in _RULES:
+        yield (
+            f"The words of the benchmarks, not their intervals, are corrected by "
+            f"{_RULES[verdict.correction]} over {counted(many, 'benchmark')}"
+            f"{cite('holm1979', 'benjamini1995')}."
+        )
+    elif many > 1:
+        yield "The words of the benchmarks are not corrected for their number."
+    yield from _looks(verdict)
+    if verdict.margin > 0:
+        risk = figures.significant(50 * verdict.look_alpha, 2)
+        yield (
+            f"Differences within ± {100 * verdict.margin:g} % count as equivalent (two one-sided "
+            f"tests, {risk} % a side){cite('schuirmann1987')}."
+        )
+    names = [name for name in methods_used(subject) if name in _METHODS]
+    told = [f"{_METHODS[name]}{cite(*METHODS[name])}" for name in names]
+    if told:
+        listed = " and ".join(filter(None, (", ".join(told[:-1]), told[-1])))
+        yield f"For comparison the report also gives what {listed} say of the same runs."
+
+
+def _looks(verdict: Verdict) -> Iterator[str]:
+    """Say how often the data were looked at."""
+    risk = f"{figures.significant(100 * verdict.look_alpha, 3)} %"
+    total = f"so that all looks together risk at most {100 * verdict.risk_total:.3g} %"
+    if verdict.looks_rule == "planned":
+        looks = counted(verdict.looks, "look")
+        yield f"The data were to have {looks}, each at a risk of {risk}, {total}."
+    elif verdict.looks_rule == "growing":
+        yield (
+            f"The data grew without a plan of looks: this one, number {verdict.looks}, was judged at "
+            f"a risk of {risk}, {total}."
+        )
+
+
+def _tool(subject: Subject, cited: str) -> Sentence:
+    versions = (trial.manifest.tool_version for trial in subject.trials)
+    measured = list(dict.fromkeys(filter(None, versions)))
+    if not measured or measured == [VERSION]:
+        did = "Measured and analysed" if measured else "Analysed"
+        return f"{did} with fairtrial {VERSION}{cited}."
+    return (
+        "Measured with fairtrial ",
+        _name(" and ".join(measured)),
+        f", analysed with {VERSION}{cited}.",
+    )
+
+
+def _level(verdict: Verdict) -> str:
+    return f"{100 * verdict.confidence:g} %"
+
+
+def _value(metric: str) -> tuple[str | Span, ...]:
+    if metric == "wall":
+        return ("wall time",)
+    return ("the values",) if metric == "values" else ("the metric ", _name(metric))
 
 
 def _interval(results: Sequence[Multilevel], level: str) -> str:
     designs = list(dict.fromkeys(one.design for one in results))
     if len(designs) > 1:
         return f"with {level} intervals by the design of each pair ({', '.join(designs)})"
-    design = designs[0]
-    if design == "confounded":
+    if designs == ["confounded"]:
         return "without an interval and without a word: each side was measured on an occasion of its own"
     noun = results[0].outermost
     by = {
@@ -375,7 +387,7 @@ def _interval(results: Sequence[Multilevel], level: str) -> str:
         "separate": f"the {noun} means of the logarithms of both sides ({_of_two_sides(results)})",
         "one session, blocks": f"the log ratios of the blocks of the only {noun}",
         "one session, runs": f"the logarithms of the runs of the only {noun} ({_of_two_sides(results)})",
-    }[design]
+    }[designs[0]]
     if results[0].always_valid:
         return f"with {level} confidence sequences from {by}, which hold however often one looks"
     return f"with {level} intervals by Student's t on {by}{_freedom(results)}"
@@ -394,9 +406,5 @@ def _freedom(results: Sequence[Multilevel]) -> str:
     known = {line.freedom for line in lines if line.freedom is not None}
     if len(known) != 1:
         return ""
-    return f" ({figures.significant(known.pop(), 3).removesuffix('.00').removesuffix('.0')} degrees of freedom)"
-
-
-def _part(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = settings.get(name)
-    return found if isinstance(found, dict) else {}
+    text = figures.significant(known.pop(), 3).removesuffix(".00").removesuffix(".0")
+    return f" ({text} degrees of freedom)"

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from .result import RawRuns
 
 if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
@@ -25,15 +23,34 @@ _OCCASIONS = {"candidate", "baseline"}  # what `sessions_apart` calls the sessio
 _EXACT = 2.0**53  # below it each whole number is a float
 
 
-def raw_runs(subject: Subject) -> RawRuns:
-    """Give the runs that count of what was judged: in the order of execution where it is known."""
-    variants = tuple(subject.matrices)
-    if subject.trial is not None:
-        return _of_trial(subject, subject.trial, variants)
-    return _of_matrices(subject, variants)
+def raw_runs(subject: Subject) -> dict[str, Any]:
+    """Give the runs that count of what was judged: in the order of execution where it is known.
+
+    Of each run ``values`` holds a number to be divided by ``divide_by``, ``variant`` and ``benchmark`` the
+    places of its names; ``sessions`` and ``blocks`` hold ids, each with how many runs in sequence have it,
+    or are None where they are not known.
+    """
+    verdict, trial = subject.verdict, subject.trial
+    found = _of_matrices(subject) if trial is None else _of_trial(subject, trial)
+    benchmarks, values, variant, benchmark, sessions, blocks = found
+    numbers, factor = whole_numbers(values)
+    return {
+        "metric": verdict.metric,
+        "unit": verdict.unit,
+        "better": verdict.better,
+        "order": "as read" if trial is None else "execution",
+        "divide_by": factor,
+        "variants": list(subject.matrices),
+        "benchmarks": benchmarks,
+        "variant": variant,
+        "benchmark": benchmark,
+        "sessions": _lengths(sessions),
+        "blocks": _lengths(blocks),
+        "values": numbers,
+    }
 
 
-def whole_numbers(values: Floats) -> tuple[tuple[float, ...], int]:
+def whole_numbers(values: Floats) -> tuple[list[float], int]:
     """Write values as whole numbers to be divided, if that gives the very same floats.
 
     Parameters
@@ -43,7 +60,7 @@ def whole_numbers(values: Floats) -> tuple[tuple[float, ...], int]:
 
     Returns
     -------
-    (tuple of float, int)
+    (list of float, int)
         The numbers and what each is to be divided by; the values themselves and 1 where no power of
         a thousand will do.
     """
@@ -51,72 +68,63 @@ def whole_numbers(values: Floats) -> tuple[tuple[float, ...], int]:
         with np.errstate(over="ignore"):
             scaled = np.rint(values * factor)
         if (np.abs(scaled) < _EXACT).all() and (scaled / factor == values).all():
-            return tuple(int(number) for number in scaled.tolist()), factor
-    return tuple(values.tolist()), 1
+            return [int(number) for number in scaled.tolist()], factor
+    return values.tolist(), 1
 
 
-def _of_trial(subject: Subject, trial: Trial, variants: Sequence[str]) -> RawRuns:
-    manifest = trial.manifest
-    values = trial.values(subject.verdict.metric)
-    benchmarks = tuple(name for name in manifest.benchmarks if name in set(subject.order))
-    ours = [manifest.variants.index(name) for name in variants]
+Found = tuple[list[str], Floats, list[Any], list[Any], list[Any], list[Any]]
+
+
+def _of_trial(subject: Subject, trial: Trial) -> Found:
+    manifest, values = trial.manifest, trial.values(subject.verdict.metric)
+    benchmarks = [name for name in manifest.benchmarks if name in set(subject.order)]
+    ours = [manifest.variants.index(name) for name in subject.matrices]
     theirs = [manifest.benchmarks.index(name) for name in benchmarks]
-    rows = np.flatnonzero(
-        trial.measured
-        & np.isfinite(values)
-        & np.isin(trial.variant, ours)
-        & np.isin(trial.benchmark, theirs)
-    )
+    counts = trial.measured & np.isfinite(values)
+    counts &= np.isin(trial.variant, ours) & np.isin(trial.benchmark, theirs)
+    rows = np.flatnonzero(counts)
     rows = rows[np.argsort(trial.planned_position[rows], kind="stable")]
-    return _runs(
-        subject,
-        variants,
+    return (
         benchmarks,
-        order="execution",
-        values=values[rows],
-        variant=_numbered(trial.variant[rows], ours),
-        benchmark=_numbered(trial.benchmark[rows], theirs),
-        sessions=trial.session[rows].tolist(),
-        blocks=trial.block[rows].tolist(),
+        values[rows],
+        [ours.index(code) for code in trial.variant[rows].tolist()],
+        [theirs.index(code) for code in trial.benchmark[rows].tolist()],
+        trial.session[rows].tolist(),
+        trial.block[rows].tolist(),
     )
 
 
-def _of_matrices(subject: Subject, variants: Sequence[str]) -> RawRuns:
-    benchmarks = tuple(
-        name
-        for name in subject.order
-        if any(name in _names(matrix) for matrix in subject.matrices.values())
-    )
+def _of_matrices(subject: Subject) -> Found:
+    matrices = list(subject.matrices.values())
+    there = {name for matrix in matrices for side in _sides(matrix) for name in side.benchmarks}
+    benchmarks = [name for name in subject.order if name in there]
     values: list[Floats] = []
     variant: list[int] = []
     benchmark: list[int] = []
     sessions: list[Any] = []
     blocks: list[Any] = []
-    for k, matrix in enumerate(subject.matrices.values()):
+    for k, matrix in enumerate(matrices):
         for j, name in enumerate(benchmarks):
-            if name not in _names(matrix):
+            side = next((one for one in _sides(matrix) if name in one.benchmarks), None)
+            if side is None:
                 continue
-            side = (
-                matrix if name in matrix.benchmarks or not matrix.with_zeros else matrix.with_zeros
-            )
             place = side.benchmarks.index(name)
             values.append(side.samples[place])
-            variant += [k] * len(values[-1])
-            benchmark += [j] * len(values[-1])
-            known = None if _made_up(side) else side.sessions
-            sessions += _ids(known, place, len(values[-1]))
-            blocks += _ids(side.blocks, place, len(values[-1]))
-    return _runs(
-        subject,
-        variants,
-        benchmarks,
-        order="as read",
-        values=np.concatenate(values) if values else np.array([]),
-        variant=variant,
-        benchmark=benchmark,
-        sessions=sessions if set(sessions) - {None} else None,
-        blocks=blocks if set(blocks) - {None} else None,
-    )
+            count = len(values[-1])
+            variant += [k] * count
+            benchmark += [j] * count
+            real = None if _made_up(side) else side.sessions
+            for told, ids in ((sessions, real), (blocks, side.blocks)):
+                told.extend([None] * count if ids is None else ids[place].tolist())
+    joined = np.concatenate(values) if values else np.array([])
+    return benchmarks, joined, variant, benchmark, sessions, blocks
+
+
+def _sides(matrix: PerformanceMatrix) -> Iterator[PerformanceMatrix]:
+    """Give the matrix, and then that of the benchmarks that have zeros."""
+    yield matrix
+    if matrix.with_zeros is not None:
+        yield matrix.with_zeros
 
 
 def _made_up(matrix: PerformanceMatrix) -> bool:
@@ -127,49 +135,8 @@ def _made_up(matrix: PerformanceMatrix) -> bool:
     return len(found) == 1 and found <= _OCCASIONS
 
 
-def _ids(ids: Sequence[NDArray[Any]] | None, place: int, count: int) -> list[Any]:
-    return [None] * count if ids is None else list(ids[place].tolist())
-
-
-def _names(matrix: PerformanceMatrix) -> set[str]:
-    zeros = () if matrix.with_zeros is None else matrix.with_zeros.benchmarks
-    return {*matrix.benchmarks, *zeros}
-
-
-def _runs(
-    subject: Subject,
-    variants: Sequence[str],
-    benchmarks: Sequence[str],
-    *,
-    order: str,
-    values: Floats,
-    variant: Sequence[int],
-    benchmark: Sequence[int],
-    sessions: Sequence[Any] | None,
-    blocks: Sequence[Any] | None,
-) -> RawRuns:
-    numbers, factor = whole_numbers(values)
-    return RawRuns(
-        metric=subject.verdict.metric,
-        unit=subject.verdict.unit,
-        better=subject.verdict.better,
-        order=order,
-        divide_by=factor,
-        variants=tuple(variants),
-        benchmarks=tuple(benchmarks),
-        variant=tuple(variant),
-        benchmark=tuple(benchmark),
-        sessions=None if sessions is None else _lengths(sessions),
-        blocks=None if blocks is None else _lengths(blocks),
-        values=numbers,
-    )
-
-
-def _numbered(codes: NDArray[np.int64], names: Sequence[int]) -> list[int]:
-    place = {code: k for k, code in enumerate(names)}
-    return [place[code] for code in codes.tolist()]
-
-
-def _lengths(ids: Iterable[int | str | None]) -> tuple[tuple[int | str | None, int], ...]:
-    """Give each id once, with how many in sequence have it."""
-    return tuple((key, len(list(group))) for key, group in itertools.groupby(ids))
+def _lengths(ids: Sequence[Any]) -> list[tuple[Any, int]] | None:
+    """Give each id once, with how many in sequence have it; None where none is known."""
+    if ids and all(key is None for key in ids):
+        return None
+    return [(key, len(list(group))) for key, group in itertools.groupby(ids)]

@@ -17,12 +17,11 @@ from hypothesis import given, strategies as st
 
 from analysis.importers.sources import Reading
 from analysis.record.trial_files import Appended, GivenUp, MergedTrial, StopRule
-from analysis.report.chapter import html_of, sections_of
-from analysis.report.paper.citations import METHODS, WORKS, citations_of
-from analysis.report.paper.counts import counted
-from analysis.report.paper.gather import gather
-from analysis.report.paper.markup import embedded
+from analysis.report.paper.chapter import chapter as paper, embedded
+from analysis.report.paper.citations import METHODS, citations_of, works
+from analysis.report.paper.paragraph import counted
 from analysis.report.paper.raw import whole_numbers
+from analysis.report.shell import chapter_html
 from analysis.report.spoken import spoken_text
 from analysis.report.subject import subject_of, subjects_of
 from analysis.version import VERSION
@@ -69,13 +68,13 @@ def made(synthetic):
 def chapter(tmp_path):
     def make(made, name="t", how=None, **asked):
         path = made.write(tmp_path / "runs" / name)
-        return gather(subject_of([str(path)], how or Reading(), **asked))
+        return paper(subject_of([str(path)], how or Reading(), **asked))
 
     return make
 
 
 def said(chapter) -> str:
-    return spoken_text(chapter.paragraph)
+    return spoken_text(chapter["paragraph"])
 
 
 # --- the paragraph
@@ -100,7 +99,7 @@ def test_the_paragraph_says_what_the_manifest_and_the_verdict_say(made, chapter)
 
 
 def test_it_names_neither_the_host_nor_what_a_laboratory_starts_it_with(made, chapter) -> None:
-    html = html_of(chapter(made))
+    html = chapter_html(chapter(made))
     assert "lab07" not in html
     assert "secret" not in html
 
@@ -111,9 +110,11 @@ def test_what_the_trial_does_not_say_is_said_to_be_unknown(synthetic, chapter) -
     assert "in an order that the trial does not say" in text
     assert "What host they were executed on is not recorded." in text
     assert f"Analysed with fairtrial {VERSION}" in text
-    unknown = {fact.name for fact in (*found.versions, *found.hashes) if fact.text is None}
+    unknown = {
+        fact["name"] for fact in (*found["versions"], *found["hashes"]) if fact["text"] is None
+    }
     assert {"measured with fairtrial", "measured under", "resolved.json"} <= unknown
-    assert ">unknown<" in html_of(found)
+    assert ">unknown<" in chapter_html(found)
 
 
 @pytest.mark.parametrize(
@@ -151,26 +152,26 @@ def test_files_say_nothing_of_their_measuring(tmp_path) -> None:
         rows = [f"{b}," + ",".join(f"{factor + 0.01 * k}" for k in range(5)) for b in BENCHES]
         (tmp_path / f"{name}.csv").write_text("\n".join(rows) + "\n")
     sources = [str(tmp_path / "new.csv"), str(tmp_path / "old.csv")]
-    found = gather(subject_of(sources, Reading(better="lower")))
+    found = paper(subject_of(sources, Reading(better="lower")))
     text = said(found)
     assert "sessions, order and host are unknown" in text
     assert "without an interval and without a word" in text
     assert "Holm" not in text
-    assert [fact.text for fact in found.hashes] == [
+    assert [fact["text"] for fact in found["hashes"]] == [
         hashlib.sha256((tmp_path / f"{name}.csv").read_bytes()).hexdigest()
         for name in ("new", "old")
     ]
-    assert found.raw.sessions is None
-    assert all("--better lower" in line for line in found.commands)
+    assert found["raw"]["sessions"] is None
+    assert all("--better lower" in line for line in found["commands"])
 
 
 def test_two_trials_are_told_one_after_the_other(made, tmp_path) -> None:
     sources = [f"{made.write(tmp_path / 'runs' / name)}:new" for name in ("one", "two")]
-    found = gather(subject_of(sources, Reading()))
+    found = paper(subject_of(sources, Reading()))
     text = said(found)
     assert "In the first of two trials we executed" in text
     assert "In the second of two trials we executed" in text
-    assert len([line for line in found.commands if line.startswith("fairtrial run ")]) == 2
+    assert len([line for line in found["commands"] if line.startswith("fairtrial run ")]) == 2
 
 
 def test_trials_of_unequal_numbers_of_sessions_name_the_bound(synthetic, tmp_path) -> None:
@@ -179,8 +180,8 @@ def test_trials_of_unequal_numbers_of_sessions_name_the_bound(synthetic, tmp_pat
             f"{synthetic(runs(count=4 * n), sessions=n, runs=4).write(tmp_path / 'runs' / f'{k}of{n}')}:new"
             for k, n in enumerate(sessions)
         ]
-        found = gather(subject_of(sources, Reading()))
-        return said(found) + " ".join(one.bibtex for one in found.citations)
+        found = paper(subject_of(sources, Reading()))
+        return said(found) + " ".join(one["bibtex"] for one in found["citations"])
 
     equal, unequal = text_of(4, 4), text_of(2, 4)
     assert "the session means of the logarithms of both sides (Welch) (" in equal
@@ -211,33 +212,33 @@ ENTRY = re.compile(r"@(\w+)\{(\w+),\n((?:  \w+ = \{.*\},\n)+)\}\Z")
 
 
 def test_every_entry_has_its_required_fields_and_balanced_braces() -> None:
-    for one in citations_of(WORKS):
-        found = ENTRY.match(one.bibtex)
-        assert found is not None, one.bibtex
+    for one in citations_of(works()):
+        found = ENTRY.match(one["bibtex"])
+        assert found is not None, one["bibtex"]
         kind, key, lines = found.groups()
         fields = dict(re.findall(r"  (\w+) = \{(.*)\},\n", lines))
-        assert key == one.key
+        assert key == one["key"]
         assert fields.keys() >= REQUIRED[kind]
         assert all(text.count("{") == text.count("}") for text in fields.values())
-        assert "&" not in one.bibtex.replace("\\&", "")
-        assert one.bibtex.isascii()
-        assert not set("{}\\$") & set(one.text)
+        assert "&" not in one["bibtex"].replace("\\&", "")
+        assert one["bibtex"].isascii()
+        assert not set("{}\\$") & set(one["text"])
 
 
 def test_the_tool_is_cited_as_its_own_file_says() -> None:
     root = Path(__file__).resolve().parents[5]
     told = yaml.safe_load((root / "CITATION.cff").read_text("utf-8"))
     (tool,) = citations_of(())
-    assert told["authors"][0]["name"] in tool.bibtex
-    assert f"{{{told['title']}}}" in tool.bibtex
-    assert f"version {told['version']}" in tool.bibtex
+    assert told["authors"][0]["name"] in tool["bibtex"]
+    assert f"{{{told['title']}}}" in tool["bibtex"]
+    assert f"version {told['version']}" in tool["bibtex"]
 
 
 @pytest.mark.parametrize("version", [VERSION, "0.0.9", ""])
 def test_only_what_was_used_is_cited_and_every_number_has_its_entry(made, chapter, version) -> None:
     made = replace(made, manifest=replace(made.manifest, tool_version=version))
     found = chapter(made, correction="none")
-    keys = [one.key for one in found.citations]
+    keys = [one["key"] for one in found["citations"]]
     assert "holm1979" not in keys
     assert "gabriel1971" not in keys  # of two variants there is no biplot
     assert {"fairtrial", "kalibera2013", "ibragimov2010", "schuirmann1987", *METHODS["HPT"]} <= set(
@@ -264,11 +265,11 @@ def test_the_commands_are_those_that_the_tool_takes(made, chapter) -> None:
         "variants": ["new"],
     }
     found = chapter(made, **{**options, "weights": {"text": 2.0}})
-    assert [line.split()[1] for line in found.commands] == ["run", "verdict", "report"]
-    for line in found.commands:
+    assert [line.split()[1] for line in found["commands"]] == ["run", "verdict", "report"]
+    for line in found["commands"]:
         words = shlex.split(line)
         assert main([*words[1:], "--help"], io.StringIO(), io.StringIO()) == 0
-    judged = found.commands[1]
+    judged = found["commands"][1]
     for words in (
         "--variant new",
         "--benchmark text --benchmark logs",
@@ -285,7 +286,7 @@ def test_the_verdict_command_gives_the_verdict_of_the_page(made, tmp_path) -> No
     path = made.write(tmp_path / "runs" / "t")
     asked = {"correction": "bh", "margin": 0.02, "benchmarks": ["text", "logs"]}
     subject = subject_of([str(path)], Reading(), **asked)
-    line = gather(subject).commands[1]
+    line = paper(subject)["commands"][1]
     out = io.StringIO()
     assert main([*shlex.split(line)[1:], "--json"], out, io.StringIO()) == 0
     assert json.loads(out.getvalue())["candidates"] == json.loads(
@@ -296,12 +297,12 @@ def test_the_verdict_command_gives_the_verdict_of_the_page(made, tmp_path) -> No
 def test_names_that_a_shell_would_take_apart_are_quoted(synthetic, chapter) -> None:
     names = ("old", "new; rm -rf /")
     found = chapter(synthetic(runs(names), sessions=4), variants=["new; rm -rf /"])
-    words = shlex.split(found.commands[1])
+    words = shlex.split(found["commands"][1])
     assert words[words.index("--variant") + 1] == "new; rm -rf /"
 
 
 def test_the_hashes_are_those_of_the_files(made, chapter, tmp_path) -> None:
-    found = {fact.name: fact.text for fact in chapter(made).hashes}
+    found = {fact["name"]: fact["text"] for fact in chapter(made)["hashes"]}
     for name in ("campaign.yaml", "plan.jsonl", "measurements.jsonl", "manifest.json"):
         content = (tmp_path / "runs" / "t" / name).read_bytes()
         assert found[name] == hashlib.sha256(content).hexdigest()
@@ -312,20 +313,20 @@ def test_seeds_and_later_sessions_are_told(made, chapter) -> None:
     found = chapter(
         replace(made, manifest=replace(made.manifest, appended=appended, seed=20261121))
     )
-    assert (found.seeds[0].name, found.seeds[0].text) == ("plan", "20261121")
-    assert "--seed 20261121" in found.commands[0]
-    assert any("Sessions 3 to 4 were appended" in note for note in found.notes)
+    assert found["seeds"][0] == {"name": "plan", "text": "20261121"}
+    assert "--seed 20261121" in found["commands"][0]
+    assert any("Sessions 3 to 4 were appended" in note for note in found["notes"])
     assert "this one, number 2, was judged at a risk of 0.833 %" in said(found)
 
 
 def test_a_second_metric_repeats_nothing_but_what_is_its_own(made, tmp_path) -> None:
     path = made.write(tmp_path / "runs" / "t")
-    first, second = (gather(one) for one in subjects_of([str(path)], Reading(), ["wall", "user"]))
+    first, second = (paper(one) for one in subjects_of([str(path)], Reading(), ["wall", "user"]))
     assert first.anchor != second.anchor
-    assert second.citations == second.hashes == second.seeds == ()
+    assert second["citations"] == second["hashes"] == second["seeds"] == []
     assert "[" not in said(second)
     assert "the metric user" in said(second)
-    assert second.raw.metric == "user"
+    assert second["raw"]["metric"] == "user"
 
 
 # --- the values
@@ -352,7 +353,7 @@ def test_the_embedded_runs_are_all_that_count_in_the_order_of_execution(made, tm
     path = made.write(tmp_path / "runs" / "t")
     subject = subject_of([str(path)], Reading())
     trial = subject.trial
-    html = html_of(gather(subject))
+    html = chapter_html(paper(subject))
     found = json.loads(re.search(r'<script type="application/json"[^>]*>(.*?)</script>', html)[1])
     rows = np.flatnonzero(trial.measured)
     rows = rows[np.argsort(trial.position[rows])]
@@ -403,7 +404,7 @@ def test_hostile_texts_do_nothing(synthetic, tmp_path) -> None:
         runs(("old", bad)), sessions=4, campaign_path=f"/x/{bad}.yaml", targets={bad: "ab"}
     )
     path = made.write(tmp_path / "runs" / "t")
-    html = html_of(gather(subject_of([str(path)], Reading())))
+    html = chapter_html(paper(subject_of([str(path)], Reading())))
     assert "<img" not in html
     assert "\u202e" not in html
     assert html.count("<script") == html.count("</script") == 1
@@ -411,11 +412,11 @@ def test_hostile_texts_do_nothing(synthetic, tmp_path) -> None:
 
 def test_other_forms_say_the_same(made, chapter) -> None:
     found = chapter(made)
-    sections = {section.title: section for section in sections_of(found)}
+    sections = {section.title: section for section in found.sections()}
     assert sections["Method"].blocks[0].text == said(found)
     (table,) = sections["Seeds, versions, hashes"].blocks
-    assert len(table.rows) == len(found.seeds) + len(found.versions) + len(found.hashes)
-    html = html_of(found)
+    assert len(table.rows) == len(found["seeds"]) + len(found["versions"]) + len(found["hashes"])
+    html = chapter_html(found)
     for row in table.rows:
         assert row[2] in html
 
@@ -448,12 +449,12 @@ def test_a_merged_trial_is_measured_again_part_by_part(made, chapter) -> None:
     found = chapter(
         replace(made, manifest=replace(made.manifest, origin="merged", merged_from=parts))
     )
-    assert found.commands[:3] == (
+    assert found["commands"][:3] == [
         "fairtrial run campaign.yaml --seed 10 --sessions 2",
         "fairtrial run campaign.yaml --seed 11 --sessions 2",
         "fairtrial merge runs/part-0 runs/part-1 -o runs/synthetic-20261121-0412",
-    )
-    assert [(fact.name, fact.text) for fact in found.seeds[:2]] == [
+    ]
+    assert [(fact["name"], fact["text"]) for fact in found["seeds"][:2]] == [
         ("plan of part-0", "10"),
         ("plan of part-1", "11"),
     ]
@@ -475,7 +476,7 @@ def test_a_paper_says_that_disturbed_runs_were_repeated_and_how_many_remained():
         (1, None),
     ):
         subject = subject_of([str(golden / str(number) / "trial")], Reading())
-        told = gather(subject).to_dict()
+        told = paper(subject).to_dict()
         text = json.dumps(told)
         if said is None:
             assert "waited for a CPU" not in text

@@ -9,15 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.report.timeline.axis import (
-    apart,
-    change,
-    change_marks,
-    change_scale,
-    duration,
-    panel_places,
-    time_marks,
-)
+from analysis.report.timeline.picture import change_marks, panel_places, time_marks
+from analysis.report.timeline.runs import change_scale
+from analysis.report.timeline.sentences import apart, change, duration
 
 HEIGHT = 190.0
 lengths = st.lists(st.floats(1e-3, 1e5), min_size=1, max_size=60).map(np.array)
@@ -42,8 +36,8 @@ def test_runs_that_do_not_vary_have_a_scale():
 @given(st.lists(st.floats(-8, 8), min_size=1, max_size=30))
 def test_ticks_have_room_and_the_median_is_there(logs):
     marks = change_marks(change_scale(np.array(logs)), HEIGHT)
-    assert [mark.text for mark in marks].count("median") == 1
-    places = [mark.at for mark in marks]
+    assert [text for _, text in marks].count("median") == 1
+    places = [at for at, _ in marks]
     assert all(b - a >= 14 / HEIGHT for a, b in itertools.pairwise(places))
     assert all(0 <= at <= 1 for at in places)
 
@@ -81,16 +75,16 @@ def test_panels_go_by_duration():
 def test_ticks_of_time_rise_and_the_last_bears_the_unit(seconds):
     marks = time_marks(seconds, panel_places(seconds))
     assert 1 <= len(marks) <= 5
-    places = [mark.at for mark in marks]
+    places = [at for at, _ in marks]
     assert places == sorted(places)
     assert places[0] == 0
     assert all(0 <= at <= 1.0001 for at in places)
-    assert marks[-1].text.partition("\u00a0")[2] in {"ms", "s", "min", "h", "d"}
+    assert marks[-1][1].partition("\u00a0")[2] in {"ms", "s", "min", "h", "d"}
 
 
 def test_ticks_are_round_on_a_clock():
     equal = np.array([36.0, 36.0])
-    assert [mark.text for mark in time_marks(equal, panel_places(equal))] == [
+    assert [text for _, text in time_marks(equal, panel_places(equal))] == [
         "0",
         "15",
         "30",

@@ -1,0 +1,92 @@
+"""For a paper, and for whoever repeats the work: the method in words, commands, hashes, the runs themselves."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from ...pages.model import CommandLine, Section, Sentence, Table, columns_of
+from ...words import shown
+from ..chapter import Chapter
+from ..spoken import sentence_html, spoken_html, spoken_text
+from .citations import citations_of, used
+from .paragraph import paragraph_of
+from .provenance import commands_of, hashes_of, notes_of, seeds_of, versions_of
+from .raw import raw_runs
+
+if TYPE_CHECKING:
+    from ..subject import Subject
+
+__all__ = ["chapter", "embedded"]
+
+_UNSAFE = re.compile("[<>&]")
+_FILE = re.compile(r"[^A-Za-z0-9_.-]+")
+_UNKNOWN = "unknown"
+
+
+def chapter(subject: Subject) -> Chapter:
+    """Give the chapter; what is the same for all metrics stands with the first only."""
+    first, metric = not subject.prefix, subject.verdict.metric
+    anchor = subject.anchor("paper")
+    cited = citations_of(used(subject)) if first else []
+    values: dict[str, Any] = {
+        "paragraph": paragraph_of(subject, {one["key"]: k for k, one in enumerate(cited, 1)}),
+        "citations": cited,
+        "commands": list(commands_of(subject)),
+        "notes": list(notes_of(subject)) if first else [],
+        "seeds": _facts(seeds_of(subject)) if first else [],
+        "versions": _facts(versions_of(subject)) if first else [],
+        "hashes": _facts(hashes_of(subject)) if first else [],
+        "raw": raw_runs(subject),
+    }
+    return Chapter(
+        name="paper",
+        folder="paper",
+        anchor=anchor,
+        title="For a paper" if first else f"For a paper: {metric}",
+        values=values,
+        sections=lambda: tuple(_sections(values)),
+        drawn=lambda: {
+            "spoken": spoken_html,
+            "said": sentence_html,
+            "raw_id": f"{anchor}-values",
+            "file": f"{_FILE.sub('-', metric)}-runs.json",
+            "embedded": embedded(values["raw"]),
+        },
+    )
+
+
+def embedded(data: Mapping[str, Any]) -> Markup:
+    """Write JSON that can stand in a ``script`` element: nothing in it ends that element.
+
+    Every ``<``, ``>`` and ``&`` is written by its number, and so is what is not ASCII.
+    """
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return Markup(_UNSAFE.sub(lambda sign: f"\\u{ord(sign.group()):04x}", text))  # noqa: S704 - no markup is left
+
+
+def _facts(found: Iterable[tuple[str, str | None]]) -> list[dict[str, str | None]]:
+    return [{"name": name, "text": text} for name, text in found]
+
+
+def _sections(values: Mapping[str, Any]) -> Iterator[Section]:
+    yield Section((Sentence(spoken_text(values["paragraph"])),), "Method")
+    again = (CommandLine(shown(line)) for line in values["commands"])
+    yield Section((*again, *map(Sentence, values["notes"])), "To do it again")
+    kinds = {"seed": "seeds", "version": "versions", "SHA-256": "hashes"}
+    rows = tuple(
+        (kind, shown(fact["name"]), _UNKNOWN if fact["text"] is None else shown(fact["text"]))
+        for kind, key in kinds.items()
+        for fact in values[key]
+    )
+    if rows:
+        table = Table(name="provenance", columns=columns_of("<kind", "<of", "<value"), rows=rows)
+        yield Section((table,), "Seeds, versions, hashes")
+    cited = values["citations"]
+    if cited:
+        lines = (Sentence(f"[{k}] {one['text']}") for k, one in enumerate(cited, 1))
+        yield Section(tuple(lines), "To cite")

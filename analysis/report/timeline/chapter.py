@@ -1,0 +1,231 @@
+"""The trial as it happened: all runs against time, and what was found of the host."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...data.host_record import read_host_record
+from ...diagnose.examine import diagnose_trial
+from ...errors import AnalysisError, UsageError
+from ...pages import number_format as figures
+from ...pages.model import Block, Section, Sentence, Table, Value, columns_of, value_of
+from ...words import shown
+from ..chapter import Chapter
+from ..fleet import hosts_of, level_of
+from .picture import drawn_of, picture
+from .runs import Runs, Timeline, change_scale, clock_of, runs_of
+from .sentences import alt_of, deck_of, findings_of, notes_of, title_of
+
+if TYPE_CHECKING:
+    from ...data.trial import Trial
+    from ...diagnose.result import Diagnosis
+    from ..subject import Subject
+
+__all__ = ["chapter"]
+
+_MOST = 25  # findings in the table
+_HOSTS = 12  # that are named
+_PLAIN = ("lower level", "higher level")
+
+Values = Mapping[str, Any]
+
+
+def chapter(subject: Subject) -> Chapter | None:
+    """Give the chapter; None where nothing tells when runs were executed."""
+    looked = [one for trial in subject.trials if (one := _looked(subject, trial)) is not None]
+    if not looked:
+        return None
+    verdict, level = subject.verdict, level_of(subject.verdict)
+    opened, states = _opened(subject), _states(subject)
+    timelines = list(_timelines(subject, looked, opened, states))
+    deck = list(deck_of(looked, opened=opened, states=states, sessions=verdict.sessions))
+    title = title_of([found for _, found in looked], timed=states != _PLAIN)
+    if level is not None:
+        title = "The runs, host by host"
+        deck.append(
+            "Each panel is a host, with all its sessions: "
+            f"{shown(figures.listed(level.hosts, _HOSTS))}, in this order. What each host by itself "
+            f"looks like: fairtrial diagnose {shown(str(verdict.path))}."
+        )
+    found = [row for one in timelines for row in _found(one)]
+    values: dict[str, Any] = {
+        "deck": deck,
+        "higher": states[1],
+        "timelines": [_values(one) for one in timelines],
+        "found": found[:_MOST],
+        "more_found": max(0, len(found) - _MOST),
+        "failed": sum(not one.warmup for trial in subject.trials for one in trial.failed),
+        # failed runs are the trial's, and are listed once: with the first metric
+        "failed_anchor": subject.anchor("failed").removeprefix(subject.prefix),
+    }
+    noun = timelines[0].noun
+    return Chapter(
+        name="happened",
+        folder="timeline",
+        anchor=subject.anchor("happened"),
+        title=title,
+        values=values,
+        sections=lambda: (Section(tuple(_blocks(values, noun)), title=title),),
+        drawn=lambda: {
+            "noun": noun,
+            "drawings": [
+                (
+                    picture(one, told["alt"]),
+                    one.levels is not None,
+                    any(not run.warmup for run in one.runs.trial.failed),
+                )
+                for one, told in zip(timelines, values["timelines"], strict=True)
+            ],
+            "sessions": _sessions_table(values, noun),
+            "findings": _found_table(values),
+            "more": _more(values["more_found"]),
+        },
+    )
+
+
+def _looked(subject: Subject, trial: Trial) -> tuple[Runs, Diagnosis | None] | None:
+    """Give the runs of a trial with its diagnosis, if there is anything to draw."""
+    verdict, clock = subject.verdict, clock_of(trial)
+    if clock is None:
+        return None
+    of_hosts = level_of(verdict) is not None  # several hosts are no host that changed
+    judged = verdict.diagnosis if len(subject.trials) == 1 and not of_hosts else None
+    variants = trial.manifest.variants if judged is None else judged.variants
+    try:
+        runs = runs_of(trial, clock, verdict.metric, variants)
+        if runs is None or of_hosts:
+            return None if runs is None else (runs, None)
+        try:
+            return runs, judged or diagnose_trial(trial, metric=verdict.metric)
+        except AnalysisError:  # nothing of it can be tested
+            return runs, None
+    except UsageError:  # this trial has no such metric
+        return None
+
+
+def _opened(subject: Subject) -> str | None:
+    """Give the first benchmark that a caution names, whose part stands open; else the first."""
+    named = (name for caution in subject.verdict.cautions for name in caution.about)
+    return next((name for name in (*named, *subject.order) if name in subject.order), None)
+
+
+def _states(subject: Subject) -> tuple[str, str]:
+    """Say what the lower and the higher level of a host are called."""
+    if not figures.timed(subject.verdict.unit):
+        return _PLAIN
+    slow, fast = "slow state", "fast state"
+    return (slow, fast) if subject.verdict.better == "higher" else (fast, slow)
+
+
+def _timelines(
+    subject: Subject,
+    looked: list[tuple[Runs, Diagnosis | None]],
+    opened: str | None,
+    states: tuple[str, str],
+) -> Iterator[Timeline]:
+    several = level_of(subject.verdict) is not None
+    for runs, diagnosis in looked:
+        place = subject.trials.index(runs.trial)
+        yield Timeline(
+            runs=runs,
+            diagnosis=diagnosis,
+            label="AB"[place] if len(subject.trials) > 1 else "",
+            scale=change_scale(np.concatenate([one.logs for one, _ in looked])),
+            opened=opened,
+            states=states,
+            hosts=hosts_of(subject.verdict) if several else {},
+            findings=findings_of(runs, diagnosis, read_host_record(runs.trial.path)),
+        )
+
+
+def _values(told: Timeline) -> Values:
+    """Give what is said of a trial."""
+    sessions = list(_sessions(told))
+    beyond = sum(one["beyond_scale"] for one in sessions)
+    return {
+        "label": told.label,
+        "trial": shown(told.runs.trial.manifest.trial),
+        "alt": alt_of(told),
+        "notes": list(notes_of(told, drawn=drawn_of(told), beyond=beyond)),
+        "sessions": sessions,
+        "findings": [{"text": one.words, "sessions": len(one.sessions)} for one in told.findings],
+    }
+
+
+def _sessions(told: Timeline) -> Iterator[Values]:
+    """Give each session, or host: how long it took, and where its runs lie."""
+    runs, y = told.runs, told.heights
+    clock = runs.clock
+    shares = {} if told.levels is None else {one.session: one.share for one in told.levels.sessions}
+    for k, (session, name) in enumerate(zip(clock.sessions.tolist(), told.names, strict=True)):
+        mine = clock.place[runs.rows] == k
+        count, seconds = int(mine.sum()), float(clock.lengths[k])
+        level = math.exp(float(np.median(runs.logs[mine]))) if count else None
+        yield {
+            "session": name,
+            "seconds": Value(figures.significant(seconds), seconds),
+            "runs": Value(f"{count:,}", count),
+            "level": value_of(level, "{:.3f}".format, ""),
+            "higher": value_of(shares.get(session), lambda share: f"{100 * share:.0f}\u00a0%", ""),
+            "beyond_scale": int((mine & ((y < 0) | (y > 1))).sum()),
+        }
+
+
+def _found(told: Timeline) -> Iterator[Values]:
+    """Give what the diagnosis found."""
+    for one in () if told.diagnosis is None else told.diagnosis.findings:
+        names = [shown(name) for name in (one.benchmark, one.variant) if name is not None]
+        yield {
+            "trial": told.label,
+            "cell": " / ".join(names) or "all",
+            "text": shown(one.text).replace(" %", "\u00a0%"),
+            "pvalue": value_of(one.pvalue_adjusted, figures.bare_pvalue, ""),
+        }
+
+
+# --- as sentences and tables
+
+
+def _blocks(values: Values, noun: str) -> Iterator[Block]:
+    notes = " ".join(note for one in values["timelines"] for note in one["notes"])
+    yield from (Sentence(text) for text in (*values["deck"], notes) if text)
+    yield _sessions_table(values, noun)
+    if values["found"]:
+        yield _found_table(values)
+    if values["more_found"]:
+        yield Sentence(_more(values["more_found"]))
+
+
+def _more(count: int) -> str:
+    """Say how many findings are not in the table."""
+    return (
+        f"{count:,} more finding{'s' * (count > 1)}: fairtrial diagnose lists all." if count else ""
+    )
+
+
+def _sessions_table(values: Values, noun: str) -> Table:
+    rows = [(one["label"], row) for one in values["timelines"] for row in one["sessions"]]
+    heads = {"session": f"<{noun}", "seconds": "seconds", "runs": "runs", "level": "their median"}
+    if any(row["higher"].text for _, row in rows):
+        heads["higher"] = f"in the {values['higher']}"
+    two = len(values["timelines"]) > 1
+    return Table(
+        name="happened-sessions",
+        columns=columns_of(*["<trial"] * two, *heads.values()),
+        rows=tuple((*[label] * two, *(row[key] for key in heads)) for label, row in rows),
+    )
+
+
+def _found_table(values: Values) -> Table:
+    two = len(values["timelines"]) > 1
+    heads = {"trial": "<trial"} if two else {}
+    heads |= {"cell": "<benchmark / variant", "text": "<finding", "pvalue": "p, adjusted"}
+    return Table(
+        name="happened-found",
+        columns=columns_of(*heads.values()),
+        rows=tuple(tuple(row[key] for key in heads) for row in values["found"]),
+    )
