@@ -6,12 +6,10 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from ..plots.palette import DARK, LIGHT, PRINT
@@ -19,33 +17,44 @@ from ..registry import shipped
 from ..version import VERSION
 from ..words import shown
 from .chapter import Chapter, OldChapter, html_of
+from .spoken import name_html, sentence_html, spoken_html
 from .table_markup import table_html
+from .templates import environment
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
+
     from .model import Report
 
 __all__ = ["chapter_html", "html_page", "template"]
 
 _HERE = shipped("analysis/report")
+_MANY = 5  # parts: up to so many a page has no table of contents
 
 
 def template(name: str) -> Environment:
     """Give the environment of the templates in a chapter's folder; everything in them is escaped."""
-    return Environment(
-        loader=FileSystemLoader(_HERE / name if name else _HERE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    return environment(_HERE / name if name else _HERE)
 
 
 @cache
 def _templates() -> Environment:
-    """Give the environment of all chapters: what is set in it is escaped."""
+    """Give the environment of all chapters; a template is named by its path in this folder.
+
+    Whatever they set is escaped. Beside Jinja's own there are the filters ``shown`` (what has no glyph
+    becomes visible) and ``sentence`` (the same, with a capital letter), ``named`` for a name that is
+    not ours (isolated; given a mapping of short names, short with the whole one as its title), ``said``
+    for our own words (the sign of a ratio, spaces that do not break) and ``spoken`` for a sequence of
+    `spoken.Span`; and the function ``table``.
+    """
     found = template("")
-    found.filters |= {"shown": shown, "sentence": sentence}
+    found.filters |= {
+        "shown": shown,
+        "sentence": sentence,
+        "named": name_html,
+        "said": sentence_html,
+        "spoken": spoken_html,
+    }
     found.globals["table"] = table_html
     return found
 
@@ -54,14 +63,6 @@ def sentence(text: str) -> str:
     """Begin with a capital letter, unless a name stands first."""
     first = text.partition(" ")[0].removesuffix(",")
     return shown(text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text)
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """The chapters of one metric, as HTML."""
-
-    metric: str
-    chapters: tuple[Markup, ...]
 
 
 def html_page(report: Report) -> str:
@@ -78,23 +79,17 @@ def html_page(report: Report) -> str:
         f"@media print{{:root{{{PRINT.css()}}}}}"
     )
     groups = list(_groups(report))
-    parts = sum(chapter.count(" data-jump=") for group in groups for chapter in group.chapters)
-    return (
-        template("")
-        .get_template("page.html.jinja")
-        .render(
-            title=shown(f"{report.headline} · {report.title}"),
-            version=VERSION,
-            script=Markup(script),  # noqa: S704 - our own file
-            policy=f"sha256-{digest}",
-            style=Markup(colours + "".join(styles)),  # noqa: S704 - our own files
-            groups=groups,
-            contents=_contents(report) if parts > _MANY or len(groups) > 1 else (),
-        )
+    parts = sum(chapter.count(" data-jump=") for _, chapters in groups for chapter in chapters)
+    page = _templates().get_template("page.html.jinja")
+    return page.render(
+        title=shown(f"{report.headline} · {report.title}"),
+        version=VERSION,
+        script=Markup(script),  # noqa: S704 - our own file
+        policy=f"sha256-{digest}",
+        style=Markup(colours + "".join(styles)),  # noqa: S704 - our own files
+        groups=groups,
+        contents=_contents(report) if parts > _MANY or len(groups) > 1 else (),
     )
-
-
-_MANY = 5  # parts: up to so many a page has no table of contents
 
 
 def _shipped(path: Path) -> str:
@@ -103,22 +98,19 @@ def _shipped(path: Path) -> str:
     return "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))
 
 
-def _groups(report: Report) -> Iterator[_Group]:
-    """Give the chapters by metric: ids of a second metric begin with its place."""
+def _groups(report: Report) -> Iterator[tuple[str, list[Markup]]]:
+    """Give each metric and its chapters: ids of a second metric begin with its place."""
     for number, metric in enumerate(report.metrics):
-        chapters = [one for one in report.chapters if _number(one) == number]
-        yield _Group(shown(metric), tuple(_with_links(chapter_html(one)) for one in chapters))
+        chapters = (one for one in report.chapters if _number(one) == number)
+        yield shown(metric), [_with_links(chapter_html(one)) for one in chapters]
 
 
 def chapter_html(chapter: Chapter | OldChapter) -> Markup:
     """Set a chapter with its template: one ``section`` element with its anchor as id."""
     if isinstance(chapter, OldChapter):
         return html_of(chapter)
-    text = (
-        _templates()
-        .get_template(f"{chapter.folder}/chapter.html.jinja")
-        .render(chapter=chapter, **chapter.values, **chapter.drawn())
-    )
+    page = _templates().get_template(f"{chapter.folder}/chapter.html.jinja")
+    text = page.render(chapter=chapter, **chapter.values, **chapter.drawn())
     return Markup(text)  # noqa: S704 - the template escapes
 
 
@@ -129,14 +121,11 @@ def _number(chapter: Chapter | OldChapter) -> int:
 
 def _contents(report: Report) -> Sequence[tuple[str, str]]:
     """Give anchor and title of what the table of contents lists."""
-    several = len(report.metrics) > 1
+    if len(report.metrics) == 1:
+        return [(one.anchor, one.title) for one in report.chapters if one.title]
     return [
-        (
-            one.anchor,
-            f"{one.title or 'answer'} · {report.metrics[_number(one)]}" if several else one.title,
-        )
+        (one.anchor, f"{one.title or 'answer'} · {report.metrics[_number(one)]}")
         for one in report.chapters
-        if one.title or several
     ]
 
 

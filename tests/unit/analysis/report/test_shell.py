@@ -14,6 +14,7 @@ from markupsafe import Markup
 from analysis.report.chapter import OldChapter, html_of
 from analysis.report.model import Report
 from analysis.report.shell import html_page
+from analysis.report.templates import environment
 
 EVIL = '</title><script>alert(1)</script>"><img src=x onerror=alert(1)>{{7*7}}\u202e\x00\x1b[31m'
 
@@ -126,6 +127,28 @@ def test_chapters_stand_under_their_metric() -> None:
     assert '<a href="#metric-2-p">Two · cpu</a>' in whole
 
 
-def test_the_same_dossier_gives_the_same_bytes() -> None:
+def test_the_same_report_gives_the_same_bytes() -> None:
     chapter = Part(anchor="p", title="One")
     assert page(chapter) == page(chapter)
+
+
+def test_a_compiled_template_is_kept_by_what_it_was_made_of(tmp_path, monkeypatch) -> None:
+    cache = tmp_path / "cache"
+    monkeypatch.setenv("FAIRTRIAL_CACHE", str(cache))
+    for folder, text in (("a", "{{ x }}!"), ("b", "{{ x }}!"), ("a", "{{ x }}?")):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / "t.jinja").write_text(text)
+        told = environment(tmp_path / folder).get_template("t.jinja").render(x="<")
+        assert told == text.replace("{{ x }}", "&lt;")
+    first, second = (cache / "templates").iterdir()  # the same text of another folder is the same
+    for kept in (first, second):  # a damaged file is as good as none
+        kept.write_bytes(kept.read_bytes()[:-4] + b"!!!!")
+    assert environment(tmp_path / "a").get_template("t.jinja").render(x="&") == "&amp;?"
+
+
+def test_where_nothing_can_be_written_templates_are_compiled_each_time(
+    tmp_path, monkeypatch
+) -> None:
+    (tmp_path / "t.jinja").write_text("x")
+    monkeypatch.setenv("FAIRTRIAL_CACHE", str(tmp_path / "t.jinja"))  # a file is no folder
+    assert environment(tmp_path).get_template("t.jinja").render() == "x"
