@@ -155,7 +155,7 @@ CHAPTERS = {
     "answer": "analysis.report.answer.chapter",
     "benchmarks": "analysis.report.benchmarks.gather",
     "published": "analysis.report.published.chapter",
-    "suite": "analysis.report.suite.gather",
+    "suite": "analysis.report.suite.chapter",
     "variation": "analysis.report.variation.chapter",
     "timeline": "analysis.report.timeline.gather",
     "conditions": "analysis.report.conditions.chapter",
@@ -167,13 +167,11 @@ MARKUP = {
     "Happened": "analysis.report.timeline.markup",
     "Paper": "analysis.report.paper.markup",
     "Parts": "analysis.report.benchmarks.markup",
-    "Suite": "analysis.report.suite.markup",
 }
 SECTIONS = {
     "Happened": "analysis.report.timeline.page",
     "Paper": "analysis.report.paper.page",
     "Parts": "analysis.report.benchmarks.page",
-    "Suite": "analysis.report.suite.page",
 }
 
 # the modules with compiled kernels: a change of any of them makes all compiled code stale

@@ -31,6 +31,7 @@ __all__ = ["chapter"]
 _ALL_PATHS = 4  # candidates up to which all have their paths on the page
 _COLUMNS = 4  # candidates up to which each has a column
 _NAME = 24
+_LONG = 1100  # letters: more reasons are folded
 _OPEN = 25  # rows up to which a table of a path is unfolded
 _UNITS = {  # with what is outermost
     "one session, blocks": "block of one {}",
@@ -262,13 +263,6 @@ def _drawn(values: Row) -> Row:
         **shortened(benchmarks, _NAME),
         **shortened([values["baseline"], *candidates], _NAME),
     }
-    # of many candidates the questions on the others are folded
-    on_first = [
-        (why, [one for one in why["questions"] if one["candidate"] in ("", candidates[first])])
-        if wide
-        else (why, why["questions"])
-        for why in values["reasons"]
-    ]
     return {
         "first": first,
         "columns": [first] if wide else range(len(candidates)),
@@ -276,8 +270,7 @@ def _drawn(values: Row) -> Row:
         "several": len(candidates) > 1,
         "head": head,
         "marks": marks,
-        "here": [(why, questions) for why, questions in on_first if questions],
-        "others": [(why, why["questions"]) for why, questions in on_first if not questions],
+        "long": sum(len(why["text"]) for why in values["reasons"]) > _LONG,
         "name": lambda name: name_html(name, names),
         "line": _line_html,
         "sentence": _sentence_with(names),
