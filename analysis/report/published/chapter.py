@@ -77,33 +77,38 @@ def chapter(subject: Subject) -> Chapter | None:
 
 def _rows(subject: Subject, asked: Sequence[Asked], reasons: Sequence[Row]) -> Iterator[Row]:
     """Give each method's question, what it takes as an independent draw, and all its answers."""
-    by_name = {one.name: one for one in asked}
 
-    def row(key: str, method: str, question: str, unit: str, say: Callable[[str], Any]) -> Row:
+    def row(
+        key: str, method: str, question: str, unit: str, answers: Mapping[str, MethodAnswer]
+    ) -> Row:
+        names = [one.variant for one in subject.candidates]
+        nothing = {
+            name: MethodAnswer(candidate=name, first=("nothing to compare",)) for name in names
+        }
         return {
             "key": key,
             "anchor": subject.anchor(f"panel-{key}"),
             "method": method,
             "question": question,
             "unit": unit,
-            "answers": tuple(
-                say(one.variant)
-                or MethodAnswer(candidate=one.variant, first=("nothing to compare",))
-                for one in subject.candidates
-            ),
+            "answers": tuple({**nothing, **answers}[name] for name in names),
         }
 
-    def refusal(name: str) -> MethodAnswer | None:
-        told = by_name[name].told.get("all") if name in by_name else None
-        return None if told is None else MethodAnswer(candidate=name, first=(told.answer,))
-
-    if any("all" in one.told for one in asked):
-        yield row("all", "All methods", "ratios of runs", "run", refusal)
+    refusals = {
+        one.name: MethodAnswer(candidate=one.name, first=(one.told["all"].answer,))
+        for one in asked
+        if "all" in one.told
+    }
+    if refusals:
+        yield row("all", "All methods", "ratios of runs", "run", refusals)
     for key, method in METHODS.items():
-        answers = {one.name: method.answer(one) for one in asked if _answered(key, one)}
-        linked = {name: _linked(key, one, reasons) for name, one in answers.items()}
-        if linked:
-            yield row(key, method.name, _question(key, asked), _unit(key, asked), linked.get)
+        answers = {
+            one.name: _linked(key, method.answer(one), reasons)
+            for one in asked
+            if _answered(key, one)
+        }
+        if answers:
+            yield row(key, method.name, _question(key, asked), _unit(key, asked), answers)
 
 
 def _answered(key: str, one: Asked) -> bool:
@@ -148,7 +153,7 @@ def _unit(key: str, asked: Sequence[Asked]) -> str:
         both = zip(named, asked, strict=True)
         return _joined(unit.format(one.found.outermost) for unit, one in both)
     if key == "similar":
-        return _joined(f"{_own(one, 'session')} and benchmark" for one in asked)
+        return _joined(f"{one.found.outermost} and benchmark" for one in asked)
     if key == "randomization":
         tests = ((one, one.panel.answers.randomized) for one in asked)
         return _joined(_own(one, its.unit) for one, its in tests if its is not None) or "none"
@@ -259,10 +264,7 @@ def _drawn(values: Row) -> Row:
         found for path in values["paths"] for way in path["methods"] for found in way["tables"]
     ]
     benchmarks = [str(row[0]) for found in tables for row in found["table"].rows]
-    names = {
-        **shortened(benchmarks, _NAME),
-        **shortened([values["baseline"], *candidates], _NAME),
-    }
+    names = {**shortened(benchmarks, _NAME), **shortened([values["baseline"], *candidates], _NAME)}
     return {
         "first": first,
         "columns": [first] if wide else range(len(candidates)),

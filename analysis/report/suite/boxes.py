@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from ...data.matrix import PerformanceMatrix
-    from ...plots import Scale, Tick
+    from ...plots import Mark, Scale, Tick
     from ...record.run_numbers import Better
     from ..subject import Subject
 
@@ -103,25 +103,11 @@ def five_numbers(
     digits: int | None = None,
     at: Sequence[float] = _QUARTILES,
 ) -> FiveNumbers:
-    """Give quantiles of runs, by linear interpolation between neighbours, as ratios.
+    """Give quantiles of positive runs over a number as ratios, of which those above 1 are better.
 
-    Parameters
-    ----------
-    values : array, shape (n,)
-        At least one positive number.
-    over : float
-        What the runs are compared with; a ratio above 1 is better than that.
-    better : {"lower", "higher"}
-        Which values are better.
-    digits : int, optional
-        Decimals of all five; by default as many as these five need.
-    at : sequence of float
-        Which quantiles, the worst first: the five numbers of a box.
-
-    References
-    ----------
-    .. [1] R. J. Hyndman, Y. Fan, "Sample quantiles in statistical packages", The American
-       Statistician 50(4), 1996, definition 7.
+    They are interpolated between neighbours, which is definition 7 of R. J. Hyndman, Y. Fan, "Sample
+    quantiles in statistical packages", The American Statistician 50(4), 1996. Without `digits` they
+    have as many decimals as these five need.
     """
     places = np.array(at) if better == "higher" else 1 - np.array(at)
     found = np.quantile(values, places)
@@ -132,10 +118,7 @@ def five_numbers(
 
 
 def _column(
-    subject: Subject,
-    matrix: PerformanceMatrix,
-    base: PerformanceMatrix,
-    words: Mapping[str, str],
+    subject: Subject, matrix: PerformanceMatrix, base: PerformanceMatrix, words: Mapping[str, str]
 ) -> Mapping[str, Any]:
     alone = matrix is base
     both = set(matrix.benchmarks) & set(base.benchmarks)
@@ -225,13 +208,10 @@ def ratio_text(number: float | None, digits: int) -> Value:
 def boxes_plots(
     column: Mapping[str, Any], chapter: Mapping[str, Any], anchor: str
 ) -> Mapping[str, Any]:
-    """Draw the boxes of one candidate on one scale: the pictures of a table.
+    """Draw the boxes of one candidate on one scale, as the pictures of a table.
 
-    Returns
-    -------
-    mapping
-        ``head`` holds the lines that all rows repeat, drawn once; ``rows`` the benchmarks by name,
-        the baseline's box above the candidate's; ``bands`` the groups of others; ``foot`` the ticks.
+    ``head`` holds the lines that all rows repeat, drawn once; ``rows`` the benchmarks by name, the
+    baseline's box above the candidate's; ``bands`` the groups of others; ``foot`` the ticks.
     """
     margin, baseline = chapter["margin"], shown(chapter["baseline"])
     scale = _scale(column, margin)
@@ -272,7 +252,7 @@ def boxes_plots(
     }
 
 
-def _box(scale: Scale, five: FiveNumbers, css: str, y: float, half: float) -> list[Any]:
+def _box(scale: Scale, five: FiveNumbers, css: str, y: float, half: float) -> list[Mark]:
     """Draw whiskers, box and median; a whisker beyond the scale has no end."""
     a, b, c, d, e = (scale.clipped(number) for number in five.numbers)
     area = {"top": y - half, "height": 2 * half}

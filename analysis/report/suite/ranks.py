@@ -101,20 +101,7 @@ def ranks_of(subject: Subject, styles: Mapping[str, str]) -> Mapping[str, Any] |
 
 
 def bars_of(order: Sequence[str], told: set[frozenset[str]]) -> tuple[tuple[int, int], ...]:
-    """Give the longest runs of neighbours of which no pair is told apart.
-
-    Parameters
-    ----------
-    order : sequence of str
-        The variants, best first.
-    told : set of frozenset of str
-        The pairs that are told apart.
-
-    Returns
-    -------
-    tuple of (int, int)
-        First and last place of each, from 0; a bar joins two at least.
-    """
+    """Give first and last place, from 0, of the longest runs of neighbours without a pair told apart."""
     found: list[tuple[int, int]] = []
     for first in range(len(order)):
         last = first
