@@ -81,17 +81,17 @@ def _rows(subject: Subject, asked: Sequence[Asked], reasons: Sequence[Row]) -> I
     def row(
         key: str, method: str, question: str, unit: str, answers: Mapping[str, MethodAnswer]
     ) -> Row:
-        names = [one.variant for one in subject.candidates]
-        nothing = {
-            name: MethodAnswer(candidate=name, first=("nothing to compare",)) for name in names
-        }
+        nothing = ("nothing to compare",)
         return {
             "key": key,
             "anchor": subject.anchor(f"panel-{key}"),
             "method": method,
             "question": question,
             "unit": unit,
-            "answers": tuple({**nothing, **answers}[name] for name in names),
+            "answers": tuple(
+                answers.get(one.variant) or MethodAnswer(candidate=one.variant, first=nothing)
+                for one in subject.candidates
+            ),
         }
 
     refusals = {
@@ -221,13 +221,9 @@ def _cells(answer: MethodAnswer) -> Iterator[Cell]:
     second = _text(answer.second)
     yield f"{answer.said}{_text(answer.first)}".strip() + (f" ({second})" if second else "")
     for number in (answer.value, answer.low, answer.high, answer.pvalue):
-        yield _plain(number)
+        yield number or Value("", None)
     yield answer.pvalue_of
-    yield _plain(answer.share)
-
-
-def _plain(number: Value | None) -> Value:
-    return Value("", None) if number is None else Value(number.text, number.value)
+    yield answer.share or Value("", None)
 
 
 def _text(pieces: Iterable[Piece]) -> str:
@@ -277,7 +273,7 @@ def _drawn(values: Row) -> Row:
         "line": _line_html,
         "sentence": _sentence_with(names),
         "histogram": histogram_plot,
-        "reliability": lambda steps: Markup(reliability_plot(steps)),  # noqa: S704 - escaped by the parts
+        "reliability": reliability_plot,
         "sort_key": _sort_key,
         "word_style": lambda cell: f" {style}" if (style := style_of(cell)) != "neither" else "",
         "open": _OPEN,
