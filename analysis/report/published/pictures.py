@@ -83,10 +83,10 @@ def _histogram(found: Mapping[str, Any]) -> Iterator[Mark]:
     scale = plots.Scale(found["low"], found["high"], log=True)
     ground = _TOP + _HEIGHT
     counts = found["counts"]
-    most, wide = max(*counts, 1), 1 / len(counts)
-    tops = [((k + end) * wide, count / most) for k, count in enumerate(counts) for end in (0, 1)]
+    most = max(*counts, 1)
+    tops = [(k / len(counts), count / most) for k, count in enumerate(counts)]
     area = [(0.0, 0.0), *tops, (1.0, 0.0)]
-    yield plots.curve(area, "area", top=_TOP, height=_HEIGHT, closed=True)
+    yield plots.curve(area, "area", top=_TOP, height=_HEIGHT, steps=True, closed=True)
     yield plots.line(0, ground, 1, ground, "grid")
     for tick in plots.spaced_ticks(scale, 0.15):
         yield plots.stroke(scale.at(tick.value), ground, ground + 4, "one")

@@ -255,15 +255,20 @@ def boxes_plots(
 def _box(scale: Scale, five: FiveNumbers, css: str, y: float, half: float) -> list[Mark]:
     """Draw whiskers, box and median; a whisker beyond the scale has no end."""
     a, b, c, d, e = (scale.clipped(number) for number in five.numbers)
-    area = {"top": y - half, "height": 2 * half}
-    inset = 1 / (2 * half)  # a whisker's end is a pixel shorter than the box, above and below
-    whiskers = [(a, 0.5, b, 0.5), (d, 0.5, e, 0.5)]
+    middle, low, high = (1 - at / _HEIGHT for at in (y, y + half, y - half))
+    pixel = 1 / _HEIGHT  # by which a whisker's end is shorter than the box, above and below
+    whiskers = [(a, middle, b, middle), (d, middle, e, middle)]
     for x, number in ((a, five.numbers[0]), (e, five.numbers[-1])):
-        whiskers += [(x, inset, x, 1 - inset)] if scale.holds(number) else []
+        whiskers += [(x, high - pixel, x, low + pixel)] if scale.holds(number) else []
+    box = [(b, high), (d, high), (d, low), (b, low)]
+    area: dict[str, Any] = {
+        "top": 0.0,
+        "height": _HEIGHT,
+    }  # that of the whole row: its drawings are one
     return [
         plots.segments(whiskers, f"suite-box {css}", **area),
-        plots.boxes([(b, d)], f"suite-box {css}", **area),
-        plots.segments([(c, 0, c, 1)], f"suite-median {css}", **area),
+        plots.curve(box, f"suite-box {css}", closed=True, **area),
+        plots.segments([(c, high, c, low)], f"suite-median {css}", **area),
     ]
 
 
