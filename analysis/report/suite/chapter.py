@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...pages.model import Cell, CommandLine, Section, Sentence, Table, Value, columns_of
@@ -25,6 +26,7 @@ __all__ = ["chapter"]
 
 _NAME, _NARROW = 24, 14
 _OPEN = 3  # candidates whose boxes stand unfolded
+_BANDS = 8  # rows that the bands of the others are as high as
 _TALL = 24  # boxes; more of one candidate stand in three columns
 
 Row = Mapping[str, Any]
@@ -225,7 +227,7 @@ def _drawn(values: Row, anchor: str) -> Row:
     }
 
 
-def _stacked(column: Row) -> list[Sequence[Row | None]]:
+def _stacked(column: Row) -> list[list[Row | None]]:
     """Give the rows that are listed, and None once, where the bands of the others stand.
 
     Many of them are in three parts, which stand beside each other.
@@ -237,5 +239,11 @@ def _stacked(column: Row) -> list[Sequence[Row | None]]:
             rows.append(row)
         elif None not in rows:
             rows.append(None)
-    many = -(-len(rows) // 3) if len(rows) > _TALL else len(rows)
-    return [rows[start : start + many] for start in range(0, len(rows), many)]
+    if len(rows) <= _TALL:
+        return [rows]
+    stacks: list[list[Row | None]] = [[], [], []]
+    heights = [_BANDS if row is None else 1 for row in rows]
+    ends = itertools.accumulate(heights)
+    for row, height, end in zip(rows, heights, ends, strict=True):  # its middle says in which part
+        stacks[3 * (2 * end - height) // (2 * sum(heights))].append(row)
+    return stacks
