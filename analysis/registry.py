@@ -155,7 +155,7 @@ CHAPTERS = {
     "answer": "analysis.report.answer.chapter",
     "benchmarks": "analysis.report.benchmarks.gather",
     "published": "analysis.report.published.chapter",
-    "suite": "analysis.report.suite.gather",
+    "suite": "analysis.report.suite.chapter",
     "variation": "analysis.report.variation.chapter",
     "timeline": "analysis.report.timeline.chapter",
     "conditions": "analysis.report.conditions.chapter",
@@ -165,11 +165,9 @@ CHAPTERS = {
 # the class of a chapter -> where it is set as HTML, and as sections of sentences and tables
 MARKUP = {
     "Parts": "analysis.report.benchmarks.markup",
-    "Suite": "analysis.report.suite.markup",
 }
 SECTIONS = {
     "Parts": "analysis.report.benchmarks.page",
-    "Suite": "analysis.report.suite.page",
 }
 
 

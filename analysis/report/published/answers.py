@@ -273,10 +273,6 @@ class _Method(NamedTuple):
     answer: Callable[[Asked], MethodAnswer]
     told: str = ""  # what its names among the panel's answers begin with; "" is no published method
 
-    def answered(self, asked: Asked) -> bool:
-        """Whether it answered on a candidate, if only that it cannot."""
-        return any(name.startswith(self.told) for name in asked.told)
-
 
 # by the key of the row, in the order of the page
 METHODS: Mapping[str, _Method] = {

@@ -31,6 +31,7 @@ __all__ = ["chapter"]
 _ALL_PATHS = 4  # candidates up to which all have their paths on the page
 _COLUMNS = 4  # candidates up to which each has a column
 _NAME = 24
+_LONG = 1100  # letters: more reasons are folded
 _OPEN = 25  # rows up to which a table of a path is unfolded
 _UNITS = {  # with what is outermost
     "one session, blocks": "block of one {}",
@@ -76,9 +77,11 @@ def chapter(subject: Subject) -> Chapter | None:
 
 def _rows(subject: Subject, asked: Sequence[Asked], reasons: Sequence[Row]) -> Iterator[Row]:
     """Give each method's question, what it takes as an independent draw, and all its answers."""
-    by_name = {one.name: one for one in asked}
 
-    def row(key: str, method: str, question: str, unit: str, say: Callable[[str], Any]) -> Row:
+    def row(
+        key: str, method: str, question: str, unit: str, answers: Mapping[str, MethodAnswer]
+    ) -> Row:
+        nothing = ("nothing to compare",)
         return {
             "key": key,
             "anchor": subject.anchor(f"panel-{key}"),
@@ -86,23 +89,26 @@ def _rows(subject: Subject, asked: Sequence[Asked], reasons: Sequence[Row]) -> I
             "question": question,
             "unit": unit,
             "answers": tuple(
-                say(one.variant)
-                or MethodAnswer(candidate=one.variant, first=("nothing to compare",))
+                answers.get(one.variant) or MethodAnswer(candidate=one.variant, first=nothing)
                 for one in subject.candidates
             ),
         }
 
-    def refusal(name: str) -> MethodAnswer | None:
-        told = by_name[name].told.get("all") if name in by_name else None
-        return None if told is None else MethodAnswer(candidate=name, first=(told.answer,))
-
-    if any("all" in one.told for one in asked):
-        yield row("all", "All methods", "ratios of runs", "run", refusal)
+    refusals = {
+        one.name: MethodAnswer(candidate=one.name, first=(one.told["all"].answer,))
+        for one in asked
+        if "all" in one.told
+    }
+    if refusals:
+        yield row("all", "All methods", "ratios of runs", "run", refusals)
     for key, method in METHODS.items():
-        answers = {one.name: method.answer(one) for one in asked if _answered(key, one)}
-        linked = {name: _linked(key, one, reasons) for name, one in answers.items()}
-        if linked:
-            yield row(key, method.name, _question(key, asked), _unit(key, asked), linked.get)
+        answers = {
+            one.name: _linked(key, method.answer(one), reasons)
+            for one in asked
+            if _answered(key, one)
+        }
+        if answers:
+            yield row(key, method.name, _question(key, asked), _unit(key, asked), answers)
 
 
 def _answered(key: str, one: Asked) -> bool:
@@ -147,7 +153,7 @@ def _unit(key: str, asked: Sequence[Asked]) -> str:
         both = zip(named, asked, strict=True)
         return _joined(unit.format(one.found.outermost) for unit, one in both)
     if key == "similar":
-        return _joined(f"{_own(one, 'session')} and benchmark" for one in asked)
+        return _joined(f"{one.found.outermost} and benchmark" for one in asked)
     if key == "randomization":
         tests = ((one, one.panel.answers.randomized) for one in asked)
         return _joined(_own(one, its.unit) for one, its in tests if its is not None) or "none"
@@ -215,13 +221,9 @@ def _cells(answer: MethodAnswer) -> Iterator[Cell]:
     second = _text(answer.second)
     yield f"{answer.said}{_text(answer.first)}".strip() + (f" ({second})" if second else "")
     for number in (answer.value, answer.low, answer.high, answer.pvalue):
-        yield _plain(number)
+        yield number or Value("", None)
     yield answer.pvalue_of
-    yield _plain(answer.share)
-
-
-def _plain(number: Value | None) -> Value:
-    return Value("", None) if number is None else Value(number.text, number.value)
+    yield answer.share or Value("", None)
 
 
 def _text(pieces: Iterable[Piece]) -> str:
@@ -258,17 +260,7 @@ def _drawn(values: Row) -> Row:
         found for path in values["paths"] for way in path["methods"] for found in way["tables"]
     ]
     benchmarks = [str(row[0]) for found in tables for row in found["table"].rows]
-    names = {
-        **shortened(benchmarks, _NAME),
-        **shortened([values["baseline"], *candidates], _NAME),
-    }
-    # of many candidates the questions on the others are folded
-    on_first = [
-        (why, [one for one in why["questions"] if one["candidate"] in ("", candidates[first])])
-        if wide
-        else (why, why["questions"])
-        for why in values["reasons"]
-    ]
+    names = {**shortened(benchmarks, _NAME), **shortened([values["baseline"], *candidates], _NAME)}
     return {
         "first": first,
         "columns": [first] if wide else range(len(candidates)),
@@ -276,13 +268,12 @@ def _drawn(values: Row) -> Row:
         "several": len(candidates) > 1,
         "head": head,
         "marks": marks,
-        "here": [(why, questions) for why, questions in on_first if questions],
-        "others": [(why, why["questions"]) for why, questions in on_first if not questions],
+        "long": sum(len(why["text"]) for why in values["reasons"]) > _LONG,
         "name": lambda name: name_html(name, names),
         "line": _line_html,
         "sentence": _sentence_with(names),
         "histogram": histogram_plot,
-        "reliability": lambda steps: Markup(reliability_plot(steps)),  # noqa: S704 - escaped by the parts
+        "reliability": reliability_plot,
         "sort_key": _sort_key,
         "word_style": lambda cell: f" {style}" if (style := style_of(cell)) != "neither" else "",
         "open": _OPEN,

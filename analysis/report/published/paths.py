@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -79,53 +79,24 @@ def _ways(subject: Subject, asked: Asked, number: int) -> Iterator[Mapping[str, 
 
 
 def _way(
-    key: str,
-    title: str,
-    sentences: Iterable[str],
-    table: Mapping[str, Any] | None = None,
-    **drawn: object,
+    key: str, title: str, sentences: Sequence[str], *tables: Mapping[str, Any], **drawn: object
 ) -> Mapping[str, Any]:
-    return {
-        "key": key,
-        "title": title,
-        "sentences": tuple(sentences),
-        "tables": () if table is None else (table,),
-        "histogram": None,
-        "steps": None,
-        **drawn,
-    }
+    way = {"key": key, "title": title, "sentences": tuple(sentences), "tables": tables}
+    return {**way, "histogram": None, "steps": None, **drawn}
+
+
+def _table(
+    caption: str, name: str, headings: str, rows: Iterable[tuple[Cell, ...]], note: str
+) -> Mapping[str, Any]:
+    """Give a table of a way; a semicolon stands between its headings."""
+    table = Table(name=name, columns=columns_of(*headings.split("; ")), rows=tuple(rows))
+    return {"caption": caption, "table": table, "note": note}
 
 
 def _hpt(asked: Asked, result: HptResult, place: Mapping[str, int], name: str) -> Mapping[str, Any]:
     """Give the rank table, both sums, and the reliability by speedup."""
     names = {"candidate": asked.name, "baseline": result.baseline, "tie": "tie"}
     rows = sorted(result.benchmarks, key=lambda row: place.get(row.name, len(place)))
-    table = Table(
-        name=name,
-        columns=columns_of(
-            "<benchmark",
-            "median score, candidate",
-            "median score, baseline",
-            f"p {asked.word('faster')}",
-            f"p {asked.word('slower')}",
-            "<winner",
-            "difference",
-            "rank",
-        ),
-        rows=tuple(
-            (
-                row.name,
-                _significant(row.median_candidate),
-                _significant(row.median_baseline),
-                pvalue(row.pvalue_candidate),
-                pvalue(row.pvalue_baseline),
-                names[row.winner],
-                _significant(row.difference),
-                Value(f"{row.rank:g}", row.rank),
-            )
-            for row in rows
-        ),
-    )
     alphas = sorted({row.alpha for row in rows if row.alpha is not None})
     risk = f" at a risk of {' or '.join(f'{one:g}' for one in alphas)}" if alphas else ""
     concluded = result.conclusion
@@ -150,12 +121,27 @@ def _hpt(asked: Asked, result: HptResult, place: Mapping[str, int], name: str) -
         "hpt",
         "HPT: ranks over the suite",
         told,
-        {
-            "caption": "HPT’s rank table",
-            "table": table,
-            "note": f"A rank-sum test on each benchmark{risk} names its winner; a tie’s difference is "
-            f"0. Then the differences are ranked. {_SCORES[result.scores]} Larger is better.",
-        },
+        _table(
+            "HPT’s rank table",
+            name,
+            "<benchmark; median score, candidate; median score, baseline; "
+            f"p {asked.word('faster')}; p {asked.word('slower')}; <winner; difference; rank",
+            (
+                (
+                    row.name,
+                    _significant(row.median_candidate),
+                    _significant(row.median_baseline),
+                    pvalue(row.pvalue_candidate),
+                    pvalue(row.pvalue_baseline),
+                    names[row.winner],
+                    _significant(row.difference),
+                    Value(f"{row.rank:g}", row.rank),
+                )
+                for row in rows
+            ),
+            f"A rank-sum test on each benchmark{risk} names its winner; a tie’s difference is 0. Then "
+            f"the differences are ranked. {_SCORES[result.scores]} Larger is better.",
+        ),
         steps=steps,
     )
 
@@ -170,22 +156,6 @@ def _speedup_test(
     """Give what each test said on each benchmark, mean and median in turn."""
     tests = sorted(suite.benchmarks, key=lambda test: place.get(test.name or "", len(place)))
     better = asked.word("faster")
-    table = Table(
-        name=name,
-        columns=columns_of(
-            "<benchmark",
-            "normal, candidate: p",
-            "normal, baseline: p",
-            "same variance: p",
-            "<test of the mean",
-            f"mean {better}: p",
-            "<mean",
-            "same shape: p",
-            f"median {better}: p",
-            "<median",
-        ),
-        rows=tuple(_tested(asked, test) for test in tests),
-    )
     means = sum(test.mean.word == "faster" for test in tests)
     medians = sum(test.median.word == "faster" for test in tests)
     risks = sorted({step.risk for test in tests for step in test.mean.steps})
@@ -200,16 +170,20 @@ def _speedup_test(
             f"With the sides swapped, {slower['mean']} means and {slower['median']} medians are "
             f"significantly {asked.word('slower')}."
         )
-    note = (
-        "Mean: Shapiro-Wilk on each side, F on both variances, then Student’s or Welch’s t. "
-        "Median: Kolmogorov-Smirnov on the values less their medians, then the rank-sum test. "
-        "A p up to the risk rejects. An empty cell was not tested."
-    )
     return _way(
         "speedup-test",
         "Speedup-Test: its tests on each benchmark",
         told,
-        {"caption": "What each test of the Speedup-Test says", "table": table, "note": note},
+        _table(
+            "What each test of the Speedup-Test says",
+            name,
+            "<benchmark; normal, candidate: p; normal, baseline: p; same variance: p; "
+            f"<test of the mean; mean {better}: p; <mean; same shape: p; median {better}: p; <median",
+            (_tested(asked, test) for test in tests),
+            "Mean: Shapiro-Wilk on each side, F on both variances, then Student’s or Welch’s t. "
+            "Median: Kolmogorov-Smirnov on the values less their medians, then the rank-sum test. "
+            "A p up to the risk rejects. An empty cell was not tested.",
+        ),
     )
 
 
@@ -320,24 +294,6 @@ def _single_runs(
     all_of = _mixtures_of_all(subject)
     several = max(map(len, all_of.values()), default=0) > 2
     fastest = several and len(pairs) <= _FASTEST_UP_TO
-    table = Table(
-        name=name,
-        columns=columns_of(
-            "<benchmark",
-            "runs, candidate",
-            "runs, baseline",
-            "mean distance (I1)",
-            f"chance to be {asked.word('faster')} (I2)",
-            *(("chance to be best of all (I3)",) if fastest else ()),
-            "modes, candidate (I4)",
-            "modes, baseline (I4)",
-            "<caution",
-        ),
-        rows=tuple(
-            _single_run(one, asked, all_of.get(one.benchmark, {}) if fastest else None)
-            for one in pairs
-        ),
-    )
     told = [
         f"A Gaussian mixture is fitted to the runs of each side on "
         f"{figures.counted(len(pairs), 'benchmark')}; the metrics are of one run against another."
@@ -353,15 +309,23 @@ def _single_runs(
             f"The chance to be best of all variants (I3) is left out above {_FASTEST_UP_TO} benchmarks; "
             "the command mixture gives it."
         )
-    note = (
-        "Modes are maxima of the fitted curve. Skew alone makes more than one of them in most "
-        "samples, so they are no evidence of several states by themselves."
-    )
+    best = "chance to be best of all (I3); " if fastest else ""
     return _way(
         "mixtures",
         "Mixtures: one run against one run",
         told,
-        {"caption": "Metrics of single runs", "table": table, "note": note},
+        _table(
+            "Metrics of single runs",
+            name,
+            "<benchmark; runs, candidate; runs, baseline; mean distance (I1); chance to be "
+            f"{asked.word('faster')} (I2); {best}modes, candidate (I4); modes, baseline (I4); <caution",
+            (
+                _single_run(one, asked, all_of.get(one.benchmark, {}) if fastest else None)
+                for one in pairs
+            ),
+            "Modes are maxima of the fitted curve. Skew alone makes more than one of them in most "
+            "samples, so they are no evidence of several states by themselves.",
+        ),
     )
 
 

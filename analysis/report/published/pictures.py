@@ -12,7 +12,7 @@ from ...words import shown
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from ...plots import Scale, Tick
+    from ...plots import Mark, Scale, Tick
     from .answers import MethodAnswer, Ratio
 
 __all__ = ["axis_of", "histogram_plot"]
@@ -52,7 +52,7 @@ def _tick(tick: Tick) -> str:
     return "tick minor" if tick.minor else "tick"
 
 
-def _said(answer: MethodAnswer, scale: Scale, ticks: Sequence[Tick]) -> Iterator[Any]:
+def _said(answer: MethodAnswer, scale: Scale, ticks: Sequence[Tick]) -> Iterator[Mark]:
     """Draw an answer: dot and interval, or a lower bound that is dotted beyond it."""
     at, style = scale.clipped, answer.style
     for tick in ticks:
@@ -79,14 +79,14 @@ def histogram_plot(found: Mapping[str, Any]) -> Markup:
     return plots.plot(height, _histogram(found), shown(found["alt"]), css="panel-drawn")
 
 
-def _histogram(found: Mapping[str, Any]) -> Iterator[Any]:
+def _histogram(found: Mapping[str, Any]) -> Iterator[Mark]:
     scale = plots.Scale(found["low"], found["high"], log=True)
     ground = _TOP + _HEIGHT
     counts = found["counts"]
-    most, wide = max(*counts, 1), 1 / len(counts)
-    tops = [((k + end) * wide, count / most) for k, count in enumerate(counts) for end in (0, 1)]
+    most = max(*counts, 1)
+    tops = [(k / len(counts), count / most) for k, count in enumerate(counts)]
     area = [(0.0, 0.0), *tops, (1.0, 0.0)]
-    yield plots.curve(area, "area", top=_TOP, height=_HEIGHT, closed=True)
+    yield plots.curve(area, "area", top=_TOP, height=_HEIGHT, steps=True, closed=True)
     yield plots.line(0, ground, 1, ground, "grid")
     for tick in plots.spaced_ticks(scale, 0.15):
         yield plots.stroke(scale.at(tick.value), ground, ground + 4, "one")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ...pages import number_format as figures
 from ...pages.model import Value
@@ -19,13 +19,8 @@ _SHORT = 0.01  # simulated coverage that lies farther below the confidence is wo
 _KEYS = {method.told: key for key, method in METHODS.items() if method.told}
 
 
-class _Difference(NamedTuple):
-    """Two answers on one candidate; `code` is "" where the words agree, and only numbers differ."""
-
-    method: str
-    code: str
-    question: tuple[Piece, ...]
-    text: str
+# method, code ("" where the words agree, and only numbers differ), question, and what answers it
+_Difference: TypeAlias = tuple[str, str, tuple[Piece, ...], str]
 
 
 def reasons_of(
@@ -66,7 +61,7 @@ def _differences(asked: Asked) -> Iterator[_Difference]:
     yield from _bootstrap(asked)
     for method, told in by_method.items():
         text = " ".join(_sentence(asked, one.text) for one in told)
-        yield _Difference(_KEYS.get(method, method), _codes(told), _question(asked, method), text)
+        yield (_KEYS.get(method, method), _codes(told), _question(asked, method), text)
 
 
 def _codes(told: Sequence[MethodDisagreement]) -> str:
@@ -135,7 +130,7 @@ def _hpt(asked: Asked, told: Sequence[MethodDisagreement]) -> Iterator[_Differen
     if bound is None or bound.value is None or asked.line.speedup is None:
         if text:
             codes = ", ".join(one.reason for one in told)
-            yield _Difference("hpt", codes, _question(asked, "HPT"), text)
+            yield ("hpt", codes, _question(asked, "HPT"), text)
         return
     ours, claimed = _ours(asked), asked.bound(bound.value)
     known = {one.name: one.speedup for one in asked.found.benchmarks if one.speedup is not None}
@@ -146,7 +141,7 @@ def _hpt(asked: Asked, told: Sequence[MethodDisagreement]) -> Iterator[_Differen
         f"reliability {bound.required:g}: it asks what most benchmarks reach, and single ones lie "
         f"between {least.speedup.text}x and {most.speedup.text}x."
     )
-    yield _Difference("hpt", _codes(told), _either(ours, claimed), f"{mean} {text}".rstrip())
+    yield ("hpt", _codes(told), _either(ours, claimed), f"{mean} {text}".rstrip())
 
 
 def _either(ours: Value, theirs: Value) -> tuple[Piece, ...]:
@@ -173,7 +168,7 @@ def _weights(asked: Asked) -> Iterator[_Difference]:
             else "The Speedup-Test divides arithmetic means of all runs, which a few slow runs move; "
             f"the interval is of geometric means, {asked.found.outermost} by {asked.found.outermost}."
         )
-        yield _Difference("speedup-test", "", _either(ours, overall), text)
+        yield ("speedup-test", "", _either(ours, overall), text)
 
 
 def _similar(asked: Asked) -> Iterator[_Difference]:
@@ -187,7 +182,7 @@ def _similar(asked: Asked) -> Iterator[_Difference]:
             f"The first is for these {len(asked.found.benchmarks)}, the second for others like them: "
             "it also holds how much benchmarks differ among each other."
         )
-        yield _Difference("similar", "", (f"{these} or {others}?",), text)
+        yield ("similar", "", (f"{these} or {others}?",), text)
 
 
 def _bootstrap(asked: Asked) -> Iterator[_Difference]:
@@ -204,11 +199,11 @@ def _bootstrap(asked: Asked) -> Iterator[_Difference]:
             f"With so few {units}s the bootstrap draws too little: in simulation such intervals held "
             f"the truth in {100 * known:.1f} % of suites and not in {100 * result.confidence:g} %."
         )
-        yield _Difference("bootstrap", "", (f"{these} or {ends}?",), text)
+        yield ("bootstrap", "", (f"{these} or {ends}?",), text)
     ours = _ours(asked)
     if not _alike(ours, value):
         text = (
             f"The bootstrap weighs all runs that count alike; the {outermost} interval weighs "
             f"{outermost}s alike, and takes only what both sides have."
         )
-        yield _Difference("bootstrap", "", _either(ours, value), text)
+        yield ("bootstrap", "", _either(ours, value), text)

@@ -1,28 +1,33 @@
-"""Five numbers of each benchmark: its runs over the median of the baseline's."""
+"""Five numbers of each benchmark, its runs over the median of the baseline's, and their boxes."""
 
 from __future__ import annotations
 
 import itertools
 import math
+import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...pages import number_format as figures
+from ... import plots
 from ...pages.model import Value
-from ...pages.number_format import said
+from ...pages.number_format import said, significant
 from ...plots.palette import style_of
 from ...stats.samples import median
-from .result import BoxBand, BoxColumn, BoxRow, FiveNumbers
+from ...words import shown
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
+
     from ...data.matrix import PerformanceMatrix
+    from ...plots import Mark, Scale, Tick
     from ...record.run_numbers import Better
     from ..subject import Subject
 
-__all__ = ["columns_of", "five_numbers"]
+__all__ = ["FiveNumbers", "boxes_plots", "columns_of", "decimals_of", "five_numbers", "ratio_text"]
 
 Array = NDArray[np.float64]
 
@@ -34,30 +39,60 @@ _WIDE = 1.5  # a column that spans more has two decimals
 _QUARTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 _POOLED = (0.05, 0.25, 0.5, 0.75, 0.95)
 
+_HEIGHT = 26.0  # of a row, CSS pixels
+_BAND = 9.0  # of a group of benchmarks
+_NARROW = 140.0  # pixels of an axis on a telephone
+_TICKS = 4
+_BEYOND = 3.0  # usual widths of a box that whiskers may reach beyond all boxes
+_SHARE = 0.5  # and the share of the boxes' range that they may always
 
-def columns_of(subject: Subject) -> tuple[BoxColumn, ...]:
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FiveNumbers:
+    """The runs of one cell over the median of the baseline's, so that 2 is twice as good.
+
+    `q1` to `q3` hold the middle half of the runs, by linear interpolation between neighbours; `worst`
+    and `best` are the two outermost runs.
+    """
+
+    runs: int
+    worst: Value
+    q1: Value
+    median: Value
+    q3: Value
+    best: Value
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """All five, the worst first."""
+        return (self.worst, self.q1, self.median, self.q3, self.best)
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """The same as bare numbers."""
+        return tuple(one.value for one in self.values if one.value is not None)
+
+
+def columns_of(subject: Subject) -> tuple[Mapping[str, Any], ...]:
     """Give a column of boxes for each candidate, or for the only variant.
 
-    Benchmarks that one side lacks are not in it, and neither are those with runs of 0.
+    Benchmarks that one side lacks are not in its ``rows``, and neither are those with runs of 0. Of
+    many, some are ``listed`` on a page; the others are in ``bands``, a group of neighbours each, whose
+    five numbers are quantiles of all their runs: 5, 25, 50, 75 and 95 %. On how many of the
+    benchmarks ``compared`` the middle halves of both sides have nothing in common is ``apart``.
     """
     base = subject.matrices.get(subject.baseline)
     if base is None or not base.benchmarks:
         return ()
     if not subject.candidates:
         return (_column(subject, base, base, {}),)
-    found = []
+    columns = []
     for one in subject.candidates:
-        matrix = subject.matrices.get(one.variant)
-        if matrix is None or one.multilevel is None:
-            continue
-        words = {
-            line.name: said(line.outcome, timed=one.multilevel.timed)
-            for line in one.multilevel.benchmarks
-        }
-        column = _column(subject, matrix, base, words)
-        if column.rows:
-            found.append(column)
-    return tuple(found)
+        matrix, found = subject.matrices.get(one.variant), one.multilevel
+        if matrix is not None and found is not None:
+            words = {line.name: said(line.outcome, timed=found.timed) for line in found.benchmarks}
+            columns.append(_column(subject, matrix, base, words))
+    return tuple(column for column in columns if column["rows"])
 
 
 def five_numbers(
@@ -68,83 +103,63 @@ def five_numbers(
     digits: int | None = None,
     at: Sequence[float] = _QUARTILES,
 ) -> FiveNumbers:
-    """Give quantiles of runs, by linear interpolation between neighbours, as ratios.
+    """Give quantiles of positive runs over a number as ratios, of which those above 1 are better.
 
-    Parameters
-    ----------
-    values : array, shape (n,)
-        At least one positive number.
-    over : float
-        What the runs are compared with; a ratio above 1 is better than that.
-    better : {"lower", "higher"}
-        Which values are better.
-    digits : int, optional
-        Decimals of all five; by default as many as these five need.
-    at : sequence of float
-        Which quantiles, the worst first: the five numbers of a box.
-
-    References
-    ----------
-    .. [1] R. J. Hyndman, Y. Fan, "Sample quantiles in statistical packages", The American
-       Statistician 50(4), 1996, definition 7.
+    They are interpolated between neighbours, which is definition 7 of R. J. Hyndman, Y. Fan, "Sample
+    quantiles in statistical packages", The American Statistician 50(4), 1996. Without `digits` they
+    have as many decimals as these five need.
     """
     places = np.array(at) if better == "higher" else 1 - np.array(at)
     found = np.quantile(values, places)
     five = (found / over if better == "higher" else over / found).tolist()
-    decimals = _digits(five) if digits is None else digits
-    worst, q1, middle, q3, best = (_value(number, decimals) for number in five)
+    decimals = decimals_of(five) if digits is None else digits
+    worst, q1, middle, q3, best = (ratio_text(number, decimals) for number in five)
     return FiveNumbers(runs=int(values.size), worst=worst, q1=q1, median=middle, q3=q3, best=best)
 
 
 def _column(
-    subject: Subject,
-    matrix: PerformanceMatrix,
-    base: PerformanceMatrix,
-    words: Mapping[str, str],
-) -> BoxColumn:
+    subject: Subject, matrix: PerformanceMatrix, base: PerformanceMatrix, words: Mapping[str, str]
+) -> Mapping[str, Any]:
     alone = matrix is base
     both = set(matrix.benchmarks) & set(base.benchmarks)
     names = [bench for bench in subject.order if bench in both]
-    middles = {bench: float(median(base.values(bench))) for bench in names}
-    digits = _digits(_ratios(matrix, bench, middles[bench], middle=True)[0] for bench in names)
+    over = {bench: float(median(base.values(bench))) for bench in names}
+    middles = (_ratios(matrix, np.array([median(matrix.values(b))]), over[b])[0] for b in names)
+    digits = decimals_of(middles)
 
     def numbers(side: PerformanceMatrix, bench: str) -> FiveNumbers:
-        return five_numbers(side.values(bench), middles[bench], better=base.better, digits=digits)
+        return five_numbers(side.values(bench), over[bench], better=base.better, digits=digits)
 
-    rows = tuple(
-        BoxRow(
-            benchmark=bench,
-            link=subject.anchor("benchmark", bench),
-            word=words.get(bench, ""),
-            style="baseline" if alone else style_of(words.get(bench, "undecided")),
-            baseline=numbers(base, bench),
-            candidate=None if alone else numbers(matrix, bench),
-        )
+    rows: tuple[dict[str, Any], ...] = tuple(
+        {
+            "benchmark": bench,
+            "link": subject.anchor("benchmark", bench),
+            "word": words.get(bench, ""),
+            "style": "baseline" if alone else style_of(words.get(bench, "undecided")),
+            "baseline": numbers(base, bench),
+            "candidate": None if alone else numbers(matrix, bench),
+        }
         for bench in names
     )
     listed = _listed(subject, names)
-    hidden = [bench for bench in names if bench not in listed]
-    return BoxColumn(
-        candidate=matrix.name,
-        rows=rows,
-        listed=tuple(bench for bench in names if bench in listed),
-        bands=tuple(
-            _bands(
-                hidden, {bench: _ratios(matrix, bench, middles[bench]) for bench in hidden}, digits
-            )
-        ),
-        apart=sum(
-            row.candidate is not None and _apart(row.candidate, row.baseline) for row in rows
-        ),
-        compared=0 if alone else len(rows),
-    )
+    hidden = {
+        bench: _ratios(matrix, matrix.values(bench), over[bench])
+        for bench in names
+        if bench not in listed
+    }
+    return {
+        "candidate": matrix.name,
+        "rows": rows,
+        "listed": tuple(bench for bench in names if bench in listed),
+        "bands": tuple(_bands(hidden, digits)),
+        "apart": 0 if alone else sum(_apart(row["candidate"], row["baseline"]) for row in rows),
+        "compared": 0 if alone else len(rows),
+    }
 
 
-def _ratios(matrix: PerformanceMatrix, bench: str, over: float, *, middle: bool = False) -> Array:
-    """Give the runs on the scale of speedups, or their median only."""
-    values = matrix.values(bench)
-    chosen = np.array([median(values)]) if middle else values
-    return np.asarray(over / chosen if matrix.better == "lower" else chosen / over)
+def _ratios(matrix: PerformanceMatrix, values: Array, over: float) -> Array:
+    """Give values on the scale of speedups."""
+    return np.asarray(over / values if matrix.better == "lower" else values / over)
 
 
 def _listed(subject: Subject, names: Sequence[str]) -> set[str]:
@@ -156,18 +171,17 @@ def _listed(subject: Subject, names: Sequence[str]) -> set[str]:
     return {*names[:_ENDS], *names[-_ENDS:], *some}
 
 
-def _bands(hidden: Sequence[str], ratios: Mapping[str, Array], digits: int) -> Iterator[BoxBand]:
-    count = min(_BANDS, len(hidden))
+def _bands(hidden: Mapping[str, Array], digits: int) -> Iterator[Mapping[str, Any]]:
+    names, count = [*hidden], min(_BANDS, len(hidden))
     ends = [len(hidden) * k // count for k in range(count + 1)] if count else []
     for start, end in itertools.pairwise(ends):
-        names = hidden[start:end]
-        together = np.concatenate([ratios[name] for name in names])
-        yield BoxBand(
-            benchmarks=len(names),
-            first=names[0],
-            last=names[-1],
-            numbers=five_numbers(together, digits=digits, at=_POOLED),
-        )
+        together = np.concatenate([hidden[name] for name in names[start:end]])
+        yield {
+            "benchmarks": end - start,
+            "first": names[start],
+            "last": names[end - 1],
+            "numbers": five_numbers(together, digits=digits, at=_POOLED),
+        }
 
 
 def _apart(one: FiveNumbers, other: FiveNumbers) -> bool:
@@ -177,17 +191,145 @@ def _apart(one: FiveNumbers, other: FiveNumbers) -> bool:
     return high < least or most < low
 
 
-def _digits(numbers: Iterable[float]) -> int:
+def decimals_of(numbers: Iterable[float]) -> int:
     """Give the decimals of a column: two where it spans more than a factor of 1.5, else three."""
     known = list(numbers)
-    if not known:
-        return 3
-    return 2 if max(known) > _WIDE and max(known) / min(known) > _WIDE else 3
+    return 2 if known and max(known) > _WIDE and max(known) / min(known) > _WIDE else 3
 
 
-def _value(number: float, digits: int) -> Value:
+def ratio_text(number: float | None, digits: int) -> Value:
     """Write a ratio; far from 1 three significant digits decide."""
-    if 0.0995 <= number < 9.995:
-        return Value(f"{number:.{digits}f}", number)
-    far = math.isinf(number) or not 1e-4 <= number < 1e7
-    return Value(f"{number:.2e}" if far else figures.significant(number), number)
+    if number is None:
+        return Value("", None)
+    near = 0.0995 <= number < 9.995
+    return Value(f"{number:.{digits}f}" if near else significant(number), number)
+
+
+def boxes_plots(
+    column: Mapping[str, Any], chapter: Mapping[str, Any], anchor: str
+) -> Mapping[str, Any]:
+    """Draw the boxes of one candidate on one scale, as the pictures of a table.
+
+    ``head`` holds the lines that all rows repeat, drawn once; ``rows`` the benchmarks by name, the
+    baseline's box above the candidate's; ``bands`` the groups of others; ``foot`` the ticks.
+    """
+    margin, baseline = chapter["margin"], shown(chapter["baseline"])
+    scale = _scale(column, margin)
+    ticks = _spaced(scale, plots.ratio_ticks(scale, _TICKS))
+    low, high = (scale.clipped(ratio) for ratio in (1 / (1 + margin), 1 + margin))
+    grid = [plots.field(low, high, "margin")]
+    for tick in ticks:
+        css = "one" if tick.value == 1.0 else "grid minor" if tick.minor else "grid"
+        grid.append(plots.upright(scale.at(tick.value), css))
+    numbers = [
+        plots.label(scale.at(tick.value), 13, tick.text, "minor" if tick.minor else "")
+        for tick in ticks
+    ]
+    one, better, worse = scale.at(1.0), f"▸ {chapter['better']}", f"{chapter['worse']} ◂"
+    if (1 - one) * _NARROW > plots.text_width(better) + 8:
+        numbers.append(plots.label(one, 28, better, "", anchor="start", dx=6))
+    if one * _NARROW > plots.text_width(worse) + 8:
+        numbers.append(plots.label(one, 28, worse, "", anchor="end", dx=-6))
+
+    def row(of: Mapping[str, Any]) -> Markup:
+        base, candidate, alt = of["baseline"], of["candidate"], f"{shown(of['benchmark'])}: "
+        if candidate is None:
+            marks, alt = _box(scale, base, "baseline", 13.0, 5.0), f"{alt}{_words(base)}"
+        else:
+            marks = _box(scale, base, "baseline", 6.5, 2.5)
+            marks += _box(scale, candidate, of["style"], 17.0, 4.5)
+            alt += f"{_words(candidate)}; {baseline}'s middle half {base.q1.text} to {base.q3.text}"
+        return plots.plot(_HEIGHT, [plots.again(anchor), *marks], alt)
+
+    listed = set(column["listed"])
+    return {
+        "head": plots.plot(0, [plots.shared(anchor, grid)], "", css="suite-shared"),
+        "rows": {
+            one["benchmark"]: row(one) for one in column["rows"] if one["benchmark"] in listed
+        },
+        "bands": _bands_plot(column["bands"], scale, anchor) if column["bands"] else "",
+        "foot": plots.plot(34, numbers, ""),
+    }
+
+
+def _box(scale: Scale, five: FiveNumbers, css: str, y: float, half: float) -> list[Mark]:
+    """Draw whiskers, box and median; a whisker beyond the scale has no end."""
+    a, b, c, d, e = (scale.clipped(number) for number in five.numbers)
+    middle, low, high = (1 - at / _HEIGHT for at in (y, y + half, y - half))
+    pixel = 1 / _HEIGHT  # by which a whisker's end is shorter than the box, above and below
+    whiskers = [(a, middle, b, middle), (d, middle, e, middle)]
+    for x, number in ((a, five.numbers[0]), (e, five.numbers[-1])):
+        whiskers += [(x, high - pixel, x, low + pixel)] if scale.holds(number) else []
+    box = [(b, high), (d, high), (d, low), (b, low)]
+    area: dict[str, Any] = {
+        "top": 0.0,
+        "height": _HEIGHT,
+    }  # that of the whole row: its drawings are one
+    return [
+        plots.segments(whiskers, f"suite-box {css}", **area),
+        plots.curve(box, f"suite-box {css}", closed=True, **area),
+        plots.segments([(c, high, c, low)], f"suite-median {css}", **area),
+    ]
+
+
+def _words(one: FiveNumbers) -> str:
+    return (
+        f"median {one.median.text} times, middle half {one.q1.text} to {one.q3.text}, all of "
+        f"{one.runs} runs {one.worst.text} to {one.best.text}"
+    )
+
+
+def _bands_plot(bands: Sequence[Mapping[str, Any]], scale: Scale, anchor: str) -> Markup:
+    """Draw groups of benchmarks as one band: 5 to 95 %, the middle half, the median."""
+    height = max(_HEIGHT, _BAND * len(bands))
+    fives = [[scale.clipped(number) for number in band["numbers"].numbers] for band in bands]
+
+    def stairs(place: int) -> list[tuple[float, float]]:
+        """Give each number twice, at both ends of its step."""
+        return [
+            (five[place], 1 - (k + end) / len(bands))
+            for k, five in enumerate(fives)
+            for end in (0, 1)
+        ]
+
+    marks = [plots.again(anchor)]
+    for low, high, css in ((0, 4, "suite-outer"), (1, 3, "suite-inner")):
+        area = [*stairs(low), *reversed(stairs(high))]
+        marks.append(plots.curve(area, css, top=0, height=height, closed=True))
+    marks.append(plots.curve(stairs(2), "line neither", top=0, height=height))
+    count = sum(band["benchmarks"] for band in bands)
+    first, last = (bands[k]["numbers"].median.text for k in (0, -1))
+    alt = f"{count} more benchmarks in {len(bands)} groups: medians from {first} to {last} times"
+    return plots.plot(height, marks, alt)
+
+
+def _scale(column: Mapping[str, Any], margin: float) -> Scale:
+    """Give the scale that holds all boxes, and whiskers that are not far longer than those."""
+    listed = set(column["listed"])
+    rows = [row for row in column["rows"] if row["benchmark"] in listed]
+    sides = (row[side] for row in rows for side in ("baseline", "candidate"))
+    fives = [five.numbers for five in sides if five is not None]
+    boxes = [*fives, *(band["numbers"].numbers for band in column["bands"])]
+    logs = [math.log(number) for five in boxes for number in five[1:4]]
+    low, high = min([*logs, -margin]), max([*logs, margin])
+    usual = statistics.median(math.log(five[3] / five[1]) for five in fives) if fives else 0
+    beyond = max(_BEYOND * usual, _SHARE * (high - low))
+    ends = [math.log(number) for five in fives for number in (five[0], five[4])]
+    reach = [min(max(end, low - beyond), high + beyond) for end in ends]
+    return plots.ratio_scale([math.exp(log) for log in (*logs, *reach)], margin, room=0.03)
+
+
+def _spaced(scale: Scale, ticks: Sequence[Tick]) -> tuple[Tick, ...]:
+    """Leave out ticks whose numbers would touch on the narrowest page: 1 stays, then the ends."""
+    kept = plots.kept_in_row(
+        [scale.at(tick.value) for tick in ticks],
+        [tick.text for tick in ticks],
+        _NARROW,
+        importance=[2 if tick.value == 1 else 0 if tick.minor else 1 for tick in ticks],
+    )
+    found = []
+    for tick, stays in zip(ticks, kept, strict=True):
+        half = plots.text_width(tick.text) / 2 - 12  # there is some room in the neighbours' cells
+        if stays and half <= scale.at(tick.value) * _NARROW <= _NARROW - half:
+            found.append(tick)
+    return tuple(found)

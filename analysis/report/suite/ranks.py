@@ -4,50 +4,57 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ... import plots
 from ...errors import FairtrialError
-from ...pages import number_format as figures
 from ...pages.model import Value
-from ...pages.number_format import said
+from ...pages.number_format import bare_pvalue, decimals, said
 from ...plots.palette import style_of
 from ...verdict.ranking import PairLine, Ranking, rank_variants
 from ..spoken import Span
 from ..written import Written, written_of
-from .result import PairRow, RankRow, Ranks, Style
+from .boxes import decimals_of, ratio_text
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
+
     from ..subject import Subject
 
-__all__ = ["bars_of", "ranks_of"]
+__all__ = ["bars_of", "bars_plot", "ranks_of"]
 
 _LEAST = 3
 _MOST = 24  # variants: 276 pairs
 _TOLD = ("faster", "slower")
 _NAMED = 3  # variants in the sentence
-_WIDE = 1.5  # a column that spans more has two decimals
 _NOBODY = Value("", None)  # what nobody knows
+_HEIGHT = 26.0  # of a row
+
+Lines = Mapping[str, Mapping[str, Written]]
 
 
-def ranks_of(subject: Subject) -> Ranks | str:
-    """Rank the variants of a trial; or say why not."""
+def ranks_of(subject: Subject, styles: Mapping[str, str]) -> Mapping[str, Any] | str:
+    """Rank the variants of a trial, best first; or say why not.
+
+    ``rows`` are the variants, each with those that it is not told apart from; ``bars`` the first and
+    last place of neighbours of which no pair is told apart; ``pairs`` all pairs, the better one first.
+    """
     trial = subject.trial
     if trial is None or len(subject.candidates) + 1 < _LEAST:
         return "A ranking needs three variants or more of one trial."
     if len(subject.candidates) + 1 > _MOST:
         return f"More than {_MOST} variants are not ranked on a page; the command does it."
-    asked = subject.asked
-    chosen = [one.variant for one in subject.candidates]
+    asked, verdict = subject.asked, subject.verdict
     try:
         found = rank_variants(
             trial,
-            metric=subject.verdict.metric,
-            confidence=subject.verdict.confidence,
-            variants=chosen,
+            metric=verdict.metric,
+            confidence=verdict.confidence,
+            variants=[one.variant for one in subject.candidates],
             benchmarks=asked.get("benchmarks"),
-            margin=subject.verdict.margin,
+            margin=verdict.margin,
             weights=asked.get("weights"),
-            looks=1 if subject.verdict.always_valid else asked.get("looks"),
+            looks=1 if verdict.always_valid else asked.get("looks"),
             ranked=False,
         )
     except FairtrialError as error:
@@ -58,31 +65,43 @@ def ranks_of(subject: Subject) -> Ranks | str:
         frozenset((pair.candidate, pair.baseline)) for pair in found.pairs if pair.outcome in _TOLD
     }
     order = [place.variant for place in found.places]
-    bars = bars_of(order, told)
-    return Ranks(
-        lead=_lead(order, told, found),
-        rule=_rule(found, always_valid=subject.verdict.always_valid),
-        rows=tuple(_rows(subject, found, told)),
-        bars=bars,
-        pairs=tuple(_pairs(subject, found)),
+    texts = written_of(subject)
+    compared = {frozenset((pair.candidate, pair.baseline)) for pair in found.pairs}
+    rule = (
+        f"Each pair of variants is compared over the suite by its {found.sessions} sessions (t, "
+        f"{100 * found.confidence:g} %), and the {len(found.pairs)} words are corrected together "
+        "after Holm; the order is that of the mean log speedups. A bar joins neighbours of which no "
+        "pair is told apart."
     )
+    if verdict.always_valid:
+        rule += " These intervals are those of one look, not the ones that hold at every look."
+    return {
+        "lead": _lead(order, told, found),
+        "rule": rule,
+        "rows": tuple(
+            {
+                "variant": place.variant,
+                "style": styles.get(place.variant, "neither"),
+                "rank": Value(
+                    f"{place.best}"
+                    if place.best == place.worst
+                    else f"{place.best} to {place.worst}",
+                    place.best,
+                ),
+                **_numbers(_suite_line(texts, place.variant)),
+                "alike": tuple(
+                    other for other in order if frozenset((place.variant, other)) in compared - told
+                ),
+            }
+            for place in found.places
+        ),
+        "bars": bars_of(order, told),
+        "pairs": _pairs(subject, found, texts),
+    }
 
 
 def bars_of(order: Sequence[str], told: set[frozenset[str]]) -> tuple[tuple[int, int], ...]:
-    """Give the longest runs of neighbours of which no pair is told apart.
-
-    Parameters
-    ----------
-    order : sequence of str
-        The variants, best first.
-    told : set of frozenset of str
-        The pairs that are told apart.
-
-    Returns
-    -------
-    tuple of (int, int)
-        First and last place of each, from 0; a bar joins two at least.
-    """
+    """Give first and last place, from 0, of the longest runs of neighbours without a pair told apart."""
     found: list[tuple[int, int]] = []
     for first in range(len(order)):
         last = first
@@ -93,6 +112,21 @@ def bars_of(order: Sequence[str], told: set[frozenset[str]]) -> tuple[tuple[int,
         if last > first and not (found and found[-1][1] >= last):
             found.append((first, last))
     return tuple(found)
+
+
+def bars_plot(bars: Sequence[tuple[int, int]], place: int) -> Markup:
+    """Draw, in one variant's row, the bars that join it to its neighbours."""
+    marks = [
+        plots.stroke(
+            (k + 0.5) / len(bars),
+            11 if place == first else 0,
+            15 if place == last else _HEIGHT,
+            "suite-bar ink",
+        )
+        for k, (first, last) in enumerate(bars)
+        if first <= place <= last
+    ]
+    return plots.plot(_HEIGHT, marks, "")
 
 
 def _lead(order: Sequence[str], told: set[frozenset[str]], found: Ranking) -> tuple[Span, ...]:
@@ -116,90 +150,41 @@ def _lead(order: Sequence[str], told: set[frozenset[str]], found: Ranking) -> tu
     return (Span("First, not told apart: "), *named, Span(f"{more}. {counted}"))
 
 
-def _rule(found: Ranking, *, always_valid: bool) -> str:
-    rule = (
-        f"Each pair of variants is compared over the suite by its {found.sessions} sessions (t, "
-        f"{100 * found.confidence:g} %), and the {len(found.pairs)} words are corrected together "
-        "after Holm; the order is that of the mean log speedups. A bar joins neighbours of which no "
-        "pair is told apart."
-    )
-    if always_valid:
-        rule += " These intervals are those of one look, not the ones that hold at every look."
-    return rule
-
-
-def _rows(subject: Subject, found: Ranking, told: set[frozenset[str]]) -> list[RankRow]:
-    texts = written_of(subject)
-    styles: dict[str, Style] = {subject.baseline: "baseline"}
-    for one in subject.candidates:
-        if one.multilevel is not None:
-            styles[one.variant] = style_of(said(one.multilevel.word, timed=found.timed))
-    names = [place.variant for place in found.places]
-    compared = {frozenset((pair.candidate, pair.baseline)) for pair in found.pairs}
-    rows = []
-    for place in found.places:
-        name = place.variant
-        line = _suite_line(texts.get(name, {}))
-        rank = f"{place.best}" if place.best == place.worst else f"{place.best} to {place.worst}"
-        rows.append(
-            RankRow(
-                variant=name,
-                style=styles.get(name, "neither"),
-                rank=Value(rank, place.best),
-                speedup=_NOBODY if line is None else line.speedup,
-                low=_NOBODY if line is None else line.low,
-                high=_NOBODY if line is None else line.high,
-                alike=tuple(
-                    other
-                    for other in names
-                    if frozenset((name, other)) in compared - told and other != name
-                ),
-            )
-        )
-    return rows
-
-
-def _suite_line(lines: Mapping[str, Written]) -> Written | None:
+def _suite_line(texts: Lines, name: str) -> Written:
     """Give the suite's line, or that of the only benchmark."""
-    if "these" in lines:
-        return lines["these"]
-    return next(iter(lines.values()), None)
+    lines = texts.get(name, {})
+    nothing = Written(_NOBODY, _NOBODY, _NOBODY)
+    return lines["these"] if "these" in lines else next(iter(lines.values()), nothing)
 
 
-def _pairs(subject: Subject, found: Ranking) -> list[PairRow]:
-    known = [pair.speedup for pair in found.pairs if pair.speedup is not None]
-    wide = bool(known) and max(known) > _WIDE and max(known) / min(known) > _WIDE
-    texts = written_of(subject)
-    rows = []
-    for pair in found.pairs:
-        word = said(pair.outcome, timed=found.timed)
-        speedup, low, high = _numbers(pair, subject, texts, 2 if wide else 3)
-        p = pair.pvalue_adjusted
-        rows.append(
-            PairRow(
-                candidate=pair.candidate,
-                baseline=pair.baseline,
-                speedup=speedup,
-                low=low,
-                high=high,
-                pvalue=_NOBODY if p is None else Value(figures.pvalue(p).removeprefix("= "), p),
-                word=word,
-                style=style_of(word),
-            )
-        )
-    return rows
+def _numbers(line: Written) -> Mapping[str, Value]:
+    return {"speedup": line.speedup, "low": line.low, "high": line.high}
 
 
-def _numbers(
-    pair: PairLine, subject: Subject, texts: Mapping[str, Mapping[str, Written]], least: int
-) -> tuple[Value, Value, Value]:
+def _pairs(subject: Subject, found: Ranking, texts: Lines) -> tuple[Mapping[str, Any], ...]:
+    least = decimals_of(pair.speedup for pair in found.pairs if pair.speedup is not None)
+    return tuple(
+        {
+            "candidate": pair.candidate,
+            "baseline": pair.baseline,
+            **_numbers(_of_pair(pair, subject, texts, least)),
+            "pvalue": _NOBODY if p is None else Value(bare_pvalue(p), p),
+            "word": said(pair.outcome, timed=found.timed),
+            "style": style_of(pair.outcome),
+        }
+        for pair in found.pairs
+        for p in (pair.pvalue_adjusted,)
+    )
+
+
+def _of_pair(pair: PairLine, subject: Subject, texts: Lines, least: int) -> Written:
     """Write a pair as the page does where it stands there already, else by its column."""
-    if pair.baseline == subject.baseline:
-        line = _suite_line(texts.get(pair.candidate, {}))
-        if line is not None and _same(line.speedup, pair.speedup) and _same(line.low, pair.low):
-            return line.speedup, line.low, line.high
-    digits = max(least, figures.decimals(pair.low, pair.high))
-    return _written(pair.speedup, digits), _written(pair.low, digits), _written(pair.high, digits)
+    line = _suite_line(texts, pair.candidate)
+    on_page = pair.baseline == subject.baseline
+    if on_page and _same(line.speedup, pair.speedup) and _same(line.low, pair.low):
+        return line
+    digits = max(least, decimals(pair.low, pair.high))
+    return Written(*(ratio_text(one, digits) for one in (pair.speedup, pair.low, pair.high)))
 
 
 def _same(value: Value, number: float | None) -> bool:
@@ -207,10 +192,3 @@ def _same(value: Value, number: float | None) -> bool:
     if value.value is None or number is None:
         return value.value is number
     return math.isclose(value.value, number, rel_tol=1e-9)
-
-
-def _written(number: float | None, digits: int) -> Value:
-    if number is None:
-        return _NOBODY
-    plain = 0.0995 <= number < 9.995
-    return Value(f"{number:.{digits}f}" if plain else figures.significant(number), number)

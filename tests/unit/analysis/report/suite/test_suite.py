@@ -15,10 +15,10 @@ from analysis.importers.sources import Reading
 from analysis.methods.biplot.fit import biplot
 from analysis.pages import as_csv
 from analysis.pages.model import Page
-from analysis.report.chapter import html_of, sections_of
+from analysis.report.shell import chapter_html
 from analysis.report.subject import subject_of
 from analysis.report.suite.boxes import five_numbers
-from analysis.report.suite.gather import gather
+from analysis.report.suite.chapter import chapter as suite
 from analysis.report.suite.ranks import bars_of
 from analysis.report.written import written_of
 
@@ -71,19 +71,19 @@ def test_boxes_lie_on_the_side_of_the_better_variant(tmp_path, better, sign) -> 
     (tmp_path / "new.csv").write_text("text,0.5,0.6,0.4,0.5\nlogs,1,1.1,0.9,1\n")
     (tmp_path / "old.csv").write_text("text,1,1.1,0.9,1\nlogs,2,2.1,1.9,2\n")
     sources = [str(tmp_path / "new.csv"), str(tmp_path / "old.csv")]
-    chapter = gather(subject_of(sources, Reading(better=better)))
-    (column,) = chapter.boxes
-    for row in column.rows:
-        assert row.candidate.median.value == pytest.approx(2.0**sign, rel=1e-9)
-        assert row.baseline.median.value == 1.0
-        assert list(row.candidate.numbers) == sorted(row.candidate.numbers)
-    assert (column.apart, column.compared) == (2, 2)
+    chapter = suite(subject_of(sources, Reading(better=better)))
+    (column,) = chapter["boxes"]
+    for row in column["rows"]:
+        assert row["candidate"].median.value == pytest.approx(2.0**sign, rel=1e-9)
+        assert row["baseline"].median.value == 1.0
+        assert list(row["candidate"].numbers) == sorted(row["candidate"].numbers)
+    assert (column["apart"], column["compared"]) == (2, 2)
 
 
 def test_one_program_under_two_names_has_boxes_that_touch(three) -> None:
-    columns = {one.candidate: one for one in gather(three).boxes}
-    assert columns["again"].apart == 0
-    assert columns["new"].apart == 3
+    columns = {one["candidate"]: one for one in suite(three)["boxes"]}
+    assert columns["again"]["apart"] == 0
+    assert columns["new"]["apart"] == 3
 
 
 def test_of_many_benchmarks_the_ends_and_the_cautioned_are_listed_and_the_others_grouped(
@@ -105,27 +105,28 @@ def test_of_many_benchmarks_the_ends_and_the_cautioned_are_listed_and_the_others
     found = subject_of(
         [str(tmp_path / "new.csv"), str(tmp_path / "old.csv")], Reading(better="lower")
     )
-    (column,) = gather(found).boxes
+    (column,) = suite(found)["boxes"]
     about = {name for caution in found.verdict.cautions for name in caution.about}
-    names = [row.benchmark for row in column.rows]
+    names = [row["benchmark"] for row in column["rows"]]
     assert len(names) == 200
-    assert {*names[:15], *names[-15:]} <= set(column.listed)
-    assert set(column.listed) - {*names[:15], *names[-15:]} <= about
-    assert sum(band.benchmarks for band in column.bands) == 200 - len(column.listed)
-    assert len(column.bands) == 24
-    html = html_of(gather(found))
-    assert html.count('role="img"') == len(column.listed) + 1
+    assert {*names[:15], *names[-15:]} <= set(column["listed"])
+    assert set(column["listed"]) - {*names[:15], *names[-15:]} <= about
+    assert sum(band["benchmarks"] for band in column["bands"]) == 200 - len(column["listed"])
+    assert len(column["bands"]) == 24
+    html = chapter_html(suite(found))
+    assert html.count('role="img"') == len(column["listed"]) + 1
+    assert html.count('<table class="suite-boxes"') == 3  # beside each other, on one scale
 
 
 def test_there_is_no_chapter_on_a_single_benchmark(subject) -> None:
-    assert gather(subject(runs({"old": 1.0, "new": 0.5}, benches=("text",)))) is None
+    assert suite(subject(runs({"old": 1.0, "new": 0.5}, benches=("text",)))) is None
 
 
 def test_a_variant_alone_is_shown_over_its_own_medians(subject) -> None:
-    (column,) = (chapter := gather(subject(runs({"old": 1.0})))).boxes
-    assert [row.candidate for row in column.rows] == [None] * 3
-    assert [row.baseline.median.text for row in column.rows] == ["1.000"] * 3
-    assert chapter.missing == ()
+    (column,) = (chapter := suite(subject(runs({"old": 1.0}))))["boxes"]
+    assert [row["candidate"] for row in column["rows"]] == [None] * 3
+    assert [row["baseline"].median.text for row in column["rows"]] == ["1.000"] * 3
+    assert chapter["missing"] == ()
 
 
 # --- ranking
@@ -152,62 +153,68 @@ def test_bars_are_the_longest_runs_of_neighbours_without_a_pair_told_apart(size,
 
 
 def test_the_ranking_tells_apart_what_differs_and_joins_what_does_not(three) -> None:
-    ranks = gather(three).ranks
-    assert ranks.rows[0].variant == "new"
-    assert [row.rank.text for row in ranks.rows] == ["1", "2 to 3", "2 to 3"]
-    assert ranks.bars == ((1, 2),)
-    assert set(ranks.rows[1].alike) | set(ranks.rows[2].alike) == {"old", "again"}
+    ranks = suite(three)["ranks"]
+    assert ranks["rows"][0]["variant"] == "new"
+    assert [row["rank"].text for row in ranks["rows"]] == ["1", "2 to 3", "2 to 3"]
+    assert ranks["bars"] == ((1, 2),)
+    assert set(ranks["rows"][1]["alike"]) | set(ranks["rows"][2]["alike"]) == {"old", "again"}
     assert (
-        "".join(one.text for one in ranks.lead) == "new comes first. 2 of 3 pairs are told apart."
+        "".join(one.text for one in ranks["lead"])
+        == "new comes first. 2 of 3 pairs are told apart."
     )
 
 
 def test_one_program_under_three_names_has_no_order(subject) -> None:
     """The negative control: nothing differs, so no pair may be told apart."""
-    ranks = gather(subject(runs({"a": 1.0, "b": 1.0, "c": 1.0}, seed=5))).ranks
-    assert ranks.bars == ((0, 2),)
-    assert "".join(one.text for one in ranks.lead) == "No pair is told apart: there is no order."
+    ranks = suite(subject(runs({"a": 1.0, "b": 1.0, "c": 1.0}, seed=5)))["ranks"]
+    assert ranks["bars"] == ((0, 2),)
+    assert "".join(one.text for one in ranks["lead"]) == "No pair is told apart: there is no order."
 
 
 def test_a_pair_with_the_baseline_is_written_as_on_the_first_screen(three) -> None:
-    chapter, texts = gather(three), written_of(three)
+    chapter, texts = suite(three), written_of(three)
     line = texts["new"]["these"]
-    (pair,) = [p for p in chapter.ranks.pairs if {p.candidate, p.baseline} == {"new", "old"}]
-    (row,) = [row for row in chapter.ranks.rows if row.variant == "new"]
+    (pair,) = [
+        p for p in chapter["ranks"]["pairs"] if {p["candidate"], p["baseline"]} == {"new", "old"}
+    ]
+    (row,) = [row for row in chapter["ranks"]["rows"] if row["variant"] == "new"]
     for one in (pair, row):
-        assert (one.speedup, one.low, one.high) == (line.speedup, line.low, line.high)
-    ratios = [one for one in chapter.ranks.pairs if "again" in {one.candidate, one.baseline}]
+        assert (one["speedup"], one["low"], one["high"]) == (line.speedup, line.low, line.high)
+    ratios = [
+        one for one in chapter["ranks"]["pairs"] if "again" in {one["candidate"], one["baseline"]}
+    ]
     assert all(
-        one.speedup.text == f"{one.speedup.value:.{len(one.speedup.text) - 2}f}" for one in ratios
+        one.text == f"{one.value:.{len(one.text) - 2}f}"
+        for one in (pair["speedup"] for pair in ratios)
     )
 
 
 def test_with_two_variants_the_page_says_why_there_is_no_ranking(subject) -> None:
-    chapter = gather(subject(runs({"old": 1.0, "new": 0.5})))
-    assert chapter.ranks is None
-    assert chapter.plane is None
-    assert chapter.missing == ("A biplot and a ranking need three variants or more.",)
-    assert chapter.friedman == ""
+    chapter = suite(subject(runs({"old": 1.0, "new": 0.5})))
+    assert chapter["ranks"] is None
+    assert chapter["plane"] is None
+    assert chapter["missing"] == ("A biplot and a ranking need three variants or more.",)
+    assert chapter["friedman"] == ""
 
 
 def test_the_published_diagram_is_named_with_its_false_alarms_and_not_drawn(three) -> None:
-    chapter = gather(three)
-    assert "31 to 41 %" in chapter.friedman
-    assert any(line.startswith("fairtrial plot cd ") for line in chapter.commands)
+    chapter = suite(three)
+    assert "31 to 41 %" in chapter["friedman"]
+    assert any(line.startswith("fairtrial plot cd ") for line in chapter["commands"])
 
 
 # --- biplot
 
 
 def test_the_biplot_is_that_of_the_medians(three) -> None:
-    plane = gather(three).plane
+    plane = suite(three)["plane"]
     names = list(three.matrices)
     table = np.array([three.matrices[name].select(list(three.order)).medians() for name in names])
     expected = biplot(table, names, list(three.order))
-    assert [mark.x.value for mark in plane.variants] == expected.scores[:, 0].tolist()
-    assert [mark.y.value for mark in plane.benchmarks] == expected.loadings[:, 1].tolist()
-    assert plane.conclusion == expected.conclusion
-    assert plane.shares[0].value == pytest.approx(100 * expected.explained[0])
+    assert [mark["x"].value for mark in plane["variants"]] == expected.scores[:, 0].tolist()
+    assert [mark["y"].value for mark in plane["benchmarks"]] == expected.loadings[:, 1].tolist()
+    assert plane["conclusion"] == expected.conclusion
+    assert plane["shares"][0].value == pytest.approx(100 * expected.explained[0])
 
 
 # --- the page
@@ -248,7 +255,7 @@ def read(html: str) -> Balanced:
 
 
 def test_the_markup_holds_together_and_each_picture_says_its_result(three) -> None:
-    found = read(html_of(gather(three)))
+    found = read(chapter_html(suite(three)))
     assert len(found.ids) == len(set(found.ids))
     assert {use.removeprefix("#") for use in found.uses} <= set(found.ids)
     assert any(alt.startswith("text: median 2.0") for alt in found.images)
@@ -258,7 +265,7 @@ def test_the_markup_holds_together_and_each_picture_says_its_result(three) -> No
 def test_hostile_names_are_shown_and_do_nothing(subject) -> None:
     name = f"a{HOSTILE}"
     data = runs({"old": 1.0, name: 0.5, "<script>alert(1)</script>": 0.9}, benches=(HOSTILE, "b"))
-    html = html_of(gather(subject(data)))
+    html = chapter_html(suite(subject(data)))
     read(html)
     assert "<img" not in html
     assert "<script" not in html
@@ -267,9 +274,9 @@ def test_hostile_names_are_shown_and_do_nothing(subject) -> None:
 
 
 def test_the_tables_hold_the_numbers_of_the_page(three) -> None:
-    chapter = gather(three)
-    html = html_of(chapter)
-    page = Page(title="suite", sections=sections_of(chapter))
+    chapter = suite(three)
+    html = chapter_html(chapter)
+    page = Page(title="suite", sections=chapter.sections())
     tables = {table.name: table for table in as_csv.tables_of(page)}
     assert set(tables) >= {"five-numbers", "ranks", "pairs", "coordinates"}
     medians = {(row[0], row[1]): row[5] for row in tables["five-numbers"].rows if row[1] != "old"}
@@ -281,7 +288,7 @@ def test_the_tables_hold_the_numbers_of_the_page(three) -> None:
 
 
 def test_the_same_subject_gives_the_same_bytes(three) -> None:
-    assert html_of(gather(three)) == html_of(gather(three))
+    assert chapter_html(suite(three)) == chapter_html(suite(three))
 
 
 def test_no_text_of_the_biplot_lies_over_another(subject) -> None:
@@ -296,16 +303,16 @@ def test_no_text_of_the_biplot_lies_over_another(subject) -> None:
         }
         for k in range(5)
     }
-    html = html_of(gather(subject(data)))
-    picture = next(part for part in re.findall(r"<svg.*?</svg>", html, re.S) if "PC1 holds" in part)
+    html = chapter_html(suite(subject(data)))
+    picture = next(part for part in html.split('<div class="suite-plane">') if "PC1 holds" in part)
     texts = re.findall(
-        r'<text class="[^"]*" x="([\d.]+)%" y="([\d.]+)" text-anchor="(\w+)">([^<]*)<', picture
+        r'<text class="[^"]*" x="([\d.]+)%" y="([\d.]+)"(?: text-anchor="(\w+)")?>([^<]*)<', picture
     )
     assert len(texts) >= 5
     boxes = []
     for x, y, anchor, text in texts:
         wide = 0.5 * 11.5 * len(text)  # an average sans serif
-        left = float(x) * 3.28 - {"start": 0, "middle": wide / 2, "end": wide}[anchor]
+        left = float(x) * 3.28 - {"": 0, "middle": wide / 2, "end": wide}[anchor]
         boxes.append((left, float(y) - 9, left + wide, float(y) + 2))
     for one, other in itertools.combinations(boxes, 2):
         apart = one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
@@ -315,13 +322,13 @@ def test_no_text_of_the_biplot_lies_over_another(subject) -> None:
 def test_points_that_lie_on_each_other_have_one_label_with_both_names(subject) -> None:
     data = runs({"old": 1.0, "new": 0.2, "slow": 3.0})
     data["again"] = {bench: list(values) for bench, values in data["old"].items()}
-    html = html_of(gather(subject(data)))
+    html = chapter_html(suite(subject(data)))
     assert re.search(r"<text[^>]*>old, again</text>", html)
     assert not re.search(r"<text[^>]*>(old|again)</text>", html)
 
 
 def test_the_boxes_of_many_candidates_are_folded_after_the_third(subject) -> None:
-    html = html_of(gather(subject(runs({f"v{k}": 1 + 0.1 * k for k in range(7)}))))
+    html = chapter_html(suite(subject(runs({f"v{k}": 1 + 0.1 * k for k in range(7)}))))
     read(html)
     before, folded = html.split("<summary>the other 3 candidates</summary>")
     assert before.count('<table class="suite-boxes"') == 3
