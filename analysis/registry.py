@@ -153,7 +153,7 @@ PAGES = {
 # a chapter of the report, in the order of the page -> its function ``chapter``, or (of old) ``gather``
 CHAPTERS = {
     "answer": "analysis.report.answer.chapter",
-    "benchmarks": "analysis.report.benchmarks.gather",
+    "benchmarks": "analysis.report.benchmarks.chapter",
     "published": "analysis.report.published.gather",
     "suite": "analysis.report.suite.gather",
     "variation": "analysis.report.variation.chapter",
@@ -167,14 +167,12 @@ MARKUP = {
     "Happened": "analysis.report.timeline.markup",
     "MethodsPanel": "analysis.report.published.markup",
     "Paper": "analysis.report.paper.markup",
-    "Parts": "analysis.report.benchmarks.markup",
     "Suite": "analysis.report.suite.markup",
 }
 SECTIONS = {
     "Happened": "analysis.report.timeline.page",
     "MethodsPanel": "analysis.report.published.page",
     "Paper": "analysis.report.paper.page",
-    "Parts": "analysis.report.benchmarks.page",
     "Suite": "analysis.report.suite.page",
 }
 

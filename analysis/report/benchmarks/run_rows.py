@@ -1,32 +1,34 @@
-"""The run plot: every run of a benchmark, a row for each variant and a panel for each session."""
+"""The picture of all runs: a row for each variant, a panel for each session, and densities beside."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from markupsafe import Markup
 
-from ...pages import number_format as figures
+from ... import plots
+from ...pages.number_format import quantity
 from ...plots.labels import text_width
-from ...plots.scale import Scale, quantity_ticks, read_out
+from ...plots.scale import quantity_ticks, read_out
 from ...words import shorten, shown
 from ..names import shortened
-from .axes import row_scales, upright_labels
-from .curves import Modes, densities, peak
-from .drawings import Panel, RunPlot, RunRow
+from .axes import Area, Place, shares, up_labels, upright_labels
+from .modes import densities, peak
+from .runs import mean_of
 
 if TYPE_CHECKING:
-    from ...diagnose.result import FarRun
-    from .cells import Cell
-    from .frame import Frame
-    from .result import Mark, VariantRuns
+    from .benchmark import Benchmark
+    from .marks import Mark
+    from .runs import Cell
 
-__all__ = ["run_plot"]
+__all__ = ["Panel", "RunRows", "panels_of", "run_rows"]
 
-Floats = NDArray[np.float64]
+_ROW = 96.0  # pixels of a variant's runs
+_HEAD = 36.0
+_SMALL = 400  # dots of a row, from which on they are smaller
 _RINGS = 40  # in a row; the farthest of them
 _LABELLED = 12  # panels that have a label each
 _NAME = 24  # letters
@@ -37,86 +39,192 @@ _WIDE, _NARROW = 80, 34  # letters above all panels, at 900 and at 360 pixels
 _TICKS_APART = 0.17  # of a row's height
 
 
-def run_plot(
-    cells: Mapping[str, Cell],
-    frame: Frame,
-    told: Mapping[str, VariantRuns],
-    *,
-    unit: str,
-    baseline: str,
-    marks: Sequence[Mark],
-    far: Mapping[str, Sequence[FarRun]],
-    modes: Mapping[str, Modes],
-    hosts: Mapping[str, str] | None = None,
-) -> RunPlot:
-    """Place all runs.
+class Panel(NamedTuple):
+    """One session of the runs, or one host.
 
-    Parameters
-    ----------
-    cells, frame : mapping, Frame
-        The runs of each variant, and their places across.
-    told : mapping of str to VariantRuns
-        What is said of each variant.
-    unit, baseline : str
-        Of the values; whose means and density are repeated.
-    marks : sequence of Mark
-        What was found in some sessions.
-    far : mapping of str to sequence of FarRun
-        Runs far from the others of their session, by variant.
-    modes : mapping of str to Modes
-        Of the variants of which they were looked at.
-    hosts : mapping of str to str, optional
-        The host that each session is, where sessions are those of a fleet.
+    `label` and `brief` name it on a wide and on a narrow page, "" where there is no room; `found` says
+    whether it has findings, `long` and `short` which, as far as there is room on both pages.
     """
-    noun = "host" if hosts else "session"
-    scales = row_scales(cells, {name: told[name].mean.value or 0.0 for name in cells})
-    heights, parts = densities(cells, scales, modes)
-    means = {name: _means(cells[name], frame, name, scales[name]) for name in cells}
-    rows = []
+
+    label: str
+    brief: str
+    left: float
+    right: float
+    found: bool
+    long: str
+    short: str
+
+
+class RunRows(NamedTuple):
+    """All runs.
+
+    `head` names the panels; `rows` holds each variant's runs and their density; `caption` says what
+    every such picture has, `special` what not every one has.
+    """
+
+    head: Markup
+    rows: dict[str, tuple[Markup, Markup]]
+    caption: str
+    special: str
+
+
+def run_rows(one: Benchmark) -> RunRows:
+    """Draw every run of a benchmark."""
+    known, cells, frame, scales = one.known, one.cells, one.frame, one.scales
+    base = known.subject.baseline
+    heights, parts = densities(cells, scales, one.modes)
+    means = {name: list(_means(one, name)) for name in cells}
+    rings = {name: list(_rings(one, name)) for name in cells}
+    alike = {n for n in cells if n != base and base in cells and scales[base] == scales[n]}
+    area = Area(top=0.0, height=_ROW)
+    rows = {}
     for name, cell in cells.items():
-        scale = scales[name]
-        same = name != baseline and baseline in cells and scales[baseline] == scale
-        rows.append(
-            RunRow(
-                variant=name,
-                style=told[name].style,
-                alt=_alt(name, cell, told[name], unit, noun),
-                density_alt=_density_alt(name, cell, unit),
-                axis=read_out(scale, unit),
-                ticks=upright_labels(quantity_ticks(scale, unit, 4), scale, _TICKS_APART),
-                dots=tuple(zip(frame.across[name].tolist(), _up(cell.values, scale), strict=True)),
-                rings=_rings(cell, frame, name, scale, far.get(name, ())),
-                crosses=frame.failed.get(name, ()),
-                means=means[name],
-                baseline_means=means[baseline] if same and frame.together else (),
-                density=heights[name],
-                baseline_density=heights[baseline] if same else (),
-                components=parts[name],
-            )
-        )
-    return RunPlot(
-        noun=noun,
-        panels=_panels(frame, marks, hosts or {}),
-        rows=tuple(rows),
-        caption=_caption(rows, baseline, noun),
-        special=_special(rows, noun),
+        scale, style = scales[name], one.styles[name]
+        ticks = upright_labels(quantity_ticks(scale, known.unit, 4), scale, _TICKS_APART)
+        before = means[base] if name in alike and frame.together else []
+        up = shares(cell.values, scale)
+        dots = list(zip(frame.across[name].tolist(), up.tolist(), strict=True))
+        small = " parts-small" if len(dots) > _SMALL else ""
+        marks = [
+            plots.boxes(frame.spans, "panel", **area),
+            plots.segments([(0.0, t.at, 1.0, t.at) for t in ticks], "grid", **area),
+            plots.segments([(a, y, b, y) for a, b, y in before], "baseline line", **area),
+            plots.segments(
+                [(a, y, b, y) for a, b, y in means[name]], f"{style} parts-mean", **area
+            ),
+            plots.dots(dots, style + small, axis=read_out(scale, known.unit), **area),
+            *(plots.dot(x, _ROW * (1 - y), "parts-ring", r=4.8) for x, y in rings[name]),
+            *(plots.cross(x, 4, "ink line") for x in frame.failed.get(name, ())),
+            *up_labels(ticks, _ROW),
+        ]
+        runs = plots.plot(_ROW, marks, shown(_runs_alt(one, name)))
+        curve, density = heights[name], Markup("")
+        if curve:
+            outline = [(0.0, curve[0][1]), *curve, (0.0, curve[-1][1])]
+            theirs = heights[base] if name in alike else []
+            marks = [
+                plots.curve(outline, f"{style} parts-area", closed=True, **area),
+                plots.curve(theirs, "baseline line", **area),
+                *(plots.curve(part, "ink parts-component", **area) for part in parts[name]),
+                plots.segments([(0.0, 0.0, 0.0, 1.0)], "ink line", **area),
+            ]
+            density = plots.plot(_ROW, marks, shown(_density_alt(name, cell, known.unit)))
+        rows[name] = runs, density
+
+    sessions = any(len(level) > 1 for level in means.values())
+    caption = "Each dot is a run, left to right in the order of its blocks"
+    caption += f", a panel for each {one.noun}." if sessions else "."
+    caption += f" Stroke: mean of the {one.noun if sessions else 'runs'}"
+    caption += (
+        f"; grey: {shorten(shown(base), _NAME)}, repeated in each row."
+        if alike and frame.together
+        else "."
     )
+    return RunRows(_head(one), rows, caption, _special(one, rings, parts))
 
 
-def _panels(frame: Frame, marks: Sequence[Mark], hosts: Mapping[str, str]) -> tuple[Panel, ...]:
+def _special(one: Benchmark, rings: Mapping[str, Any], parts: Mapping[str, Any]) -> str:
+    """Say what the marks are that not every picture has."""
+    found = []
+    if len({read_out(scale, one.known.unit) for scale in one.scales.values()}) > 1:
+        found.append(
+            "The variants lie far apart: each row has an axis of its own, of the same ratio."
+        )
+    if far := sum(map(len, rings.values())):
+        runs = sum(cell.values.size for cell in one.cells.values())
+        found.append(f"Ring: a run far from the others of its {one.noun} ({far:,} of {runs:,}).")
+    if one.frame.failed:
+        found.append("Cross: a failed run.")
+    if any(parts.values()):
+        found.append(
+            "Thin lines beside the density: the components of a Gaussian mixture that fits."
+        )
+    return " ".join(found)
+
+
+def _means(one: Benchmark, name: str) -> Iterator[tuple[float, float, float]]:
+    """Give each session's mean: from where to where, and how high."""
+    scale, frame = one.scales[name], one.frame
+    for k, runs in enumerate(one.cells[name].by_session):
+        left, right = frame.spans[int(frame.panel[name][k])]
+        yield left, right, scale.clipped(mean_of(runs, log=scale.log))
+
+
+def _rings(one: Benchmark, name: str) -> Iterator[Place]:
+    """Give the places of runs that are far from the others of their session."""
+    cell, scale = one.cells[name], one.scales[name]
+    for far in one.known.far.get((one.name, name), ())[:_RINGS]:
+        if str(far.session) in cell.labels:
+            mine = np.flatnonzero(cell.session == cell.labels.index(str(far.session)))
+            if far.run <= mine.size:
+                run = int(mine[far.run - 1])
+                yield float(one.frame.across[name][run]), scale.clipped(float(cell.values[run]))
+
+
+def _runs_alt(one: Benchmark, name: str) -> str:
+    told, cell, noun = one.variants[name], one.cells[name], one.noun
+    there = "on" if noun == "host" else "in"
+    where = f" {there} {told['sessions']} {noun}s" if told["sessions"] > 1 else ""
+    text = f"{name}: {told['runs']} run{'s' * (told['runs'] != 1)}{where}, mean {told['mean'].text}"
+    log = cell.positive
+    levels = [mean_of(runs, log=log) for runs in cell.by_session]
+    if len(levels) > 1:
+        low, high = (quantity(level, one.known.unit) for level in (min(levels), max(levels)))
+        text += f", {noun}s from {low} to {high}"
+    if told["speedup"].text:
+        text += f"; {told['speedup'].text} times {told['word']}"
+    if told["far"]:
+        text += f"; {told['far']} far from the others of their {noun}"
+    return text + (f"; {told['failed']} failed" if told["failed"] else "")
+
+
+def _density_alt(name: str, cell: Cell, unit: str) -> str:
+    at = peak(cell.values)
+    if at is None:
+        return f"density of {name}: too few different runs"
+    return f"density of {name}: most runs lie near {quantity(at, unit)}"
+
+
+def _head(one: Benchmark) -> Markup:
+    """Draw what stands above the panels: their names, and what was found in some sessions."""
+    panels = panels_of(one.frame.labels, one.frame.spans, one.marks, one.known.hosts)
+    long = len(panels) <= 6 and not one.known.hosts
+    texts: list[tuple[float, float, str, str]] = []  # across, down, what, class
+    for panel in panels:
+        wide, narrow = panel.label, panel.brief
+        if wide and long:
+            wide = f"session {wide}"
+        if wide == narrow:  # as it is on both pages
+            texts.append((panel.left, 12, wide or ("" if len(panels) > 1 else "all runs"), ""))
+        else:
+            texts += [(panel.left, 12, wide, "parts-word"), (panel.left, 12, narrow, "parts-brief")]
+        texts += [(panel.left, 25, shown(panel.long), "parts-long")]
+        texts += [(panel.left, 25, shown(panel.short), "parts-short")]
+    ruled = [(p.left, 0.5, p.right, 0.5) for p in panels if p.found]
+    marks = [plots.label(x, y, text, css, anchor="start") for x, y, text, css in texts if text]
+    marks.append(plots.segments(ruled, "ink parts-bar", top=30, height=4))
+    return plots.plot(_HEAD, marks, "")
+
+
+def panels_of(
+    labels: Sequence[str],
+    spans: Sequence[tuple[float, float]],
+    marks: Sequence[Mark],
+    hosts: Mapping[str, str],
+) -> list[Panel]:
     """Give the panels; what was found in some sessions stands above them, as far as there is room."""
-    count = len(frame.labels)
-    wide, narrow = (_headings(frame.labels, hosts, wide / count) for wide in _PIXELS)
+    count = len(labels)
+    wide, narrow = (_headings(labels, hosts, wide / count) for wide in _PIXELS)
     found = []
     before: list[str] = []
-    for k, (label, (left, right)) in enumerate(zip(frame.labels, frame.spans, strict=True)):
+    for k, (label, (left, right)) in enumerate(zip(labels, spans, strict=True)):
         here = [one for one in marks if label in one.sessions and not one.everywhere]
         told = [(one.word, one.figures[one.sessions.index(label)]) for one in here[:_FINDINGS]]
         words = [  # what stood above the panel before is known: its figure is enough
             figure if word in before and figure else f"{word} {figure}".strip()
             for word, figure in told
         ]
-        figures_only = [figure for _, figure in told if figure]
+        short = [figure for _, figure in told if figure][:1]
         found.append(
             Panel(
                 label=wide[k],
@@ -124,12 +232,12 @@ def _panels(frame: Frame, marks: Sequence[Mark], hosts: Mapping[str, str]) -> tu
                 left=left,
                 right=right,
                 found=bool(here),
-                long=_fitting([", ".join(words), *words[:1], *figures_only[:1]], _WIDE / count),
-                short=_fitting(figures_only[:1], _NARROW / count),
+                long=_fitting([", ".join(words), *words[:1], *short], _WIDE / count),
+                short=_fitting(short, _NARROW / count),
             )
         )
         before = [word for word, _ in told]
-    return tuple(found)
+    return found
 
 
 def _headings(labels: Sequence[str], hosts: Mapping[str, str], room: float) -> Sequence[str]:
@@ -137,7 +245,7 @@ def _headings(labels: Sequence[str], hosts: Mapping[str, str], room: float) -> S
     count = len(labels)
     if not hosts:
         every = -(-count // _LABELLED)
-        return [label if k % every == 0 else "" for k, label in enumerate(labels)]
+        return [shown(label) if k % every == 0 else "" for k, label in enumerate(labels)]
     names = [hosts.get(label, label) for label in labels]
     for letters in range(_NAME, _HOST - 1, -1):
         cut = shortened(names, letters)
@@ -152,91 +260,3 @@ def _headings(labels: Sequence[str], hosts: Mapping[str, str], room: float) -> S
 def _fitting(texts: Sequence[str], room: float) -> str:
     """Give the first text that has room, in letters."""
     return next((text for text in texts if len(text) <= room), "")
-
-
-def _up(values: Floats, scale: Scale) -> list[float]:
-    return [scale.clipped(value) for value in values.tolist()]
-
-
-def _means(
-    cell: Cell, frame: Frame, name: str, scale: Scale
-) -> tuple[tuple[float, float, float], ...]:
-    found = []
-    for k, runs in enumerate(cell.by_session):
-        left, right = frame.spans[int(frame.panel[name][k])]
-        found.append((left, right, scale.clipped(mean_of(runs, log=scale.log))))
-    return tuple(found)
-
-
-def mean_of(runs: Floats, *, log: bool) -> float:
-    """Give the geometric mean, or the arithmetic one where the axis is linear."""
-    return float(np.exp(np.log(runs).mean())) if log else float(runs.mean())
-
-
-def _rings(
-    cell: Cell, frame: Frame, name: str, scale: Scale, far: Sequence[FarRun]
-) -> tuple[tuple[float, float], ...]:
-    found = []
-    for one in far[:_RINGS]:
-        if str(one.session) not in cell.labels:
-            continue
-        mine = np.flatnonzero(cell.session == cell.labels.index(str(one.session)))
-        if one.run <= mine.size:
-            run = int(mine[one.run - 1])
-            found.append((float(frame.across[name][run]), scale.clipped(float(cell.values[run]))))
-    return tuple(found)
-
-
-def _alt(name: str, cell: Cell, told: VariantRuns, unit: str, noun: str) -> str:
-    there = "on" if noun == "host" else "in"
-    where = f" {there} {told.sessions} {noun}s" if told.sessions > 1 else ""
-    text = f"{name}: {told.runs} run{'s' * (told.runs != 1)}{where}, mean {told.mean.text}"
-    log = bool((cell.values > 0).all())
-    levels = [mean_of(runs, log=log) for runs in cell.by_session]
-    if len(levels) > 1:
-        low, high = (figures.quantity(level, unit) for level in (min(levels), max(levels)))
-        text += f", {noun}s from {low} to {high}"
-    if told.speedup.text:
-        text += f"; {told.speedup.text} times {told.word}"
-    if told.far:
-        text += f"; {told.far} far from the others of their {noun}"
-    if told.failed:
-        text += f"; {told.failed} failed"
-    return text
-
-
-def _density_alt(name: str, cell: Cell, unit: str) -> str:
-    found = peak(cell.values)
-    if found is None:
-        return f"density of {name}: too few different runs"
-    return f"density of {name}: most runs lie near {figures.quantity(found, unit)}"
-
-
-def _caption(rows: Sequence[RunRow], baseline: str, noun: str) -> str:
-    """Say what dots and strokes are."""
-    sessions = any(len(row.means) > 1 for row in rows)
-    text = "Each dot is a run, left to right in the order of its blocks"
-    text += f", a panel for each {noun}." if sessions else "."
-    text += f" Stroke: mean of the {noun}" if sessions else " Stroke: mean of the runs"
-    if any(row.baseline_means for row in rows):
-        text += f"; grey: {shorten(shown(baseline), _NAME)}, repeated in each row"
-    return f"{text}."
-
-
-def _special(rows: Sequence[RunRow], noun: str) -> str:
-    """Say what the other marks are, of those that are there."""
-    found = []
-    if len({row.axis for row in rows}) > 1:
-        found.append(
-            "The variants lie far apart: each row has an axis of its own, of the same ratio."
-        )
-    if any(row.rings for row in rows):
-        far, runs = sum(len(row.rings) for row in rows), sum(len(row.dots) for row in rows)
-        found.append(f"Ring: a run far from the others of its {noun} ({far:,} of {runs:,}).")
-    if any(row.crosses for row in rows):
-        found.append("Cross: a failed run.")
-    if any(row.components for row in rows):
-        found.append(
-            "Thin lines beside the density: the components of a Gaussian mixture that fits."
-        )
-    return " ".join(found)
