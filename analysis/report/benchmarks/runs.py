@@ -13,7 +13,16 @@ if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
     from ..subject import Subject
 
-__all__ = ["Cell", "Failed", "Frame", "cells_of", "failed_of", "frame_of", "mean_of"]
+__all__ = [
+    "Cell",
+    "Failed",
+    "Frame",
+    "cells_of",
+    "failed_of",
+    "frame_of",
+    "mean_of",
+    "numbers_within",
+]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -196,7 +205,7 @@ def frame_of(
     else:  # or for each run, and failed ones in the last
         found = [np.bincount(of, minlength=len(labels)) for of in where.values()]
         counts = np.maximum(1, np.max(found, axis=0))
-        slots = {name: _rank(cell.session) for name, cell in cells.items()}
+        slots = {name: numbers_within(cell.session) for name, cell in cells.items()}
         late = {name: counts[of[:, 0]] - 1 for name, of in lost.items()}
 
     def within(at: Integers, slot: Integers) -> Floats:
@@ -230,7 +239,7 @@ def _overlap(blocks: Iterable[Integers]) -> bool:
     return np.unique(np.concatenate(mine)).size < sum(block.size for block in mine)
 
 
-def _rank(session: Integers) -> Integers:
+def numbers_within(session: Integers) -> Integers:
     """Give each run's number within its session, from 0."""
     order = np.argsort(session, kind="stable")
     found = np.empty_like(order)

@@ -14,6 +14,7 @@ from ...stats.classical_tests import normal_positions
 from ...stats.samples import lag_pairs
 from ...words import shown
 from .axes import Area, shares
+from .runs import numbers_within
 
 if TYPE_CHECKING:
     from .benchmark import Benchmark
@@ -41,17 +42,15 @@ def strip(one: Benchmark, variant: str) -> Markup:
 
 def strip_dots(one: Benchmark, variant: str) -> Floats:
     """Place runs in their order, on an axis of their own; of many, medians of neighbours in a session."""
-    cell, across, found = one.cells[variant], one.frame.across[variant], []
-    each = strip_each(cell)
-    for k in range(len(cell.labels)):
-        mine = np.flatnonzero(cell.session == k)
-        whole = mine.size - mine.size % each
-        for some in (mine[:whole].reshape(-1, each), mine[whole:].reshape(1, -1)):
-            if some.size:
-                found.append((across[some].mean(axis=1), np.median(cell.values[some], axis=1)))
-    places, values = (np.concatenate(some) for some in zip(*found, strict=True))
+    cell = one.cells[variant]
+    values, size = cell.values, cell.values.size
+    neighbours = cell.session * size + numbers_within(cell.session) // strip_each(cell)
+    _, group, counts = np.unique(neighbours, return_inverse=True, return_counts=True)
+    ordered, first = values[np.lexsort((values, group))], np.cumsum(counts) - counts
+    medians = (ordered[first + (counts - 1) // 2] + ordered[first + counts // 2]) / 2
+    places = np.bincount(group, weights=one.frame.across[variant]) / counts
     scale = quantity_scale(cell.ends, log=cell.positive)
-    return np.column_stack((places, shares(values, scale)))
+    return np.column_stack((places, shares(medians, scale)))
 
 
 def squares(one: Benchmark) -> list[tuple[str, list[tuple[str, Markup]]]]:
