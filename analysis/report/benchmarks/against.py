@@ -15,6 +15,7 @@ from ...plots.scale import quantity_scale, quantity_ticks, ratio_ticks
 from ...words import shorten, shown
 from .axes import (
     Area,
+    Grounds,
     Label,
     Place,
     across,
@@ -28,6 +29,7 @@ from .axes import (
 
 if TYPE_CHECKING:
     from ...methods.multilevel.result import Multilevel
+    from ...plots.marks import Mark
     from .benchmark import Benchmark
     from .runs import Floats
 
@@ -45,7 +47,7 @@ _NEAR = 0.14  # of the width: a curve that would go through "50 %"
 _CORNER = 1 / 400, 1 / _TALL  # of width and height: about a pixel
 
 
-def sessions(one: Benchmark, variant: str) -> Markup:
+def sessions(one: Benchmark, variant: str, grounds: Grounds) -> Markup:
     """Draw a candidate's sessions from 1, and below a hairline their mean; nothing without a speedup."""
     line, result = one.lines[variant], one.known.results[variant]
     if line.speedup is None:
@@ -83,12 +85,9 @@ def sessions(one: Benchmark, variant: str) -> Markup:
             marks.append(plots.arrow(right, below, "right", f"{style} line"))
     hollow = " hollow" if line.outcome == "undecided" else ""
     marks.append(plots.dot(scale.clipped(line.speedup), below, f"{style}{hollow}", r=5))
-    marks += [
-        _beside(ratio["session"], y + 4)
-        for k, (ratio, y) in enumerate(zip(told, downs, strict=True))
-        if k % every == 0 and ratio["session"]
-    ]
-    marks.append(_beside("mean", below + 4))
+    labels = [(ratio["session"], y) for ratio, y in zip(told, downs, strict=True)][::every]
+    named = (_beside(label, y + 4) for label, y in (*labels, ("mean", below)) if label)
+    marks.append(grounds.of(*named))
     marks += [_below(tick, total + 15) for tick in ticks]
     return plots.plot(total + _AXIS, marks, shown(_sessions_alt(one, variant, values)))
 
@@ -108,7 +107,7 @@ def _sessions_alt(one: Benchmark, variant: str, values: Sequence[float]) -> str:
     return text
 
 
-def ecdf(one: Benchmark, variant: str) -> Markup:
+def ecdf(one: Benchmark, variant: str, grounds: Grounds) -> Markup:
     """Draw the share of runs up to each value, of a candidate and of the baseline."""
     base, unit, style = one.known.subject.baseline, one.known.unit, one.styles[variant]
     sides = [one.cells[name] for name in (variant, base)]
@@ -121,8 +120,10 @@ def ecdf(one: Benchmark, variant: str) -> Markup:
     halves = [quantity(float(np.median(cell.values)), unit) for cell in sides]
     area = Area(top=0.0, height=_TALL)
     marks = [
-        plots.segments([(0, y, 1, y) for y in (0.25, 0.5, 0.75)], "grid", **area),
-        plots.segments([(0, 0, 1, 0)], "one", **area),
+        grounds.of(
+            plots.segments([(0, y, 1, y) for y in (0.25, 0.5, 0.75)], "grid", **area),
+            plots.segments([(0, 0, 1, 0)], "one", **area),
+        ),
         plots.curve(theirs, "baseline line", steps=True, **area),
         plots.curve(ours, f"{style} line", steps=True, **area),
         plots.label(
@@ -172,7 +173,7 @@ def steps(places: Floats) -> list[Place]:
     return [*found, (1.0, 1.0)]
 
 
-def shift(one: Benchmark, variant: str) -> Markup:
+def shift(one: Benchmark, variant: str, grounds: Grounds) -> Markup:
     """Draw the speedup at each quantile; nothing where sessions have too few runs."""
     quantiles = one.candidates[variant]["shift"]
     if not quantiles:
@@ -205,7 +206,8 @@ def shift(one: Benchmark, variant: str) -> Markup:
         marks += [plots.arrow(x, 0, "up", f"{style} line")] * (b > scale.high)
     marks += up_labels(ticks, _TALL)
     every = 2 if len(points) == 9 else 1
-    marks += [plots.label(x, _TALL + 17, f"{100 * x:g}\u00a0%", "") for x, _ in points[::every]]
+    percents = (plots.label(x, _TALL + 17, f"{100 * x:g}\u00a0%", "") for x, _ in points[::every])
+    marks.append(grounds.of(*percents))
     return plots.plot(_TALL + _AXIS, marks, shown(_shift_alt(variant, quantiles, _what(result))))
 
 
@@ -255,9 +257,9 @@ def _shift_alt(variant: str, quantiles: Sequence[Mapping[str, Any]], what: str) 
     return f"{text}; the interval does not hold 1 at {', '.join(clear)}"
 
 
-def _beside(text: str, y: float) -> str:
+def _beside(text: str, y: float) -> Mark:
     return plots.label(0, y, shorten(shown(text), _SESSION), "", anchor="end", dx=-8)
 
 
-def _below(tick: Label, y: float) -> str:
+def _below(tick: Label, y: float) -> Mark:
     return plots.label(tick.at, y, tick.text, "", anchor=tick.anchor)

@@ -14,10 +14,12 @@ from ...plots.labels import text_width
 from ...plots.scale import Scale, Tick, quantity_scale, ratio_scale
 
 if TYPE_CHECKING:
+    from ...plots.marks import Mark
     from .runs import Cell, Floats
 
 __all__ = [
     "Area",
+    "Grounds",
     "Label",
     "Place",
     "across",
@@ -48,6 +50,21 @@ class Area(TypedDict):
 
     top: float
     height: float
+
+
+class Grounds:
+    """What many pictures of a page have in common: drawn once, and used again by all others."""
+
+    def __init__(self, anchor: str) -> None:
+        self._anchor = anchor
+        self._names: dict[tuple[Mark, ...], str] = {}
+
+    def of(self, *marks: Mark) -> Mark:
+        """Give marks, or a reference where the same ones were given before."""
+        if marks in self._names:
+            return plots.again(self._names[marks])
+        name = self._names[marks] = f"{self._anchor}-ground-{len(self._names) + 1}"
+        return plots.shared(name, marks)
 
 
 class Label(NamedTuple):
@@ -126,7 +143,7 @@ def upright_labels(ticks: Sequence[Tick], scale: Scale, least: float) -> list[La
     return sorted(kept, key=lambda label: label.at)
 
 
-def up_labels(ticks: Sequence[Label], height: float) -> Iterator[str]:
+def up_labels(ticks: Sequence[Label], height: float) -> Iterator[Mark]:
     """Give the marks of an upright axis's labels, left of it."""
     for tick in ticks:
         y = max(10.0, height * (1 - tick.at) + 4)  # below what stands above the row

@@ -14,6 +14,7 @@ from ...words import shorten, shown
 from ..chapter import Chapter
 from ..names import shortened
 from . import against, small
+from .axes import Grounds
 from .benchmark import Benchmark, Known
 from .modes import Modes, modes_of
 from .run_rows import run_rows
@@ -60,7 +61,7 @@ def chapter(subject: Subject) -> Chapter | None:
         title=title,
         values={"metric": metric, "benchmarks": [one.values for one in found]},
         sections=lambda: (Section(tuple(_blocks(found, anchor)), title=title),),
-        drawn=lambda: _drawn(found, focus, first=not subject.prefix),
+        drawn=lambda: _drawn(found, focus, anchor, first=not subject.prefix),
     )
 
 
@@ -176,7 +177,9 @@ def _cells(told: Mapping[str, Any]) -> Iterator[Value]:
 # ---- on the page
 
 
-def _drawn(benchmarks: Sequence[Benchmark], focus: str, *, first: bool) -> dict[str, Any]:
+def _drawn(
+    benchmarks: Sequence[Benchmark], focus: str, anchor: str, *, first: bool
+) -> dict[str, Any]:
     """Give what the template takes: pictures are drawn one after the other, as it meets them."""
     others = [one for one in benchmarks if one.name != focus]
     cells = [cell for one in others for cell in one.cells.values()]
@@ -186,6 +189,7 @@ def _drawn(benchmarks: Sequence[Benchmark], focus: str, *, first: bool) -> dict[
         "each": max(map(small.strip_each, cells), default=1),
         "rest": _rest(len(others)),
         "of_metric": not first,
+        "grounds": Grounds(anchor),
         "cut": _Names(benchmarks).cut,
         "run_rows": run_rows,
         "against": against,

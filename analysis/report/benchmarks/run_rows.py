@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from ...plots.labels import text_width
 from ...plots.scale import quantity_ticks, read_out
 from ...words import shorten, shown
 from ..names import shortened
-from .axes import Area, Place, shares, up_labels, upright_labels
+from .axes import Area, Grounds, Place, shares, up_labels, upright_labels
 from .modes import densities, peak
 from .runs import mean_of
 
@@ -68,7 +69,7 @@ class RunRows(NamedTuple):
     special: str
 
 
-def run_rows(one: Benchmark) -> RunRows:
+def run_rows(one: Benchmark, grounds: Grounds) -> RunRows:
     """Draw every run of a benchmark."""
     known, cells, frame, scales = one.known, one.cells, one.frame, one.scales
     base = known.subject.baseline
@@ -86,8 +87,11 @@ def run_rows(one: Benchmark) -> RunRows:
         dots = list(zip(frame.across[name].tolist(), up.tolist(), strict=True))
         small = " parts-small" if len(dots) > _SMALL else ""
         marks = [
-            plots.boxes(frame.spans, "panel", **area),
-            plots.segments([(0.0, t.at, 1.0, t.at) for t in ticks], "grid", **area),
+            grounds.of(plots.boxes(frame.spans, "panel", **area)),
+            grounds.of(
+                plots.segments([(0.0, t.at, 1.0, t.at) for t in ticks], "grid", **area),
+                *up_labels(ticks, _ROW),
+            ),
             plots.segments([(a, y, b, y) for a, b, y in before], "baseline line", **area),
             plots.segments(
                 [(a, y, b, y) for a, b, y in means[name]], f"{style} parts-mean", **area
@@ -95,7 +99,6 @@ def run_rows(one: Benchmark) -> RunRows:
             plots.dots(dots, style + small, axis=read_out(scale, known.unit), **area),
             *(plots.dot(x, _ROW * (1 - y), "parts-ring", r=4.8) for x, y in rings[name]),
             *(plots.cross(x, 4, "ink line") for x in frame.failed.get(name, ())),
-            *up_labels(ticks, _ROW),
         ]
         runs = plots.plot(_ROW, marks, shown(_runs_alt(one, name)))
         curve, density = heights[name], Markup("")
@@ -188,20 +191,20 @@ def _density_alt(name: str, cell: Cell, unit: str) -> str:
 def _head(one: Benchmark) -> Markup:
     """Draw what stands above the panels: their names, and what was found in some sessions."""
     panels = panels_of(one.frame.labels, one.frame.spans, one.marks, one.known.hosts)
-    long = len(panels) <= 6 and not one.known.hosts
-    texts: list[tuple[float, float, str, str]] = []  # across, down, what, class
+    lead = "session " if len(panels) <= 6 and not one.known.hosts else ""
+    marks = []
     for panel in panels:
-        wide, narrow = panel.label, panel.brief
-        if wide and long:
-            wide = f"session {wide}"
-        if wide == narrow:  # as it is on both pages
-            texts.append((panel.left, 12, wide or ("" if len(panels) > 1 else "all runs"), ""))
-        else:
-            texts += [(panel.left, 12, wide, "parts-word"), (panel.left, 12, narrow, "parts-brief")]
-        texts += [(panel.left, 25, shown(panel.long), "parts-long")]
-        texts += [(panel.left, 25, shown(panel.short), "parts-short")]
+        at = partial(plots.label, panel.left, anchor="start")
+        if panel.label != panel.brief:  # hosts' names, longer where there is room
+            marks += [at(12, panel.label, "parts-word")] if panel.label else []
+            marks += [at(12, panel.brief, "parts-brief")] if panel.brief else []
+        elif panel.label:
+            marks.append(at(12, panel.label, "", lead=lead, lead_css="parts-word"))
+        elif len(panels) == 1:
+            marks.append(at(12, "all runs", ""))
+        marks += [at(25, shown(panel.long), "parts-long")] if panel.long else []
+        marks += [at(25, shown(panel.short), "parts-short")] if panel.short else []
     ruled = [(p.left, 0.5, p.right, 0.5) for p in panels if p.found]
-    marks = [plots.label(x, y, text, css, anchor="start") for x, y, text, css in texts if text]
     marks.append(plots.segments(ruled, "ink parts-bar", top=30, height=4))
     return plots.plot(_HEAD, marks, "")
 

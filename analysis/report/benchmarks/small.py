@@ -13,7 +13,7 @@ from ...plots.scale import quantity_scale
 from ...stats.classical_tests import normal_positions
 from ...stats.samples import lag_pairs
 from ...words import shown
-from .axes import Area, shares
+from .axes import Area, Grounds, shares
 from .runs import numbers_within
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def strip_dots(one: Benchmark, variant: str) -> Floats:
     return np.column_stack((places, shares(medians, scale)))
 
 
-def squares(one: Benchmark) -> list[tuple[str, list[tuple[str, Markup]]]]:
+def squares(one: Benchmark, grounds: Grounds) -> list[tuple[str, list[tuple[str, Markup]]]]:
     """Draw what a reviewer asks for: a caption and each variant's square; no kind without squares."""
     scales, unit = list(one.scales.values()), one.known.unit
     ends = ""
@@ -64,18 +64,20 @@ def squares(one: Benchmark) -> list[tuple[str, list[tuple[str, Markup]]]]:
         (f"Lag plot: each run against the run before in its session{ends}.", _lag),
         ("Normal Q-Q plot: runs less their session's mean, against a normal law.", _normal),
     )
-    drawn = ((said, [(name, draw(one, name)) for name in one.cells]) for said, draw in kinds)
+    drawn = (
+        (said, [(name, draw(one, name, grounds)) for name in one.cells]) for said, draw in kinds
+    )
     kept = ((said, [(name, square) for name, square in some if square]) for said, some in drawn)
     return [(said, some) for said, some in kept if some]
 
 
-def _lag(one: Benchmark, variant: str) -> Markup:
+def _lag(one: Benchmark, variant: str, grounds: Grounds) -> Markup:
     """Draw each run against the one before it in its session; nothing of few runs."""
     dots = lag_dots(one, variant)
     found = one.known.found.get((one.name, variant))
     known = None if found is None else found.lag_1
     said = f"{len(dots)} pairs" if known is None else f"autocorrelation {known:.2f}"
-    return _square(one, variant, dots, f"each run against the run before, {said}")
+    return _square(one, variant, dots, grounds, f"each run against the run before, {said}")
 
 
 def lag_dots(one: Benchmark, variant: str) -> Floats:
@@ -84,7 +86,7 @@ def lag_dots(one: Benchmark, variant: str) -> Floats:
     return shares(lag_pairs(cell.values, cell.session), one.scales[variant])
 
 
-def _normal(one: Benchmark, variant: str) -> Markup:
+def _normal(one: Benchmark, variant: str, grounds: Grounds) -> Markup:
     """Draw runs less their session's mean against a normal law; nothing of few or equal runs."""
     dots = normal_dots(one.cells[variant])
     if len(dots) < _LEAST:
@@ -93,7 +95,7 @@ def _normal(one: Benchmark, variant: str) -> Markup:
     reach = 2.12 * float(np.abs(dots).max())
     said = f"the farthest lies {apart:.1f} standard deviations from it"
     return _square(
-        one, variant, dots / reach + 0.5, f"{len(dots)} runs against a normal law; {said}"
+        one, variant, dots / reach + 0.5, grounds, f"{len(dots)} runs against a normal law; {said}"
     )
 
 
@@ -114,15 +116,17 @@ def normal_dots(cell: Cell) -> Floats:
     return np.column_stack((normal_positions(rest.size), rest / sd))
 
 
-def _square(one: Benchmark, variant: str, dots: Floats, said: str) -> Markup:
+def _square(one: Benchmark, variant: str, dots: Floats, grounds: Grounds, said: str) -> Markup:
     """Draw a square of dots and its diagonal."""
     if len(dots) < _LEAST:
         return Markup("")
     _, first = np.unique((dots * _GRAIN).astype(int), axis=0, return_index=True)
     area = Area(top=0.0, height=_SQUARE)
     marks = [
-        plots.boxes([(0, 1)], "panel", **area),
-        plots.segments([(0, 0, 1, 1)], "one", **area),
+        grounds.of(
+            plots.boxes(((0, 1),), "panel", **area),
+            plots.segments([(0, 0, 1, 1)], "one", **area),
+        ),
         plots.dots(dots[first].tolist(), f"{one.styles[variant]} parts-small", **area),
     ]
     return plots.plot(_SQUARE, marks, shown(f"{variant}: {said}"))

@@ -292,7 +292,7 @@ def test_long_names_of_hosts_differ_where_they_are_cut_and_touch_nothing(fleet, 
 
 def test_a_trial_of_one_host_keeps_its_sessions(fleet, tmp_path):
     _, parts, happened = headings(fleet([0.1, 0.1], absent=("lab1",)), tmp_path)
-    assert parts[:2] == ["session 1", "1"]  # on a wide and on a narrow page
+    assert "session </tspan>1" in parts[0]
     assert "session" in happened
 
 

@@ -13,7 +13,7 @@ import pytest
 from analysis.diagnose.result import FarRun
 from analysis.pages.model import Value
 from analysis.report.benchmarks.against import ecdf, sessions, shift, shift_note, steps
-from analysis.report.benchmarks.axes import row_scales
+from analysis.report.benchmarks.axes import Grounds, row_scales
 from analysis.report.benchmarks.benchmark import Benchmark, Known
 from analysis.report.benchmarks.marks import Mark
 from analysis.report.benchmarks.run_rows import panels_of, run_rows
@@ -57,7 +57,8 @@ def drawn(cells, *, far=None, failures=None):
             known=SimpleNamespace(
                 unit="s", hosts={}, far=far or {}, subject=SimpleNamespace(baseline="old")
             ),
-        )
+        ),
+        Grounds("g"),
     )
 
 
@@ -159,7 +160,7 @@ def test_session_values_are_the_verdicts(made) -> None:
         [math.exp(log) for log in line.differences]
     )
     assert math.exp(np.mean(line.differences)) == pytest.approx(line.speedup)
-    picture = sessions(one, "new")
+    picture = sessions(one, "new", Grounds("g"))
     assert "hollow" not in picture
     assert "above 1 in 5 of 5 sessions" in picture
     assert len(path(picture, "dots faster parts-value")) == 5
@@ -175,7 +176,7 @@ def test_better_is_up_in_the_shift_function(made, better: str, side: int) -> Non
     quantiles = one.candidates["new"]["shift"]
     assert len(quantiles) == 9
     assert all((at["speedup"].value - 1) * side > 0 for at in quantiles)
-    picture = shift(one, "new")
+    picture = shift(one, "new", Grounds("g"))
     ((_, middle, _),) = path(picture, "one")
     dots = path(picture, f"dots {one.styles['new']} parts-quantile")
     assert len(dots) == 9
@@ -202,7 +203,9 @@ def test_a_distribution_function_of_many_runs_has_no_more_corners_than_pixels() 
 
 def test_both_curves_are_named_and_said(made) -> None:
     matrix, subject = made
-    picture = ecdf(only(subject(matrix("a", {"x": 1.1}, seed=2), matrix("b", {"x": 1.0}))), "a")
+    picture = ecdf(
+        only(subject(matrix("a", {"x": 1.1}, seed=2), matrix("b", {"x": 1.0}))), "a", Grounds("g")
+    )
     assert re.search("half of the runs of a are at most 1.[01]. s, of b (1.0|9..)", picture)
     assert ">a</text>" in picture
     assert ">b</text>" in picture
@@ -216,7 +219,7 @@ def test_few_runs_have_quartiles_fewer_nothing_and_that_is_said(made) -> None:
         )
         assert len(one.candidates["a"]["shift"]) == count
         assert bool(shift_note(one, "a")) == (count == 0)
-        assert bool(shift(one, "a")) == (count > 0)
+        assert bool(shift(one, "a", Grounds("g"))) == (count > 0)
 
 
 def test_sides_of_other_sessions_have_no_session_by_session(made) -> None:
@@ -229,13 +232,13 @@ def test_sides_of_other_sessions_have_no_session_by_session(made) -> None:
     told = one.candidates["a"]
     assert told["by_session"] == []
     assert told["unit"] == ""
-    assert "interval" in sessions(one, "a")
+    assert "interval" in sessions(one, "a", Grounds("g"))
 
 
 def test_an_interval_that_leaves_its_picture_says_so(made) -> None:
     matrix, subject = made
     a, b = matrix("a", {"x": 1.0}, seed=2, sessions=2), matrix("b", {"x": 1.0}, sessions=2)
     wild = a.values("x") * np.repeat([0.94, 1.07], 8)
-    picture = sessions(only(subject(dataclasses.replace(a, samples=(wild,)), b)), "a")
+    picture = sessions(only(subject(dataclasses.replace(a, samples=(wild,)), b)), "a", Grounds("g"))
     assert picture.count('<svg class="at"') == 2
     assert re.search(r'interval" x1="0%" y1="\d+" x2="100%"', picture)

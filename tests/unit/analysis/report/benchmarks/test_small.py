@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from analysis.report.benchmarks.axes import row_scales
+from analysis.report.benchmarks.axes import Grounds, row_scales
 from analysis.report.benchmarks.runs import Cell, frame_of
 from analysis.report.benchmarks.small import (
     lag_dots,
@@ -44,7 +44,7 @@ def of(values, sessions: int, lag: float | None = None):
 
 
 def drawn(one) -> dict[str, str]:
-    return {said.split(":")[0]: some[0][1] for said, some in squares(one)}
+    return {said.split(":")[0]: some[0][1] for said, some in squares(one, Grounds("g"))}
 
 
 def test_pairs_stay_within_sessions() -> None:
@@ -52,7 +52,9 @@ def test_pairs_stay_within_sessions() -> None:
     assert len(lag_dots(one, "a")) == 16
     square = drawn(one)["Lag plot"]
     assert 'aria-label="a: each run against the run before, autocorrelation 0.42"' in square
-    assert re.search(r"session, both axes from \S+ m?s to \S+ s\.$", squares(one)[0][0])
+    assert re.search(
+        r"session, both axes from \S+ m?s to \S+ s\.$", squares(one, Grounds("g"))[0][0]
+    )
 
 
 def test_dots_that_no_eye_tells_apart_are_one() -> None:

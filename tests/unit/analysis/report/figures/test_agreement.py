@@ -7,6 +7,7 @@ import re
 import pytest
 
 from analysis.plots.drawing import Sheet
+from analysis.report.benchmarks.axes import Grounds
 from analysis.report.benchmarks.benchmark import Benchmark, Known
 from analysis.report.benchmarks.runs import cells_of
 from analysis.report.benchmarks.small import lag_dots, normal_dots, squares
@@ -36,7 +37,7 @@ def test_lag_and_normal_plots_are_those_of_the_part(measured):
     subject = measured()
     part = of(subject, "a")
     lag, qq = (draw(kind, subject, SHEET, benchmark="a") for kind in ("lag", "qq"))
-    ((_, lags), (_, normals)) = squares(part)
+    ((_, lags), (_, normals)) = squares(part, Grounds("g"))
     for (name, square), (_, other) in zip(lags, normals, strict=True):
         assert sum(row[0] == name for row in lag.rows) == len(lag_dots(part, name))
         (said,) = re.findall(r'before, ([^"]*)"', square)
