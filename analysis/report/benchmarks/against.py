@@ -10,7 +10,7 @@ import numpy as np
 from markupsafe import Markup
 
 from ... import plots
-from ...pages.number_format import is_time, quantity
+from ...pages.number_format import quantity
 from ...plots.scale import quantity_scale, quantity_ticks, ratio_ticks
 from ...words import shorten, shown
 from .axes import (
@@ -28,12 +28,11 @@ from .axes import (
 )
 
 if TYPE_CHECKING:
-    from ...methods.multilevel.result import Multilevel
     from ...plots.marks import Mark
     from .benchmark import Benchmark
     from .runs import Floats
 
-__all__ = ["ecdf", "ecdf_title", "sessions", "shift", "shift_note", "shift_title", "steps"]
+__all__ = ["ecdf", "sessions", "shift", "steps"]
 
 _TALL = 150.0
 _AXIS = 20.0
@@ -152,11 +151,6 @@ def ecdf(one: Benchmark, variant: str, grounds: Grounds) -> Markup:
     return plots.plot(_TALL + _AXIS, marks, shown(alt))
 
 
-def ecdf_title(unit: str) -> str:
-    """Say in plain words what a distribution function is."""
-    return "share of runs done by a time" if is_time(unit) else "share of runs with at most a value"
-
-
 def steps(places: Floats) -> list[Place]:
     """Give the corners of a distribution function from the left edge to the right one.
 
@@ -208,37 +202,15 @@ def shift(one: Benchmark, variant: str, grounds: Grounds) -> Markup:
     every = 2 if len(points) == 9 else 1
     percents = (plots.label(x, _TALL + 17, f"{100 * x:g}\u00a0%", "") for x, _ in points[::every])
     marks.append(grounds.of(*percents))
-    return plots.plot(_TALL + _AXIS, marks, shown(_shift_alt(variant, quantiles, _what(result))))
+    return plots.plot(
+        _TALL + _AXIS, marks, shown(_shift_alt(variant, quantiles, timed=result.timed))
+    )
 
 
-def shift_title(one: Benchmark, variant: str) -> str:
-    """Say what the quantiles' picture shows."""
-    kinds = {9: "decile", 3: "quartile"}
-    count = len(one.candidates[variant]["shift"])
-    what = _what(one.known.results[variant]) if count else "speedup"
-    return f"{what} at each {kinds.get(count, 'quantile')}"
-
-
-def _what(result: Multilevel) -> str:
-    return "speedup" if result.timed else "ratio"
-
-
-def shift_note(one: Benchmark, variant: str) -> str:
-    """Say why there are no quantiles, or not of all sessions."""
-    found = one.shifts[variant]
-    if found is None:
-        both = (one.cells[variant], one.cells[one.known.subject.baseline])
-        if not all(cell.positive for cell in both):
-            return "Runs are 0: quantiles have no ratio."
-        return "Fewer than 3 runs of a side in each session: quantiles would say nothing."
-    n = found.left_out
-    return f"{n} session{'s' * (n > 1)} with fewer than 3 runs of a side left out." if n else ""
-
-
-def _shift_alt(variant: str, quantiles: Sequence[Mapping[str, Any]], what: str) -> str:
+def _shift_alt(variant: str, quantiles: Sequence[Mapping[str, Any]], *, timed: bool) -> str:
     first, last = quantiles[0], quantiles[-1]
     text = (
-        f"{what} of {variant} by quantile: "
+        f"{'speedup' if timed else 'ratio'} of {variant} by quantile: "
         f"{first['speedup'].text} at {100 * first['share']:g} %, "
         f"{last['speedup'].text} at {100 * last['share']:g} %"
     )

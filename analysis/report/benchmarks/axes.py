@@ -161,16 +161,8 @@ def placed_names(
 ) -> list[Label]:
     """Place both names: left of the left curve and right of the right one, where there is room.
 
-    A name that finds none is left out: it stands in the heading, and the colour tells the curves.
-
-    Parameters
-    ----------
-    ours, theirs : sequence of places
-        The corners of both functions; each rises.
-    names : (str, str)
-        The candidate's and the baseline's, short.
-    style : str
-        The role of the candidate's colour.
+    Both curves rise. A name that finds no room is left out: it stands in the heading, and the colour
+    (`style` is the candidate's) tells the curves.
     """
     curves, styles = (ours, theirs), (style, "baseline")
     middles = [sum(across(curve, share) for share in (0.25, 0.5, 0.75)) for curve in curves]

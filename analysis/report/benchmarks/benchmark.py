@@ -14,7 +14,7 @@ import numpy as np
 from ...data.host_record import read_host_record
 from ...data.protocol import read_commands
 from ...pages.model import Value
-from ...pages.number_format import quantity, said, significant, timed
+from ...pages.number_format import is_time, quantity, said, significant, timed
 from ...plots.palette import style_of
 from ...stats.quantiles import Shift, shift_of
 from ..fleet import hosts_of
@@ -52,6 +52,7 @@ class Known:
         names = (subject.baseline, *(one.variant for one in subject.candidates), *subject.matrices)
         self.subject = subject
         self.unit = verdict.unit
+        self.timed, self.is_time = timed(verdict.unit), is_time(verdict.unit)
         self.variants = tuple(dict.fromkeys(names))
         self.short = shortened(self.variants, _NAME)
         self.results: Mapping[str, Multilevel] = {
@@ -82,32 +83,11 @@ class Known:
 
 
 class Benchmark:
-    """One benchmark.
+    """One benchmark: `values` is what JSON shows of it, all else is for sentences and pictures.
 
-    Attributes
-    ----------
-    known : Known
-        What it has in common with the others.
-    name, anchor : str
-        Its name, and the id of its part of the page.
-    cells : mapping of str to Cell
-        The runs of each variant that has some, the baseline first.
-    modes : mapping of str to Modes
-        Of the variants whose modes were looked at.
-    lines : mapping of str to BenchmarkLine
-        The verdict's line of each candidate with runs on both sides.
-    shifts : mapping of str to Shift or None
-        The speedup at each quantile of these; None where sessions have too few runs.
-    styles : mapping of str to str
-        The role of each variant's colour.
-    variants, candidates : mapping of str to dict
-        What JSON shows of each.
-    missing, parting : sequence of str
-        Variants without a run that counts; candidates of which medians say something else than means.
-    marks, remarks, finding
-        What was found in some sessions, sentences, and the one beside the name, if any.
-    values : dict
-        What JSON shows of it all.
+    `cells` and `styles` (the roles of colours) are by variant, of those with runs, the baseline first;
+    `lines` and `shifts` (None where sessions have too few runs) by candidate with runs on both sides;
+    `modes` by variant whose modes were looked at.
     """
 
     def __init__(
@@ -125,7 +105,7 @@ class Benchmark:
         base, verdict = known.subject.baseline, known.subject.verdict
         lines = {v: line for v in known.results if (line := known.lines.get((v, name)))}
         self.lines = {v: line for v, line in lines.items() if v in cells and base in cells}
-        self.variants = {v: _variant(self, v, lines) for v in cells}
+        self.variants = {v: _variant(self, v, lines) for v in cells}  # what JSON shows of each
         self.styles = {
             v: "baseline" if v == base else style_of(one["word"] or "undecided")
             for v, one in self.variants.items()
@@ -133,7 +113,7 @@ class Benchmark:
         self.shifts = {v: _shift(known.results[v], cells[v], cells[base]) for v in self.lines}
         self.candidates = {v: _candidate(self, v) for v in self.lines}
         self.missing = tuple(v for v in known.variants if v not in cells)
-        self.parting = [
+        self.parting = [  # of which medians say something else than means
             v
             for v, line in self.lines.items()
             if medians_part(line, known.results[v], cells[v], cells[base], len(known.lines))
@@ -209,7 +189,7 @@ def _variant(one: Benchmark, variant: str, lines: Mapping[str, BenchmarkLine]) -
 
     return {
         "variant": variant,
-        "word": "" if line is None else said(line.outcome, timed=timed(unit)),
+        "word": "" if line is None else said(line.outcome, timed=known.timed),
         "runs": values.size,
         "sessions": len(cell.labels),
         "failed": len(known.failures.get((one.name, variant), ())),

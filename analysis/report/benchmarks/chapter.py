@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -190,32 +191,29 @@ def _drawn(
         "rest": _rest(len(others)),
         "of_metric": not first,
         "grounds": Grounds(anchor),
-        "cut": _Names(benchmarks).cut,
+        "cut": _cutting(benchmarks),
         "run_rows": run_rows,
         "against": against,
         "small": small,
     }
 
 
-class _Names:
-    """Sets names that are not ours: shown safely, apart from the text around, whole in their title."""
+def _cutting(benchmarks: Sequence[Benchmark]) -> Callable[..., Markup]:
+    """Give what sets names that are not ours: safely, apart from the text around, whole in their title."""
+    variants = tuple(dict.fromkeys(name for one in benchmarks for name in one.variants))
+    kinds = tuple(one.name for one in benchmarks), variants
 
-    def __init__(self, benchmarks: Sequence[Benchmark]) -> None:
-        variants = dict.fromkeys(name for one in benchmarks for name in one.variants)
-        self._kinds = tuple(one.name for one in benchmarks), tuple(variants)
-        self._found: dict[int, dict[str, str]] = {}
+    @cache
+    def short(width: int) -> dict[str, str]:
+        return {name: brief for of in kinds for name, brief in shortened(of, width).items()}
 
-    def cut(self, text: str, width: int = _NAME) -> Markup:
-        """Give a name with so much room; those of its kind are told apart."""
-        if width not in self._found:
-            self._found[width] = {
-                k: v for of in self._kinds for k, v in shortened(of, width).items()
-            }
+    def cut(text: str, width: int = _NAME) -> Markup:
         whole = shown(text)
-        short = self._found[width].get(text) or shorten(whole, width)
-        if short == whole:
-            return Markup("<bdi>{}</bdi>").format(whole)
-        return Markup('<bdi title="{}">{}</bdi>').format(whole, short)
+        brief = short(width).get(text) or shorten(whole, width)
+        title = Markup(' title="{}"').format(whole) if brief != whole else ""
+        return Markup("<bdi{}>{}</bdi>").format(title, brief)
+
+    return cut
 
 
 def _groups(folded: Sequence[Benchmark]) -> list[tuple[str, list[Benchmark]]]:

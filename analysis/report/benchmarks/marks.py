@@ -22,28 +22,14 @@ Notes = Mapping[tuple[str, str], str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """Something found in some sessions.
-
-    Attributes
-    ----------
-    code, word : str
-        What it is, for programs and in a word or two.
-    variant : str
-        The one that it is of; "" of all.
-    sessions, figures : tuple of str
-        Where it was seen, and the figure that tells most there; "" where there is none.
-    everywhere : bool
-        Whether that are all sessions.
-    text : str
-        One sentence.
-    """
+    """Something found in some sessions."""
 
     code: str
-    word: str
-    variant: str
+    word: str  # or two
+    variant: str  # the one that it is of; "" of all
     sessions: tuple[str, ...]
-    figures: tuple[str, ...]
-    everywhere: bool
+    figures: tuple[str, ...]  # what tells most of each session; "" where there is none
+    everywhere: bool  # whether that are all sessions
     text: str
 
 
@@ -69,17 +55,7 @@ def _figure(finding: Finding, what: str) -> str:
 
 
 def marks_of(diagnosis: Diagnosis | None, benchmark: str, notes: Notes) -> tuple[Mark, ...]:
-    """Give what is certain of a benchmark and of the whole host: what was recorded comes first.
-
-    Parameters
-    ----------
-    diagnosis : Diagnosis or None
-        What was found.
-    benchmark : str
-        Whose cells.
-    notes : mapping
-        Where figures of single sessions come from, as `notes_of` gives them.
-    """
+    """Give what is certain of a benchmark and of the whole host: what was recorded comes first."""
     if diagnosis is None:
         return ()
     found = [

@@ -32,22 +32,13 @@ _RISK = 0.05
 
 
 class Modes(NamedTuple):
-    """What is known of a cell's modes.
+    """What is known of a cell's modes, by a mixture of several Gaussians that fits its logs, if any."""
 
-    Attributes
-    ----------
-    dip : float
-        p of one mode, by the dip test.
-    at : tuple of float
-        The modes of a mixture of several Gaussians that was fitted to logs and not rejected, in the
-        values' unit; none where there is no such mixture.
-    parts : tuple of (weight, mean, sd)
-        Its components, of logs.
-    """
-
-    dip: float
-    at: tuple[float, ...] = ()
-    parts: tuple[tuple[float, float, float], ...] = ()
+    dip: float  # p of one mode, by the dip test
+    at: tuple[float, ...] = ()  # the mixture's modes, in the values' unit
+    parts: tuple[
+        tuple[float, float, float], ...
+    ] = ()  # weight, mean, sd of its components, of logs
 
 
 def modes_of(cell: Cell, seed: int, name: str) -> Modes | None:

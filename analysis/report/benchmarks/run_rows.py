@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from markupsafe import Markup
@@ -14,7 +14,7 @@ from ... import plots
 from ...pages.number_format import quantity
 from ...plots.labels import text_width
 from ...plots.scale import quantity_ticks, read_out
-from ...words import shorten, shown
+from ...words import shown
 from ..names import shortened
 from .axes import Area, Grounds, Place, shares, up_labels, upright_labels
 from .modes import densities, peak
@@ -41,32 +41,27 @@ _TICKS_APART = 0.17  # of a row's height
 
 
 class Panel(NamedTuple):
-    """One session of the runs, or one host.
+    """One session of the runs, or one host; texts are "" where there is no room."""
 
-    `label` and `brief` name it on a wide and on a narrow page, "" where there is no room; `found` says
-    whether it has findings, `long` and `short` which, as far as there is room on both pages.
-    """
-
-    label: str
-    brief: str
+    label: str  # on a wide page
+    brief: str  # and on a narrow one
     left: float
     right: float
-    found: bool
-    long: str
-    short: str
+    found: bool  # whether it has findings
+    long: str  # which, on a wide page
+    short: str  # and on a narrow one
 
 
 class RunRows(NamedTuple):
-    """All runs.
+    """All runs of a benchmark."""
 
-    `head` names the panels; `rows` holds each variant's runs and their density; `caption` says what
-    every such picture has, `special` what not every one has.
-    """
-
-    head: Markup
-    rows: dict[str, tuple[Markup, Markup]]
-    caption: str
-    special: str
+    head: Markup  # the panels' names
+    rows: dict[str, tuple[Markup, Markup]]  # each variant's runs, and their density
+    several: bool  # whether there are means of several sessions
+    repeated: bool  # whether the baseline's means stand in each row
+    apart: bool  # whether rows have axes of their own
+    rings: int
+    mixtures: bool  # whether components of some are drawn
 
 
 def run_rows(one: Benchmark, grounds: Grounds) -> RunRows:
@@ -114,35 +109,15 @@ def run_rows(one: Benchmark, grounds: Grounds) -> RunRows:
             density = plots.plot(_ROW, marks, shown(_density_alt(name, cell, known.unit)))
         rows[name] = runs, density
 
-    sessions = any(len(level) > 1 for level in means.values())
-    caption = "Each dot is a run, left to right in the order of its blocks"
-    caption += f", a panel for each {one.noun}." if sessions else "."
-    caption += f" Stroke: mean of the {one.noun if sessions else 'runs'}"
-    caption += (
-        f"; grey: {shorten(shown(base), _NAME)}, repeated in each row."
-        if alike and frame.together
-        else "."
+    return RunRows(
+        head=_head(one),
+        rows=rows,
+        several=any(len(level) > 1 for level in means.values()),
+        repeated=bool(alike) and frame.together,
+        apart=len({read_out(scale, known.unit) for scale in scales.values()}) > 1,
+        rings=sum(map(len, rings.values())),
+        mixtures=any(parts.values()),
     )
-    return RunRows(_head(one), rows, caption, _special(one, rings, parts))
-
-
-def _special(one: Benchmark, rings: Mapping[str, Any], parts: Mapping[str, Any]) -> str:
-    """Say what the marks are that not every picture has."""
-    found = []
-    if len({read_out(scale, one.known.unit) for scale in one.scales.values()}) > 1:
-        found.append(
-            "The variants lie far apart: each row has an axis of its own, of the same ratio."
-        )
-    if far := sum(map(len, rings.values())):
-        runs = sum(cell.values.size for cell in one.cells.values())
-        found.append(f"Ring: a run far from the others of its {one.noun} ({far:,} of {runs:,}).")
-    if one.frame.failed:
-        found.append("Cross: a failed run.")
-    if any(parts.values()):
-        found.append(
-            "Thin lines beside the density: the components of a Gaussian mixture that fits."
-        )
-    return " ".join(found)
 
 
 def _means(one: Benchmark, name: str) -> Iterator[tuple[float, float, float]]:

@@ -31,24 +31,12 @@ _GAP, _GAPS = 0.0115, 0.06  # a gap between panels, and all of them together at 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Cell:
-    """One variant's runs of a benchmark.
-
-    Attributes
-    ----------
-    values : array of float, shape (n,)
-        In the order in which they were measured.
-    labels : tuple of str
-        The sessions; one, "", where they are not known.
-    session : array of int, shape (n,)
-        The place of each run's session in `labels`.
-    block : array of int, shape (n,), or None
-        Equal for runs of one block; None where blocks are not known.
-    """
+    """One variant's runs of a benchmark, in the order in which they were measured."""
 
     values: Floats
-    labels: tuple[str, ...]
-    session: Integers
-    block: Integers | None = None
+    labels: tuple[str, ...]  # the sessions; one, "", where they are not known
+    session: Integers  # the place of each run's session in `labels`
+    block: Integers | None = None  # equal for runs of one block; None where blocks are not known
 
     def of(self, place: int) -> Floats:
         """Give the runs of one session."""
@@ -130,32 +118,15 @@ def _numbered(given: NDArray[Any]) -> tuple[tuple[str, ...], Integers]:
     return tuple(places), np.array([places[name] for name in names], dtype=np.int64)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Frame:
-    """Panels and places of one benchmark, as shares of a picture's width.
+class Frame(NamedTuple):
+    """Panels and places of one benchmark, as shares of a picture's width."""
 
-    Attributes
-    ----------
-    labels : tuple of str
-        What each panel is called; one "" where sessions are not known.
-    spans : tuple of (float, float)
-        Each panel's edges.
-    together : bool
-        Whether the variants ran in the same sessions; otherwise a panel holds one of each.
-    panel : mapping of str to array of int
-        The panel of each session of a variant, in the order of its labels.
-    across : mapping of str to array of float
-        The place of each run.
-    failed : mapping of str to sequence of float
-        The places of failed runs.
-    """
-
-    labels: tuple[str, ...]
-    spans: tuple[tuple[float, float], ...]
-    together: bool
-    panel: Mapping[str, Integers]
-    across: Mapping[str, Floats]
-    failed: Mapping[str, Sequence[float]]
+    labels: tuple[str, ...]  # of the panels; one "" where sessions are not known
+    spans: tuple[tuple[float, float], ...]  # the panels' edges
+    together: bool  # whether variants ran in the same sessions; else a panel holds one of each
+    panel: Mapping[str, Integers]  # of each session of a variant, in the order of its labels
+    across: Mapping[str, Floats]  # the place of each run
+    failed: Mapping[str, Sequence[float]]  # and of failed ones
 
 
 def frame_of(
@@ -163,14 +134,7 @@ def frame_of(
 ) -> Frame:
     """Lay out the runs of a benchmark's variants: a panel for each session, in it left to right by block.
 
-    Parameters
-    ----------
-    cells : mapping of str to Cell
-        The runs of each variant.
-    failures : mapping of str to sequence of Failed
-        The failed runs of each variant.
-    together : bool
-        Whether sessions of one label are the same ones.
+    Sessions of one label are the same ones where variants ran `together`.
     """
     failures = {name: runs for name, runs in failures.items() if together and runs}
     labels = _labels(cells, failures, together=together)

@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from analysis.diagnose.result import Diagnosis, FarRun, Finding
 from analysis.pages import as_text
 from analysis.pages.model import Caution, Page, Table, Value
 from analysis.report.benchmarks.chapter import chapter, focus_of, listed_benchmarks, opened
@@ -127,6 +128,42 @@ def test_a_strip_of_many_runs_says_what_a_dot_is(made) -> None:
     many = page(subject(matrix("n", NAMES, seed=2, runs=13), matrix("o", NAMES, runs=13)))
     assert "a dot is the median of up to" not in few.text
     assert "a dot is the median of up to 2 runs" in many.text
+
+
+def test_captions_say_what_the_marks_of_a_picture_are(made) -> None:
+    matrix, subject = made
+    given = subject(matrix("new", {"x": 9.0}, seed=2), matrix("old", {"x": 1.0}))
+    text = page(given).text
+    assert "Each dot is a run, left to right in the order of its blocks, a panel for each" in text
+    assert "Stroke: mean of the session." in text
+    assert "The variants lie far apart: each row has an axis of its own, of the same ratio." in text
+    run = FarRun(benchmark="x", variant="new", session=2, run=3, ratio=2.0)
+    found = Diagnosis(
+        name="trial", metric="wall", unit="s", better="lower", confidence=0.95, variants=("old",),
+        benchmarks=("x",), sessions=5, runs=80, tests=1, host=(), speeds=None, cells=(),
+        not_tested=(), far_runs=(run,),
+        findings=(Finding(code="load", sessions=(1, 3), text="1.40 over 1 min"),),
+    )  # fmt: skip
+    given = subject(matrix("new", {"x": 1.1}, seed=2), matrix("old", {"x": 1.0}))
+    verdict = dataclasses.replace(given.verdict, diagnosis=found)
+    text = page(dataclasses.replace(given, verdict=verdict)).text
+    assert "Stroke: mean of the session; grey: old, repeated in each row." in text
+    assert "Ring: a run far from the others of its session (1 of 80)." in text
+    assert "Found (bar): load 1.40 over 1 min." in text
+
+
+@pytest.mark.parametrize(
+    ("runs", "said"),
+    [
+        (8, "speedup at each decile"),
+        (4, "speedup at each quartile"),
+        (2, "Fewer than 3 runs of a side in each session: quantiles would say nothing."),
+    ],
+)
+def test_what_quantiles_there_are_is_said(made, runs: int, said: str) -> None:
+    matrix, subject = made
+    sides = (matrix(n, {"x": 1.0}, seed=k, runs=runs) for k, n in enumerate(("new", "old")))
+    assert said in page(subject(*sides)).text
 
 
 # ---- which stands open, and which are told in full
