@@ -13,19 +13,8 @@ from ... import plots
 from ...pages.number_format import quantity
 from ...plots.scale import quantity_scale, quantity_ticks, ratio_ticks
 from ...words import shorten, shown
-from .axes import (
-    Area,
-    Grounds,
-    Label,
-    Place,
-    across,
-    bounded_ratios,
-    labels_of,
-    placed_names,
-    shares,
-    up_labels,
-    upright_labels,
-)
+from . import axes
+from .axes import Area, Grounds
 
 if TYPE_CHECKING:
     from ...plots.marks import Mark
@@ -43,7 +32,8 @@ _INDENTED = 215.0  # pixels of the narrowest picture beside labels
 _SESSION = 6  # letters of a session's name
 _UP_APART = 0.16
 _NEAR = 0.14  # of the width: a curve that would go through "50 %"
-_CORNER = 1 / 400, 1 / _TALL  # of width and height: about a pixel
+_GRAIN = 1000  # of the width: what the picture can hold
+_PIXEL = 1 / 400, 1 / _TALL  # of width and height, about: of more runs than pixels
 
 
 def sessions(one: Benchmark, variant: str, grounds: Grounds) -> Markup:
@@ -54,9 +44,9 @@ def sessions(one: Benchmark, variant: str, grounds: Grounds) -> Markup:
     told, style = one.candidates[variant]["by_session"], one.styles[variant]
     values = [ratio["speedup"].value or 1.0 for ratio in told]
     ends = [end for end in (line.low, line.high) if end is not None]
-    scale = bounded_ratios([*values, line.speedup], ends, result.margin)
+    scale = axes.bounded_ratios([*values, line.speedup], ends, result.margin)
     margin = scale.clipped(1 / (1 + result.margin)), scale.clipped(1 + result.margin)
-    ticks = labels_of(ratio_ticks(scale, 5), scale, _INDENTED)
+    ticks = axes.labels_of(ratio_ticks(scale, 5), scale, _INDENTED)
     middle = scale.at(1.0)
 
     row = max(_LEAST_ROW, min(_ROW, _ROWS / max(1, len(values))))
@@ -112,10 +102,10 @@ def ecdf(one: Benchmark, variant: str, grounds: Grounds) -> Markup:
     sides = [one.cells[name] for name in (variant, base)]
     lows, highs = zip(*(cell.ends for cell in sides), strict=True)
     scale = quantity_scale((min(lows), max(highs)), log=min(lows) > 0)
-    ours, theirs = (steps(shares(cell.values, scale)) for cell in sides)
-    ticks = labels_of(quantity_ticks(scale, unit, 5), scale)
+    ours, theirs = (steps(axes.shares(cell.values, scale)) for cell in sides)
+    ticks = axes.labels_of(quantity_ticks(scale, unit, 5), scale)
     # "50 %" stands at the edge that is away from the curves
-    right = min(across(curve, 0.55) for curve in (ours, theirs)) < _NEAR
+    right = min(axes.across(curve, 0.55) for curve in (ours, theirs)) < _NEAR
     halves = [quantity(float(np.median(cell.values)), unit) for cell in sides]
     area = Area(top=0.0, height=_TALL)
     marks = [
@@ -137,7 +127,7 @@ def ecdf(one: Benchmark, variant: str, grounds: Grounds) -> Markup:
                 anchor=name.anchor,
                 dx=-7 if name.anchor == "end" else 7,
             )
-            for name in placed_names(
+            for name in axes.placed_names(
                 ours, theirs, (one.known.short[variant], one.known.short[base]), style
             )
         ),
@@ -151,18 +141,19 @@ def ecdf(one: Benchmark, variant: str, grounds: Grounds) -> Markup:
     return plots.plot(_TALL + _AXIS, marks, shown(alt))
 
 
-def steps(places: Floats) -> list[Place]:
+def steps(places: Floats) -> list[axes.Place]:
     """Give the corners of a distribution function from the left edge to the right one.
 
-    A corner that is nearer than a pixel to the one before, across or upwards, is none of its own.
+    Of many runs a corner that is nearer than a pixel to the one before is none of its own.
     """
     ordered = np.sort(places).tolist()
-    found: list[Place] = [(0.0, 0.0)]
+    wide, high = _PIXEL if len(ordered) > _TALL else (1 / _GRAIN, 0.0)
+    found: list[axes.Place] = [(0.0, 0.0)]
     for k, x in enumerate(ordered, 1):
         before, share = found[-1], k / len(ordered)
-        if x - before[0] < _CORNER[0]:
+        if x - before[0] < wide:
             found[-1] = (before[0], share)
-        elif share - before[1] >= _CORNER[1] or k == len(ordered):
+        elif share - before[1] >= high or k == len(ordered):
             found.append((x, share))
     return [*found, (1.0, 1.0)]
 
@@ -176,10 +167,10 @@ def shift(one: Benchmark, variant: str, grounds: Grounds) -> Markup:
     values = [at["speedup"].value or 1.0 for at in quantiles]
     known = [at for at in quantiles if at["low"].value is not None and at["high"].value is not None]
     ends = [at[end].value for at in known for end in ("low", "high")]
-    scale = bounded_ratios(values, ends, result.margin)
+    scale = axes.bounded_ratios(values, ends, result.margin)
     low, high = scale.clipped(1 / (1 + result.margin)), scale.clipped(1 + result.margin)
     points = [(at["share"], scale.clipped(v)) for at, v in zip(quantiles, values, strict=True)]
-    ticks, middle = upright_labels(ratio_ticks(scale, 4), scale, _UP_APART), scale.at(1.0)
+    ticks, middle = axes.upright_labels(ratio_ticks(scale, 4), scale, _UP_APART), scale.at(1.0)
     intervals = [(at["share"], at["low"].value, at["high"].value) for at in known]
     area = Area(top=0.0, height=_TALL)
     marks = [
@@ -198,7 +189,7 @@ def shift(one: Benchmark, variant: str, grounds: Grounds) -> Markup:
     for x, a, b in intervals:
         marks += [plots.arrow(x, _TALL, "down", f"{style} line")] * (a < scale.low)
         marks += [plots.arrow(x, 0, "up", f"{style} line")] * (b > scale.high)
-    marks += up_labels(ticks, _TALL)
+    marks += axes.up_labels(ticks, _TALL)
     every = 2 if len(points) == 9 else 1
     percents = (plots.label(x, _TALL + 17, f"{100 * x:g}\u00a0%", "") for x, _ in points[::every])
     marks.append(grounds.of(*percents))
@@ -233,5 +224,5 @@ def _beside(text: str, y: float) -> Mark:
     return plots.label(0, y, shorten(shown(text), _SESSION), "", anchor="end", dx=-8)
 
 
-def _below(tick: Label, y: float) -> Mark:
+def _below(tick: axes.Label, y: float) -> Mark:
     return plots.label(tick.at, y, tick.text, "", anchor=tick.anchor)

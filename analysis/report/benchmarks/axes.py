@@ -120,27 +120,34 @@ def labels_of(ticks: Sequence[Tick], scale: Scale, room: float = _PICTURE) -> li
 
     1 stays before all others, then the last, which bears the unit. Near an edge a label stands inside.
     """
-    kept: list[tuple[float, float, Label]] = []
+    found = []
     for tick in _ranked(ticks, scale):
         at, wide = scale.at(tick.value), (text_width(tick.text) + _SPACE) / room
-        anchor, left = "middle", at - wide / 2
-        if at < _EDGE:
-            anchor, left = "start", at
-        elif at > 1 - _EDGE:
-            anchor, left = "end", at - wide
-        if all(left >= end or left + wide <= start for start, end, _ in kept):
-            kept.append((left, left + wide, Label(tick.text, at, anchor)))
-    return sorted((label for _, _, label in kept), key=lambda label: label.at)
+        anchor = "start" if at < _EDGE else "end" if at > 1 - _EDGE else "middle"
+        left = at - {"start": 0.0, "middle": wide / 2, "end": wide}[anchor]
+        found.append((left, left + wide, Label(tick.text, at, anchor)))
+    return _apart(found)
 
 
 def upright_labels(ticks: Sequence[Tick], scale: Scale, least: float) -> list[Label]:
     """Give the labels of an upright axis that are `least` of its height apart, as `labels_of` does."""
-    kept: list[Label] = []
-    for tick in _ranked(ticks, scale):
-        at = scale.at(tick.value)
-        if all(abs(at - other.at) >= least for other in kept):
-            kept.append(Label(tick.text, at))
-    return sorted(kept, key=lambda label: label.at)
+    labels = (Label(tick.text, scale.at(tick.value)) for tick in _ranked(ticks, scale))
+    return _apart((label.at, label.at + least, label) for label in labels)
+
+
+def _ranked(ticks: Sequence[Tick], scale: Scale) -> list[Tick]:
+    """Put first what must stay."""
+    inside = [tick for tick in ticks if scale.holds(tick.value)]
+    return sorted(reversed(inside), key=lambda tick: tick.text != "1×")
+
+
+def _apart(places: Iterable[tuple[float, float, Label]]) -> list[Label]:
+    """Leave out the labels that meet one before."""
+    kept: list[tuple[float, float, Label]] = []
+    for low, high, label in places:
+        if all(low >= end or high <= start for start, end, _ in kept):
+            kept.append((low, high, label))
+    return sorted((label for _, _, label in kept), key=lambda label: label.at)
 
 
 def up_labels(ticks: Sequence[Label], height: float) -> Iterator[Mark]:
@@ -148,12 +155,6 @@ def up_labels(ticks: Sequence[Label], height: float) -> Iterator[Mark]:
     for tick in ticks:
         y = max(10.0, height * (1 - tick.at) + 4)  # below what stands above the row
         yield plots.label(0, y, tick.text, "", anchor="end", dx=-8)
-
-
-def _ranked(ticks: Sequence[Tick], scale: Scale) -> list[Tick]:
-    """Put first what must stay."""
-    inside = [tick for tick in ticks if scale.holds(tick.value)]
-    return sorted(reversed(inside), key=lambda tick: tick.text != "1×")
 
 
 def placed_names(

@@ -21,8 +21,7 @@ from ..fleet import hosts_of
 from ..names import shortened
 from ..written import written_of
 from .axes import row_scales
-from .marks import marks_of, notes_of
-from .remarks import finding_of, medians_part, remarks_of
+from .findings import finding_of, marks_of, medians_part, notes_of, remarks_of
 from .runs import Frame, failed_of, frame_of
 
 if TYPE_CHECKING:

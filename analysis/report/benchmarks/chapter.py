@@ -14,11 +14,10 @@ from ...pages.model import Cell, Column, Section, Sentence, Table, Value
 from ...words import shorten, shown
 from ..chapter import Chapter
 from ..names import shortened
-from . import against, small
+from . import against, pictures
 from .axes import Grounds
 from .benchmark import Benchmark, Known
 from .modes import Modes, modes_of
-from .run_rows import run_rows
 from .runs import cells_of
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ _MOST = 3  # benchmarks that are told in full
 _NAME = 24
 _MANY = 60  # folded benchmarks that are grouped by word
 _WORDS = ("faster", "better", "slower", "worse", "equivalent", "undecided")
-_COUNTS = "one two three four five six seven eight nine ten eleven twelve"
 _NUMBERS = ("runs", "sessions", "mean", "median", "least", "most", "spread", "far", "failed")
 
 
@@ -62,7 +60,7 @@ def chapter(subject: Subject) -> Chapter | None:
         title=title,
         values={"metric": metric, "benchmarks": [one.values for one in found]},
         sections=lambda: (Section(tuple(_blocks(found, anchor)), title=title),),
-        drawn=lambda: _drawn(found, focus, anchor, first=not subject.prefix),
+        drawn=lambda: _drawn(found, focus, anchor),
     )
 
 
@@ -178,23 +176,19 @@ def _cells(told: Mapping[str, Any]) -> Iterator[Value]:
 # ---- on the page
 
 
-def _drawn(
-    benchmarks: Sequence[Benchmark], focus: str, anchor: str, *, first: bool
-) -> dict[str, Any]:
+def _drawn(benchmarks: Sequence[Benchmark], focus: str, anchor: str) -> dict[str, Any]:
     """Give what the template takes: pictures are drawn one after the other, as it meets them."""
     others = [one for one in benchmarks if one.name != focus]
     cells = [cell for one in others for cell in one.cells.values()]
     return {
         "focus": next(one for one in benchmarks if one.name == focus),
         "groups": _groups(others),
-        "each": max(map(small.strip_each, cells), default=1),
-        "rest": _rest(len(others)),
-        "of_metric": not first,
+        "each": max(map(pictures.strip_each, cells), default=1),
+        "count": len(others),
         "grounds": Grounds(anchor),
         "cut": _cutting(benchmarks),
-        "run_rows": run_rows,
         "against": against,
-        "small": small,
+        "pictures": pictures,
     }
 
 
@@ -227,10 +221,3 @@ def _groups(folded: Sequence[Benchmark]) -> list[tuple[str, list[Benchmark]]]:
 
     groups = groupby(sorted(folded, key=place), key=lambda one: one.values["word"])
     return [(word or "not compared", list(some)) for word, some in groups]
-
-
-def _rest(count: int) -> str:
-    if count == 1:
-        return "The other benchmark"
-    words = dict(enumerate(_COUNTS.split(), 1))
-    return f"The other {words.get(count, f'{count:,}')} benchmarks"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -157,8 +157,10 @@ def frame_of(
         for name, runs in failures.items()
     }
     pairs = {name: np.column_stack((where[name], block)) for name, block in blocks.items()}
+    own = [np.unique(block) for block in blocks.values()]
+    overlap = bool(own) and np.unique(np.concatenate(own)).size < sum(map(np.size, own))
     every = np.concatenate([*pairs.values(), *lost.values()]) if pairs else np.empty((0, 2))
-    if len(pairs) == len(cells) and (together or len(cells) == 1 or _overlap(blocks.values())):
+    if len(pairs) == len(cells) and (together or len(cells) == 1 or overlap):
         # a slot for each block that any variant has in a panel
         met = np.unique(every, axis=0)
         counts = np.bincount(met[:, 0], minlength=len(labels))
@@ -195,12 +197,6 @@ def _labels(
     met = dict.fromkeys(label for cell in cells.values() for label in cell.labels)
     met |= dict.fromkeys(run.session for runs in failures.values() for run in runs)
     return tuple(sorted(met, key=int)) if all(label.isdecimal() for label in met) else tuple(met)
-
-
-def _overlap(blocks: Iterable[Integers]) -> bool:
-    """Tell whether two variants have a block in common."""
-    mine = [np.unique(block) for block in blocks]
-    return np.unique(np.concatenate(mine)).size < sum(block.size for block in mine)
 
 
 def numbers_within(session: Integers) -> Integers:

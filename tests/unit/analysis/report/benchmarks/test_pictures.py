@@ -15,8 +15,8 @@ from analysis.pages.model import Value
 from analysis.report.benchmarks.against import ecdf, sessions, shift, steps
 from analysis.report.benchmarks.axes import Grounds, row_scales
 from analysis.report.benchmarks.benchmark import Benchmark, Known
-from analysis.report.benchmarks.marks import Mark
-from analysis.report.benchmarks.run_rows import panels_of, run_rows
+from analysis.report.benchmarks.findings import Mark
+from analysis.report.benchmarks.pictures import panels_of, run_rows
 from analysis.report.benchmarks.runs import Cell, Failed, cells_of, frame_of
 
 FACTORS = {"x": 1.0, "y": 2.0}
@@ -116,7 +116,7 @@ def mark(word: str, sessions: dict[str, str], *, everywhere: bool = False) -> Ma
 
 def panels(count: int, *marks: Mark):
     labels = [str(k) for k in range(1, count + 1)]
-    return panels_of(labels, [(k / count, (k + 1) / count) for k in range(count)], marks, {})
+    return panels_of(labels, marks, {})
 
 
 def test_findings_stand_in_words_above_their_sessions_and_words_are_not_repeated() -> None:

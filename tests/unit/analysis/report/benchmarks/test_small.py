@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from analysis.report.benchmarks.axes import Grounds, row_scales
-from analysis.report.benchmarks.runs import Cell, frame_of
-from analysis.report.benchmarks.small import (
+from analysis.report.benchmarks.pictures import (
     lag_dots,
     normal_dots,
     squares,
@@ -18,6 +17,7 @@ from analysis.report.benchmarks.small import (
     strip_dots,
     strip_each,
 )
+from analysis.report.benchmarks.runs import Cell, frame_of
 
 
 def cell(values, sessions: int) -> Cell:

@@ -9,8 +9,8 @@ import pytest
 from analysis.plots.drawing import Sheet
 from analysis.report.benchmarks.axes import Grounds
 from analysis.report.benchmarks.benchmark import Benchmark, Known
+from analysis.report.benchmarks.pictures import lag_dots, normal_dots, squares
 from analysis.report.benchmarks.runs import cells_of
-from analysis.report.benchmarks.small import lag_dots, normal_dots, squares
 from analysis.report.figures.kinds import draw
 
 SHEET = Sheet(width=85, font_size=7)

@@ -1,10 +1,9 @@
-"""The picture of all runs: a row for each variant, a panel for each session, and densities beside."""
+"""Pictures of a benchmark's runs: a row for each variant, densities, strips, neighbours, a normal law."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,19 +12,32 @@ from markupsafe import Markup
 from ... import plots
 from ...pages.number_format import quantity
 from ...plots.labels import text_width
-from ...plots.scale import quantity_ticks, read_out
+from ...plots.scale import quantity_scale, quantity_ticks, read_out
+from ...stats.classical_tests import normal_positions
+from ...stats.samples import lag_pairs
 from ...words import shown
 from ..names import shortened
 from .axes import Area, Grounds, Place, shares, up_labels, upright_labels
 from .modes import densities, peak
-from .runs import mean_of
+from .runs import mean_of, numbers_within
 
 if TYPE_CHECKING:
     from .benchmark import Benchmark
-    from .marks import Mark
-    from .runs import Cell
+    from .findings import Mark
+    from .runs import Cell, Floats
 
-__all__ = ["Panel", "RunRows", "panels_of", "run_rows"]
+__all__ = [
+    "Panel",
+    "RunRows",
+    "lag_dots",
+    "normal_dots",
+    "panels_of",
+    "run_rows",
+    "squares",
+    "strip",
+    "strip_dots",
+    "strip_each",
+]
 
 _ROW = 96.0  # pixels of a variant's runs
 _HEAD = 36.0
@@ -38,15 +50,18 @@ _PIXELS = 530.0, 220.0  # of all panels, on a wide and on a narrow page
 _FINDINGS = 2  # of a session, that are named
 _WIDE, _NARROW = 80, 34  # letters above all panels, at 900 and at 360 pixels
 _TICKS_APART = 0.17  # of a row's height
+_DOTS = 60  # in a strip, at most: more are no dots any longer
+_STRIP = 24.0
+_SQUARE = 130.0
+_LEAST = 3  # dots of a square
+_GRAIN = 90  # dots of a square that lie in one of so many cells each way are one to the eye
 
 
 class Panel(NamedTuple):
-    """One session of the runs, or one host; texts are "" where there is no room."""
+    """What stands above one session, or one host: "" where there is no room."""
 
-    label: str  # on a wide page
+    label: str  # its name, on a wide page
     brief: str  # and on a narrow one
-    left: float
-    right: float
     found: bool  # whether it has findings
     long: str  # which, on a wide page
     short: str  # and on a narrow one
@@ -165,55 +180,45 @@ def _density_alt(name: str, cell: Cell, unit: str) -> str:
 
 def _head(one: Benchmark) -> Markup:
     """Draw what stands above the panels: their names, and what was found in some sessions."""
-    panels = panels_of(one.frame.labels, one.frame.spans, one.marks, one.known.hosts)
+    panels = panels_of(one.frame.labels, one.marks, one.known.hosts)
     lead = "session " if len(panels) <= 6 and not one.known.hosts else ""
-    marks = []
-    for panel in panels:
-        at = partial(plots.label, panel.left, anchor="start")
+    marks, ruled = [], []
+    for panel, (left, right) in zip(panels, one.frame.spans, strict=True):
+        texts = [(25, shown(panel.long), "parts-long"), (25, shown(panel.short), "parts-short")]
         if panel.label != panel.brief:  # hosts' names, longer where there is room
-            marks += [at(12, panel.label, "parts-word")] if panel.label else []
-            marks += [at(12, panel.brief, "parts-brief")] if panel.brief else []
+            texts += [(12, panel.label, "parts-word"), (12, panel.brief, "parts-brief")]
         elif panel.label:
-            marks.append(at(12, panel.label, "", lead=lead, lead_css="parts-word"))
+            marks.append(
+                plots.label(
+                    left, 12, panel.label, "", anchor="start", lead=lead, lead_css="parts-word"
+                )
+            )
         elif len(panels) == 1:
-            marks.append(at(12, "all runs", ""))
-        marks += [at(25, shown(panel.long), "parts-long")] if panel.long else []
-        marks += [at(25, shown(panel.short), "parts-short")] if panel.short else []
-    ruled = [(p.left, 0.5, p.right, 0.5) for p in panels if p.found]
+            texts += [(12, "all runs", "")]
+        marks += [plots.label(left, y, text, css, anchor="start") for y, text, css in texts if text]
+        ruled += [(left, 0.5, right, 0.5)] * panel.found
     marks.append(plots.segments(ruled, "ink parts-bar", top=30, height=4))
     return plots.plot(_HEAD, marks, "")
 
 
 def panels_of(
-    labels: Sequence[str],
-    spans: Sequence[tuple[float, float]],
-    marks: Sequence[Mark],
-    hosts: Mapping[str, str],
+    labels: Sequence[str], marks: Sequence[Mark], hosts: Mapping[str, str]
 ) -> list[Panel]:
-    """Give the panels; what was found in some sessions stands above them, as far as there is room."""
+    """Give the panels' texts; what was found in some sessions stands there, as far as there is room."""
     count = len(labels)
-    wide, narrow = (_headings(labels, hosts, wide / count) for wide in _PIXELS)
+    names = (_headings(labels, hosts, wide / count) for wide in _PIXELS)
     found = []
     before: list[str] = []
-    for k, (label, (left, right)) in enumerate(zip(labels, spans, strict=True)):
+    for label, wide, narrow in zip(labels, *names, strict=True):
         here = [one for one in marks if label in one.sessions and not one.everywhere]
         told = [(one.word, one.figures[one.sessions.index(label)]) for one in here[:_FINDINGS]]
         words = [  # what stood above the panel before is known: its figure is enough
             figure if word in before and figure else f"{word} {figure}".strip()
             for word, figure in told
         ]
-        short = [figure for _, figure in told if figure][:1]
-        found.append(
-            Panel(
-                label=wide[k],
-                brief=narrow[k],
-                left=left,
-                right=right,
-                found=bool(here),
-                long=_fitting([", ".join(words), *words[:1], *short], _WIDE / count),
-                short=_fitting(short, _NARROW / count),
-            )
-        )
+        figures = [figure for _, figure in told if figure][:1]
+        long = _fitting([", ".join(words), *words[:1], *figures], _WIDE / count)
+        found.append(Panel(wide, narrow, bool(here), long, _fitting(figures, _NARROW / count)))
         before = [word for word, _ in told]
     return found
 
@@ -238,3 +243,109 @@ def _headings(labels: Sequence[str], hosts: Mapping[str, str], room: float) -> S
 def _fitting(texts: Sequence[str], room: float) -> str:
     """Give the first text that has room, in letters."""
     return next((text for text in texts if len(text) <= room), "")
+
+
+# ---- small ones
+
+
+def strip_each(cell: Cell) -> int:
+    """Count the runs that make one dot of a strip."""
+    return -(-cell.values.size // _DOTS)
+
+
+def strip(one: Benchmark, variant: str) -> Markup:
+    """Draw all runs in one line of text; hidden from those who hear the numbers beside it."""
+    css, dots = f"{one.styles[variant]} parts-tiny", strip_dots(one, variant).tolist()
+    return plots.plot(_STRIP, [plots.dots(dots, css, top=3, height=_STRIP - 6)], "")
+
+
+def strip_dots(one: Benchmark, variant: str) -> Floats:
+    """Place runs in their order, on an axis of their own; of many, medians of neighbours in a session."""
+    cell = one.cells[variant]
+    values, size = cell.values, cell.values.size
+    neighbours = cell.session * size + numbers_within(cell.session) // strip_each(cell)
+    _, group, counts = np.unique(neighbours, return_inverse=True, return_counts=True)
+    ordered, first = values[np.lexsort((values, group))], np.cumsum(counts) - counts
+    medians = (ordered[first + (counts - 1) // 2] + ordered[first + counts // 2]) / 2
+    places = np.bincount(group, weights=one.frame.across[variant]) / counts
+    scale = quantity_scale(cell.ends, log=cell.positive)
+    return np.column_stack((places, shares(medians, scale)))
+
+
+def squares(one: Benchmark, grounds: Grounds) -> list[tuple[str, list[tuple[str, Markup]]]]:
+    """Draw what a reviewer asks for: a caption and each variant's square; no kind without squares."""
+    scales, unit = list(one.scales.values()), one.known.unit
+    ends = ""
+    if all(other == scales[0] for other in scales):
+        low, high = (quantity(end, unit) for end in (scales[0].low, scales[0].high))
+        ends = f", both axes from {low} to {high}"
+    kinds = (
+        (f"Lag plot: each run against the run before in its session{ends}.", _lag),
+        ("Normal Q-Q plot: runs less their session's mean, against a normal law.", _normal),
+    )
+    drawn = (
+        (said, [(name, draw(one, name, grounds)) for name in one.cells]) for said, draw in kinds
+    )
+    kept = ((said, [(name, square) for name, square in some if square]) for said, some in drawn)
+    return [(said, some) for said, some in kept if some]
+
+
+def _lag(one: Benchmark, variant: str, grounds: Grounds) -> Markup:
+    """Draw each run against the one before it in its session; nothing of few runs."""
+    dots = lag_dots(one, variant)
+    found = one.known.found.get((one.name, variant))
+    known = None if found is None else found.lag_1
+    said = f"{len(dots)} pairs" if known is None else f"autocorrelation {known:.2f}"
+    return _square(one, variant, dots, grounds, f"each run against the run before, {said}")
+
+
+def lag_dots(one: Benchmark, variant: str) -> Floats:
+    """Place each run, and the one before it, on the axes of all squares."""
+    cell = one.cells[variant]
+    return shares(lag_pairs(cell.values, cell.session), one.scales[variant])
+
+
+def _normal(one: Benchmark, variant: str, grounds: Grounds) -> Markup:
+    """Draw runs less their session's mean against a normal law; nothing of few or equal runs."""
+    dots = normal_dots(one.cells[variant])
+    if len(dots) < _LEAST:
+        return Markup("")
+    apart = float(np.abs(dots[:, 1] - dots[:, 0]).max())
+    reach = 2.12 * float(np.abs(dots).max())
+    said = f"the farthest lies {apart:.1f} standard deviations from it"
+    return _square(
+        one, variant, dots / reach + 0.5, grounds, f"{len(dots)} runs against a normal law; {said}"
+    )
+
+
+def normal_dots(cell: Cell) -> Floats:
+    """Give what a normal law expects, and the runs less their session's mean: of logs where possible.
+
+    Both in standard deviations; none of too few or equal runs.
+    """
+    values = np.log(cell.values) if cell.positive else cell.values
+    counts = np.bincount(cell.session, minlength=len(cell.labels))
+    means = np.bincount(cell.session, weights=values) / np.maximum(counts, 1)
+    rest = np.sort((values - means[cell.session])[counts[cell.session] > 1])
+    if rest.size < _LEAST:
+        return np.empty((0, 2))
+    sd = float(np.sqrt((rest**2).sum() / max(1, rest.size - int((counts > 1).sum()))))
+    if not sd > 1e-12:
+        return np.empty((0, 2))
+    return np.column_stack((normal_positions(rest.size), rest / sd))
+
+
+def _square(one: Benchmark, variant: str, dots: Floats, grounds: Grounds, said: str) -> Markup:
+    """Draw a square of dots and its diagonal."""
+    if len(dots) < _LEAST:
+        return Markup("")
+    _, first = np.unique((dots * _GRAIN).astype(int), axis=0, return_index=True)
+    area = Area(top=0.0, height=_SQUARE)
+    marks = [
+        grounds.of(
+            plots.boxes(((0, 1),), "panel", **area),
+            plots.segments([(0, 0, 1, 1)], "one", **area),
+        ),
+        plots.dots(dots[first].tolist(), f"{one.styles[variant]} parts-small", **area),
+    ]
+    return plots.plot(_SQUARE, marks, shown(f"{variant}: {said}"))

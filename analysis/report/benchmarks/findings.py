@@ -1,9 +1,11 @@
-"""What is to be seen of a benchmark: the finding in its heading, and a sentence or two, by rules."""
+"""What was found of a benchmark: marks above its sessions, the words in its heading, a sentence or two."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,12 +16,27 @@ from ...stats.multiplicity import adjusted
 from ...words import shorten, shown
 
 if TYPE_CHECKING:
+    from ...data.host_record import HostRecord
+    from ...diagnose.result import Diagnosis, Finding
     from ...methods.multilevel.result import BenchmarkLine, Multilevel
     from .benchmark import Benchmark
     from .runs import Cell
 
-__all__ = ["Remark", "finding_of", "medians_part", "remarks_of"]
+__all__ = [
+    "Mark",
+    "Remark",
+    "finding_of",
+    "marks_of",
+    "medians_part",
+    "notes_of",
+    "remarks_of",
+]
 
+_MOST = 8  # findings of one picture
+_SHARE = re.compile(r"([0-9.]+) ?%")
+_WORDS = {"order": "drift", "change-point": "step", "host-change": "host"}  # whose size is a share
+_OF_RUNS = ("disturbed-runs", "waited-for-cpu")  # no matter of a session
+Notes = Mapping[tuple[str, str], str]
 _OPEN, _CLOSE = "\u2068", "\u2069"  # isolate a name while a sentence is put together
 _RISK = 0.05
 _TOLD = 4  # candidates that have a sentence each
@@ -28,6 +45,71 @@ _DRIFTS = ("order", "change-point")
 _WIDE = 24  # characters of a name
 _EQUAL = 1e-9  # session values that are 1
 _PERCENT = 1.5  # larger speedups are no percentages any longer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """Something found in some sessions."""
+
+    code: str
+    word: str  # or two
+    variant: str  # the one that it is of; "" of all
+    sessions: tuple[str, ...]
+    figures: tuple[str, ...]  # what tells most of each session; "" where there is none
+    everywhere: bool  # whether that are all sessions
+    text: str
+
+
+def notes_of(record: HostRecord | None) -> Notes:
+    """Give what the runner noted of the host, by check and session: figures differ between sessions."""
+    notes = () if record is None else record.notes
+    return {
+        (note.check, str(note.session)): note.what
+        for note in reversed(notes)  # the first of a session stays
+        if note.session is not None and note.status in ("warn", "fail")
+    }
+
+
+def _figure(finding: Finding, what: str) -> str:
+    """Give the one figure that tells most of a finding in a session; "" where there is none."""
+    if finding.code == "load":
+        return what.split(" ", 1)[0] if what[:1].isdigit() else ""
+    if found := _SHARE.search(what):
+        return f"{found[1]}\u00a0%"
+    if finding.code in _WORDS and finding.size is not None:
+        return f"{100 * finding.size:+.0f}\u00a0%".replace("-", "\u2212")
+    return ""
+
+
+def marks_of(diagnosis: Diagnosis | None, benchmark: str, notes: Notes) -> tuple[Mark, ...]:
+    """Give what is certain of a benchmark and of the whole host: what was recorded comes first."""
+    if diagnosis is None:
+        return ()
+    found = [
+        one
+        for one in diagnosis.findings
+        if one.certain
+        and one.sessions
+        and one.benchmark in (None, benchmark)
+        and one.code not in _OF_RUNS
+    ]
+    found.sort(key=lambda one: (one.benchmark is not None, one.pvalue is not None))
+    return tuple(
+        Mark(
+            code=one.code,
+            word=_WORDS.get(one.code, one.code.replace("_", " ").replace("-", " ")),
+            variant=one.variant or "",
+            sessions=(sessions := tuple(map(str, one.sessions))),
+            figures=tuple(_figure(one, notes.get((one.code, s), "")) for s in sessions),
+            everywhere=len(sessions) == diagnosis.sessions,
+            # of the load the runner's sentence has figures only
+            text=f"{one.code} {one.text}" if one.text[:1].isdigit() else one.text,
+        )
+        for one in found[:_MOST]
+    )
+
+
+# ---- in words
 
 
 class Remark(NamedTuple):
