@@ -71,7 +71,9 @@ def html_page(report: Report) -> str:
     The policy allows no request at all, and only the script whose hash it names.
     """
     script = "".join(_shipped(path) for path in sorted(_HERE.rglob("*.js")))
-    styles = [path.read_text("utf-8") for path in sorted(_HERE.rglob("*.css"))]
+    # what all chapters share comes first: a chapter's own rule holds
+    sheets = sorted(_HERE.rglob("*.css"), key=lambda path: (path.parent != _HERE, path))
+    styles = [path.read_text("utf-8") for path in sheets]
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     colours = (
         f":root{{{LIGHT.css()}}}"

@@ -1,315 +1,228 @@
-"""A candidate beside the baseline: session by session, shares of runs, quantiles."""
+"""The pictures of a candidate beside the baseline: by session, shares of runs, and quantiles."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from markupsafe import Markup
 
-from ...pages import number_format as figures
-from ...pages.model import Value
+from ... import plots
+from ...pages.number_format import quantity
 from ...plots.scale import quantity_scale, quantity_ticks, ratio_ticks
-from ...stats.quantiles import Shift, shift_of
-from .axes import bounded_ratios, labels_of, upright_labels
-from .drawings import EcdfPlot, Label, Place, SessionPlot, ShiftPlot
-from .naming import across, placed_names
-from .result import Against, Quantile, SessionRatio
+from ...words import shorten, shown
+from . import axes
+from .axes import Area, Grounds
 
 if TYPE_CHECKING:
-    from ...methods.multilevel.result import BenchmarkLine, Multilevel
-    from ..written import Written
-    from .cells import Cell
+    from ...plots.marks import Mark
+    from .benchmark import Benchmark
+    from .runs import Floats
 
-__all__ = ["against"]
+__all__ = ["ecdf", "sessions", "shift", "steps"]
 
-Floats = NDArray[np.float64]
-_WIDEST = 700.0  # logs whose exponential is a number
-_PLAIN = (0.0995, 9999.5)  # ratios that are written with the line's decimals
+_TALL = 150.0
+_AXIS = 20.0
 _ROWS = 240.0  # pixels of all sessions together, at most
 _ROW, _LEAST_ROW = 20.0, 2.0
 _LABEL = 15.0  # pixels of a label
-_ROOM, _INDENTED = 268.0, 215.0  # pixels of the narrowest pictures: print has three in a row
+_INDENTED = 215.0  # pixels of the narrowest picture beside labels
+_SESSION = 6  # letters of a session's name
 _UP_APART = 0.16
 _NEAR = 0.14  # of the width: a curve that would go through "50 %"
+_GRAIN = 1000  # of the width: what the picture can hold
+_PIXEL = 1 / 400, 1 / _TALL  # of width and height, about: of more runs than pixels
 
 
-def against(
-    line: BenchmarkLine,
-    result: Multilevel,
-    ours: Cell,
-    theirs: Cell,
-    *,
-    told: Written,
-    word: str,
-    style: str,
-    names: tuple[str, str],
-) -> Against:
-    """Gather one candidate's pictures and values.
-
-    Parameters
-    ----------
-    line, result : BenchmarkLine, Multilevel
-        The verdict's line of this benchmark, and all it stands in.
-    ours, theirs : Cell
-        The runs of the candidate and of the baseline.
-    told : Written
-        How the line's numbers are written.
-    word, style : str
-        What the candidate is, and the role of its colour.
-    names : (str, str)
-        Both sides, as short as a label has to be.
-    """
-    shift = _shift(result, ours, theirs)
-    ratios = _session_ratios(line, told)
-    timed = result.timed
-    return Against(
-        variant=result.candidate,
-        word=word,
-        style=style,
-        unit={
-            "paired": result.outermost,
-            "hosts": result.outermost,
-            "one session, blocks": "block",
-        }.get(result.design, ""),
-        by_session=ratios,
-        shift=_quantiles(shift, result, told),
-        shift_note=_shift_note(shift, ours, theirs),
-        sessions_plot=_sessions_plot(line, result, ratios, told, word),
-        ecdf_plot=_ecdf_plot(ours, theirs, result, names, style, timed=timed),
-        shift_plot=None if shift is None else _shift_plot(shift, result, told, timed=timed),
-    )
-
-
-# ---- session by session
-
-
-def _session_ratios(line: BenchmarkLine, told: Written) -> tuple[SessionRatio, ...]:
-    """Give the session values, with the decimals of their mean."""
-    digits = _digits(told)
-    return tuple(
-        SessionRatio(session=label, speedup=_ratio(log, digits))
-        for label, log in zip(line.session_ids, line.differences, strict=False)
-    )
-
-
-def _digits(told: Written) -> int:
-    """Give the decimals of a line, at least two: single sessions have no interval that is rough."""
-    return max(2, len(told.speedup.text.partition(".")[2]))
-
-
-def _ratio(log: float, digits: int) -> Value:
-    """Write a ratio with so many decimals, or three significant digits far from 1."""
-    if not math.isfinite(log):
-        return Value("", None)
-    ratio = math.exp(min(max(log, -_WIDEST), _WIDEST))
-    plain = _PLAIN[0] <= ratio < _PLAIN[1]
-    return Value(f"{ratio:.{digits}f}" if plain else figures.significant(ratio), ratio)
-
-
-def _sessions_plot(
-    line: BenchmarkLine,
-    result: Multilevel,
-    ratios: Sequence[SessionRatio],
-    told: Written,
-    word: str,
-) -> SessionPlot | None:
+def sessions(one: Benchmark, variant: str, grounds: Grounds) -> Markup:
+    """Draw a candidate's sessions from 1, and below a hairline their mean; nothing without a speedup."""
+    line, result = one.lines[variant], one.known.results[variant]
     if line.speedup is None:
-        return None
-    values = [one.speedup.value or 1.0 for one in ratios]
+        return Markup("")
+    told, style = one.candidates[variant]["by_session"], one.styles[variant]
+    values = [ratio["speedup"].value or 1.0 for ratio in told]
     ends = [end for end in (line.low, line.high) if end is not None]
-    scale = bounded_ratios([*values, line.speedup], ends, result.margin)
-    height = max(_LEAST_ROW, min(_ROW, _ROWS / max(1, len(values))))
-    every = max(1, math.ceil(_LABEL / height))
-    interval = None
-    leaves = (False, False)
+    scale = axes.bounded_ratios([*values, line.speedup], ends, result.margin)
+    margin = scale.clipped(1 / (1 + result.margin)), scale.clipped(1 + result.margin)
+    ticks = axes.labels_of(ratio_ticks(scale, 5), scale, _INDENTED)
+    middle = scale.at(1.0)
+
+    row = max(_LEAST_ROW, min(_ROW, _ROWS / max(1, len(values))))
+    every = max(1, math.ceil(_LABEL / row))
+    high = len(values) * row + 12
+    total, below = high + 36, high + 18
+    area = Area(top=0.0, height=high)
+    downs = [6 + (k + 0.5) * row for k in range(len(values))]
+    places = [(scale.clipped(x), 1 - y / high) for x, y in zip(values, downs, strict=True)]
+    marks = [
+        plots.band(*margin, 0, total, "margin"),
+        *(plots.stroke(tick.at, 0, total, "grid") for tick in ticks if tick.at != middle),
+        plots.stroke(middle, 0, total, "one"),
+        plots.segments([(middle, y, x, y) for x, y in places], f"{style} parts-lead", **area),
+        plots.dots(places, f"{style} parts-value", **area),
+    ]
+    if values:
+        marks.append(plots.line(0, high, 1, high, "grid"))
     if line.low is not None and line.high is not None:
-        interval = (scale.clipped(line.low), scale.clipped(line.high))
-        leaves = (line.low < scale.low, line.high > scale.high)
-    margin = result.margin
-    return SessionPlot(
-        alt=_sessions_alt(result, values, told, word),
-        rows=tuple(
-            (one.session if k % every == 0 else "", scale.clipped(value))
-            for k, (one, value) in enumerate(zip(ratios, values, strict=True))
-        ),
-        height=height,
-        one=scale.at(1.0),
-        margin=(scale.clipped(1 / (1 + margin)), scale.clipped(1 + margin)),
-        ticks=labels_of(ratio_ticks(scale, 5), scale, _INDENTED),
-        mean=scale.clipped(line.speedup),
-        interval=interval,
-        leaves=leaves,
-        decided=line.outcome != "undecided",
-    )
+        left, right = scale.clipped(line.low), scale.clipped(line.high)
+        marks.append(plots.line(left, below, right, below, f"{style} interval"))
+        if line.low < scale.low:
+            marks.append(plots.arrow(left, below, "left", f"{style} line"))
+        if line.high > scale.high:
+            marks.append(plots.arrow(right, below, "right", f"{style} line"))
+    hollow = " hollow" if line.outcome == "undecided" else ""
+    marks.append(plots.dot(scale.clipped(line.speedup), below, f"{style}{hollow}", r=5))
+    labels = [(ratio["session"], y) for ratio, y in zip(told, downs, strict=True)][::every]
+    named = (_beside(label, y + 4) for label, y in (*labels, ("mean", below)) if label)
+    marks.append(grounds.of(*named))
+    marks += [_below(tick, total + 15) for tick in ticks]
+    return plots.plot(total + _AXIS, marks, shown(_sessions_alt(one, variant, values)))
 
 
-def _sessions_alt(result: Multilevel, values: Sequence[float], told: Written, word: str) -> str:
-    text = f"{result.candidate}: {told.speedup.text} times"
-    if told.low.text:
-        text += f", {100 * result.confidence:g} % interval {told.low.text} to {told.high.text}"
-    text += f", {word}"
+def _sessions_alt(one: Benchmark, variant: str, values: Sequence[float]) -> str:
+    result, told = one.known.results[variant], one.variants[variant]
+    text = f"{variant}: {told['speedup'].text} times"
+    if told["low"].text:
+        ends = f"{told['low'].text} to {told['high'].text}"
+        text += f", {100 * result.confidence:g} % interval {ends}"
+    text += f", {told['word']}"
     if len(values) > 1:
         ahead = sum(value > 1 for value in values)
         noun = "blocks" if result.design == "one session, blocks" else f"{result.outermost}s"
-        text += (
-            f"; above 1 in {ahead} of {len(values)} {noun}, "
-            f"from {min(values):.3g} to {max(values):.3g}"
-        )
+        text += f"; above 1 in {ahead} of {len(values)} {noun}"
+        text += f", from {min(values):.3g} to {max(values):.3g}"
     return text
 
 
-# ---- shares of runs
-
-
-def _ecdf_plot(
-    ours: Cell,
-    theirs: Cell,
-    result: Multilevel,
-    names: tuple[str, str],
-    style: str,
-    *,
-    timed: bool,
-) -> EcdfPlot:
-    del timed
-    both = np.concatenate((ours.values, theirs.values))
-    scale = quantity_scale((float(both.min()), float(both.max())), log=bool((both > 0).all()))
-    mine, other = _steps(ours.values, scale.at), _steps(theirs.values, scale.at)
-    time = figures.is_time(result.unit)
-    title = "share of runs done by a time" if time else "share of runs with at most a value"
-    halves = [
-        figures.quantity(float(np.median(cell.values)), result.unit) for cell in (ours, theirs)
+def ecdf(one: Benchmark, variant: str, grounds: Grounds) -> Markup:
+    """Draw the share of runs up to each value, of a candidate and of the baseline."""
+    base, unit, style = one.known.subject.baseline, one.known.unit, one.styles[variant]
+    sides = [one.cells[name] for name in (variant, base)]
+    lows, highs = zip(*(cell.ends for cell in sides), strict=True)
+    scale = quantity_scale((min(lows), max(highs)), log=min(lows) > 0)
+    ours, theirs = (steps(axes.shares(cell.values, scale)) for cell in sides)
+    ticks = axes.labels_of(quantity_ticks(scale, unit, 5), scale)
+    # "50 %" stands at the edge that is away from the curves
+    right = min(axes.across(curve, 0.55) for curve in (ours, theirs)) < _NEAR
+    halves = [quantity(float(np.median(cell.values)), unit) for cell in sides]
+    area = Area(top=0.0, height=_TALL)
+    marks = [
+        grounds.of(
+            plots.segments([(0, y, 1, y) for y in (0.25, 0.5, 0.75)], "grid", **area),
+            plots.segments([(0, 0, 1, 0)], "one", **area),
+        ),
+        plots.curve(theirs, "baseline line", steps=True, **area),
+        plots.curve(ours, f"{style} line", steps=True, **area),
+        plots.label(
+            float(right), _TALL / 2 - 4, "50\u00a0%", "", anchor="end" if right else "start"
+        ),
+        *(
+            plots.label(
+                name.at,
+                _TALL * (1 - name.up) + 4,
+                shown(name.text),
+                f"{name.style} parts-name",
+                anchor=name.anchor,
+                dx=-7 if name.anchor == "end" else 7,
+            )
+            for name in axes.placed_names(
+                ours, theirs, (one.known.short[variant], one.known.short[base]), style
+            )
+        ),
+        *(plots.stroke(tick.at, _TALL, _TALL + 4, "one") for tick in ticks),
+        *(_below(tick, _TALL + 16) for tick in ticks),
     ]
     alt = (
-        f"Distribution functions: half of the runs of {result.candidate} are at most {halves[0]}, "
-        f"of {result.baseline} {halves[1]}"
+        f"Distribution functions: half of the runs of {variant} are at most {halves[0]}, "
+        f"of {base} {halves[1]}"
     )
-    return EcdfPlot(
-        title=title,
-        alt=alt,
-        ours=mine,
-        theirs=other,
-        half=1.0 if min(across(curve, 0.55) for curve in (mine, other)) < _NEAR else 0.0,
-        names=placed_names(mine, other, names, style),
-        ticks=labels_of(quantity_ticks(scale, result.unit, 5), scale, _ROOM),
-    )
+    return plots.plot(_TALL + _AXIS, marks, shown(alt))
 
 
-def _steps(values: Floats, at: object) -> tuple[Place, ...]:
+def steps(places: Floats) -> list[axes.Place]:
     """Give the corners of a distribution function from the left edge to the right one.
 
-    Values that fall on the same thousandth of the width are one corner: no eye sees more.
+    Of many runs a corner that is nearer than a pixel to the one before is none of its own.
     """
-    assert callable(at)
-    ordered = np.sort(values).tolist()
-    found: list[Place] = [(0.0, 0.0)]
-    for k, value in enumerate(ordered, start=1):
-        x, share = round(at(value), 3), k / len(ordered)
-        if found[-1][0] == x:
-            found[-1] = (x, share)
-        else:
+    ordered = np.sort(places).tolist()
+    wide, high = _PIXEL if len(ordered) > _TALL else (1 / _GRAIN, 0.0)
+    found: list[axes.Place] = [(0.0, 0.0)]
+    for k, x in enumerate(ordered, 1):
+        before, share = found[-1], k / len(ordered)
+        if x - before[0] < wide:
+            found[-1] = (before[0], share)
+        elif share - before[1] >= high or k == len(ordered):
             found.append((x, share))
-    return (*found, (1.0, 1.0))
+    return [*found, (1.0, 1.0)]
 
 
-# ---- quantiles
-
-
-def _shift(result: Multilevel, ours: Cell, theirs: Cell) -> Shift | None:
-    paired = result.design in ("paired", "hosts", "one session, blocks", "one session, runs")
-    confidence = 1 - result.look_alpha
-    if paired:
-        common = [label for label in ours.labels if label in theirs.labels]
-        sides = [[cell.of(cell.labels.index(label)) for label in common] for cell in (ours, theirs)]
-        if not common and len(ours.labels) == len(theirs.labels) == 1:
-            sides = [list(ours.by_session), list(theirs.by_session)]
-    else:
-        sides = [list(ours.by_session), list(theirs.by_session)]
-    return shift_of(sides[0], sides[1], paired=paired, confidence=confidence)
-
-
-def _quantiles(shift: Shift | None, result: Multilevel, told: Written) -> tuple[Quantile, ...]:
-    """Give the speedup at each quantile, with the decimals of the line; above 1 is better."""
-    if shift is None:
-        return ()
-    digits = _digits(told)
-    sign = -1.0 if result.better == "lower" else 1.0
-
-    return tuple(
-        Quantile(
-            share=share,
-            speedup=_ratio(sign * log, digits),
-            low=_ratio(sign * log - half, digits),
-            high=_ratio(sign * log + half, digits),
-        )
-        for share, log, half in zip(
-            shift.shares, shift.logs.tolist(), shift.half.tolist(), strict=True
-        )
-    )
-
-
-def _shift_note(shift: Shift | None, ours: Cell, theirs: Cell) -> str:
-    if shift is None:
-        if min(ours.values.min(), theirs.values.min()) <= 0:
-            return "Runs are 0: quantiles have no ratio."
-        return "Fewer than 3 runs of a side in each session: quantiles would say nothing."
-    if shift.left_out:
-        n = shift.left_out
-        return f"{n} session{'s' * (n > 1)} with fewer than 3 runs of a side left out."
-    return ""
-
-
-def _shift_plot(shift: Shift, result: Multilevel, told: Written, *, timed: bool) -> ShiftPlot:
-    quantiles = _quantiles(shift, result, told)
-    values = [one.speedup.value or 1.0 for one in quantiles]
-    ends = [e.value for one in quantiles for e in (one.low, one.high) if e.value is not None]
-    scale = bounded_ratios(values, ends, result.margin)
-    across = shift.shares
-    deciles = len(across) == 9
-    intervals, arrows = [], []
-    for share, one in zip(across, quantiles, strict=True):
-        if one.low.value is None or one.high.value is None:
-            continue
-        intervals.append((share, scale.clipped(one.low.value), scale.clipped(one.high.value)))
-        arrows += [(share, False)] * (one.low.value < scale.low)
-        arrows += [(share, True)] * (one.high.value > scale.high)
-    margin = result.margin
-    what = "speedup" if timed else "ratio"
-    return ShiftPlot(
-        title=f"{what} at each {'decile' if deciles else 'quartile'}",
-        alt=_shift_alt(result.candidate, quantiles, what),
-        points=tuple(zip(across, (scale.clipped(value) for value in values), strict=True)),
-        intervals=tuple(intervals),
-        arrows=tuple(arrows),
-        one=scale.at(1.0),
-        margin=(scale.clipped(1 / (1 + margin)), scale.clipped(1 + margin)),
-        ticks=upright_labels(ratio_ticks(scale, 4), scale, _UP_APART),
-        shares=tuple(
-            Label(text=f"{100 * share:g}\u00a0%", at=share)
-            for k, share in enumerate(across)
-            if not deciles or k % 2 == 0
+def shift(one: Benchmark, variant: str, grounds: Grounds) -> Markup:
+    """Draw the speedup at each quantile; nothing where sessions have too few runs."""
+    quantiles = one.candidates[variant]["shift"]
+    if not quantiles:
+        return Markup("")
+    result, style = one.known.results[variant], one.styles[variant]
+    values = [at["speedup"].value or 1.0 for at in quantiles]
+    known = [at for at in quantiles if at["low"].value is not None and at["high"].value is not None]
+    ends = [at[end].value for at in known for end in ("low", "high")]
+    scale = axes.bounded_ratios(values, ends, result.margin)
+    low, high = scale.clipped(1 / (1 + result.margin)), scale.clipped(1 + result.margin)
+    points = [(at["share"], scale.clipped(v)) for at, v in zip(quantiles, values, strict=True)]
+    ticks, middle = axes.upright_labels(ratio_ticks(scale, 4), scale, _UP_APART), scale.at(1.0)
+    intervals = [(at["share"], at["low"].value, at["high"].value) for at in known]
+    area = Area(top=0.0, height=_TALL)
+    marks = [
+        plots.band(0, 1, _TALL * (1 - high), _TALL * (1 - low), "margin"),
+        plots.segments([(0, t.at, 1, t.at) for t in ticks if t.at != middle], "grid", **area),
+        plots.segments([(0, middle, 1, middle)], "one", **area),
+        plots.segments(
+            [(x, scale.clipped(a), x, scale.clipped(b)) for x, a, b in intervals],
+            f"{style} line",
+            **area,
         ),
+        plots.dots(points, f"{style} parts-quantile", **area),
+    ]
+    if one.variants[variant]["word"] == "undecided":
+        marks.append(plots.dots(points, "parts-hole", **area))
+    for x, a, b in intervals:
+        marks += [plots.arrow(x, _TALL, "down", f"{style} line")] * (a < scale.low)
+        marks += [plots.arrow(x, 0, "up", f"{style} line")] * (b > scale.high)
+    marks += axes.up_labels(ticks, _TALL)
+    every = 2 if len(points) == 9 else 1
+    percents = (plots.label(x, _TALL + 17, f"{100 * x:g}\u00a0%", "") for x, _ in points[::every])
+    marks.append(grounds.of(*percents))
+    return plots.plot(
+        _TALL + _AXIS, marks, shown(_shift_alt(variant, quantiles, timed=result.timed))
     )
 
 
-def _shift_alt(candidate: str, quantiles: Sequence[Quantile], what: str) -> str:
+def _shift_alt(variant: str, quantiles: Sequence[Mapping[str, Any]], *, timed: bool) -> str:
     first, last = quantiles[0], quantiles[-1]
     text = (
-        f"{what} of {candidate} by quantile: {first.speedup.text} at {100 * first.share:g} %, "
-        f"{last.speedup.text} at {100 * last.share:g} %"
+        f"{'speedup' if timed else 'ratio'} of {variant} by quantile: "
+        f"{first['speedup'].text} at {100 * first['share']:g} %, "
+        f"{last['speedup'].text} at {100 * last['share']:g} %"
     )
-    known = [one for one in quantiles if one.low.value is not None and one.high.value is not None]
+    known = [at for at in quantiles if at["low"].value is not None and at["high"].value is not None]
     if not known:
         return f"{text}; no intervals, because there is one session"
     clear = [
-        f"{100 * one.share:g} %"
-        for one in known
-        if not (one.low.value or 0) <= 1 <= (one.high.value or 0)
+        f"{100 * at['share']:g} %"
+        for at in known
+        if not (at["low"].value or 0) <= 1 <= (at["high"].value or 0)
     ]
     if not clear:
         return f"{text}; every interval holds 1"
     if len(clear) == len(known):
         return f"{text}; no interval holds 1"
     return f"{text}; the interval does not hold 1 at {', '.join(clear)}"
+
+
+def _beside(text: str, y: float) -> Mark:
+    return plots.label(0, y, shorten(shown(text), _SESSION), "", anchor="end", dx=-8)
+
+
+def _below(tick: axes.Label, y: float) -> Mark:
+    return plots.label(tick.at, y, tick.text, "", anchor=tick.anchor)

@@ -8,7 +8,7 @@ import pytest
 
 from analysis.data.host_record import HostNote, HostRecord
 from analysis.diagnose.result import Diagnosis, FarRun, Finding
-from analysis.report.benchmarks.marks import FoundRuns, Notes, marks_of
+from analysis.report.benchmarks.findings import marks_of, notes_of
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def diagnosis() -> Diagnosis:
     )  # fmt: skip
 
 
-NOTES = Notes(
+NOTES = notes_of(
     HostRecord(
         notes=tuple(
             HostNote(session=session, when="before", check=check, status=status, what=what)
@@ -73,14 +73,5 @@ def test_each_session_has_its_own_figure(diagnosis: Diagnosis) -> None:
 
 
 def test_without_a_diagnosis_nothing_is_marked(diagnosis: Diagnosis) -> None:
-    assert marks_of(None, "x", Notes(None)) == ()
+    assert marks_of(None, "x", {}) == ()
     assert marks_of(dataclasses.replace(diagnosis, findings=()), "x", NOTES) == ()
-
-
-def test_far_runs_by_benchmark_and_variant(diagnosis: Diagnosis) -> None:
-    found = FoundRuns(diagnosis)
-    assert [run.run for run in found.far("x")["a"]] == [3]
-    assert found.far("y") == {}
-    assert FoundRuns(None).far("x") == {}
-    assert FoundRuns(None).count("x", "a") == 0
-    assert FoundRuns(None).lag_1("x", "a") is None

@@ -2,38 +2,46 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from analysis.plots.drawing import Sheet
-from analysis.report.benchmarks.gather import gather
+from analysis.report.benchmarks.axes import Grounds
+from analysis.report.benchmarks.benchmark import Benchmark, Known
+from analysis.report.benchmarks.pictures import lag_dots, normal_dots, squares
+from analysis.report.benchmarks.runs import cells_of
 from analysis.report.figures.kinds import draw
 
 SHEET = Sheet(width=85, font_size=7)
 
 
+def of(subject, name):
+    return Benchmark(Known(subject), name, cells_of(subject)[name], {}, opened=True)
+
+
 @pytest.mark.parametrize("looks", [None, 3])
 def test_the_shift_function_is_that_of_the_part(looks, measured):
     subject = measured(("base", "fast", "slow"), looks=looks)
-    (part,) = (one for one in gather(subject).benchmarks if one.name == "b")
+    part = of(subject, "b")
     rows = draw("shift", subject, SHEET, benchmark="b").rows
-    for against in part.candidates:
-        ours = [row[1:5] for row in rows if row[0] == against.variant]
-        theirs = [(q.share, q.speedup.value, q.low.value, q.high.value) for q in against.shift]
+    for variant, told in part.candidates.items():
+        ours = [row[1:5] for row in rows if row[0] == variant]
+        ends = ("speedup", "low", "high")
+        theirs = [(q["share"], *(q[end].value for end in ends)) for q in told["shift"]]
         assert len(ours) == 9
         assert ours == [pytest.approx(row) for row in theirs]
 
 
 def test_lag_and_normal_plots_are_those_of_the_part(measured):
     subject = measured()
-    (part,) = (one for one in gather(subject).benchmarks if one.name == "a")
+    part = of(subject, "a")
     lag, qq = (draw(kind, subject, SHEET, benchmark="a") for kind in ("lag", "qq"))
-    for cloud in part.folded.lags:
-        assert sum(row[0] == cloud.variant for row in lag.rows) == len(cloud.dots)
-        assert f"{cloud.variant}: {cloud.alt.rpartition(', ')[2]}" in lag.alt
-    for cloud in part.folded.qqs:
-        found = [row[1:] for row in qq.rows if row[0] == cloud.variant]
-        assert len(found) == len(cloud.dots)
-        # the part holds shares of a square: the same but for its size
-        scale = (2 * cloud.dots[-1][0] - 1) / found[-1][0]
-        for (x, y), (across, up) in zip(cloud.dots, found, strict=True):
-            assert (2 * x - 1, 2 * y - 1) == pytest.approx((across * scale, up * scale))
+    ((_, lags), (_, normals)) = squares(part, Grounds("g"))
+    for (name, square), (_, other) in zip(lags, normals, strict=True):
+        assert sum(row[0] == name for row in lag.rows) == len(lag_dots(part, name))
+        (said,) = re.findall(r'before, ([^"]*)"', square)
+        assert f"{name}: {said}" in lag.alt
+        found = [row[1:] for row in qq.rows if row[0] == name]
+        assert found == [pytest.approx(dot) for dot in normal_dots(part.cells[name]).tolist()]
+        assert f"{name}: {len(found)} runs" in other

@@ -1,14 +1,66 @@
-"""Places of runs: by block where blocks are known, by their number elsewhere."""
+"""Runs: the matrix's own, and their places: by block where blocks are known, by their number elsewhere."""
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 
 import numpy as np
 import pytest
 
-from analysis.report.benchmarks.cells import Cell, Failed
-from analysis.report.benchmarks.frame import frame_of
+from analysis.data.matrix import PerformanceMatrix
+from analysis.report.benchmarks.runs import Cell, Failed, cells_of, frame_of
+
+
+def test_sessions_and_blocks_are_the_matrixs(made) -> None:
+    matrix, subject = made
+    a, b = matrix("a", {"x": 1.0, "y": 2.0}, seed=2), matrix("b", {"x": 1.0, "y": 2.0})
+    cells = cells_of(subject(a, b))
+    assert list(cells["x"]) == ["b", "a"]  # the baseline first
+    found = cells["y"]["a"]
+    assert found.values.tolist() == a.values("y").tolist()
+    assert found.labels == ("1", "2", "3", "4", "5")
+    assert found.of(2).tolist() == a.values("y")[16:24].tolist()
+    assert found.block is not None
+
+
+def test_unknown_sessions_are_one_without_a_name(made) -> None:
+    matrix, subject = made
+    a, b = (matrix(name, {"x": 1.0}, known=False) for name in "ab")
+    found = cells_of(subject(a, b))["x"]["a"]
+    assert found.labels == ("",)
+    assert found.block is None
+
+
+def test_named_sessions_keep_the_order_in_which_they_are_met(made) -> None:
+    matrix, subject = made
+    a, b = (matrix(name, {"x": 1.0}) for name in "ab")
+    names = np.repeat(["night", "morning", "noon", "evening", "dusk"], 8)
+    a, b = (dataclasses.replace(one, sessions=(names,)) for one in (a, b))
+    assert cells_of(subject(a, b))["x"]["a"].labels == (
+        "night",
+        "morning",
+        "noon",
+        "evening",
+        "dusk",
+    )
+
+
+def test_benchmarks_with_runs_of_zero_are_cells_too(made) -> None:
+    matrix, subject = made
+    a, b = (matrix(name, {"x": 1.0, "y": 1.0}) for name in "ab")
+
+    def zeroed(one: PerformanceMatrix) -> PerformanceMatrix:
+        values = one.values("y").copy()
+        values[3] = 0
+        return dataclasses.replace(
+            one.select(["x"]),
+            with_zeros=dataclasses.replace(one.select(["y"]), samples=(values,)),
+        )
+
+    found = cells_of(subject(zeroed(a), zeroed(b)))
+    assert found["y"]["a"].values.min() == 0
+    assert set(found) == {"x", "y"}
 
 
 def cell(labels, session, block=None) -> Cell:
@@ -34,7 +86,7 @@ def test_runs_of_one_block_stand_above_each_other() -> None:
 def test_failed_runs_have_their_blocks_place() -> None:
     a = cell("1", [0, 0], [1, 3])
     frame = frame_of({"a": a}, {"a": (Failed(session="1", block=2),)})
-    assert frame.failed["a"] == (0.5,)
+    assert frame.failed["a"] == [0.5]
     assert frame.across["a"] == pytest.approx([1 / 6, 5 / 6])
 
 

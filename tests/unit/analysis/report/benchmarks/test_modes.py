@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from analysis.plots.scale import Scale
-from analysis.report.benchmarks.cells import Cell
-from analysis.report.benchmarks.curves import Modes, densities, modes_of, peak
+from analysis.report.benchmarks.modes import Modes, densities, modes_of, peak
+from analysis.report.benchmarks.runs import Cell
 
 SCALE = Scale(0.5, 2.0, log=True)
 
@@ -63,7 +63,7 @@ def test_the_highest_density_is_one_and_lies_at_the_mode() -> None:
     assert max(x for x, _ in found["a"]) == 1
     assert max(x for x, _ in found["b"]) == pytest.approx(0.29, rel=0.2)  # as the widths are
     assert max(found["b"])[1] == pytest.approx(0.5, abs=0.1)
-    assert parts == {"a": (), "b": ()}
+    assert parts == {"a": [], "b": []}
 
 
 def test_components_add_up_to_the_density_of_the_mixture() -> None:
@@ -80,7 +80,7 @@ def test_few_or_equal_runs_have_no_density() -> None:
     found, _ = densities(
         {"a": cell(np.ones(9)), "b": cell(np.array([1.0, 1.1, 1.2]))}, {"a": SCALE, "b": SCALE}, {}
     )
-    assert found == {"a": (), "b": ()}
+    assert found == {"a": [], "b": []}
 
 
 def test_the_peak_is_where_most_runs_lie() -> None:

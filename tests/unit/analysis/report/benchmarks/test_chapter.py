@@ -1,0 +1,272 @@
+"""The chapter: complete, escaped, described HTML, the same values in words; which benchmark stands open."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from analysis.diagnose.result import Diagnosis, FarRun, Finding
+from analysis.pages import as_text
+from analysis.pages.model import Caution, Page, Table, Value
+from analysis.report.benchmarks.chapter import chapter, focus_of, listed_benchmarks, opened
+from analysis.report.shell import chapter_html
+
+NAMES = {name: float(k + 1) for k, name in enumerate("abcdef")}
+EVIL = "\"><img src=x onerror=alert(1)>\u202e'{{7*7}}"
+
+
+class Elements(HTMLParser):
+    """Elements in their order, and whether they close."""
+
+    VOID = ("img", "br", "hr", "input", "meta", "link")
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.all: list[tuple[str, dict[str, str]]] = []
+        self.open: list[str] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.all.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.all.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def page(subject) -> Elements:
+    return Elements(str(chapter_html(chapter(subject))))
+
+
+@pytest.fixture
+def plain(made):
+    matrix, subject = made
+    return subject(matrix("new", NAMES, seed=2), matrix("old", NAMES))
+
+
+def test_each_benchmark_has_its_part_under_the_subjects_anchor(plain) -> None:
+    found = page(plain)
+    ids = [attrs["id"] for _, attrs in found.all if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    assert {plain.anchor("benchmark", name) for name in NAMES} <= set(ids)
+    assert found.open == []
+
+
+def test_every_picture_says_its_result_or_is_hidden(plain) -> None:
+    for tag, attrs in page(plain).all:
+        if tag == "svg" and "plot" in attrs.get("class", "").split():
+            said = attrs.get("role") == "img" and len(attrs["aria-label"]) > 20
+            assert said or attrs.get("aria-hidden") == "true"
+
+
+def test_headings_are_in_order(plain) -> None:
+    levels = [int(tag[1]) for tag, _ in page(plain).all if re.fullmatch(r"h\d", tag)]
+    assert levels[0] == 2
+    assert all(b <= a + 1 for a, b in itertools.pairwise(levels))
+
+
+def test_tables_have_captions_and_scopes(plain) -> None:
+    found = page(plain)
+    tags = [tag for tag, _ in found.all]
+    assert tags.count("table") == tags.count("caption") == len(NAMES)
+    assert all("scope" in attrs for tag, attrs in found.all if tag == "th")
+
+
+def test_names_do_nothing(made) -> None:
+    matrix, subject = made
+    names = {f"{EVIL}{k}": 1.0 for k in range(5)}
+    found = page(subject(matrix(EVIL, names, seed=2), matrix(f"old {EVIL}", names)))
+    assert "img" not in [tag for tag, _ in found.all]
+    assert not any("onerror" in attrs for _, attrs in found.all)
+    assert "\u202e" not in found.text
+    assert found.open == []
+
+
+def test_many_closed_parts_are_grouped_by_word(made) -> None:
+    matrix, subject = made
+    names = {f"b{k}": 1.0 for k in range(70)}
+    faster = {name: 0.5 if k < 20 else 1.0 for k, name in enumerate(names)}
+    given = subject(
+        matrix("new", faster, seed=2, sessions=3, runs=3),
+        matrix("old", names, sessions=3, runs=3),
+    )
+    found = page(given)
+    groups = [attrs for tag, attrs in found.all if attrs.get("class") == "parts-group"]
+    assert len(groups) >= 2
+    lines = [attrs for _, attrs in found.all if attrs.get("class") == "parts-line"]
+    assert len(lines) == 69  # all but the one that stands open
+
+
+def test_the_same_subject_gives_the_same_bytes(plain) -> None:
+    first, second = (str(chapter_html(chapter(plain))) for _ in range(2))
+    assert first == second
+
+
+def test_a_part_of_two_variants_and_sixty_runs_is_small(made) -> None:
+    matrix, subject = made
+    names = {f"b{k}": 1.0 for k in range(20)}
+    given = subject(matrix("new", names, seed=2, runs=6), matrix("old", names, runs=6))
+    assert len(str(chapter_html(chapter(given))).encode()) / 20 < 16_000
+
+
+def test_a_strip_of_many_runs_says_what_a_dot_is(made) -> None:
+    matrix, subject = made
+    few = page(subject(matrix("n", NAMES, seed=2, runs=12), matrix("o", NAMES, runs=12)))
+    many = page(subject(matrix("n", NAMES, seed=2, runs=13), matrix("o", NAMES, runs=13)))
+    assert "a dot is the median of up to" not in few.text
+    assert "a dot is the median of up to 2 runs" in many.text
+
+
+def test_captions_say_what_the_marks_of_a_picture_are(made) -> None:
+    matrix, subject = made
+    given = subject(matrix("new", {"x": 9.0}, seed=2), matrix("old", {"x": 1.0}))
+    text = page(given).text
+    assert "Each dot is a run, left to right in the order of its blocks, a panel for each" in text
+    assert "Stroke: mean of the session." in text
+    assert "The variants lie far apart: each row has an axis of its own, of the same ratio." in text
+    run = FarRun(benchmark="x", variant="new", session=2, run=3, ratio=2.0)
+    found = Diagnosis(
+        name="trial", metric="wall", unit="s", better="lower", confidence=0.95, variants=("old",),
+        benchmarks=("x",), sessions=5, runs=80, tests=1, host=(), speeds=None, cells=(),
+        not_tested=(), far_runs=(run,),
+        findings=(Finding(code="load", sessions=(1, 3), text="1.40 over 1 min"),),
+    )  # fmt: skip
+    given = subject(matrix("new", {"x": 1.1}, seed=2), matrix("old", {"x": 1.0}))
+    verdict = dataclasses.replace(given.verdict, diagnosis=found)
+    text = page(dataclasses.replace(given, verdict=verdict)).text
+    assert "Stroke: mean of the session; grey: old, repeated in each row." in text
+    assert "Ring: a run far from the others of its session (1 of 80)." in text
+    assert "Found (bar): load 1.40 over 1 min." in text
+
+
+@pytest.mark.parametrize(
+    ("runs", "said"),
+    [
+        (8, "speedup at each decile"),
+        (4, "speedup at each quartile"),
+        (2, "Fewer than 3 runs of a side in each session: quantiles would say nothing."),
+    ],
+)
+def test_what_quantiles_there_are_is_said(made, runs: int, said: str) -> None:
+    matrix, subject = made
+    sides = (matrix(n, {"x": 1.0}, seed=k, runs=runs) for k, n in enumerate(("new", "old")))
+    assert said in page(subject(*sides)).text
+
+
+# ---- which stands open, and which are told in full
+
+
+def with_cautions(given, *about: tuple[str, ...]):
+    cautions = tuple(Caution(f"c{k}", "said", names) for k, names in enumerate(about))
+    return dataclasses.replace(given, verdict=dataclasses.replace(given.verdict, cautions=cautions))
+
+
+def test_those_that_cautions_name_the_gravest_first(plain) -> None:
+    given = with_cautions(plain, ("n", "d"), ("b", "a"), ("f",))
+    names = listed_benchmarks(given)
+    assert opened(given, names) == {"d", "b", "a"}
+    assert focus_of(given, names) == "d"
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+def test_the_largest_difference_where_no_caution_names_any(made, factor: float) -> None:
+    matrix, subject = made
+    same = dict.fromkeys("abcdef", 1.0)
+    new, old = matrix("new", same | {"c": 0.9, "d": factor}, seed=2), matrix("old", same)
+    given = with_cautions(subject(new, old), ("n",))
+    names = listed_benchmarks(given)
+    assert focus_of(given, names) == "d"
+    assert opened(given, names) == {"d"}
+
+
+def test_the_first_where_nothing_differs(made) -> None:
+    matrix, subject = made
+    old = matrix("old", NAMES)
+    given = with_cautions(subject(dataclasses.replace(old, name="new"), old))
+    names = listed_benchmarks(given)
+    assert focus_of(given, names) == names[0]
+
+
+def test_all_of_three_are_told_in_full_and_one_stands_open(made) -> None:
+    matrix, subject = made
+    few = {name: 1.0 for name in "abc"}
+    given = with_cautions(subject(matrix("n", few, seed=2), matrix("o", few)), ("b",))
+    assert opened(given, listed_benchmarks(given)) == set("abc")
+    found = page(given)
+    of = {"parts-part": [], "parts-line": []}
+    for _, attrs in found.all:
+        if (css := attrs.get("class")) in of:
+            of[css].append(attrs["data-jump"])
+    assert of["parts-part"] == ["b"]
+    assert sorted(of["parts-line"]) == ["a", "c"]
+    assert not any("open" in attrs for tag, attrs in found.all if tag == "details")
+
+
+def test_only_what_was_asked_for(made) -> None:
+    matrix, subject = made
+    given = subject(matrix("n", NAMES, seed=2), matrix("o", NAMES), benchmarks=["e", "b"])
+    assert set(listed_benchmarks(given)) == {"e", "b"}
+
+
+# ---- in words
+
+
+@pytest.fixture
+def parts(plain):
+    return chapter(plain)
+
+
+def tables(parts) -> dict[str, Table]:
+    (section,) = parts.sections()
+    return {block.name: block for block in section.blocks if isinstance(block, Table)}
+
+
+def test_a_line_for_each_benchmark_and_variant(parts) -> None:
+    rows = tables(parts)["parts-runs"].rows
+    assert [(row[0], row[1]) for row in rows] == [
+        (part["name"], variant) for part in parts["benchmarks"] for variant in ("old", "new")
+    ]
+    assert all(row[2] == Value("40", 40) for row in rows)
+
+
+def test_every_number_of_the_tables_stands_on_the_page(parts) -> None:
+    text = str(chapter_html(parts))
+    for row in tables(parts)["parts-runs"].rows:
+        assert all(cell.text in text for cell in row if isinstance(cell, Value))
+
+
+def test_session_values_and_quantiles_of_those_told_in_full(parts) -> None:
+    found = tables(parts)
+    full = [part for part in parts["benchmarks"] if part["opened"]]
+    assert len(found["parts-sessions"].rows) == 5 * len(full)
+    assert len(found["parts-quantiles"].rows) == 9 * len(full)
+
+
+def test_text_is_as_wide_as_a_screen(parts) -> None:
+    text = as_text.render(Page(title="parts", sections=parts.sections()))
+    assert "a  " in text
+    assert "new is" in text
+
+
+def test_json_holds_the_values_and_no_places(parts) -> None:
+    told = parts.to_dict()
+    assert list(told) == ["anchor", "title", "metric", "benchmarks"]
+    assert "plot" not in json.dumps(told)
+    first, given = told["benchmarks"][0], parts["benchmarks"][0]
+    assert first["name"] == given["name"]
+    assert first["variants"][1]["mean"]["value"] == given["variants"][1]["mean"].value
+    assert [one["session"] for one in first["candidates"][0]["by_session"]] == list("12345")
+    assert len(first["candidates"][0]["shift"]) == 9
