@@ -159,11 +159,11 @@ def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             progress=progress,
         )
     if picture is not None:
-        from ..methods.mixture.benchmark_page import mixture_alt, mixture_figure
+        from ..methods.mixture.picture import mixture_alt, mixture_picture
         from ..plots.drawing import write_picture
 
         write_picture(
-            mixture_figure(report),
+            mixture_picture(report),
             picture,
             title=f"mixtures of {report.benchmarks[0].benchmark}",
             alt=mixture_alt(report),
@@ -213,7 +213,7 @@ def _plane(args: argparse.Namespace, picture: Path | None, out: TextIO, err: Tex
             progress=progress,
         )
     if picture is not None:
-        from ..methods.mixture.plane.page import plane_figure
+        from ..methods.mixture.plane.picture import plane_picture
         from ..plots.drawing import write_picture
 
         cell = report.cells[0]
@@ -224,7 +224,7 @@ def _plane(args: argparse.Namespace, picture: Path | None, out: TextIO, err: Tex
                 "name one variant, runs/NAME:VARIANT, and add --benchmark NAME",
             )
         write_picture(
-            plane_figure(cell.mixture, cell.pairs.values, units=report.units),
+            plane_picture(cell.mixture, cell.pairs.values, units=report.units),
             picture,
             title=f"{' and '.join(cell.mixture.names)} of {cell.variant} on {cell.benchmark}",
             alt=" ".join(str(cell.mixture).split("\n\n")[0].split()),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ..pages.model import Caution
     from ..plots.drawing import Sheet
-    from ..report.figures.result import Drawing
+    from ..report.figures.layout import Drawing
     from .arguments import Subparsers
 
 
@@ -78,7 +78,7 @@ def _plot(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         raise UsageError("the picture and its data need names of their own", args.output)
     sheet = sheet_of(args)
     drawing, metric, told = _drawing(args, sheet)
-    write_drawing(drawing, picture, sheet, data=data)
+    write_drawing(drawing, picture, data=data)
     out.write(f"{headed(drawing.alt, metric)}\n")
     for caution in told:
         err.write(f"caution: {caution}\n")

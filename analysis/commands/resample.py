@@ -133,10 +133,10 @@ def _resample(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             seed=args.seed,
         )
     if picture is not None:
-        from ..methods.resampling.page import resampling_figure
+        from ..methods.resampling.picture import resampling_picture
 
         write_picture(
-            resampling_figure(report),
+            resampling_picture(report),
             picture,
             title=f"{report.test.candidate} against {report.test.baseline}",
             alt=" ".join(report.conclusions),

@@ -143,7 +143,8 @@ def _trials_of(path: Path, decimal: Decimal | None) -> tuple[Sequence[Trial], Se
 def _of_table(args: argparse.Namespace, err: TextIO) -> Sources:
     from ..methods.variance_sources.mixed_table import read_mixed_table
     from ..methods.variance_sources.systems import sources_of_table
-    from ..methods.variance_sources.systems_page import systems_figure, systems_said
+    from ..methods.variance_sources.systems_page import systems_said
+    from ..methods.variance_sources.systems_picture import systems_picture
     from ..plots.drawing import check_picture, write_picture
     from ..record.printer import progress_on
     from ..stats.arguments import stream
@@ -173,7 +174,10 @@ def _of_table(args: argparse.Namespace, err: TextIO) -> Sources:
         )
     if picture is not None:
         write_picture(
-            systems_figure(found.systems), picture, title="sources", alt=systems_said(found.systems)
+            systems_picture(found.systems),
+            picture,
+            title="sources",
+            alt=systems_said(found.systems),
         )
     return found
 

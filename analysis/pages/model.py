@@ -10,12 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from ..registry import PAGES, load
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +127,7 @@ class Figure:
 
     name: str
     alt: str
-    draw: Callable[[], Drawing]
+    draw: Callable[[], Any]  # a picture of `analysis.plots`, which knows pages
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING
 from ..lazy_names import hands_on
 
 if TYPE_CHECKING:
+    from .axes import (
+        Axes as Axes,
+        Key as Key,
+        density_axis as density_axis,
+        quantity_axis as quantity_axis,
+        ratio_axis as ratio_axis,
+        rows_down as rows_down,
+    )
     from .drawing import (
         ENDINGS as ENDINGS,
-        INK as INK,
-        PALE as PALE,
         Sheet as Sheet,
         check_picture as check_picture,
-        look as look,
         picture_bytes as picture_bytes,
         write_picture as write_picture,
     )
@@ -30,6 +35,10 @@ if TYPE_CHECKING:
         placed as placed,
         spread_out as spread_out,
         text_width as text_width,
+    )
+    from .layout import (
+        arranged as arranged,
+        stacked as stacked,
     )
     from .marks import (
         Again as Again,
@@ -75,14 +84,7 @@ if TYPE_CHECKING:
         style_of as style_of,
     )
     from .paper import (
-        clear as clear,
-        density_axis as density_axis,
-        interval_row as interval_row,
-        margin_band as margin_band,
-        quantity_axis as quantity_axis,
-        ratio_axis as ratio_axis,
-        thin_ticks as thin_ticks,
-        tone as tone,
+        Picture as Picture,
     )
     from .scale import (
         Scale as Scale,
@@ -105,15 +107,17 @@ else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
-            "drawing": "ENDINGS INK PALE Sheet check_picture look picture_bytes write_picture",
+            "axes": "Axes Key density_axis quantity_axis ratio_axis rows_down",
+            "drawing": "ENDINGS Sheet check_picture picture_bytes write_picture",
             "label_row": "InRow RowLabel in_rows",
             "labels": "Box Placed Wanted kept_in_row placed spread_out text_width",
+            "layout": "arranged stacked",
             "marks": """
                 Again Anchor Area Boxes Circle Curve Dots Line Mark Rect Segments Shape Shared Strokes Text
                 again arrow band boxes cross curve diamond dot dots field label line segments shared stroke strokes upright
             """,
             "palette": "COLOURS DARK DASHES LIGHT PRINT Palette style_of",
-            "paper": "clear density_axis interval_row margin_band quantity_axis ratio_axis thin_ticks tone",
+            "paper": "Picture",
             "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks read_out unit_of",
             "spaced": "spaced_ticks",
             "svg": "cell plot",

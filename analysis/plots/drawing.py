@@ -1,75 +1,23 @@
-"""What all drawn pictures share: their look, and how they are written to a file.
+"""What a picture of a paper is set on, and how it is written to a file.
 
-matplotlib is imported when a picture is drawn. The look is set here and does not depend on a user's
-settings; the same data give the same bytes of SVG, PDF and PNG. Text stays text: in SVG as `<text>`
-with a title and a description, in PDF with its font embedded.
+The same data give the same bytes of SVG, PDF and PNG. Text stays text: in SVG as `<text>` with a
+title and a description, in PDF with its font embedded.
 """
 
 from __future__ import annotations
 
-import io
 import os
-import re
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
-from .palette import PRINT
+from .letters import OWN
+from .paper import Picture
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+__all__ = ["ENDINGS", "Sheet", "check_picture", "picture_bytes", "write_picture"]
 
-__all__ = [
-    "ENDINGS",
-    "INK",
-    "PALE",
-    "Sheet",
-    "check_picture",
-    "look",
-    "picture_bytes",
-    "write_picture",
-]
-
-INK = PRINT.ink
-PALE = PRINT.one
 ENDINGS = (".svg", ".png", ".pdf")
-
-_DOTS_PER_INCH = 300
-_FALLBACK = "Verdana, sans-serif"  # as wide as matplotlib's own font, where that is not installed
-_TYPE = re.compile("<!DOCTYPE.*?>\n", re.DOTALL)
-_OWN = "DejaVu Sans"
-_UNSEEN = {code: 0x2400 + code for code in range(32) if code not in (9, 10)} | {0x7F: 0x2421}
-_LOOK: dict[str, Any] = {
-    "axes.titlesize": "medium",
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": PRINT.one,
-    "axes.linewidth": 0.6,
-    "axes.labelcolor": PRINT.second,
-    "axes.labelsize": "medium",
-    "text.color": INK,
-    "xtick.color": PRINT.one,
-    "ytick.color": PRINT.one,
-    "xtick.labelcolor": PRINT.second,
-    "ytick.labelcolor": PRINT.second,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.major.size": 2.5,
-    "ytick.major.size": 2.5,
-    "axes.formatter.useoffset": False,
-    "legend.frameon": False,
-    "text.parse_math": False,  # names are names, whatever dollar signs they hold
-    "svg.hashsalt": "fairtrial",
-    "svg.fonttype": "none",  # letters, not their outlines: found, copied, read aloud
-    "pdf.fonttype": 42,  # TrueType, embedded: what publishers ask for
-    "savefig.dpi": _DOTS_PER_INCH,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,17 +31,12 @@ class Sheet:
     font_size : float
         Of names and numbers, in points; nothing is smaller than 0.8 of it.
     font_family : str
-        A font that matplotlib finds; its own by default, which is the same everywhere.
+        One that is installed; the default is the same everywhere.
     """
 
     width: float = 178.0
     font_size: float = 9.0
-    font_family: str = _OWN
-
-    @property
-    def inches(self) -> float:
-        """The width as matplotlib takes it."""
-        return self.width / 25.4
+    font_family: str = OWN
 
     def check(self) -> None:
         """Refuse what cannot be drawn.
@@ -109,6 +52,8 @@ class Sheet:
             )
         if not 4 <= self.font_size <= 40:
             raise UsageError(f"letters have 4 to 40 points, not {self.font_size:g}")
+        if self.font_family == OWN:
+            return
         from matplotlib.font_manager import FontProperties, findfont
 
         try:
@@ -148,81 +93,40 @@ def check_picture(text: str) -> Path:
     return path
 
 
-@contextmanager
-def look(sheet: Sheet | None = None) -> Iterator[None]:
-    """Draw in our look, whatever the user's settings are."""
-    import matplotlib.style
-
-    sheet = Sheet() if sheet is None else sheet
-    letters = {"font.family": sheet.font_family, "font.size": sheet.font_size}
-    with (
-        matplotlib.style.context(["default", {**_LOOK, **letters}]),
-        warnings.catch_warnings(),
-    ):
-        # a name in a script that the font lacks is drawn as boxes, and is right in the text output
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        yield
-
-
-def picture_bytes(
-    figure: Figure, kind: str, *, title: str = "", alt: str = "", sheet: Sheet | None = None
-) -> bytes:
-    """Give a figure as the bytes of a file: the same ones each time, without any date.
+def picture_bytes(picture: Picture, kind: str, *, title: str = "", alt: str = "") -> bytes:
+    """Give a picture as the bytes of a file: the same ones each time, without any date.
 
     Parameters
     ----------
-    figure : matplotlib.figure.Figure
+    picture : Picture
     kind : {"svg", "pdf", "png"}
     title, alt : str
         What the picture is, and its result in words: for search, screen readers and archives. They
         are not drawn.
-    sheet : Sheet, optional
-        With which the figure was made.
     """
-    title, alt = title.translate(_UNSEEN), alt.translate(_UNSEEN)
-    metadata: dict[str, Any] = {
-        "svg": {"Date": None, "Title": title or None},
-        "pdf": {"CreationDate": None, "Title": title or None, "Subject": alt or None},
-        "png": {
-            "Software": None,
-            **({"Title": title} if title else {}),
-            **({"Description": alt} if alt else {}),
-        },
-    }[kind]
-    if kind != "png":
-        metadata = {key: value for key, value in metadata.items() if value or key.endswith("Date")}
-    content = io.BytesIO()
-    with look(sheet):
-        figure.savefig(content, format=kind, metadata=metadata)
-    return _described(content.getvalue(), alt) if kind == "svg" else content.getvalue()
+    if kind == "svg":
+        return picture.svg(title, alt).encode("utf-8")
+    from . import converter
+
+    with warnings.catch_warnings():
+        # a name in a script that the font lacks is drawn as boxes, and is right in the text output
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        content: bytes = getattr(converter, kind)(picture, title, alt)
+    return content
 
 
-def write_picture(
-    figure: Figure, path: Path, *, title: str = "", alt: str = "", sheet: Sheet | None = None
-) -> None:
-    """Write a figure as the kind that the file's ending says; see `picture_bytes`.
+def write_picture(picture: Picture, path: Path, *, title: str = "", alt: str = "") -> None:
+    """Write a picture as the kind that the file's ending says; see `picture_bytes`.
 
     Raises
     ------
     UsageError
         If the file cannot be written.
     """
-    kind = path.suffix.lower().removeprefix(".")
-    content = picture_bytes(figure, kind, title=title, alt=alt, sheet=sheet)
+    content = picture_bytes(picture, path.suffix.lower().removeprefix("."), title=title, alt=alt)
     try:
         path.write_bytes(content)
     except OSError as error:
         raise UsageError(
             f"the picture cannot be written: {error.strerror}", str(path), "name another file"
         ) from None
-
-
-def _described(svg: bytes, alt: str) -> bytes:
-    """Add the description below the title, and make it an image to a screen reader."""
-    text = svg.decode("utf-8").translate(_UNSEEN)
-    text = _TYPE.sub("", text, count=1)  # a reader of XML would fetch what it names
-    text = text.replace(f"'{_OWN}'", f"'{_OWN}', {_FALLBACK}")
-    if alt:
-        text = text.replace(" <metadata>", f" <desc>{escape(alt, quote=False)}</desc>\n <metadata>")
-        text = text.replace("<svg ", '<svg role="img" ', 1)
-    return text.encode("utf-8")

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
-__all__ = ["Box", "Placed", "Wanted", "kept_in_row", "placed", "spread_out", "text_width"]
+__all__ = ["Box", "Placed", "Wanted", "em", "kept_in_row", "placed", "spread_out", "text_width"]
 
 Anchor = Literal["start", "middle", "end"]
 
@@ -88,7 +89,7 @@ class Placed:
 
 def text_width(text: str, size: float = SIZE, *, bold: bool = False) -> float:
     """Estimate how wide a text is at most, in the fonts of pictures."""
-    ems = sum(_em(sign) for sign in text)
+    ems = sum(em(sign) for sign in text)
     return ems * size * _ROOM * (_BOLD if bold else 1.0)
 
 
@@ -177,6 +178,8 @@ def placed(
     taken: Sequence[Box] = (),
     size: float = SIZE,
     bold: bool = False,
+    measure: Callable[[str], float] | None = None,
+    distances: Sequence[float] = _DISTANCES,
 ) -> tuple[Placed | None, ...]:
     """Place texts in a plane, each near its point, within the frame and over nothing else.
 
@@ -190,11 +193,16 @@ def placed(
         What they must not cover, such as the marks.
     size, bold : float, bool
         Of the text.
+    measure : callable, optional
+        What gives a text's width; by default `text_width`.
+    distances : sequence of float
+        From a place to its text, nearest first.
     """
+    measure = measure or partial(text_width, size=size, bold=bold)
     full = list(taken)
     found: list[Placed | None] = [None] * len(wanted)
     for k in sorted(range(len(wanted)), key=lambda k: (-wanted[k].importance, k)):
-        for one in _places(wanted[k], size, bold=bold):
+        for one in _places(wanted[k], size, measure(wanted[k].text), distances):
             if one.box.within(frame) and not any(one.box.meets(other) for other in full):
                 full.append(one.box)
                 found[k] = one
@@ -202,13 +210,12 @@ def placed(
     return tuple(found)
 
 
-def _places(label: Wanted, size: float, *, bold: bool) -> list[Placed]:
+def _places(label: Wanted, size: float, width: float, distances: Sequence[float]) -> list[Placed]:
     """List where a text may stand: near before far, in the way `away` (else right) before aside."""
     start = 0.0 if label.away is None else math.atan2(label.away[1], label.away[0])
-    width = text_width(label.text, size, bold=bold)
     tall = (_ASCENT + _DESCENT) * size
     found = []
-    for distance in _DISTANCES:
+    for distance in distances:
         for turn in range(_ANGLES):
             step = (turn + 1) // 2 * (1 if turn % 2 else -1)  # ever more to both sides
             if label.away is not None and abs(step) > _ASIDE:
@@ -233,7 +240,8 @@ def _places(label: Wanted, size: float, *, bold: bool) -> list[Placed]:
     return found
 
 
-def _em(sign: str) -> float:
+def em(sign: str) -> float:
+    """Estimate how wide a sign is, in its size."""
     known = _WIDTH_OF.get(sign)
     if known is not None:
         return known

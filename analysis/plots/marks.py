@@ -112,14 +112,17 @@ class Text(NamedTuple):
     dx: float
     lead: str
     lead_css: str
+    dy: float = 0.0
 
 
 class Dots(NamedTuple):
-    """Many dots."""
+    """Many dots; on paper they have a radius, and a shape of `paper.SHAPES`."""
 
     points: Sequence[Point]
     css: str
     area: Area
+    r: float = 1.3
+    shape: str = "circle"
 
 
 class Curve(NamedTuple):

@@ -15,7 +15,7 @@ __all__ = ["COLOURS", "DARK", "DASHES", "LIGHT", "PRINT", "Palette", "style_of"]
 # Okabe and Ito's, for several curves in one picture: readers with any common colour blindness tell
 # them apart, and the dashes do so in grey
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-DASHES = ("-", (0, (5, 2)), (0, (1, 1.3)), (0, (6, 2, 1, 2)), (0, (3, 1)), (0, (8, 3)))
+DASHES: tuple[tuple[float, ...], ...] = ((), (5, 2), (1, 1.3), (6, 2, 1, 2), (3, 1), (8, 3))
 
 Style = Literal["faster", "slower", "neither", "baseline"]
 

@@ -1,176 +1,243 @@
-"""Parts of drawn pictures: axes with our scales and ticks, intervals, the margin's band, ticks that do not touch.
+"""Pictures for papers: marks in absolute places, in the colours of print, as SVG that we write.
 
-They take matplotlib's axes; what is HTML has its parts in `analysis.plots.svg`. Both take the same
-scales, ticks and colours, so that a figure of a paper and the page look alike.
+Lengths are points. Roles are words, of which later ones win: ``faster interval`` is a stroke in the
+colour of faster and as thick as an interval. `analysis.plots.converter` makes PDF and PNG of the same
+outlines, spots and letters; nothing here needs a library.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from functools import lru_cache
+from html import escape
+from typing import TYPE_CHECKING, NamedTuple
 
-from .palette import PRINT, Style
-from .scale import Scale, Tick, quantity_ticks, ratio_ticks, unit_of
+import numpy as np
+
+from .labels import Box
+from .letters import wide
+from .palette import COLOURS, DASHES, PRINT
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
-__all__ = [
-    "clear",
-    "density_axis",
-    "interval_row",
-    "margin_band",
-    "quantity_axis",
-    "ratio_axis",
-    "thin_ticks",
-    "tone",
-]
+    from .axes import Axes
+    from .drawing import Sheet
+    from .marks import Anchor
 
-Side = Literal["x", "y"]
+__all__ = ["SMALL", "Letters", "Outline", "Picture", "Spots", "Style", "style_of_roles"]
+
+SMALL = 0.833  # of the sheet's letters
+_ASCENT, _DESCENT = 0.76, 0.24  # of a letter's size
+_FALLBACK = "Verdana, sans-serif"  # as wide as DejaVu Sans, where that is not installed
+_UNSEEN = {code: 0x2400 + code for code in range(32) if code not in (9, 10)} | {0x7F: 0x2421}
+
+_COLOURS = {
+    **{name: getattr(PRINT, name) for name in ("ink", "second", "page", "one", "margin", "grid")},
+    **{name: getattr(PRINT, name) for name in ("faster", "slower", "baseline")},
+    "neither": PRINT.ink,
+    "bars": "#d5dde4",
+    "arrows": "#a84300",  # of their names: dark enough to be read
+    "faintest": "#f0c9b3",
+    **{f"c{k}": colour for k, colour in enumerate(COLOURS)},
+}
+_WIDTHS = {
+    "hair": 0.5, "thin": 0.7, "line": 0.9, "curve": 1.3, "rim": 1.1, "interval": 1.5, "thick": 1.8, "bar": 2.6,
+    "broad": 4.5,
+}  # fmt: skip
+_DASHES: dict[str, tuple[float, ...]] = {
+    **{f"d{k}": dash for k, dash in enumerate(DASHES)},
+    "dashed": (4, 2),
+    "dotted": (1, 1.65),
+}
+_OPACITIES = {"faint": 0.55, "pale": 0.3, "veil": 0.12, "dense": 0.75}
 
 
-def tone(style: Style) -> str:
-    """Give the colour of a role, as in print."""
-    if style == "neither":
-        return PRINT.ink
-    found: str = getattr(PRINT, style)
+class Style(NamedTuple):
+    """How a mark looks."""
+
+    colour: str = PRINT.ink
+    width: float = 0.9
+    dash: tuple[float, ...] = ()  # in widths
+    opacity: float = 1.0
+    hollow: bool = False  # filled with the page
+    ring: bool = False  # not filled
+    edged: bool = False  # with a line of the page around
+    bold: bool = False
+    small: bool = False
+
+
+class Outline(NamedTuple):
+    """Lines through points; filled if closed. `clip` is left, top, right, bottom."""
+
+    parts: Sequence[NDArray[np.float64]]
+    style: Style
+    closed: bool = False
+    clip: Box | None = None
+
+
+class Spots(NamedTuple):
+    """The same small mark at many points: a circle, or the polygon or strokes of `shape`."""
+
+    points: NDArray[np.float64]
+    style: Style
+    r: float
+    shape: str = "circle"
+
+
+class Letters(NamedTuple):
+    """A text; `upward` is turned to the left."""
+
+    x: float
+    y: float
+    text: str
+    size: float
+    anchor: Anchor
+    style: Style
+    upward: bool = False
+
+    def box(self, family: str) -> Box:
+        """Give the rectangle that it fills."""
+        length = wide(self.text, self.size, family, bold=self.style.bold)
+        before = {"start": 0.0, "middle": 0.5, "end": 1.0}[self.anchor] * length
+        up, down = _ASCENT * self.size, _DESCENT * self.size
+        if self.upward:
+            return Box(self.x - up, self.y - length + before, self.x + down, self.y + before)
+        return Box(self.x - before, self.y - up, self.x - before + length, self.y + down)
+
+
+SHAPES: dict[str, tuple[tuple[tuple[float, float], ...], ...]] = {
+    "square": (((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)),),
+    "diamond": (((0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)),),
+    "up": (((0, -1.1), (1.1, 1), (-1.1, 1)),),
+    "down": (((0, 1.1), (1.1, -1), (-1.1, -1)),),
+    "left": (((-1.1, 0), (1, -1.1), (1, 1.1)),),
+    "right": (((1.1, 0), (-1, -1.1), (-1, 1.1)),),
+    "fat-plus": (((-0.4, -1.1), (0.4, -1.1), (0.4, -0.4), (1.1, -0.4), (1.1, 0.4), (0.4, 0.4),
+                  (0.4, 1.1), (-0.4, 1.1), (-0.4, 0.4), (-1.1, 0.4), (-1.1, -0.4), (-0.4, -0.4)),),
+    "cross": (((-1, -1), (1, 1)), ((-1, 1), (1, -1))),
+    "plus": (((-1, 0), (1, 0)), ((0, -1), (0, 1))),
+    "upright": (((0, -1), (0, 1)),),
+}  # fmt: skip
+OPEN = ("cross", "plus", "upright")  # shapes of strokes, which are never filled
+
+
+@lru_cache(maxsize=512)
+def style_of_roles(roles: str) -> Style:
+    """Give the look that roles have in print."""
+    found = Style()
+    for word in roles.split():
+        if word in _COLOURS:
+            found = found._replace(colour=_COLOURS[word])
+        elif word in _WIDTHS:
+            found = found._replace(width=_WIDTHS[word])
+        elif word in _DASHES:
+            found = found._replace(dash=_DASHES[word])
+        elif word in _OPACITIES:
+            found = found._replace(opacity=_OPACITIES[word])
+        elif word in ("hollow", "ring", "edged", "bold", "small"):
+            found = found._replace(**{word: True})  # type: ignore[arg-type]
+        else:
+            raise ValueError(f"no role is called {word!r}")
     return found
 
 
-def _set(axes: Axes, side: Side, scale: Scale, ticks: Sequence[Tick]) -> None:
-    from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+class Picture(NamedTuple):
+    """A picture in points: what is drawn, from the back to the front."""
 
-    axis = axes.xaxis if side == "x" else axes.yaxis
-    (axes.set_xscale if side == "x" else axes.set_yscale)("log" if scale.log else "linear")
-    (axes.set_xlim if side == "x" else axes.set_ylim)(scale.low, scale.high)
-    axis.set_major_locator(FixedLocator([tick.value for tick in ticks]))
-    axis.set_major_formatter(FixedFormatter([tick.text for tick in ticks]))
-    axis.set_minor_locator(NullLocator())
+    width: float
+    height: float
+    items: tuple[Outline | Spots | Letters, ...]
+    sheet: Sheet
+    axes: tuple[Axes, ...] = ()  # of which it was made: what they hold in their own units
 
+    def texts(self) -> list[tuple[str, Box]]:
+        """Give all texts with the rectangles that they fill."""
+        family = self.sheet.font_family
+        return [(one.text, one.box(family)) for one in self.items if isinstance(one, Letters)]
 
-def quantity_axis(axes: Axes, side: Side, scale: Scale, unit: str, most: int = 5) -> None:
-    """Set an axis of measured values: round ticks, the unit at the last one, such as ``30 ms``."""
-    _set(axes, side, scale, quantity_ticks(scale, unit, most))
-
-
-def ratio_axis(axes: Axes, side: Side, scale: Scale, most: int = 4) -> None:
-    """Set a log axis of speedups, with 1× and its line of no difference."""
-    _set(axes, side, scale, ratio_ticks(scale, most))
-    if scale.holds(1.0):
-        (axes.axvline if side == "x" else axes.axhline)(
-            1.0, color=PRINT.one, linewidth=0.7, zorder=0.5
+    def svg(self, title: str = "", alt: str = "") -> str:
+        """Write it as SVG: letters stay letters, with a title and a description for all readers."""
+        size = f'width="{self.width:.6f}pt" height="{self.height:.6f}pt"'
+        frame = f'viewBox="0 0 {_n(self.width)} {_n(self.height)}"'
+        family = f"'{self.sheet.font_family}', {_FALLBACK}"
+        letters = f"font-size: {self.sheet.font_size:g}px; font-family: {family}"
+        head = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {size} {frame} style="{letters}">'
         )
+        told = [f"<title>{escape(shown(title), quote=False)}</title>"] if title else []
+        told += [f"<desc>{escape(shown(alt), quote=False)}</desc>"] if alt else []
+        back = f'<rect width="100%" height="100%" fill="{PRINT.page}"/>'
+        clips: dict[Box, str] = {}
+        drawn = [_svg_of(one, self.sheet.font_size, clips) for one in self.items]
+        cuts = [
+            f'<clipPath id="{name}"><rect x="{_n(box.left)}" y="{_n(box.top)}" '
+            f'width="{_n(box.right - box.left)}" height="{_n(box.bottom - box.top)}"/></clipPath>'
+            for box, name in clips.items()
+        ]
+        return "\n".join([head, *told, back, *cuts, *drawn, "</svg>\n"])
 
 
-def density_axis(axes: Axes, across: Scale, unit: str, top: float, *, of: str = "runs") -> None:
-    """Set the y axis of a density over an axis of values: ``share of runs per ms``.
-
-    Parameters
-    ----------
-    axes : Axes
-    across : Scale
-        The axis of values, which decides the unit.
-    unit : str
-        Of the values.
-    top : float
-        The highest density that is shown, in 1 / `unit`.
-    of : str
-        What is counted.
-    """
-    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
-
-    factor, name = unit_of(across, unit)
-    places = [value for value in MaxNLocator(nbins=3).tick_values(0.0, top * factor) if value >= 0]
-    inside = [value for value in places if value <= top * factor * (1 + 1e-9)]
-    axes.yaxis.set_major_locator(FixedLocator([value / factor for value in inside]))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value * factor:.6g}"))
-    axes.set_ylabel(f"share of {of} per {name or 'unit'}")
+def shown(text: str) -> str:
+    """Show control characters by their signs: a file that holds them is broken."""
+    return text.translate(_UNSEEN)
 
 
-def margin_band(axes: Axes, margin: float, side: Side = "x") -> None:
-    """Shade what counts as equivalent: from 1 / (1 + margin) to 1 + margin."""
-    if margin > 0:
-        (axes.axvspan if side == "x" else axes.axhspan)(
-            1 / (1 + margin), 1 + margin, color=PRINT.margin, linewidth=0, zorder=0
-        )
+def _svg_of(item: Outline | Spots | Letters, size: float, clips: dict[Box, str]) -> str:
+    style = item.style
+    if isinstance(item, Letters):
+        place = f'x="{_n(item.x)}" y="{_n(item.y)}"'
+        if item.upward:
+            place = f'transform="translate({_n(item.x)} {_n(item.y)}) rotate(-90)"'
+        more = "" if item.anchor == "start" else f' text-anchor="{item.anchor}"'
+        more += "" if item.size == size else f' font-size="{_n(item.size)}"'
+        more += ' font-weight="bold"' if style.bold else ""
+        said = escape(shown(item.text), quote=False)
+        return f'<text {place}{more} fill="{style.colour}" xml:space="preserve">{said}</text>'
+    if isinstance(item, Spots):
+        return _spots(item)
+    d = "".join(_path(part) + ("Z" if item.closed else "") for part in item.parts)
+    more = ""
+    if item.clip is not None:
+        more = f' clip-path="url(#{clips.setdefault(item.clip, f"clip{len(clips)}")})"'
+    look = _filled(style) if item.closed else _stroked(style)
+    return f'<path d="{d}" {look}{more}/>'
 
 
-def interval_row(
-    axes: Axes,
-    y: float,
-    middle: float,
-    ends: tuple[float, float] | None,
-    style: Style,
-    *,
-    hollow: bool = False,
-    suite: bool = False,
-    size: float = 4.4,
-) -> None:
-    """Draw an estimate with its interval on a row; open at an end that leaves the axis.
-
-    `hollow` is undecided; `suite` draws a diamond.
-    """
-    colour = tone(style)
-    if ends is not None:
-        left, right = axes.get_xlim()
-        shown = max(ends[0], left), min(ends[1], right)
-        axes.plot(shown, (y, y), color=colour, linewidth=1.5, solid_capstyle="butt", zorder=2)
-        for end, edge, mark in ((ends[0], left, "<"), (ends[1], right, ">")):
-            if (end < edge) if mark == "<" else (end > edge):
-                axes.plot(
-                    [edge], [y], marker=mark, color=colour, markersize=4,
-                    markerfacecolor="white", clip_on=False, zorder=3,
-                )  # fmt: skip
-    axes.plot(
-        [middle], [y], marker="D" if suite else "o", color=colour, linestyle="none",
-        markersize=size, markerfacecolor="white" if hollow else colour, markeredgewidth=1.1,
-        zorder=4,
-    )  # fmt: skip
+def _spots(item: Spots) -> str:
+    style, r = item.style, item.r
+    look = _filled(style)
+    if style.hollow or style.ring:
+        inner = "none" if style.ring else PRINT.page
+        look = f'fill="{inner}" stroke="{style.colour}" stroke-width="{_n(style.width)}"'
+    elif style.edged:
+        look += f' stroke="{PRINT.page}" stroke-width="0.5"'
+    places = item.points.round(2).tolist()
+    if item.shape == "circle":
+        circles = (f'<circle cx="{x:g}" cy="{y:g}" r="{r:g}"/>' for x, y in places)
+        return f"<g {look}>{''.join(circles)}</g>"
+    lines = [np.array(line) * r for line in SHAPES[item.shape]]
+    end = "" if item.shape in OPEN else "Z"
+    d = "".join(_path(line + point) + end for point in item.points for line in lines)
+    return f'<path d="{d}" {_stroked(style) if item.shape in OPEN else look}/>'
 
 
-def clear(axes: Axes, *sides: str) -> None:
-    """Take away the lines of some sides, and their ticks; the names beside them stay."""
-    for side in sides:
-        axes.spines[side].set_visible(False)
-    if "left" in sides:
-        axes.tick_params(axis="y", length=0)
-    if "bottom" in sides:
-        axes.tick_params(axis="x", length=0)
+def _filled(style: Style) -> str:
+    seen = "" if style.opacity == 1 else f' fill-opacity="{style.opacity:g}"'
+    return f'fill="{style.colour}"{seen}'
 
 
-def thin_ticks(figure: Figure) -> None:
-    """Leave out ticks of which the texts would touch, on all axes whose ticks we set.
+def _stroked(style: Style) -> str:
+    more = "" if style.opacity == 1 else f' stroke-opacity="{style.opacity:g}"'
+    if style.dash:
+        more += f' stroke-dasharray="{" ".join(_n(part * style.width) for part in style.dash)}"'
+    return f'fill="none" stroke="{style.colour}" stroke-width="{_n(style.width)}"{more}'
 
-    1× stays, then the last one, which bears the unit, then each that has room, from the low end. The
-    figure must hold all else that takes room.
-    """
-    from matplotlib.ticker import FixedFormatter, FixedLocator
 
-    figure.draw_without_rendering()
-    seen: set[int] = set()
-    for axes in figure.axes:
-        for axis, ends, apart in ((axes.xaxis, (0, 2), 0.35), (axes.yaxis, (1, 3), 0.1)):
-            place, text = axis.get_major_locator(), axis.get_major_formatter()
-            if not (isinstance(place, FixedLocator) and isinstance(text, FixedFormatter)):
-                continue
-            values, texts = [float(v) for v in place.tick_values(0.0, 1.0)], list(text.seq)
-            labels = [tick.label1 for tick in axis.get_major_ticks(len(values))]
-            if len(values) < 2 or not labels[0].get_visible() or id(axis.major) in seen:
-                continue
-            seen.add(id(axis.major))  # axes that share it are thinned with it
-            # the axis holds its ticks with these texts, in this order
-            boxes = [label.get_window_extent().extents for label in labels]
-            gap = apart * float(labels[0].get_fontsize()) * figure.dpi / 72
-            order = sorted(
-                range(len(values)), key=lambda k: (values[k] != 1.0, k != len(values) - 1, k)
-            )
-            kept: list[int] = []
-            for k in order:
-                low, high = boxes[k][ends[0]] - gap, boxes[k][ends[1]] + gap
-                if all(high < boxes[j][ends[0]] or boxes[j][ends[1]] < low for j in kept):
-                    kept.append(k)
-            if len(kept) < len(values):
-                kept.sort()
-                axis.set_major_locator(FixedLocator([values[k] for k in kept]))
-                axis.set_major_formatter(FixedFormatter([texts[k] for k in kept]))
+def _path(points: NDArray[np.float64]) -> str:
+    return "M" + "L".join(f"{x:g} {y:g}" for x, y in points.round(2).tolist())
+
+
+def _n(value: float) -> str:
+    return re.sub(r"\.?0+$", "", f"{value:.2f}") if value else "0"

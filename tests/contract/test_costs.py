@@ -219,8 +219,8 @@ COUNTS = '''"""How many runs each variant has."""
 
 from __future__ import annotations
 
-from analysis.report.figures.layout import fresh
-from analysis.report.figures.result import Drawing
+from analysis.plots import Axes, Scale, Tick, arranged, quantity_axis
+from analysis.report.figures.layout import Drawing
 from analysis.report.subject import Subject
 from analysis.plots.drawing import Sheet
 
@@ -228,13 +228,16 @@ from analysis.plots.drawing import Sheet
 def draw_counts(subject: Subject, sheet: Sheet) -> Drawing:
     """Draw a bar for each variant."""
     counts = {name: sum(matrix.runs) for name, matrix in subject.matrices.items()}
-    figure = fresh(sheet, 40.0)
-    figure.subplots().bar(range(len(counts)), list(counts.values()))
+    axes = Axes(x=Scale(-1, len(counts)))
+    axes.x_ticks = [Tick(k, name) for k, name in enumerate(counts)]
+    quantity_axis(axes, "y", Scale(0, max(counts.values())), "1")
+    for k, count in enumerate(counts.values()):
+        axes.band(k - 0.4, k + 0.4, 0, count, "ink")
     return Drawing(
         name=subject.anchor("counts"),
         title="runs",
         alt=f"Runs: {counts}.",
-        figure=figure,
+        picture=arranged(sheet, [[axes]], 40.0),
         columns=("variant", "runs"),
         rows=tuple(counts.items()),
     )
@@ -244,7 +247,7 @@ def draw_counts(subject: Subject, sheet: Sheet) -> Drawing:
 def test_a_kind_of_figure_costs_a_file_and_a_row(tree):
     (tree / "analysis/report/figures/counts.py").write_text(COUNTS)
     kinds = tree / "analysis/report/figures/kinds.py"
-    row = '    "counts": ("analysis.report.figures.counts", "how many runs each variant has"),'
+    row = '    "counts": Kind("analysis.report.figures.counts", "how many runs each variant has"),'
     kinds.write_text(kinds.read_text().replace("_SUITE = {", f"_SUITE = {{\n{row}"))
     said = fairtrial(
         tree, "plot", "counts", str(ROOT / "tests" / "data" / "sample-0.2.0"), "-o", "c.svg"

@@ -26,13 +26,13 @@ from .benchmark_page import (
     cell_section,
     chance,
     contest_section,
-    mixture_figure,
     modes_said,
     superlative,
 )
 from .cautions import unfitted
 from .modality import STABLE, BandwidthTest, DipTest, FamilyFit
 from .model import Mixture
+from .picture import mixture_picture
 from .result import (
     BenchmarkMixtures,
     CorpusFit,
@@ -327,7 +327,7 @@ def _detail(report: MixtureReport, one: BenchmarkMixtures, digits: int) -> Page:
             "density and distribution function of the runs and of the mixture of each variant on "
             f"{one.benchmark}"
         )
-        draw = partial(mixture_figure, report)
+        draw = partial(mixture_picture, report)
         sections.append(Section((Figure(name="mixtures", alt=alt, draw=draw),)))
     return Page(
         title=f"Gaussian mixtures: {one.benchmark}",

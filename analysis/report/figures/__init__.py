@@ -19,13 +19,13 @@ if TYPE_CHECKING:
         draw_table as draw_table,
         kind_of as kind_of,
     )
-    from .result import Drawing as Drawing
+    from .layout import Drawing as Drawing
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
             "files": "write_all write_drawing",
             "kinds": "KINDS Kind draw draw_table kind_of",
-            "result": "Drawing",
+            "layout": "Drawing",
         },
     )

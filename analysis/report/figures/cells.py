@@ -10,8 +10,7 @@ import numpy as np
 
 from ...errors import InsufficientDataError
 from ...pages.number_format import quantity
-from ...plots.palette import COLOURS, DASHES, style_of
-from ...plots.paper import tone
+from ...plots.palette import COLOURS, style_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,17 +33,16 @@ class Cell:
         Its runs in the order of the trial, or of the file.
     sessions, blocks : array of shape (n,), or None
         Of each run; None where unknown.
-    colour, dash : str, object
-        What it is drawn in: grey is the baseline, one candidate has the colour of its word, several
-        have colours of their own.
+    css : str
+        The roles that it is drawn in: the baseline's, its word's of one candidate, colours and dashes
+        of their own of several.
     """
 
     variant: str
     values: NDArray[np.float64]
     sessions: NDArray[Any] | None
     blocks: NDArray[Any] | None
-    colour: str
-    dash: Any
+    css: str
 
     def by_session(self) -> list[NDArray[np.float64]]:
         """Give the runs of each session, in the sessions' order; all where these are unknown."""
@@ -77,22 +75,20 @@ def cells_of(subject: Subject, benchmark: str) -> tuple[Cell, ...]:
         if holder is None:
             continue
         k = holder.benchmarks.index(benchmark)
-        colour = tone("baseline")
-        dash: Any = DASHES[0]
+        css = "baseline"
         if name != subject.baseline:
-            place = candidates.index(name)
+            place = candidates.index(name) % len(COLOURS)
             line = line_of(subject, name, benchmark)
-            colour = tone(style_of("undecided" if line is None else line.outcome))
+            css = style_of("undecided" if line is None else line.outcome)
             if len(candidates) > 1:
-                colour, dash = COLOURS[place % len(COLOURS)], DASHES[place % len(DASHES)]
+                css = f"c{place} d{place}"
         found.append(
             Cell(
                 variant=name,
                 values=holder.samples[k],
                 sessions=None if holder.sessions is None else holder.sessions[k],
                 blocks=None if holder.blocks is None else holder.blocks[k],
-                colour=colour,
-                dash=dash,
+                css=css,
             )
         )
     if not found:

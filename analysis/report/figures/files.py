@@ -15,7 +15,7 @@ from .kinds import KINDS, draw
 
 if TYPE_CHECKING:
     from ..subject import Subject
-    from .result import Drawing
+    from .layout import Drawing
 
 __all__ = ["write_all", "write_drawing"]
 
@@ -23,7 +23,7 @@ _OPEN = 8  # benchmarks whose own figures are drawn; of more, those that a cauti
 _NOTED = 3
 
 
-def write_drawing(drawing: Drawing, path: Path, sheet: Sheet, *, data: Path | None = None) -> None:
+def write_drawing(drawing: Drawing, path: Path, *, data: Path | None = None) -> None:
     """Write one figure, and its data as CSV: beside it, or where `data` says.
 
     Raises
@@ -32,7 +32,7 @@ def write_drawing(drawing: Drawing, path: Path, sheet: Sheet, *, data: Path | No
         If a file cannot be written.
     """
     kind = path.suffix.lower().removeprefix(".")
-    content = picture_bytes(drawing.figure, kind, title=drawing.title, alt=drawing.alt, sheet=sheet)
+    content = picture_bytes(drawing.picture, kind, title=drawing.title, alt=drawing.alt)
     _write(path, content)
     _write(path.with_suffix(".csv") if data is None else data, _table(drawing))
 
@@ -91,7 +91,7 @@ def write_all(
         for ending in ENDINGS:
             path = folder / f"{drawing.name}{ending}"
             content = picture_bytes(
-                drawing.figure, ending[1:], title=drawing.title, alt=drawing.alt, sheet=sheet
+                drawing.picture, ending[1:], title=drawing.title, alt=drawing.alt
             )
             _write(path, content)
             found.append(path)

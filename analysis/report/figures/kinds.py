@@ -13,84 +13,45 @@ if TYPE_CHECKING:
     from ...methods.biplot.fit import Biplot
     from ...plots.drawing import Sheet
     from ..subject import Subject
-    from .result import Drawing
+    from .layout import Drawing
 
 __all__ = ["KINDS", "Kind", "draw", "draw_table", "kind_of"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Kind:
     """One kind.
 
-    Attributes
-    ----------
-    module : str
-        What draws it, with a function ``draw_KIND``.
-    each : bool
-        Whether it shows one benchmark, which is to be named where there are several.
-    shows : str
-        In a few words.
+    `module` has its function ``draw_KIND``; `shows` says in a few words what; `each` whether it shows
+    one benchmark, which is to be named where there are several.
     """
 
     module: str
-    each: bool
     shows: str
+    each: bool = False
 
 
 _SUITE = {
-    "forest": (
-        "analysis.report.figures.forest",
-        "speedups with their intervals, session values and margin",
-    ),
-    "ranks": (
-        "analysis.report.figures.ranking",
-        "variants by rank, with bars that join what is not told apart",
-    ),
-    "curve": (
-        "analysis.report.figures.reliability",
-        "HPT's reliability for each speedup under test",
-    ),
-    "box": ("analysis.report.figures.suite", "five numbers of each benchmark and variant"),
-    "biplot": (
-        "analysis.report.figures.suite",
-        "which systems are alike, and which benchmarks tell them apart",
-    ),
-    "cd": (
-        "analysis.report.figures.ranking",
-        "Friedman's mean ranks, their critical difference, its false alarms",
-    ),
-}
+    "forest": Kind("analysis.report.figures.forest", "speedups with their intervals, session values and margin"),
+    "ranks": Kind("analysis.report.figures.ranking", "variants by rank, with bars that join what is not told apart"),
+    "curve": Kind("analysis.report.figures.suite", "HPT's reliability for each speedup under test"),
+    "box": Kind("analysis.report.figures.suite", "five numbers of each benchmark and variant"),
+    "biplot": Kind("analysis.report.figures.suite", "which systems are alike, and which benchmarks tell them apart"),
+    "cd": Kind("analysis.report.figures.ranking", "Friedman's mean ranks, their critical difference, its false alarms"),
+}  # fmt: skip
 _EACH = {
-    "strip": (
-        "analysis.report.figures.runs",
-        "every run of a benchmark as a dot, a line for each session",
+    "strip": Kind("analysis.report.figures.runs", "every run of a benchmark as a dot, a line for each session"),
+    "order": Kind("analysis.report.figures.runs", "the runs of a benchmark in their order, session by session"),
+    "ecdf": Kind("analysis.report.figures.distributions", "the share of runs done by a time"),
+    "shift": Kind("analysis.report.figures.distributions", "the speedup at each decile of the runs"),
+    "lag": Kind("analysis.report.figures.distributions", "each run against the run before"),
+    "qq": Kind("analysis.report.figures.distributions", "the runs against a normal law"),
+    "modes": Kind("analysis.report.figures.modes", "a mixture of normal laws over the histogram of the runs"),
+    "causes": Kind(
+        "analysis.report.figures.modes", "the runs by mode: in their order, and against what separates the modes"
     ),
-    "order": (
-        "analysis.report.figures.order",
-        "the runs of a benchmark in their order, session by session",
-    ),
-    "ecdf": ("analysis.report.figures.distributions", "the share of runs done by a time"),
-    "shift": ("analysis.report.figures.distributions", "the speedup at each decile of the runs"),
-    "lag": ("analysis.report.figures.dependence", "each run against the run before"),
-    "qq": ("analysis.report.figures.dependence", "the runs against a normal law"),
-    "modes": (
-        "analysis.report.figures.modes",
-        "a mixture of normal laws over the histogram of the runs",
-    ),
-    "causes": (
-        "analysis.report.figures.causes",
-        "the runs by mode: in their order, and against what separates the modes",
-    ),
-}
-KINDS: dict[str, Kind] = {
-    **{
-        name: Kind(module=module, each=False, shows=shows)
-        for name, (module, shows) in _SUITE.items()
-    },
-    **{
-        name: Kind(module=module, each=True, shows=shows) for name, (module, shows) in _EACH.items()
-    },
-}
+}  # fmt: skip
+KINDS = _SUITE | {name: replace(kind, each=True) for name, kind in _EACH.items()}
 
 
 def kind_of(name: str) -> Kind:
@@ -129,27 +90,18 @@ def draw(name: str, subject: Subject, sheet: Sheet, *, benchmark: str | None = N
     AnalysisError
         If these sources have nothing that the kind shows.
     """
-    from ...plots.drawing import look
-    from ...plots.paper import thin_ticks
-
     kind = kind_of(name)
     function: Any = getattr(load(kind.module), f"draw_{name}")
     named: tuple[str, ...] = (_benchmark(name, subject, benchmark),) if kind.each else ()
-    with look(sheet):
-        drawing: Drawing = function(subject, sheet, *named)
-        thin_ticks(drawing.figure)
+    drawing: Drawing = function(subject, sheet, *named)
     return replace(drawing, title=shown(drawing.title), alt=shown(drawing.alt))
 
 
 def draw_table(found: Biplot, sheet: Sheet) -> Drawing:
     """Draw a biplot of systems that were read without a verdict, such as a table of medians."""
-    from ...plots.drawing import look
-    from ...plots.paper import thin_ticks
     from .suite import drawing_of
 
-    with look(sheet):
-        drawing = drawing_of(found, sheet, "biplot")
-        thin_ticks(drawing.figure)
+    drawing = drawing_of(found, sheet, "biplot")
     return replace(drawing, alt=shown(drawing.alt))
 
 

@@ -1,77 +1,82 @@
-"""How figures are laid out on a sheet: their height by what they hold, panels beside or below."""
+"""A figure of a paper, and how its parts are laid out: heights by what they hold, names that fit."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from textwrap import wrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...plots.palette import PRINT
+from ...pages.number_format import said
+from ...plots.axes import Axes
+from ...plots.layout import POINT, arranged
+from ...plots.letters import wide
 from ..names import shortened
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
+    from ...methods.multilevel.result import Multilevel
     from ...plots.drawing import Sheet
+    from ...plots.paper import Picture
 
-__all__ = ["broad", "fresh", "name_of", "names_of", "note", "panels", "rows_high"]
+__all__ = [
+    "Drawing", "Number", "broad", "columns_of", "counted", "few_of", "in_columns", "name_of",
+    "names_of", "rows_high",
+]  # fmt: skip
 
-_POINT = 25.4 / 72  # mm
 _TALLEST = 230.0  # mm: a page with its caption
 _LONGEST, _SHORTEST = 24, 6  # characters of a name
-_LETTER = 0.55  # mean width of a letter, in its size
+_MOST, _ENDS = 40, 15  # rows; of more the first and the last, and those that a caution names
+
+Number = str | float | int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Drawing:
+    """One picture.
+
+    Attributes
+    ----------
+    name : str
+        What its files are called, without an ending.
+    title : str
+        What it is; never drawn, but found by search and readers of screens.
+    alt : str
+        Its result in words, with its numbers of runs and its cautions: also a caption to begin with.
+    picture : Picture
+    columns : tuple of str
+        Headings of the numbers in it.
+    rows : tuple of tuple
+        The numbers, unrounded, in the units that the headings name; None is unknown.
+    """
+
+    name: str
+    title: str
+    alt: str
+    picture: Picture
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Number, ...], ...]
 
 
 def rows_high(sheet: Sheet, rows: float, each: float, around: float = 4.5) -> float:
     """Give the height in mm of so many rows, each in lines of letters, with an axis below."""
-    return min(_TALLEST, (rows * each + around) * sheet.font_size * _POINT)
+    return min(_TALLEST, (rows * each + around) * sheet.font_size * POINT)
 
 
-def fresh(sheet: Sheet, height: float) -> Figure:
-    """Begin a figure of the sheet's width and a height in mm."""
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(sheet.inches, height / 25.4), layout="constrained")
+def columns_of(sheet: Sheet, count: int, each: float) -> int:
+    """Say how many panels stand beside each other, of which each needs `each` mm per point of letters."""
+    return max(1, min(count, int(sheet.width / (each * sheet.font_size))))
 
 
-def panels(
-    figure: Figure, count: int, across: int, *, sharex: bool = False, sharey: bool = False
-) -> list[Axes]:
-    """Give so many axes, `across` in a row."""
-    down = -(-count // across)
-    found = figure.subplots(down, across, squeeze=False, sharex=sharex, sharey=sharey)
-    every = list(found.ravel())
-    for empty in every[count:]:
-        empty.remove()
-    return every[:count]
-
-
-def note(figure: Figure, sheet: Sheet, texts: Sequence[str]) -> None:
-    """Write what a reader must know below all axes: a picture travels without its page."""
-    if texts:
-        width, height = figure.get_size_inches()
-        letters = int(0.95 * sheet.width / (_LETTER * _POINT * 0.85 * sheet.font_size))
-        lines = [line for text in texts for line in wrap(text, letters)]
-        # the panels keep their height
-        figure.set_size_inches(width, height + len(lines) * 1.2 * 0.85 * sheet.font_size / 72)
-        figure.supxlabel(
-            "\n".join(lines), x=0.01, ha="left", fontsize=0.85 * sheet.font_size, color=PRINT.second
-        )
+def in_columns(
+    sheet: Sheet, panels: Sequence[Axes], across: int, height: float, notes: Iterable[str] = ()
+) -> Picture:
+    """Set panels in rows, `across` in each."""
+    rows = [list(panels[k : k + across]) for k in range(0, len(panels), across)]
+    return arranged(sheet, rows, height, notes=notes)
 
 
 def broad(text: str, sheet: Sheet, *, bold: bool = False) -> float:
     """Give how much of the sheet's width a text takes, in the sheet's letters."""
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import text_to_path
-
-    letters = FontProperties(
-        family=[sheet.font_family],
-        size=sheet.font_size,
-        weight="bold" if bold else "normal",
-    )
-    width, _, _ = text_to_path.get_text_width_height_descent(text, letters, ismath=False)
-    return float(width) * _POINT / sheet.width
+    return wide(text, sheet.font_size, sheet.font_family, bold=bold) * POINT / sheet.width
 
 
 def names_of(
@@ -89,3 +94,26 @@ def names_of(
 def name_of(name: str, sheet: Sheet, share: float = 0.25) -> str:
     """Shorten one name, such as the baseline's in an axis's label."""
     return names_of([name], sheet, share)[name]
+
+
+def few_of(
+    every: Sequence[str], named: Iterable[str] = (), last: int = 0
+) -> tuple[list[str], list[str]]:
+    """Give the rows that are drawn, `last` more at the end, and a note of those that are not."""
+    if len(every) <= _MOST:
+        return list(every), []
+    wanted = set(named)
+    kept = {*every[:_ENDS], *every[-_ENDS - last :], *(wanted if len(wanted) <= _ENDS else ())}
+    few = [name for name in every if name in kept]
+    out = len(every) - len(few)
+    return few, [f"{out} benchmarks between the first and the last are not drawn"]
+
+
+def counted(result: Multilevel) -> str:
+    """Count the words of a candidate: ``3 faster, 1 undecided``."""
+    words = [line.outcome for line in result.benchmarks]
+    return ", ".join(
+        f"{words.count(word)} {said(word, timed=result.timed)}"
+        for word in ("faster", "slower", "equivalent", "undecided")
+        if word in words
+    )

@@ -6,16 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ...errors import InsufficientDataError
-from ...plots.palette import PRINT, style_of
-from ...plots.paper import clear, interval_row, ratio_axis
-from ...plots.scale import ratio_scale
+from ...plots.axes import Axes, ratio_axis, rows_down
+from ...plots.layout import arranged
+from ...plots.palette import style_of
+from ...plots.scale import Scale, Tick, ratio_scale
 from ...verdict.ranking import PairLine, Ranking, rank_variants
-from .layout import broad, fresh, name_of, names_of, note, rows_high
-from .result import Drawing
+from .layout import Drawing, broad, name_of, names_of, rows_high
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from ...plots.drawing import Sheet
     from ..subject import Subject
 
@@ -37,29 +35,29 @@ def draw_ranks(subject: Subject, sheet: Sheet) -> Drawing:
     names = [place.variant for place in found.places]
     shown = names_of(names, sheet)
     against = {name: _against(found, name, subject.baseline) for name in names}
-    figure = fresh(sheet, rows_high(sheet, len(names), 2.0, 4.2))
-    axes, side = figure.subplots(1, 2, sharey=True, width_ratios=[8, 1])
     known = [value for line in against.values() if line is not None for value in line[:3] if value]
+    axes = rows_down([shown[name] for name in names], (0.5, 0.5))
     ratio_axis(axes, "x", ratio_scale(known, found.margin))
-    axes.set_ylim(len(names) - 0.5, -0.5)
     for y, (name, place) in enumerate(zip(names, found.places, strict=True)):
         line = against[name]
         if line is not None and line[0] is not None:
             ends = None if line[1] is None or line[2] is None else (line[1], line[2])
-            interval_row(axes, y, line[0], ends, style_of(line[3]), hollow=line[3] == "undecided")
+            axes.interval(y, line[0], ends, style_of(line[3]), hollow=line[3] == "undecided")
         elif name == subject.baseline:
-            axes.plot([1], [y], marker="o", color=PRINT.baseline, markersize=4.4, linestyle="none")
-        axes.text(
-            1.02, y, _place(place.best, place.worst), transform=axes.get_yaxis_transform(),
-            va="center", fontsize="small",
-        )  # fmt: skip
-    axes.set_yticks(range(len(names)), [shown[name] for name in names])
-    axes.tick_params(axis="y", labelcolor=PRINT.ink)
-    axes.set_xlabel(f"speedup over {name_of(subject.baseline, sheet)}")
-    clear(axes, "left")
+            axes.spots(1, y, "baseline", r=2.2)
+        axes.beside.append((y, _place(place.best, place.worst), "ink"))
+    axes.x_label = f"speedup over {name_of(subject.baseline, sheet)}"
     bars = _cliques(names, found.pairs)
-    _bars(side, bars)
-    note(figure, sheet, ["a bar joins variants of which no pair is told apart"] if bars else [])
+    side = Axes(x=Scale(-0.7, max(len(bars), 3) - 0.3), y=axes.y, sides="")
+    for k, (first, last) in enumerate(bars):  # stretches that overlap stand beside each other
+        side.line(k, first - 0.3, k, last + 0.3, "ink bar")
+    picture = arranged(
+        sheet,
+        [[axes, side]],
+        rows_high(sheet, len(names), 2.0, 4.2),
+        widths=(8, 1),
+        notes=["a bar joins variants of which no pair is told apart"] if bars else [],
+    )
     told = [
         f"{name}: {_place(p.best, p.worst)}" for name, p in zip(names, found.places, strict=True)
     ]
@@ -70,7 +68,7 @@ def draw_ranks(subject: Subject, sheet: Sheet) -> Drawing:
         alt=f"Ranks over the suite by pairwise session t with Holm's correction, {found.sessions} "
         f"sessions. {'. '.join(told)}. "
         + (f"Not told apart: {'; '.join(joined)}." if joined else "All are told apart."),
-        figure=figure,
+        picture=picture,
         columns=(
             "candidate", "baseline", "speedup", "low", "high", "p", "p_holm", "word",
         ),
@@ -101,57 +99,43 @@ def draw_cd(subject: Subject, sheet: Sheet) -> Drawing:
     shown = names_of([name for _, name in ranks], sheet)
     k, width = len(ranks), found.nemenyi
     half = (k + 1) // 2
-    figure = fresh(sheet, rows_high(sheet, half + 3.4, 1.9, 3.4))
-    axes = figure.subplots()
     share = min(0.4, max(broad(f"{name} 0.00 ", sheet) for name in shown.values()))
-    low, high = 1 - (k - 1) * share / (1 - 2 * share), k + (k - 1) * share / (1 - 2 * share)
-    axes.set_xlim(low, high)
-    axes.spines["top"].set_bounds(1, k)
-    axes.set_ylim(half + 0.5, -2.4)
-    axes.xaxis.set_ticks_position("top")
-    axes.set_xticks(range(1, k + 1))
-    axes.set_xlabel(f"mean rank over {found.friedman.benchmarks} benchmarks (1 is best)")
-    axes.xaxis.set_label_position("top")
-    clear(axes, "left", "bottom")
-    axes.spines["top"].set_visible(True)
-    axes.set_yticks([])
-    axes.tick_params(axis="x", length=2.5)
-    groups = _groups([rank for rank, _ in ranks], width)
+    aside = (k - 1) * share / (1 - 2 * share)
+    low, high = 1 - aside, k + aside
+    axes = Axes(
+        x=Scale(low, high),
+        y=Scale(half + 0.5, -2.4),
+        x_ticks=[Tick(float(rank), f"{rank}") for rank in range(1, k + 1)],
+        x_label=f"mean rank over {found.friedman.benchmarks} benchmarks (1 is best)",
+        sides="",
+        top=True,
+    )
+    axes.line(1, -2.4, k, -2.4, "one thin")
+    for tick in axes.x_ticks:
+        axes.line(tick.value, -2.4, tick.value, -2.2, "one thin")
     for place, (rank, name) in enumerate(ranks):
         left = place < half
         y = (place if left else k - 1 - place) + 1.2
-        edge, align = (low, "left") if left else (high, "right")
-        axes.plot([rank, rank, edge], [-2.4, y, y], color=PRINT.baseline, linewidth=0.8)
-        axes.text(
-            edge, y - 0.08, f"{shown[name]} {rank:.2f}" if left else f"{rank:.2f} {shown[name]}",
-            ha=align, va="bottom",
-        )  # fmt: skip
-    for level, (first, last) in enumerate(groups):
+        edge = low if left else high
+        axes.curve([rank, rank, edge], [-2.4, y, y], "baseline")
+        text = f"{shown[name]} {rank:.2f}" if left else f"{rank:.2f} {shown[name]}"
+        axes.text(edge, y, text, anchor="start" if left else "end", dy=-0.62 * sheet.font_size)
+    for level, (first, last) in enumerate(_groups([rank for rank, _ in ranks], width)):
         y = -0.7 + 0.3 * (level % 3)
-        axes.plot(
-            [ranks[first][0] - 0.03, ranks[last][0] + 0.03], [y, y], color=PRINT.ink, linewidth=2.6,
-            solid_capstyle="butt",
-        )  # fmt: skip
-    axes.plot(
-        [1, 1 + width], [-1.6, -1.6], color=PRINT.ink, linewidth=1.0, marker="|", markersize=5
-    )
-    axes.text(
-        1 + width + 0.04,
-        -1.6,
-        f"critical difference {width:.2f}",
-        va="center",
-        fontsize="small",
-        bbox={"facecolor": PRINT.page, "edgecolor": "none", "pad": 0.6},
-    )
+        axes.line(ranks[first][0] - 0.03, y, ranks[last][0] + 0.03, y, "ink bar")
+    axes.line(1, -1.6, 1 + width, -1.6, "ink")
+    axes.spots([1, 1 + width], -1.6, "ink", r=2.5, shape="upright")
+    said = f"critical difference {width:.2f}"
+    axes.text(1, -1.6, said, "ink small hollow", dx=3, dy=-0.7 * sheet.font_size)
     warnings = [caution.text for caution in found.cautions]
-    note(figure, sheet, warnings)
+    height = rows_high(sheet, half + 3.4, 1.9, 3.4)
     told = "; ".join(f"{name} {rank:.2f}" for rank, name in ranks)
     return Drawing(
         name=subject.anchor("cd"),
         title="Friedman's mean ranks with Nemenyi's critical difference",
         alt=f"Mean ranks: {told}. Critical difference {width:.2f}, p of Friedman's test "
         f"{found.friedman.pvalue:.3g}. {' '.join(warnings)}.",
-        figure=figure,
+        picture=arranged(sheet, [[axes]], height, notes=warnings),
         columns=("variant", "mean_rank", "benchmarks", "critical_difference"),
         rows=tuple((name, rank, found.friedman.benchmarks, width) for rank, name in ranks),
     )
@@ -229,16 +213,3 @@ def _longest(count: int, holds: Callable[[int, int], bool]) -> list[tuple[int, i
         if last > first and not any(a <= first and last <= b for a, b in found):
             found.append((first, last))
     return found
-
-
-def _bars(axes: Axes, bars: Sequence[tuple[int, int]]) -> None:
-    """Draw a bar beside the rows for each stretch; stretches that overlap stand beside each other."""
-    for k, (first, last) in enumerate(bars):
-        axes.plot(
-            [k, k], [first - 0.3, last + 0.3], color=PRINT.ink, linewidth=2.6,
-            solid_capstyle="butt",
-        )  # fmt: skip
-    axes.set_xlim(-0.7, max(len(bars), 3) - 0.3)
-    axes.set_xticks([])
-    clear(axes, "left", "bottom")
-    axes.tick_params(axis="y", labelleft=False)

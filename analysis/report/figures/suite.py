@@ -1,4 +1,4 @@
-"""The whole suite: five numbers of each benchmark and variant, and the biplot."""
+"""The whole suite: five numbers of each benchmark and variant, HPT's reliability, the biplot."""
 
 from __future__ import annotations
 
@@ -6,32 +6,35 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...errors import InsufficientDataError
+from ...errors import AnalysisError, InsufficientDataError
 from ...methods.biplot.fit import Biplot, biplot
-from ...methods.biplot.page import biplot_figure
-from ...pages.number_format import said
-from ...plots.palette import PRINT, style_of
-from ...plots.paper import clear, ratio_axis, tone
-from ...plots.scale import ratio_scale
+from ...methods.biplot.picture import biplot_picture
+from ...methods.hpt.speedup import HptSpeedup, hpt_speedup
+from ...plots.axes import Axes, ratio_axis, rows_down
+from ...plots.palette import style_of
+from ...plots.scale import Scale, Tick, ratio_scale
 from .cells import line_of
-from .layout import fresh, name_of, names_of, note, panels, rows_high
-from .result import Drawing
+from .layout import (
+    Drawing,
+    columns_of,
+    counted,
+    few_of,
+    in_columns,
+    name_of,
+    names_of,
+    rows_high,
+)
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from ...plots.drawing import Sheet
     from ..subject import Subject
 
-__all__ = ["draw_biplot", "draw_box", "drawing_of"]
+__all__ = ["draw_biplot", "draw_box", "draw_curve", "drawing_of"]
 
-_MOST, _ENDS = 40, 15  # rows
 _BESIDE = 5.0  # mm of width for each point of a letter's size
 _SYSTEMS = 3
-
-Five = NDArray[np.float64]
+_SURE = 1e-4  # of a reliability: what is nearer to 0 or 1 is not drawn
 
 
 def draw_box(subject: Subject, sheet: Sheet) -> Drawing:
@@ -47,7 +50,7 @@ def draw_box(subject: Subject, sheet: Sheet) -> Drawing:
         raise InsufficientDataError("the baseline has no runs that count", n=0, needed=1)
     middle = dict(zip(base.benchmarks, base.medians().tolist(), strict=True))
     every = [bench for bench in subject.order if bench in middle]
-    few = every if len(every) <= _MOST else [*every[:_ENDS], *every[-_ENDS:]]
+    few, notes = few_of(every)
     numbers = {
         (name, bench): np.quantile(matrix.values(bench), [0, 0.25, 0.5, 0.75, 1])
         for name, matrix in subject.matrices.items()
@@ -55,45 +58,38 @@ def draw_box(subject: Subject, sheet: Sheet) -> Drawing:
         if bench in matrix.benchmarks
     }
     variants = list(subject.matrices)
-    across = max(1, min(len(variants), int(sheet.width / (_BESIDE * sheet.font_size))))
+    across = columns_of(sheet, len(variants), _BESIDE)
     down = -(-len(variants) // across)
-    figure = fresh(sheet, rows_high(sheet, down * max(len(few) + 1.0, 5.0), 1.5, 1.0 + 3.2 * down))
     shown = names_of(few, sheet, 0.22)
     titles = names_of(variants, sheet, 0.7 / across, bold=True)
     scale = ratio_scale(
         float(v) / middle[bench] for (_, bench), five in numbers.items() for v in five
     )
-    for k, (axes, name) in enumerate(
-        zip(panels(figure, len(variants), across), variants, strict=True)
-    ):
-        ratio_axis(axes, "x", scale, most=4)
-        axes.set_ylim(len(few) - 0.4, -0.6)
+    panels = []
+    for k, name in enumerate(variants):
+        axes = rows_down([shown[bench] for bench in few])
+        ratio_axis(axes, "x", scale)
         for y, bench in enumerate(few):
             if (name, bench) in numbers:
                 line = line_of(subject, name, bench)
                 word = None if name == subject.baseline else "undecided"
-                colour = tone(style_of(word if line is None else line.outcome))
-                _box(axes, y, numbers[name, bench] / middle[bench], colour)
-        labels = [shown[bench] for bench in few] if k % across == 0 else [""] * len(few)
-        axes.set_yticks(range(len(few)), labels)
-        axes.tick_params(axis="y", labelcolor=PRINT.ink)
-        clear(axes, "left")
-        axes.set_title(titles[name], weight="bold")
+                css = style_of(word if line is None else line.outcome)
+                low, q1, mid, q3, high = (numbers[name, bench] / middle[bench]).tolist()
+                axes.line(low, y, high, y, css)
+                axes.line(q1, y, q3, y, f"{css} broad pale")
+                axes.spots(mid, y, f"{css} curve", r=3.2, shape="upright")
+        axes.y_texts = k % across == 0
+        axes.title, axes.title_css = titles[name], "ink bold"
+        panels.append(axes)
     one = name_of(subject.baseline, sheet, 0.7 / across)
-    figure.axes[-1].set_xlabel(
-        f"{name_of(subject.verdict.metric, sheet, 0.2)}; 1× is the median of\n{one}"
-    )
-    if len(few) < len(every):
-        note(
-            figure,
-            sheet,
-            [f"{len(every) - len(few)} benchmarks between the first and the last are not drawn"],
-        )
+    metric = name_of(subject.verdict.metric, sheet, 0.2)
+    panels[-1].x_label = f"{metric}; 1× is the median of\n{one}"
+    height = rows_high(sheet, down * max(len(few) + 1.0, 5.0), 1.5, 1.0 + 3.2 * down)
     return Drawing(
         name=subject.anchor("box"),
         title="five numbers of each benchmark and variant",
         alt=_alt(subject, variants, len(every)),
-        figure=figure,
+        picture=in_columns(sheet, panels, across, height, notes),
         columns=(
             "variant", "benchmark", "unit", "minimum", "quartile_1", "median", "quartile_3",
             "maximum", "runs",
@@ -105,34 +101,112 @@ def draw_box(subject: Subject, sheet: Sheet) -> Drawing:
     )  # fmt: skip
 
 
-def _box(axes: Axes, y: int, five: Five, colour: str) -> None:
-    low, q1, middle, q3, high = five.tolist()
-    axes.plot([low, high], [y, y], color=colour, linewidth=0.9, zorder=1)
-    axes.plot(
-        [q1, q3], [y, y], color=colour, linewidth=4.5, alpha=0.4, solid_capstyle="butt", zorder=2
-    )
-    axes.plot(
-        [middle], [y], marker="|", markersize=6.5, markeredgewidth=1.3, color=colour,
-        linestyle="none", zorder=3,
-    )  # fmt: skip
-
-
 def _alt(subject: Subject, variants: Sequence[str], benchmarks: int) -> str:
     told = []
     for one in subject.candidates:
         if one.multilevel is not None and one.variant in variants:
-            words = [line.outcome for line in one.multilevel.benchmarks]
-            counted = ", ".join(
-                f"{words.count(word)} {said(word, timed=one.multilevel.timed)}"
-                for word in ("faster", "slower", "equivalent", "undecided")
-                if word in words
-            )
-            told.append(f"{one.variant}: {counted}")
+            told.append(f"{one.variant}: {counted(one.multilevel)}")
     what = (
         f"Minimum, quartiles and maximum of the runs of {benchmarks} benchmarks, relative to the "
         f"median of {subject.baseline}"
     )
     return f"{'. '.join([what, *told])}."
+
+
+def draw_curve(subject: Subject, sheet: Sheet) -> Drawing:
+    """Draw a step curve for each candidate, with the required level and the largest speedup.
+
+    Raises
+    ------
+    InsufficientDataError
+        If no candidate shares two benchmarks with the baseline.
+    """
+    found = [
+        best
+        for one in subject.candidates
+        if one.multilevel is not None and (best := _best(subject, one.variant)) is not None
+    ]
+    if not found:
+        raise InsufficientDataError(
+            "HPT compares suites: it needs two benchmarks that both sides have",
+            fix="draw a forest",
+            n=1,
+            needed=2,
+        )
+    across = columns_of(sheet, len(found), 7.2)
+    height = rows_high(sheet, -(-len(found) // across), 13.0, 3.0)
+    names = names_of([best.candidate for best in found], sheet, 0.6 / across)
+    base = name_of(subject.baseline, sheet, 0.6 / across)
+    panels = []
+    for k, best in enumerate(found):
+        word = next(
+            c.multilevel.word
+            for c in subject.candidates
+            if c.variant == best.candidate and c.multilevel is not None
+        )
+        axes = _steps(best, style_of(word))
+        printed = "none" if best.printed is None else f"{best.printed}×"
+        axes.title = f"{names[best.candidate]}: {printed}" if len(found) > 1 else ""
+        axes.y_texts = k % across == 0
+        axes.y_label = "HPT reliability" if k % across == 0 else ""
+        axes.x_label = f"speedup under test,\nover {base}"
+        panels.append(axes)
+    rows: list[tuple[str | float | int | None, ...]] = []
+    for best in found:
+        curve = best.curve
+        rows += [
+            (best.candidate, x, on, left, right)
+            for x, on, left, right in zip(
+                curve.speedups.tolist(), curve.at.tolist(), curve.between[:-1].tolist(),
+                curve.between[1:].tolist(), strict=True,
+            )
+        ]  # fmt: skip
+    told = ". ".join(f"{best.candidate}: {best.conclusion}" for best in found)
+    return Drawing(
+        name=subject.anchor("curve"),
+        title="HPT's reliability for each speedup under test",
+        alt=f"{told}.",
+        picture=in_columns(sheet, panels, across, height),
+        columns=(
+            "candidate",
+            "speedup",
+            "reliability_at",
+            "reliability_below",
+            "reliability_above",
+        ),
+        rows=tuple(rows),
+    )
+
+
+def _best(subject: Subject, variant: str) -> HptSpeedup | None:
+    ours, theirs = subject.matrices.get(variant), subject.matrices.get(subject.baseline)
+    if ours is None or theirs is None:
+        return None
+    common = [bench for bench in ours.benchmarks if bench in theirs.benchmarks]
+    confidence = subject.verdict.confidence
+    if len(common) < 2 or not 0.5 < confidence < 1:
+        return None
+    try:
+        return hpt_speedup(ours.select(common), theirs.select(common), confidence=confidence)
+    except AnalysisError:  # values that HPT has no answer for
+        return None
+
+
+def _steps(best: HptSpeedup, css: str) -> Axes:
+    curve = best.curve
+    inside = curve.speedups[(curve.between[:-1] > _SURE) & (curve.between[1:] < 1 - _SURE)]
+    shown = inside if inside.size else curve.speedups
+    scale = ratio_scale([*shown.tolist(), *([] if best.value is None else [best.value])])
+    required = Tick(best.required, f"{best.required:g}")
+    axes = Axes(y=Scale(-0.02, 1.03), y_ticks=[Tick(0, "0"), Tick(0.5, "0.5"), required])
+    ratio_axis(axes, "x", scale)
+    axes.level(best.required, "one thin dashed")
+    ends = min(scale.low, *curve.speedups), max(scale.high, *curve.speedups)
+    x = [ends[0], *np.repeat(curve.speedups, 2), ends[1]]
+    axes.curve(x, np.repeat(curve.between, 2), "ink curve")
+    if best.value is not None:
+        axes.spots(best.value, best.required, css, r=2.6)
+    return axes
 
 
 def draw_biplot(subject: Subject, sheet: Sheet) -> Drawing:
@@ -177,7 +251,7 @@ def drawing_of(found: Biplot, sheet: Sheet, name: str) -> Drawing:
         name=name,
         title="biplot",
         alt=f"{found.conclusion}.",
-        figure=biplot_figure(found, sheet),
+        picture=biplot_picture(found, sheet),
         columns=("kind", "name", "pc1", "pc2"),
         rows=tuple(planar),
     )

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ....errors import UsageError
 from ....pages import number_format as figures
 from ....pages.model import (
     Block,
@@ -24,87 +23,15 @@ from ....pages.model import (
     Value,
     page_of,
 )
-from ....plots.drawing import INK, look
-from ....plots.palette import COLOURS, DASHES
-from ....plots.paper import quantity_axis
-from ....plots.scale import Scale
-from ....stats.arguments import numbers
-from ....words import shorten, shown
+from ....words import shorten
 from ..model import BIC_MARGIN
 from ..page import likelihood_and_bic
 from .model import SIMPLEST, Mixture2d
+from .picture import plane_picture
 from .report import PlaneCell, PlaneReport
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from numpy.typing import ArrayLike
-
-    from ....stats.samples import Array
-
-
-_MARKS = "os^Dv<>Ph*Xd"
-
-
-def plane_figure(
-    mixture: Mixture2d, values_xy: ArrayLike, *, units: tuple[str, str] = ("", "")
-) -> Figure:
-    """Draw the pairs by cluster with an ellipse around half and around 95 % of each cluster.
-
-    Colour, mark and dashes tell the clusters apart, so that the picture can be read in grey.
-    """
-    from matplotlib.figure import Figure
-
-    pairs = numbers(values_xy, "the values", dimensions=None)
-    if pairs.ndim != 2 or pairs.shape[1] != 2 or not len(pairs):
-        raise UsageError(f"a picture needs pairs of values, not the shape {pairs.shape}")
-    clusters = mixture.classify(pairs)
-    with look():
-        figure = Figure(figsize=(7.6, 5.6), layout="constrained")
-        axes = figure.subplots()
-        for k in range(mixture.components):
-            _draw_cluster(axes, mixture, k, pairs[clusters == k])
-        axes.set_xlabel(shorten(shown(mixture.names[0]), 40))
-        axes.set_ylabel(shorten(shown(mixture.names[1]), 40))
-        quantity_axis(axes, "x", Scale(*axes.get_xlim()), units[0] or "1")
-        quantity_axis(axes, "y", Scale(*axes.get_ylim()), units[1] or "1")
-        axes.set_title(_title(mixture))
-        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    return figure
-
-
-def ellipse(mixture: Mixture2d, k: int, share: float) -> Array:
-    """Give the corners, shape (181, 2), of the ellipse that holds this share of a component."""
-    radius = math.sqrt(-2 * math.log1p(-share))  # the squared distance is exponential in the plane
-    angle = np.linspace(0, 2 * np.pi, 181)
-    covariance = mixture.covariances[k]
-    spread = np.sqrt(np.diag(covariance))
-    # of the correlation matrix: its factor does not suffer from unlike units
-    lower = np.linalg.cholesky(covariance / spread[:, None] / spread)
-    circle = np.array([np.cos(angle), np.sin(angle)])
-    return np.asarray(mixture.means[k] + radius * (lower @ circle).T * spread)
-
-
-def _draw_cluster(axes: Axes, mixture: Mixture2d, k: int, pairs: Array) -> None:
-    colour, dash = COLOURS[k % len(COLOURS)], DASHES[k % len(DASHES)]
-    r = f", r = {mixture.correlations[k]:.2f}" if mixture.correlated else ""
-    axes.plot(
-        *pairs.T,
-        linestyle="none", marker=_MARKS[k % len(_MARKS)], markersize=4.5, alpha=0.75,
-        markerfacecolor=colour, markeredgecolor="white", markeredgewidth=0.4,
-        label=f"cluster {k}: {mixture.weights[k]:.0%}{r}",
-    )  # fmt: skip
-    for share, width in ((0.5, 1.4), (0.95, 0.9)):
-        axes.plot(*ellipse(mixture, k, share).T, color=colour, linestyle=dash, linewidth=width)
-    axes.plot(*mixture.means[k], marker="+", markersize=9, color=INK, linestyle="none")
-
-
-def _title(mixture: Mixture2d) -> str:
-    k = mixture.components
-    said = f"{k} cluster{'s' * (k > 1)} ({mixture.model}); ellipses hold 50 % and 95 % of each"
-    if mixture.overall_correlation is not None:
-        said += f"; over all r = {mixture.overall_correlation:.2f}"
-    return said
+    pass
 
 
 _COUNTS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -176,7 +103,7 @@ def _cell(cell: PlaneCell, units: tuple[str, str], place: int) -> Section:
         name=f"plane-{place}",
         alt=f"runs of {cell.variant} on {cell.benchmark} by cluster, with an ellipse around half and "
         "around 95 % of each cluster",
-        draw=partial(plane_figure, cell.mixture, cell.pairs.values, units=units),
+        draw=partial(plane_picture, cell.mixture, cell.pairs.values, units=units),
     )
     return Section((*_clusters(cell.mixture, f"clusters-{place}"), picture), title=name)
 

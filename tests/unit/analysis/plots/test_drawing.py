@@ -7,26 +7,25 @@ import zlib
 from xml.etree import ElementTree
 
 import pytest
-from matplotlib.figure import Figure
 
 from analysis.errors import UsageError
-from analysis.plots.drawing import ENDINGS, Sheet, look, picture_bytes
+from analysis.plots import Axes, Scale, arranged, quantity_axis
+from analysis.plots.drawing import ENDINGS, Sheet, picture_bytes
 
 SVG = "{http://www.w3.org/2000/svg}"
 SHEET = Sheet(width=85, font_size=7)
 
 
-def figure(text="gzip-1 & <b>", sheet=SHEET):
-    with look(sheet):
-        drawn = Figure(figsize=(sheet.inches, 1.5), layout="constrained")
-        axes = drawn.subplots()
-        axes.plot([1, 2, 3], [1, 4, 9])
-        axes.set_xlabel(text)
-    return drawn
+def picture(text="gzip-1 & <b>", sheet=SHEET):
+    axes = Axes(x_label=text)
+    quantity_axis(axes, "x", Scale(1.0, 3.0), "1")
+    quantity_axis(axes, "y", Scale(0.0, 10.0), "1")
+    axes.curve([1, 2, 3], [1, 4, 9], "c0 curve")
+    return arranged(sheet, [[axes]], 38.0)
 
 
 def drawn(kind, **said):
-    return picture_bytes(figure(), kind, sheet=SHEET, **said)
+    return picture_bytes(picture(), kind, **said)
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -80,7 +79,7 @@ def test_png_says_what_it_shows_and_has_print_resolution():
 
 
 def test_control_characters_do_not_break_the_file():
-    svg = picture_bytes(figure("a\x07b\x1b"), "svg", title="\x00", alt="\x0b", sheet=SHEET)
+    svg = picture_bytes(picture("a\x07b\x1b"), "svg", title="\x00", alt="\x0b")
     root = ElementTree.fromstring(svg)
     assert root.findtext(f"{SVG}title") == "␀"
     assert root.findtext(f"{SVG}desc") == "␋"
@@ -90,7 +89,7 @@ def test_control_characters_do_not_break_the_file():
 
 def test_the_letters_of_the_sheet():
     small, large = (
-        picture_bytes(figure(sheet=sheet), "svg", sheet=sheet).decode()
+        picture_bytes(picture(sheet=sheet), "svg").decode()
         for sheet in (SHEET, Sheet(width=85, font_size=11, font_family="DejaVu Serif"))
     )
     assert re.search(r"font-size: 7px; font-family: 'DejaVu Sans'", small)

@@ -5,39 +5,33 @@ from __future__ import annotations
 import itertools
 import math
 
-import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from matplotlib.figure import Figure
 
-from analysis.plots.drawing import Sheet, look
-from analysis.plots.palette import PRINT
-from analysis.plots.paper import (
-    density_axis,
-    interval_row,
-    margin_band,
-    quantity_axis,
-    ratio_axis,
-    thin_ticks,
-    tone,
-)
+from analysis.plots import Axes, arranged, density_axis, quantity_axis, ratio_axis, rows_down
+from analysis.plots.drawing import Sheet
+from analysis.plots.letters import broken, wide
+from analysis.plots.marks import Dots, Line, Rect
+from analysis.plots.palette import PRINT, style_of
+from analysis.plots.paper import Letters, Outline, style_of_roles
 from analysis.plots.scale import Scale, quantity_ticks, ratio_scale, ratio_ticks
 
-
-@pytest.fixture
-def axes():
-    with look():
-        yield Figure(figsize=(3, 2), layout="constrained").subplots()
+SHEET = Sheet(width=85, font_size=8)
 
 
-def texts(axis):
-    return [text.get_text() for text in axis.get_ticklabels() if text.get_text()]
+def texts(axes, side):
+    return [tick.text for tick in getattr(axes, f"{side}_ticks")]
 
 
-def test_times_are_in_milliseconds_with_the_unit_once(axes):
+def shown(axes, sheet=SHEET):
+    return [text for text, _ in arranged(sheet, [[axes]], 50.0).texts()]
+
+
+def test_times_are_in_milliseconds_with_the_unit_once():
+    axes = Axes()
     quantity_axis(axes, "x", Scale(0.002, 0.0085), "s")
-    assert texts(axes.xaxis) == ["2", "4", "6", "8 ms"]
-    assert axes.get_xlim() == (0.002, 0.0085)
+    assert texts(axes, "x") == ["2", "4", "6", "8 ms"]
+    assert shown(axes) == ["2", "4", "6", "8 ms"]
 
 
 def test_a_narrow_axis_has_ticks_that_differ():
@@ -76,66 +70,101 @@ def test_ticks_of_speedups_reach_over_the_axis(ends, wanted):
     assert [tick.text for tick in ratio_ticks(ratio_scale(ends))] == wanted
 
 
-def test_the_line_of_no_difference_and_the_margin(axes):
+def test_the_line_of_no_difference_and_the_margin():
+    axes = Axes()
+    axes.margin(0.02)
     ratio_axis(axes, "x", ratio_scale([0.9, 1.2]))
-    margin_band(axes, 0.02)
-    assert "1×" in texts(axes.xaxis)
-    assert any(list(line.get_xdata()) == [1.0, 1.0] for line in axes.lines)
-    (band,) = axes.patches
-    x = band.get_x(), band.get_x() + band.get_width()
-    assert x == pytest.approx((1 / 1.02, 1.02))
+    assert "1×" in texts(axes, "x")
+    assert any(isinstance(one, Line) and (one.x1, one.x2) == (1.0, 1.0) for one in axes.marks)
+    (band,) = (one for one in axes.marks if isinstance(one, Rect))
+    assert (band.x1, band.x2) == pytest.approx((1 / 1.02, 1.02))
 
 
-def test_a_density_is_counted_per_unit_of_its_axis(axes):
+def test_a_density_is_counted_per_unit_of_its_axis():
     # a uniform law from 2 to 4 ms has half of its runs in each ms: 0.5 per ms, 500 per s
+    axes = Axes()
     density_axis(axes, Scale(0.002, 0.004), "s", 500.0)
-    assert axes.get_ylabel() == "share of runs per ms"
-    places = axes.yaxis.get_major_locator().tick_values(0, 1)
-    labels = axes.yaxis.get_major_formatter()
-    assert [float(labels(place)) for place in places] == pytest.approx([p / 1000 for p in places])
+    assert axes.y_label == "share of runs per ms"
+    places = [tick.value for tick in axes.y_ticks]
+    assert [float(text) for text in texts(axes, "y")] == pytest.approx([p / 1000 for p in places])
     assert len(places) >= 3
 
 
-def test_an_end_beyond_the_axis_is_an_open_arrow(axes):
+def test_an_end_beyond_the_axis_is_an_open_arrow():
+    axes = rows_down(["a"])
     ratio_axis(axes, "x", Scale(0.8, 1.25, log=True))
-    interval_row(axes, 0, 1.0, (0.5, 1.1), "neither", hollow=True)
-    line, arrow, dot = axes.lines[1:]
-    assert list(line.get_xdata()) == [0.8, 1.1]
-    assert arrow.get_marker() == "<"
-    assert list(arrow.get_xdata()) == [0.8]
-    assert dot.get_markerfacecolor() == "white"
-    assert dot.get_color() == PRINT.ink
+    axes.interval(0, 1.0, (0.5, 1.1), "neither", hollow=True)
+    line, arrow, dot = axes.marks[1:]
+    assert (line.x1, line.x2) == (0.8, 1.1)
+    assert isinstance(arrow, Dots)
+    assert (arrow.shape, arrow.points.tolist()) == ("left", [[0.8, 0.0]])
+    assert style_of_roles(dot.css).hollow
+    assert style_of_roles(dot.css).colour == PRINT.ink
 
 
 def test_colours_of_words():
-    assert tone("faster") == PRINT.faster
-    assert tone("neither") == PRINT.ink
-    assert tone("baseline") == PRINT.baseline
+    assert style_of_roles(style_of("faster")).colour == PRINT.faster
+    assert style_of_roles(style_of("undecided")).colour == PRINT.ink
+    assert style_of_roles(style_of(None)).colour == PRINT.baseline
+
+
+def test_a_role_that_nobody_knows_is_an_error():
+    with pytest.raises(ValueError, match="nonsense"):
+        style_of_roles("faster nonsense")
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.floats(0.6, 3.0), st.floats(0.01, 3.0), st.sampled_from([5.0, 8.0, 14.0]))
-def test_ticks_that_are_left_do_not_touch(inches, spread, size):
-    with look(Sheet(font_size=size)):
-        figure = Figure(figsize=(inches, 2))
-        above, below = figure.subplots(2, 1, sharex=True)
-        ratio_axis(above, "x", ratio_scale([math.exp(-spread), math.exp(spread)]), most=6)
-        quantity_axis(below, "y", Scale(1.0, 1.0 + spread, log=True), "s", most=9)
-        thin_ticks(figure)
-        figure.draw_without_rendering()
-    for axis, k in ((below.xaxis, 0), (below.yaxis, 1)):
-        boxes = sorted(
-            (label.get_window_extent().extents[[k, k + 2]] for label in axis.get_ticklabels()),
-            key=lambda ends: ends[0],
-        )
+@given(st.floats(40, 80), st.floats(0.01, 3.0), st.sampled_from([5.0, 8.0, 14.0]))
+def test_ticks_that_are_left_do_not_touch(width, spread, size):
+    axes = Axes()
+    ratio_axis(axes, "x", ratio_scale([math.exp(-spread), math.exp(spread)]), most=6)
+    quantity_axis(axes, "y", Scale(1.0, 1.0 + spread, log=True), "s", most=9)
+    picture = arranged(Sheet(width=width, font_size=size), [[axes]], 50.0)
+    for anchor in ("middle", "end"):  # of the texts below, and of those at the left
+        boxes = [
+            item.box("DejaVu Sans")
+            for item in picture.items
+            if isinstance(item, Letters) and item.anchor == anchor
+        ]
         assert boxes
-        assert all(a[1] <= b[0] for a, b in itertools.pairwise(boxes))
-    assert "1×" in texts(below.xaxis)
+        assert not any(a.meets(b) for a, b in itertools.combinations(boxes, 2))
+    assert "1×" in [text for text, _ in picture.texts()]
 
 
-def test_what_fits_is_not_thinned(axes):
+def test_what_fits_is_not_thinned():
+    axes = Axes()
     quantity_axis(axes, "x", Scale(0.0, 1.0), "1")
-    before = texts(axes.xaxis)
-    thin_ticks(axes.figure)
-    assert texts(axes.xaxis) == before
-    assert np.isfinite(axes.get_xlim()).all()
+    assert shown(axes) == texts(axes, "x")
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_marks_stand_where_their_values_are(log):
+    axes = Axes(x=Scale(1.0, 100.0, log=log), y=Scale(0.0, 4.0), sides="")
+    axes.line(1.0, 0.0, 100.0, 4.0, "ink")
+    axes.line(10.0, 1.0, 10.0, 3.0, "ink")
+    picture = arranged(SHEET, [[axes]], 50.0)
+    whole, inner = (one.parts[0] for one in picture.items if isinstance(one, Outline))
+    (left, bottom), (right, top) = whole.tolist()
+    share = 0.5 if log else 9 / 99
+    assert inner[:, 0] == pytest.approx(left + share * (right - left))
+    assert inner[:, 1] == pytest.approx([bottom + q * (top - bottom) for q in (0.25, 0.75)])
+    assert 0 <= left < right <= picture.width
+    assert 0 <= top < bottom <= picture.height  # y grows downwards
+
+
+@pytest.mark.parametrize("bold", [False, True])
+def test_texts_are_as_wide_as_the_font_says(bold):
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    font = FontProperties(family=["DejaVu Sans"], size=9, weight="bold" if bold else "normal")
+    for text in ("speedup of new over old", "1.204× [1.200, 1.208]", "Wäre µs: 100 % @#{}"):
+        told, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
+        assert wide(text, 9, bold=bold) == pytest.approx(told, rel=0.04)
+
+
+def test_lines_are_broken_where_they_fit():
+    lines = broken("one two three four five six\nseven", 60, 9)
+    assert " ".join(lines) == "one two three four five six seven"
+    assert lines[-1] == "seven"
+    assert all(wide(line, 9) <= 60 for line in lines)

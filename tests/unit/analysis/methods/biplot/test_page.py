@@ -106,4 +106,4 @@ def test_the_picture():
     )
     assert "s0, s1, s2, s3 as points" in figure.alt
     assert "b0, b1, b2, b3, b4, b5 and 2 more as arrows" in figure.alt
-    assert figure.draw().get_suptitle().startswith("4 systems (points) over 8 benchmarks")
+    assert figure.draw().texts()[0][0].startswith("4 systems (points) over 8 benchmarks")

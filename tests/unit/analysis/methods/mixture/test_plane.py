@@ -16,7 +16,8 @@ from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.methods.mixture.model import Mixture
 from analysis.methods.mixture.plane.fit import fit_mixture_2d
 from analysis.methods.mixture.plane.model import MODELS, SIMPLEST, Mixture2d
-from analysis.methods.mixture.plane.page import ellipse, meaning, plane_figure
+from analysis.methods.mixture.plane.page import meaning
+from analysis.methods.mixture.plane.picture import ellipse, plane_picture
 from analysis.methods.mixture.plane.report import pairs_of_runs
 from analysis.pages.model import page_of
 from analysis.plots.drawing import write_picture
@@ -325,16 +326,16 @@ class TestPicture:
     @pytest.mark.parametrize("ending", ["svg", "png"])
     def test_it_is_drawn(self, tmp_path: Path, ending: str) -> None:
         pairs = two_clusters(r=0.8)
-        figure = plane_figure(fit_mixture_2d(pairs), pairs, units=("s", "J"))
-        write_picture(figure, tmp_path / f"plane.{ending}")
+        picture = plane_picture(fit_mixture_2d(pairs), pairs, units=("s", "J"))
+        write_picture(picture, tmp_path / f"plane.{ending}")
         assert (tmp_path / f"plane.{ending}").stat().st_size > 5000
-        axes = figure.axes[0]
-        assert axes.get_xlabel() == "wall"
+        axes = picture.axes[0]
+        assert axes.x_label == "wall"
         # the unit stands once, at the last tick
-        texts = [text.get_text() for text in axes.get_xticklabels()]
+        texts = [tick.text for tick in axes.x_ticks]
         assert [text.endswith(" s") for text in texts] == [False] * (len(texts) - 1) + [True]
         with pytest.raises(UsageError, match="pairs of values"):
-            plane_figure(MIXTURE, [1.0, 2.0])
+            plane_picture(MIXTURE, [1.0, 2.0])
 
 
 class TestPage:

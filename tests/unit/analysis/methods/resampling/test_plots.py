@@ -12,10 +12,12 @@ import pytest
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import InsufficientDataError, UsageError
 from analysis.methods.biplot.fit import biplot
-from analysis.methods.biplot.page import biplot_figure
-from analysis.methods.resampling.page import resampling_figure
+from analysis.methods.biplot.picture import biplot_picture
+from analysis.methods.resampling.picture import resampling_picture
 from analysis.methods.resampling.report import resampling_report
 from analysis.plots.drawing import Sheet, check_picture, write_picture
+from analysis.plots.marks import Text
+from analysis.plots.paper import Outline
 
 
 def systems(count, benchmarks=5, runs=6, spread=0.02):
@@ -45,19 +47,25 @@ def table(n, p, seed=1):
     )
 
 
-def drawn(figure):
-    """Give the texts of a figure with their boxes, after it was laid out."""
-    figure.draw_without_rendering()
-    axes = figure.axes[0]
-    return {
-        text.get_text(): text.get_window_extent() for text in axes.texts if text.get_text()
-    }, axes.get_window_extent()
+def names_in(picture):
+    """Give the names in a biplot's plane with their boxes, and the plane's place."""
+    axes = picture.axes[0]
+    wanted = [mark.text for mark in axes.marks if isinstance(mark, Text)]
+    edge = next(one for one in picture.items if isinstance(one, Outline)).parts[0]
+    found = {text: box for text, box in picture.texts() if text in wanted}
+    (left, _), (right, _) = edge.tolist()  # of the line through 0, from side to side
+    return found, left, right
+
+
+def apart(boxes):
+    boxes = list(boxes)
+    return not any(a.meets(b) for k, a in enumerate(boxes) for b in boxes[k + 1 :])
 
 
 @pytest.mark.parametrize("ending", [".svg", ".png", ".pdf"])
 def test_the_same_bytes_each_time(tmp_path, ending):
     for k in (1, 2):
-        write_picture(biplot_figure(table(5, 7)), tmp_path / f"b{k}{ending}")
+        write_picture(biplot_picture(table(5, 7)), tmp_path / f"b{k}{ending}")
     first, second = ((tmp_path / f"b{k}{ending}").read_bytes() for k in (1, 2))
     assert first == second
     assert len(first) > 5000
@@ -67,37 +75,28 @@ def test_the_same_bytes_each_time(tmp_path, ending):
 
 
 def test_every_name_stands_in_the_frame_and_none_covers_another():
-    figure = biplot_figure(table(8, 12))
-    texts, frame = drawn(figure)
+    picture = biplot_picture(table(8, 12))
+    texts, left, right = names_in(picture)
     assert {f"machine {k}" for k in range(8)} | {f"bench-{k}" for k in range(12)} <= set(texts)
-    boxes = list(texts.values())
-    for i, box in enumerate(boxes):
-        assert frame.x0 - 1 <= box.x0
-        assert box.x1 <= frame.x1 + 1
-        assert frame.y0 - 1 <= box.y0
-        assert box.y1 <= frame.y1 + 1
-        for other in boxes[i + 1 :]:
-            wide = min(box.x1, other.x1) - max(box.x0, other.x0)
-            high = min(box.y1, other.y1) - max(box.y0, other.y0)
-            assert min(wide, high) < 2  # pixels
+    assert apart(texts.values())
+    for box in texts.values():
+        assert left <= box.left < box.right <= right
+        assert 0 <= box.top < box.bottom <= picture.height
 
 
 def test_axes_say_the_share_and_the_title_the_scale():
     result = table(6, 4)
-    figure = biplot_figure(result)
-    axes = figure.axes[0]
-    assert axes.get_xlabel() == f"PC1 ({100 * result.explained[0]:.1f} % of the variance)"
-    assert axes.get_ylabel() == f"PC2 ({100 * result.explained[1]:.1f} % of the variance)"
-    assert "6 systems (points) over 4 benchmarks (arrows) · logarithms" in figure.get_suptitle()
+    picture = biplot_picture(result)
+    axes = picture.axes[0]
+    assert axes.x_label == f"PC1 ({100 * result.explained[0]:.1f} % of the variance)"
+    assert axes.y_label == f"PC2 ({100 * result.explained[1]:.1f} % of the variance)"
+    title = picture.texts()[0][0]
+    assert "6 systems (points) over 4 benchmarks (arrows) · logarithms" in title
 
 
 def test_a_crowd_is_drawn_with_the_outermost_named():
-    figure = biplot_figure(table(50, 300))
-    assert (
-        figure.axes[0].get_title(loc="left")
-        == "points without a name: 10; arrows without a name: 270"
-    )
-    figure.draw_without_rendering()
+    title = biplot_picture(table(50, 300)).axes[0].title
+    assert title == "points without a name: 10; arrows without a name: 270"
 
 
 @pytest.mark.parametrize("size", [1e-300, 1.0, 1e300])
@@ -105,14 +104,14 @@ def test_few_systems_and_any_size(size):
     for rows in ([[1.0], [2.0], [4.0]], [[1.0, 5], [2.0, 5], [3.0, 5]]):
         values = np.array(rows) * size
         result = biplot(values, "abc"[: len(values)], "xy"[: values.shape[1]], scale="covariance")
-        texts, frame = drawn(biplot_figure(result))
+        texts, left, right = names_in(biplot_picture(result))
         assert set(texts) >= set("abc")
-        assert all(frame.contains(box.x0, box.y0) for box in texts.values())
+        assert all(left <= box.left < box.right <= right for box in texts.values())
 
 
 def test_two_systems_are_refused_because_they_lie_on_a_line():
     with pytest.raises(InsufficientDataError, match="is a line"):
-        biplot_figure(biplot([[1.0, 2.0], [2.0, 1.0]], "ab", "xy"))
+        biplot_picture(biplot([[1.0, 2.0], [2.0, 1.0]], "ab", "xy"))
 
 
 def test_names_of_systems_that_lie_together_do_not_pile_up():
@@ -120,48 +119,42 @@ def test_names_of_systems_that_lie_together_do_not_pile_up():
     generator = np.random.default_rng(3)
     values = np.exp(generator.normal(0, 1e-3, (30, 4)))
     values[0] *= [8, 1, 1, 1]
-    figure = biplot_figure(
+    picture = biplot_picture(
         biplot(values, [f"a long machine name {k}" for k in range(30)], list("wxyz"))
     )
-    texts, _ = drawn(figure)
-    boxes = list(texts.values())
-    for i, box in enumerate(boxes):
-        for other in boxes[i + 1 :]:
-            wide = min(box.x1, other.x1) - max(box.x0, other.x0)
-            high = min(box.y1, other.y1) - max(box.y0, other.y0)
-            assert min(wide, high) < 2  # pixels
-    assert "points without a name: " in figure.axes[0].get_title(loc="left")
+    texts, *_ = names_in(picture)
+    assert apart(texts.values())
+    assert "points without a name: " in picture.axes[0].title
 
 
 def test_a_biplot_for_a_column_has_its_width_and_no_title():
     sheet = Sheet(width=85, font_size=7)
-    figure = biplot_figure(table(5, 4), sheet)
-    assert figure.get_size_inches()[0] * 25.4 == pytest.approx(85)
-    assert figure.get_suptitle() == ""
-    assert len(figure.axes) == 1
+    picture = biplot_picture(table(5, 4), sheet)
+    assert picture.width / 72 * 25.4 == pytest.approx(85)
+    assert not any("systems (points)" in text for text, _ in picture.texts())
+    assert len(picture.axes) == 1
 
 
 @pytest.mark.parametrize("options", [{"runs": 1}, {"spread": 0.0}, {"benchmarks": 1}, {"runs": 2}])
 def test_resampling_of_little(options):
-    figure = resampling_figure(report(**options))
-    figure.draw_without_rendering()
-    top, middle, bottom = figure.axes
-    observed, *interval = top.get_legend_handles_labels()[1]
+    picture = resampling_picture(report(**options))
+    top, middle, bottom = picture.axes
+    observed, *interval = (key.text for key in top.keys)
     assert observed.startswith("observed ")
     # one run tells no interval, and what does not vary is said to
     assert len(interval) == (options != {"runs": 1})
     flat = options in ({"runs": 1}, {"spread": 0.0})
-    assert [text.get_text() for text in middle.texts] == ["the passes do not vary"] * flat
-    assert [text.get_text() for text in bottom.get_yticklabels()] == ["system 0", "system 1"]
+    told = [mark.text for mark in middle.marks if isinstance(mark, Text)]
+    assert told == ["the passes do not vary"] * flat
+    assert [tick.text for tick in bottom.y_ticks] == ["system 0", "system 1"]
+    assert apart(box for _, box in picture.texts())
 
 
 @pytest.mark.parametrize("sides", ["lower", "upper"])
 def test_one_sided(sides):
     found = resampling_report(*systems(2), sides=sides, resamples=200, rng=np.random.default_rng(1))
-    figure = resampling_figure(found)
-    figure.draw_without_rendering()
-    labels = figure.axes[0].get_legend_handles_labels()[1]
-    assert f"95 % {sides} bound (percentile)" in labels
+    keys = resampling_picture(found).axes[0].keys
+    assert f"95 % {sides} bound (percentile)" in [key.text for key in keys]
 
 
 @pytest.mark.parametrize(("count", "boxes"), [(3, 3), (45, 40)])
@@ -170,20 +163,18 @@ def test_many_systems_side_by_side(count, boxes):
     found = resampling_report(
         first, second, others=others, resamples=300, rng=np.random.default_rng(1)
     )
-    figure = resampling_figure(found)
-    figure.draw_without_rendering()
-    bottom = figure.axes[2]
-    assert [text.get_text() for text in bottom.get_yticklabels()] == [
-        f"system {k}" for k in range(boxes)
-    ]
-    assert ("5 more systems" in bottom.get_xlabel()) == (count > boxes)
+    picture = resampling_picture(found)
+    bottom = picture.axes[2]
+    assert [tick.text for tick in bottom.y_ticks] == [f"system {k}" for k in range(boxes)]
+    assert {f"system {k}" for k in range(boxes)} <= {text for text, _ in picture.texts()}
+    assert ("5 more systems" in bottom.x_label) == (count > boxes)
 
 
 def test_names_are_no_formulas_and_unknown_letters_no_warning(tmp_path):
     result = biplot([[1.0, 2], [2, 1], [4, 3]], ["$a$", "变体", "x_{1"], ["$\\frac$", "y%"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        write_picture(biplot_figure(result), tmp_path / "names.svg")
+        write_picture(biplot_picture(result), tmp_path / "names.svg")
     text = (tmp_path / "names.svg").read_text("utf-8")
     assert all(f">{name}</text>" in text for name in (*result.systems, *result.benchmarks))
 
@@ -191,9 +182,9 @@ def test_names_are_no_formulas_and_unknown_letters_no_warning(tmp_path):
 def test_a_user_s_settings_change_nothing(tmp_path):
     import matplotlib
 
-    write_picture(biplot_figure(table(4, 3)), tmp_path / "1.svg")
+    write_picture(biplot_picture(table(4, 3)), tmp_path / "1.svg")
     with matplotlib.rc_context({"font.size": 30, "axes.grid": True, "savefig.dpi": 20}):
-        write_picture(biplot_figure(table(4, 3)), tmp_path / "2.svg")
+        write_picture(biplot_picture(table(4, 3)), tmp_path / "2.svg")
     assert (tmp_path / "1.svg").read_bytes() == (tmp_path / "2.svg").read_bytes()
     assert "matplotlib.pyplot" not in sys.modules
 
@@ -215,4 +206,4 @@ def test_check_picture(tmp_path):
 
 def test_a_picture_that_cannot_be_written(tmp_path):
     with pytest.raises(UsageError, match="the picture cannot be written: No such file"):
-        write_picture(biplot_figure(table(3, 2)), tmp_path / "none" / "x.svg")
+        write_picture(biplot_picture(table(3, 2)), tmp_path / "none" / "x.svg")

@@ -53,7 +53,7 @@ def test_of_many_benchmarks_the_first_of_the_page_have_figures_of_their_own(
 def test_the_data_read_back(measured, tmp_path):
     subject = measured()
     drawing = draw("forest", subject, SHEET)
-    write_drawing(drawing, tmp_path / "f.svg", SHEET)
+    write_drawing(drawing, tmp_path / "f.svg")
     with (tmp_path / "f.csv").open(encoding="utf-8", newline="") as text:
         rows = list(csv.DictReader(text))
     line = subject.candidates[0].multilevel.benchmarks[0]
@@ -66,14 +66,14 @@ def test_the_data_read_back(measured, tmp_path):
 def test_the_same_files_each_time(ending, measured, tmp_path):
     subject = measured()
     for name in ("one", "two"):
-        write_drawing(draw("forest", subject, SHEET), tmp_path / f"{name}{ending}", SHEET)
+        write_drawing(draw("forest", subject, SHEET), tmp_path / f"{name}{ending}")
     for last in (ending, ".csv"):
         assert (tmp_path / f"one{last}").read_bytes() == (tmp_path / f"two{last}").read_bytes()
 
 
 def test_the_data_may_stand_elsewhere(measured, tmp_path):
     drawing = draw("ecdf", measured(), SHEET, benchmark="a")
-    write_drawing(drawing, tmp_path / "e.pdf", SHEET, data=tmp_path / "numbers.csv")
+    write_drawing(drawing, tmp_path / "e.pdf", data=tmp_path / "numbers.csv")
     assert {path.name for path in tmp_path.iterdir()} >= {"e.pdf", "numbers.csv"}
     assert not (tmp_path / "e.csv").exists()
 
@@ -88,5 +88,5 @@ def test_nothing_half_written_stays(measured, tmp_path):
     drawing = draw("forest", measured(), SHEET)
     (tmp_path / "f.svg").mkdir()
     with pytest.raises(UsageError, match="cannot be written"):
-        write_drawing(drawing, tmp_path / "f.svg", SHEET)
+        write_drawing(drawing, tmp_path / "f.svg")
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []

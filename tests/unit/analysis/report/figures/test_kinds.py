@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from matplotlib.text import Text
 
 from analysis.diagnose.result import Finding
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.importers.sources import Reading
 from analysis.methods.hpt.speedup import hpt_speedup
-from analysis.plots.drawing import Sheet, look, picture_bytes
+from analysis.plots.drawing import Sheet, picture_bytes
+from analysis.plots.marks import Curve, Dots, Line, Rect
 from analysis.report.figures.kinds import KINDS, draw, kind_of
 from analysis.report.subject import subject_of
 from analysis.report.written import written_of
@@ -22,29 +22,14 @@ NARROW, WIDE = Sheet(width=85, font_size=7), Sheet(width=178, font_size=8)
 LONG = {"base": 1.0, "a/very/long/name/of/a/variant-" + "x" * 200: 0.5, "<i>\x07\u202e": 1.1}
 
 
-def texts_of(figure, sheet):
-    """Give the texts of a figure as they are drawn, with their boxes in points."""
-    with look(sheet):
-        figure.draw_without_rendering()
-        drawn = [
-            (text.get_text(), text.get_window_extent().extents * 72 / figure.dpi)
-            for text in figure.findobj(Text)
-            if text.get_text().strip() and text.get_visible() and text not in spare(figure)
-        ]
-    return drawn, figure.get_size_inches() * 72
+def texts_of(picture):
+    """Give the texts of a picture with their boxes in points, and its size."""
+    drawn = [(text, (box.left, box.top, box.right, box.bottom)) for text, box in picture.texts()]
+    return drawn, (picture.width, picture.height)
 
 
-def spare(figure):
-    """List the labels of ticks beyond their axis, which are kept but not drawn."""
-    found = set()
-    for axes in figure.axes:
-        for axis in (axes.xaxis, axes.yaxis):
-            low, high = sorted(axis.get_view_interval())
-            room = 1e-9 * (high - low)
-            for tick in axis.get_major_ticks():
-                if not low - room <= tick.get_loc() <= high + room:
-                    found |= {tick.label1, tick.label2}
-    return found
+def marks_of(axes, kind):
+    return [mark for mark in axes.marks if isinstance(mark, kind)]
 
 
 def touching(drawn):
@@ -63,7 +48,7 @@ def touching(drawn):
 def test_no_texts_touch_or_leave_the_sheet(kind, sheet, measured):
     subject = measured(("base", "fast", "same", "slow"), modal=kind == "causes")
     drawing = draw(kind, subject, sheet, benchmark="b" if kind_of(kind).each else None)
-    drawn, (wide, high) = texts_of(drawing.figure, sheet)
+    drawn, (wide, high) = texts_of(drawing.picture)
     assert touching(drawn) == []
     assert len(drawn) >= 4
     for text, box in drawn:
@@ -80,7 +65,7 @@ def test_long_and_hostile_names_stay_in_their_place(kind, measured):
     subject = measured(LONG, benches=benches, modal=kind == "causes")
     bench = subject.order[0] if kind_of(kind).each else None
     drawing = draw(kind, subject, NARROW, benchmark=bench)
-    drawn, (wide, _) = texts_of(drawing.figure, NARROW)
+    drawn, (wide, _) = texts_of(drawing.picture)
     assert touching(drawn) == []
     for text, box in drawn:
         assert "\x07" not in text
@@ -100,9 +85,8 @@ def test_what_a_figure_has_beside_it(kind, measured):
     assert drawing.title
     assert drawing.rows
     assert {len(row) for row in drawing.rows} == {len(drawing.columns)}
-    assert drawing.figure.get_suptitle() == ""
     again = draw(kind, subject, NARROW, benchmark="b" if each else None)
-    one, two = (picture_bytes(d.figure, "svg", sheet=NARROW) for d in (drawing, again))
+    one, two = (picture_bytes(d.picture, "svg") for d in (drawing, again))
     assert one == two
 
 
@@ -141,19 +125,19 @@ def test_a_forest_shows_the_verdict(measured):
     text = written_of(subject)["fast"]["these"]
     assert f"fast: {text.speedup.text} times over 3 benchmarks" in drawing.alt
     assert text.interval in drawing.alt
-    shown = [t for t, _ in texts_of(drawing.figure, NARROW)[0]]
+    shown = [t for t, _ in texts_of(drawing.picture)[0]]
     assert f"{text.speedup.text}× {text.interval}  faster" in shown
 
 
 def test_a_forest_of_many_benchmarks_says_how_many_are_left_out(measured):
     subject = measured(benches=tuple(f"b{k}" for k in range(60)), runs=12, sessions=2)
     drawing = draw("forest", subject, NARROW)
-    shown = [t for t, _ in texts_of(drawing.figure, NARROW)[0]]
+    shown = [t for t, _ in texts_of(drawing.picture)[0]]
     rows = sum(t in subject.order for t in shown)
     assert 30 <= rows < 60
     assert f"{60 - rows} benchmarks between the first and the last are not drawn" in shown
     assert len(drawing.rows) == 62  # the data hold all
-    assert drawing.figure.get_size_inches()[1] * 25.4 <= 240
+    assert drawing.picture.height / 72 * 25.4 <= 240
 
 
 def test_an_ecdf_is_the_share_of_runs(measured):
@@ -165,8 +149,9 @@ def test_an_ecdf_is_the_share_of_runs(measured):
         assert [value for value, _ in found] == values.tolist()
         assert found[-1][1] == 1.0
         assert found[23][1] == pytest.approx(0.5)
-    (axes,) = drawing.figure.axes
-    x, y = next(line for line in axes.lines if line.get_label().startswith("fast")).get_data()
+    (axes,) = drawing.picture.axes
+    x, y = marks_of(axes, Curve)[1].points.T  # the second of the keys
+    assert axes.keys[1].text.startswith("fast")
     assert y[-1] == 1.0
     assert x[1] == subject.matrices["fast"].values("a").min()
 
@@ -198,19 +183,13 @@ def test_a_failed_run_is_a_cross_where_it_stood(synthetic, tmp_path):
     built.rows[at] = replace(gone, outcome="crashed", exit_code=None, signal=9)
     subject = subject_of([str(built.write(tmp_path / "t"))], Reading(), explain=False)
     drawing = draw("order", subject, NARROW, benchmark="a")
-    crosses = [
-        list(line.get_xdata())
-        for axes in drawing.figure.axes
-        for line in axes.lines
-        if line.get_marker() == "x"
-    ]
-    assert crosses[0] == []
-    (x,) = crosses[1]
-    base = [line for line in drawing.figure.axes[-1].lines if line.get_marker() == "o"]
+    base, new = (marks_of(axes, Dots) for axes in drawing.picture.axes)
+    assert all(not len(one.points) for one in base if one.shape == "cross")
+    ((x, _),) = (place for one in new if one.shape == "cross" for place in one.points)
     # four runs of the second session stand left of it
-    (second,) = [line for line in base if len(line.get_xdata()) == 11]
-    assert sum(place < x for place in second.get_xdata()) == 4
-    assert "cross: failed" in [t for t, _ in texts_of(drawing.figure, NARROW)[0]]
+    (second,) = [one for one in new if len(one.points) == 11]
+    assert sum(place < x for place, _ in second.points) == 4
+    assert "cross: failed" in [t for t, _ in texts_of(drawing.picture)[0]]
 
 
 def test_a_finding_is_a_bar_over_its_sessions(measured):
@@ -221,15 +200,11 @@ def test_a_finding_is_a_bar_over_its_sessions(measured):
     diagnosis = replace(subject.verdict.diagnosis, findings=(found, whole, other), far_runs=())
     changed = replace(subject, verdict=replace(subject.verdict, diagnosis=diagnosis))
     drawing = draw("order", changed, NARROW, benchmark="a")
-    head = drawing.figure.axes[0]
-    bars = [line.get_xdata() for line in head.lines]
+    head = drawing.picture.axes[0]
+    bars = [(line.x1, line.x2) for line in marks_of(head, Line)]
     assert len(bars) == 2  # what is of all sessions, or of another benchmark, is no mark here
-    means = [
-        tuple(line.get_xdata())
-        for line in drawing.figure.axes[1].lines
-        if line.get_marker() == "None"
-    ]
-    assert [means.index(tuple(bar)) + 1 for bar in bars] == [3, 5]
+    means = [(line.x1, line.x2) for line in marks_of(drawing.picture.axes[1], Line)]
+    assert [means.index(bar) + 1 for bar in bars] == [3, 5]
     assert "Found: the hypervisor took 9 % of a CPU." in drawing.alt
 
 
@@ -294,7 +269,7 @@ def test_ranks_join_what_is_not_told_apart(measured):
 
 def test_a_critical_difference_diagram_carries_its_false_alarms(measured):
     drawing = draw("cd", measured(("base", "fast", "slow")), NARROW)
-    shown = " ".join(t for t, _ in texts_of(drawing.figure, NARROW)[0])
+    shown = " ".join(t for t, _ in texts_of(drawing.picture)[0])
     assert "31 to 41 %" in " ".join(shown.split())
     assert "31 to 41 %" in drawing.alt
     ranks = dict(row[:2] for row in drawing.rows)
@@ -303,7 +278,7 @@ def test_a_critical_difference_diagram_carries_its_false_alarms(measured):
 
 def test_modes_of_few_runs_carry_their_caution(measured):
     drawing = draw("modes", measured(runs=10, sessions=2), NARROW, benchmark="a")
-    shown = " ".join(t for t, _ in texts_of(drawing.figure, NARROW)[0]).replace("\n", " ")
+    shown = " ".join(t for t, _ in texts_of(drawing.picture)[0]).replace("\n", " ")
     assert "base: 10 values hardly determine a number of components" in shown
     assert "hardly determine" in drawing.alt
     many = draw("modes", measured(), NARROW, benchmark="a")
@@ -324,21 +299,19 @@ def test_causes_are_the_runs_by_mode_against_what_separates_them(measured):
         assert [row[4] == 2 for row in found] == ((places >= 16) & (places < 40)).tolist()
         assert f"{name}, 48 runs, modes at " in drawing.alt
     assert "environment padding of" in drawing.alt
-    shaded = [
-        patch.get_x() + np.array([0, patch.get_width()]) for patch in drawing.figure.axes[1].patches
-    ]
-    assert shaded[0] == pytest.approx([16, 40], abs=4)
+    shaded, *_ = marks_of(drawing.picture.axes[1], Rect)
+    assert (shaded.x1, shaded.x2) == pytest.approx((16, 40), abs=4)
 
 
 def test_an_arc_through_zero_is_shaded_at_both_ends(measured, monkeypatch):
-    from analysis.report.figures import causes
+    from analysis.report.figures import modes
 
     subject = measured(modal=True)
-    (one, *_) = causes._explained(subject)
+    (one, *_) = modes._explained(subject)
     turned = replace(one, rule=replace(one.rule, low=50.0, high=10.0))
-    monkeypatch.setattr(causes, "_explained", lambda _: (turned,))
-    axes = draw("causes", subject, NARROW, benchmark="a").figure.axes[1]
-    ends = sorted((patch.get_x(), patch.get_x() + patch.get_width()) for patch in axes.patches)
+    monkeypatch.setattr(modes, "_explained", lambda _: (turned,))
+    axes = draw("causes", subject, NARROW, benchmark="a").picture.axes[1]
+    ends = sorted((band.x1, band.x2) for band in marks_of(axes, Rect))
     assert ends == [(0, 10), (50, 64)]
 
 
@@ -349,7 +322,7 @@ def test_modes_that_nothing_separates_are_drawn_in_their_order(measured, synthet
     drawing = draw("causes", subject_of([str(trial)], Reading(), explain=False), NARROW)
     assert "nothing that was recorded separates them" in drawing.alt
     assert {row[5] for row in drawing.rows} == {None}
-    assert len(drawing.figure.axes) == 1
+    assert len(drawing.picture.axes) == 1
 
 
 # ---- what is refused
@@ -382,7 +355,7 @@ def test_files_have_the_other_kinds(kind, files):
     subject = files()
     bench = "b0" if kind_of(kind).each else None
     drawing = draw(kind, subject, NARROW, benchmark=bench)
-    assert touching(texts_of(drawing.figure, NARROW)[0]) == []
+    assert touching(texts_of(drawing.picture)[0]) == []
 
 
 def test_of_one_variant_nothing_is_compared(measured):

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from analysis.methods.variance_sources.systems import across_cautions, sources_of_table
-from analysis.methods.variance_sources.systems_page import systems_figure, systems_said
+from analysis.methods.variance_sources.systems_page import systems_said
+from analysis.methods.variance_sources.systems_picture import systems_picture
 from analysis.pages.model import Figure, Section, Table, page_of
 from analysis.plots.drawing import picture_bytes
 
@@ -81,7 +82,7 @@ def test_the_picture_is_the_same_each_time_and_bears_hostile_names(found):
     pictures = [block for block in blocks(page_of(found)) if isinstance(block, Figure)]
     assert len(pictures) == 2
     assert all("importance" in one.alt for one in pictures)
-    texts = [picture_bytes(systems_figure(found.systems), "svg") for _ in range(2)]
+    texts = [picture_bytes(systems_picture(found.systems), "svg") for _ in range(2)]
     assert texts[0] == texts[1]
     assert b"\x1b" not in texts[0]
 

@@ -1,0 +1,182 @@
+"""The pictures of mixtures: the density over a histogram, and the distribution over the steps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...errors import AnalysisError, UsageError
+from ...pages import number_format as figures
+from ...plots.axes import Axes, Key, density_axis, quantity_axis
+from ...plots.drawing import Sheet
+from ...plots.layout import arranged
+from ...plots.paper import Picture
+from ...plots.scale import Scale, quantity_ticks
+from ...stats.samples import Array
+from ...words import shorten, shown
+from .model import Mixture
+from .result import MixtureCell, MixtureReport
+
+__all__ = ["draw_density", "mixture_alt", "mixture_picture", "window_of"]
+
+_SHEET = Sheet(width=243.8)
+_MOST = 6  # variants drawn
+_FEWEST_BINS, _MOST_BINS = 4, 60
+_AROUND = np.linspace(-5, 5, 41)  # in standard deviations of each component
+_TALL = 2.5  # times the highest bar: from there on a curve leaves the picture,
+_HEADROOM = 1.7  # which then ends at so many times the bar
+
+
+def mixture_picture(report: MixtureReport) -> Picture:
+    """Draw each variant of a report of one benchmark in a row: density left, distribution right.
+
+    The left side holds a histogram of the values (a rug below it marks each), the density of the
+    mixture, and its components in dashes. The right side holds the share of runs up to each value,
+    as steps, and the same of the mixture; the largest distance of both is marked. All rows share
+    the axis of values. Up to six variants are drawn.
+    """
+    if not report.detailed:
+        raise UsageError("a picture of mixtures shows one benchmark", fix="name one")
+    benchmark = report.benchmarks[0]
+    fitted = [cell for cell in benchmark.cells if cell.mixture is not None]
+    if not fitted:
+        raise AnalysisError("there is no mixture to draw", benchmark.benchmark)
+    drawn = fitted[:_MOST]
+    window = Scale(*window_of(drawn))
+    rows = []
+    for k, cell in enumerate(drawn):
+        left, right = Axes(title=_said(cell)), Axes()
+        for axes in (left, right):
+            quantity_axis(axes, "x", window, report.unit)
+            axes.x_texts = cell is drawn[-1]
+        draw_density(left, cell, f"c{k}", unit=report.unit)
+        _distribution(right, cell, f"c{k}")
+        rows.append([left, right])
+    word = "smaller" if report.better == "lower" else "larger"
+    for axes in rows[-1]:
+        axes.x_label = f"value of one run ({word} is better)"
+    title = shorten(shown(benchmark.benchmark), 44)
+    if len(fitted) > len(drawn):
+        title += f" (the first {len(drawn)} of {len(fitted)} variants)"
+    height = 25.4 * (1.0 + 2.9 * len(drawn))
+    return arranged(_SHEET, rows, height, widths=(1.25, 1), title=title)
+
+
+def mixture_alt(report: MixtureReport) -> str:
+    """Say in words what the picture of a report shows."""
+    fitted = [cell for one in report.benchmarks for cell in one.cells if cell.mixture is not None]
+    return "; ".join(_said(cell).replace("\n", ", ") for cell in fitted[:_MOST])
+
+
+def _said(cell: MixtureCell) -> str:
+    """Say what is drawn, and below it what a reader should know before believing it."""
+    k, modes = cell.fitted.components, cell.fitted.modes().size
+    title = (
+        f"{shorten(shown(cell.variant), 30)}: {cell.values.size} runs, {k} component{'s' * (k > 1)}, "
+        f"{modes} mode{'s' * (modes > 1)}"
+    )
+    return "\n".join([title, *(caution.text for caution in cell.cautions)])
+
+
+def window_of(cells: Sequence[MixtureCell]) -> tuple[float, float]:
+    """Give the ends of the axis: all values, and a margin."""
+    low = min(float(cell.values.min()) for cell in cells)
+    high = max(float(cell.values.max()) for cell in cells)
+    room = 0.06 * (high - low) or 0.05 * abs(high) or 1.0
+    return low - room, high + room
+
+
+def draw_density(axes: Axes, cell: MixtureCell, css: str, *, unit: str) -> bool:
+    """Draw the histogram of a cell's values, a rug below it, its mixture and the components.
+
+    The axis of values is set already. Say whether the density goes on above the picture.
+    """
+    mixture, x = cell.fitted, cell.values
+    edges = _bins(x)
+    heights = np.histogram(x, bins=edges)[0] / x.size / np.diff(edges)
+    grid = _places_in_picture(mixture, axes.x)
+    curve = mixture.pdf(grid)
+    bar, peak = float(heights.max()), float(curve.max())
+    top = 1.08 * (_HEADROOM * bar if peak > _TALL * bar else max(peak, bar))
+    axes.y = Scale(-0.06 * top, top)
+    density_axis(axes, axes.x, unit, top)
+    axes.curve(np.repeat(edges, 2), [0, *np.repeat(heights, 2), 0], "bars", closed=True)
+    axes.keys = [Key("mixture", f"{css} thick")]
+    for k in range(mixture.components if mixture.components > 1 else 0):
+        alone = Mixture.from_parameters(
+            weights=[1], means=mixture.means[[k]], sds=mixture.sds[[k]], scale=mixture.scale
+        )
+        axes.curve(grid, float(mixture.weights[k]) * alone.pdf(grid), "ink thin d1")
+    if mixture.components > 1:
+        axes.keys.append(Key("components", "ink thin d1"))
+    axes.curve(grid, curve, f"{css} d0 thick")
+    if x.size <= 2000:  # values above which the rug would be a band
+        seen = "dense" if x.size < 200 else "pale"
+        axes.segments(x, -0.055 * top, x, -0.012 * top, f"ink thin {seen}")
+        axes.level(0, "one hair")
+    inner = np.concatenate(([-np.inf], curve, [-np.inf]))
+    peaks = np.flatnonzero((curve > top) & (curve >= inner[:-2]) & (curve > inner[2:]))
+    if peaks.size:
+        most = "up to " if peaks.size > 1 else ""
+        axes.spots(grid[peaks], top, "ink", r=2.5, shape="up")
+        said = f"goes on to {most}{curve.max() / top:.2g}x the height"
+        axes.keys.append(Key(said, "ink", "up"))
+    return bool(peaks.size)
+
+
+def _distribution(axes: Axes, cell: MixtureCell, css: str) -> None:
+    mixture, x = cell.fitted, np.sort(cell.values)
+    share = np.arange(1, x.size + 1) / x.size
+    axes.y = Scale(-0.02, 1.04)
+    axes.y_ticks = quantity_ticks(axes.y, "1", 6)
+    axes.y_label = "share of runs up to it"
+    grid = _places_in_picture(mixture, axes.x)
+    axes.curve(grid, mixture.cdf(grid), f"{css} thick")
+    ends = ([axes.x.low, *x, axes.x.high], [0.0, *share, 1.0])
+    axes.curve(*ends, "ink line", steps=True)
+    model = mixture.cdf(x)
+    above, below = share - model, model - (share - 1 / x.size)
+    at = int(np.argmax(np.maximum(above, below)))
+    end = share[at] if above[at] >= below[at] else share[at] - 1 / x.size
+    distance = float(max(above[at], below[at]))
+    role = "c1 bar" if css != "c1" else "ink bar"
+    axes.line(x[at], model[at], x[at], end, role)
+    axes.title = f"distance {distance:.3g}"
+    test = cell.fit_test
+    if test is not None:
+        moved = ", ties spread" if test.ties == "jitter" else ""
+        axes.title += f"; fit test p {figures.pvalue(test.pvalue)}{moved}"
+    axes.keys = [
+        Key("runs", "ink line"), Key("mixture", f"{css} thick"), Key("largest distance", role)
+    ]  # fmt: skip
+
+
+def _bins(x: Array) -> Array:
+    """Give the histogram's edges: width by Freedman and Diaconis, within sensible numbers of bins."""
+    low, high = float(x.min()), float(x.max())
+    if not high > low:
+        room = abs(low) * 0.01 or 1.0
+        return np.array([low - room, low + room])
+    quarter = float(np.subtract(*np.quantile(x, [0.75, 0.25])))
+    sturges = math.ceil(math.log2(x.size)) + 1
+    count = sturges
+    if quarter > 0:
+        count = max(sturges, math.ceil((high - low) / (2 * quarter) * x.size ** (1 / 3)))
+    most = min(_MOST_BINS, 2 * math.ceil(math.sqrt(x.size)))  # a small sample has no fine shape
+    edges = np.linspace(low, high, max(min(count, most), _FEWEST_BINS) + 1)
+    distinct = np.unique(edges)  # a spread at the limit of rounding
+    return distinct if distinct.size > 1 else np.array([low, high])
+
+
+def _places_in_picture(mixture: Mixture, window: Scale) -> Array:
+    """Give where the curves are computed: evenly, and closely around each narrow component."""
+    even = np.linspace(window.low, window.high, 800)
+    near = (mixture.means[:, None] + mixture.sds[:, None] * _AROUND).ravel()
+    if mixture.scale == "log":
+        with np.errstate(over="ignore"):
+            near = np.exp(near)
+    inside = near[(near >= even[0]) & (near <= even[-1])]
+    places = np.unique(np.concatenate((even, inside)))
+    return places[places > 0] if mixture.scale == "log" else places

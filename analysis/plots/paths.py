@@ -1,5 +1,0 @@
-"""Marks of many lines; see `marks`. Here until all chapters take them from there."""
-
-from .marks import arrow, boxes, cross, segments
-
-__all__ = ["arrow", "boxes", "cross", "segments"]
