@@ -153,15 +153,9 @@ PAGES = {
 # a chapter of the report, in the order of the page -> its function ``chapter``, or (of old) ``gather``
 CHAPTERS = {
     "answer": "analysis.report.answer.chapter",
-<<<<<<< HEAD
-    "benchmarks": "analysis.report.benchmarks.gather",
+    "benchmarks": "analysis.report.benchmarks.chapter",
     "published": "analysis.report.published.chapter",
     "suite": "analysis.report.suite.chapter",
-=======
-    "benchmarks": "analysis.report.benchmarks.chapter",
-    "published": "analysis.report.published.gather",
-    "suite": "analysis.report.suite.gather",
->>>>>>> 2ffa0cafc6f7e8730d68659b0a34082668ed16c9
     "variation": "analysis.report.variation.chapter",
     "timeline": "analysis.report.timeline.chapter",
     "conditions": "analysis.report.conditions.chapter",
@@ -169,25 +163,8 @@ CHAPTERS = {
 }
 
 # the class of a chapter -> where it is set as HTML, and as sections of sentences and tables
-MARKUP = {
-<<<<<<< HEAD
-    "Parts": "analysis.report.benchmarks.markup",
-}
-SECTIONS = {
-    "Parts": "analysis.report.benchmarks.page",
-=======
-    "Happened": "analysis.report.timeline.markup",
-    "MethodsPanel": "analysis.report.published.markup",
-    "Paper": "analysis.report.paper.markup",
-    "Suite": "analysis.report.suite.markup",
-}
-SECTIONS = {
-    "Happened": "analysis.report.timeline.page",
-    "MethodsPanel": "analysis.report.published.page",
-    "Paper": "analysis.report.paper.page",
-    "Suite": "analysis.report.suite.page",
->>>>>>> 2ffa0cafc6f7e8730d68659b0a34082668ed16c9
-}
+MARKUP: dict[str, str] = {}
+SECTIONS: dict[str, str] = {}
 
 
 def load(name: str) -> ModuleType:
