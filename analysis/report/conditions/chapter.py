@@ -17,8 +17,7 @@ from ..chapter import Chapter
 from ..fleet import first_host, level_of
 from ..names import shortened
 from ..outcome import outcome_words
-from .facts import UNKNOWN, Source, facts_of, recorded, source_of
-from .sessions import answers_of, differed, sessions_of, the_same, well
+from .records import UNKNOWN, Source, facts_of, recorded, sessions_told, source_of
 
 if TYPE_CHECKING:
     from ...data.columns import FailedRun
@@ -85,16 +84,7 @@ def _of_trials(subject: Subject) -> Values:
         "everything": _aligned([recorded(source) for source in sources]),
         "certificate": _certificate(subject.verdict),
         "hosts": [
-            _host(
-                source.trial,
-                campaign_text(source.trial.path),
-                label=label,
-                sessions=tuple(map(str, sessions_of(source))),
-                differed=differed(source),
-                same=the_same(source),
-                answers=answers_of(source),
-                well=well(source),
-            )
+            _host(source.trial, campaign_text(source.trial.path), sessions_told(source), label)
             for label, source in zip(labels, sources, strict=False)
         ],
     }
@@ -104,13 +94,15 @@ def _of_fleet(subject: Subject, level: HostLevel) -> Values:
     """Give a line for each host, those that are not as most first."""
     verdict, place = subject.verdict, first_host(subject.verdict)
     host = shown(str(Path(verdict.path or "") / "HOST"))
-    told = _host(
-        subject.trials[0],
-        None if place is None else campaign_text(place),
-        same="What was recorded of each host, session by session, stands in its own report: "
+    sessions = {
+        "sessions": (),
+        "differed": (),
+        "same": "What was recorded of each host, session by session, stands in its own report: "
         f"fairtrial report {host} -o host.html.",
-        well="The answers of checks stand in each host's own report.",
-    )
+        "answers": (),
+        "well": "The answers of checks stand in each host's own report.",
+    }
+    told = _host(subject.trials[0], None if place is None else campaign_text(place), sessions)
     return {
         "between": (),
         "facts": [{"name": name, "texts": (text,)} for name, text in _standings(verdict, level)],
@@ -120,27 +112,13 @@ def _of_fleet(subject: Subject, level: HostLevel) -> Values:
     }
 
 
-def _host(
-    trial: Trial,
-    campaign: str | None,
-    *,
-    same: str,
-    well: str,
-    label: str = "",
-    sessions: Sequence[str] = (),
-    differed: Sequence[Values] = (),
-    answers: Sequence[Values] = (),
-) -> Values:
+def _host(trial: Trial, campaign: str | None, sessions: Values, label: str = "") -> Values:
     """Give what one trial says of its host and its campaign; of two, `label` tells which it is."""
     more = max(0, len(trial.failed) - _FAILED)
     return {
         "label": label,
         "trial": shown(trial.manifest.trial),
-        "sessions": sessions,
-        "differed": differed,
-        "same": same,
-        "answers": answers,
-        "well": well,
+        **sessions,
         "campaign": None if campaign is None else "\n".join(map(shown, campaign.splitlines())),
         "identity": trial.manifest.campaign_sha256,
         "failed": list(_failures(trial)),

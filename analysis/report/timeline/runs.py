@@ -35,49 +35,23 @@ _ROOM = 1.2
 
 
 class Clock(NamedTuple):
-    """Times of a trial's runs, counted within their sessions: the pauses between these are closed.
+    """Times of a trial's runs, counted within their sessions: the pauses between these are closed."""
 
-    Attributes
-    ----------
-    sessions : array of int, shape (sessions,)
-        The sessions' numbers.
-    place : array of int, shape (runs,)
-        The place of each run's session in `sessions`.
-    seconds : array of float, shape (runs,)
-        From the start of its session's first run to its own.
-    lengths : array of float, shape (sessions,)
-        Seconds from the start of a session's first run to the end of its last; never 0.
-    pauses : float
-        Seconds that are left out between sessions; nan where clocks of several boots cannot tell.
-    """
-
-    sessions: NDArray[np.int64]
-    place: NDArray[np.int64]
-    seconds: Floats
-    lengths: Floats
-    pauses: float
+    sessions: NDArray[np.int64]  # their numbers
+    place: NDArray[np.int64]  # of each run: its session's place among them
+    seconds: Floats  # of each run: from the start of its session's first run to its own
+    lengths: Floats  # of each session: to the end of its last run; never 0
+    pauses: float  # left out between sessions; nan where clocks of several boots cannot tell
 
 
 class Runs(NamedTuple):
-    """The runs of a trial that have a value: N of them.
-
-    Attributes
-    ----------
-    clock : Clock
-        Of all its runs.
-    rows : array of int, shape (N,)
-        Their places in the trial.
-    logs : array of float, shape (N,)
-        Logarithms of their values against the medians of their cells.
-    variants : sequence of str
-        Whose runs they are.
-    """
+    """The runs of a trial that have a value."""
 
     trial: Trial
-    clock: Clock
-    rows: NDArray[np.int64]
-    logs: Floats
-    variants: Sequence[str]
+    clock: Clock  # of all its runs
+    rows: NDArray[np.int64]  # their places in the trial
+    logs: Floats  # logarithms of their values against the medians of their cells
+    variants: Sequence[str]  # whose runs they are
 
 
 class Finding(NamedTuple):
@@ -88,34 +62,16 @@ class Finding(NamedTuple):
 
 
 class Timeline(NamedTuple):
-    """The runs of a trial, with what is known of them.
-
-    Attributes
-    ----------
-    diagnosis : Diagnosis or None
-        Of the same runs; None where nothing can be tested, and of a fleet.
-    label : str
-        "A" or "B" where two trials are shown; else "".
-    scale : Scale
-        Of ratios to the medians; two trials share one.
-    opened : str or None
-        The benchmark whose runs stand out.
-    states : (str, str)
-        What the lower and the higher level of a host with two are called.
-    hosts : mapping of str to str
-        Of a fleet: the host that each session is.
-    findings : sequence of Finding
-        What belongs to sessions.
-    """
+    """The runs of a trial, with what is known of them."""
 
     runs: Runs
-    diagnosis: Diagnosis | None
-    label: str
-    scale: Scale
-    opened: str | None
-    states: tuple[str, str]
-    hosts: Mapping[str, str]
-    findings: Sequence[Finding]
+    diagnosis: Diagnosis | None  # of these runs; None where nothing can be tested, and of a fleet
+    label: str  # "A" or "B" where two trials are shown; else ""
+    scale: Scale  # of ratios to the medians; two trials share one
+    opened: str | None  # the benchmark whose runs stand out
+    states: tuple[str, str]  # what the lower and the higher level of a host with two are called
+    hosts: Mapping[str, str]  # of a fleet: the host that each session is
+    findings: Sequence[Finding]  # what belongs to sessions
 
     @property
     def noun(self) -> str:

@@ -15,8 +15,12 @@ from analysis.importers.sources import Reading
 from analysis.pages.model import Table, Value
 from analysis.record.trial_files import ENVIRONMENT, FINDINGS, RESOLVED
 from analysis.report.conditions.chapter import chapter as conditions
-from analysis.report.conditions.facts import facts_of, recorded as everything_of, source_of
-from analysis.report.conditions.sessions import answers_of, differed, the_same, well
+from analysis.report.conditions.records import (
+    facts_of,
+    recorded as everything_of,
+    sessions_told,
+    source_of,
+)
 from analysis.report.shell import chapter_html
 from analysis.report.subject import subject_of
 
@@ -332,13 +336,14 @@ def test_whatever_stands_in_the_files_is_told_or_unknown(folder, synthetic, reco
         RESOLVED: json.dumps({"campaign": chosen}).encode(),
     }
     source = source_of(read_trial(made.write(folder / "trial")))
+    sessions = sessions_told(source)
     told = [
         *facts_of(source).values(),
         *everything_of(source).values(),
-        the_same(source),
-        well(source),
-        *(one["text"] for one in answers_of(source)),
-        *(cell for row in differed(source) for cell in row["cells"] if isinstance(cell, str)),
+        sessions["same"],
+        sessions["well"],
+        *(one["text"] for one in sessions["answers"]),
+        *(cell for row in sessions["differed"] for cell in row["cells"] if isinstance(cell, str)),
     ]
     assert all(isinstance(text, str) for text in told)
     assert not any("\x00" in text or "\u202e" in text for text in told)

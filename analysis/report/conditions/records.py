@@ -1,9 +1,11 @@
-"""Facts of a host and a protocol, in words; what is not known is said to be unknown."""
+"""What was recorded beside the runs of a trial, in words; what is not known is said to be unknown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from ...data.host_record import (
     HostNote,
@@ -13,13 +15,15 @@ from ...data.host_record import (
     without_homes,
 )
 from ...data.protocol import pinned_cpus, settings_of
+from ...diagnose.wording import in_sessions
+from ...pages.model import Cell, Value
 from ...pages.number_format import counted, quantity
 from ...words import shorten, shown
 
 if TYPE_CHECKING:
     from ...data.trial import Trial
 
-__all__ = ["UNKNOWN", "Source", "check_name", "facts_of", "recorded", "said", "source_of"]
+__all__ = ["UNKNOWN", "Source", "facts_of", "recorded", "sessions_told", "source_of"]
 
 UNKNOWN = "unknown"
 _PROGRAMS = 4  # that are named
@@ -38,6 +42,22 @@ _ORDER = {
     "interleaved": "blocks of all in the same order",
     "sequential": "one benchmark and variant after the other",
 }
+_GROUPS = {
+    "host": "host",
+    "cpu": "processor and its settings",
+    "memory": "memory",
+    "kernel": "kernel",
+    "tools": "tools",
+    "process": "limits",
+    "targets": "programs and libraries",
+    "inputs": "inputs",
+    "variables": "variables",
+}
+_NESTED = ("kernel", "tools", "process")  # groups in which a mapping's keys are told one by one
+_WORST = ("fail", "warn", "unknown")
+_BOOT = "host.boot_id"
+_MOST = 40  # keys that differ between sessions and are shown
+_CELL = 24  # characters of a session's cell
 _NOT_LISTED = {"moment", "inputs"}
 _NOT_TOLD = {"host.machine_id_sha256", "host.boot_id", "cpu.flags_sha256"}
 
@@ -96,29 +116,11 @@ def recorded(source: Source) -> dict[str, str]:
             for key, value in values.items():
                 if (name := f"{section}.{key}") not in _NOT_TOLD:
                     empty = name == "cpu.siblings" and value == {}
-                    found[shown(name)] = "none" if empty else said(value)
+                    found[shown(name)] = "none" if empty else _said(value)
     return found
 
 
-def said(value: Any) -> str:  # noqa: ANN401 - JSON types
-    """Write a recorded value."""
-    if value is None or value in ({}, []):
-        return UNKNOWN
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    if isinstance(value, Mapping):
-        text = "; ".join(f"{key}: {said(item)}" for key, item in value.items())
-    elif isinstance(value, list):
-        text = " / ".join("unlimited" if item is None else str(item) for item in value)
-    else:
-        text = str(value) if value != "" else "none"
-    text = shown(without_homes(text))
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-
-
-def check_name(check: str) -> str:
-    """Write the name of a check."""
-    return shown(check.replace("_", " "))
+# --- the facts
 
 
 def _host(source: Source) -> Iterator[str]:
@@ -236,7 +238,7 @@ def _unanswered(notes: tuple[HostNote, ...]) -> str:
         return "no check of the host is recorded"
     known = {note.check for note in notes if note.status in ("ok", "warn", "fail")}
     asked = dict.fromkeys(note.check for note in notes if note.status == "unknown")
-    names = [check_name(check) for check in asked if check not in known]
+    names = [_check_name(check) for check in asked if check not in known]
     return ", ".join(names) or "nothing: every check was answered"
 
 
@@ -284,6 +286,202 @@ def _tools(source: Source) -> Iterator[str]:
     yield f"fairtrial {_brief(source.trial.manifest.tool_version)}"
     if python := tools.get("python"):
         yield f"{_brief(tools.get('python_implementation') or 'Python')} {_brief(python)}"
+
+
+# --- the sessions
+
+
+def sessions_told(source: Source) -> dict[str, Any]:
+    """Say what differed between the sessions, what did not, and what the checks of the host answered."""
+    flat = _flat(source)
+    numbers = np.unique(source.trial.session).tolist()
+    sessions = sorted({*numbers, *(one.session for one in source.environments)})
+    keys = dict.fromkeys(key for record in flat.values() for key in record)
+    unlike = [key for key in keys if len({one.get(key, UNKNOWN) for one in flat.values()}) > 1]
+    differed = [*_moments(source, sessions), *_counts(source.trial, sessions)]
+    differed += _changed(flat, sessions, unlike)
+    return {
+        "sessions": list(map(str, sessions)),
+        "differed": differed,
+        "same": _same(
+            source, flat, sessions, {_group(key) for key in keys} - set(map(_group, unlike))
+        ),
+        "answers": list(_answers(source.notes, len(sessions))),
+        "well": _well(source.notes),
+    }
+
+
+def _changed(
+    flat: Mapping[int, Mapping[str, str]], sessions: Sequence[int], unlike: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Give what is not alike in all sessions."""
+    for key in unlike[:_MOST]:
+        texts = [flat.get(n, {}).get(key, UNKNOWN) for n in sessions]
+        if key == _BOOT:  # an id says nothing: boots are numbered
+            order = list(dict.fromkeys(texts))
+            texts = [f"{order.index(text) + 1}." for text in texts]
+        name = "boot" if key == _BOOT else shown(key)
+        yield _row(name, [shorten(shown(text), _CELL) for text in texts])
+    if (more := len(unlike) - _MOST) > 0:
+        yield _row(f"and {more} more", [""] * len(sessions))
+
+
+def _same(
+    source: Source, flat: Collection[int], sessions: Sequence[int], groups: Collection[str]
+) -> str:
+    """Say what was recorded and did not differ."""
+    if not flat:
+        if source.trial.outermost == "host":
+            return "What differed between hosts is not told here."
+        return "The trial has no record of its host: what differed between sessions is unknown."
+    if len(sessions) < 2:
+        return "There is one session: nothing can differ between sessions."
+    same = [words for group, words in _GROUPS.items() if group in groups]
+    count = "both" if len(sessions) == 2 else f"all {len(sessions)}"
+    missing = sum(n not in flat for n in sessions)
+    gone = f" Of {missing} of them there is no record." if missing else ""
+    if not same:
+        return f"Nothing that was recorded is alike in {count} sessions.{gone}"
+    return f"The same in {count} sessions: {_joined(same)}.{gone}"
+
+
+def _answers(notes: Iterable[HostNote], total: int) -> Iterator[dict[str, str]]:
+    """Give the checks' answers that are not "ok", the worst first; each check's by status."""
+    groups: dict[tuple[str, str], list[HostNote]] = {}
+    for note in notes:
+        groups.setdefault((note.status, note.check), []).append(note)
+    for worst in _WORST:
+        for (status, check), group in groups.items():
+            if status == worst:
+                sessions = sorted({note.session for note in group if note.session is not None})
+                first, *others = dict.fromkeys(without_homes(note.what) for note in group)
+                yield {
+                    "check": _check_name(check),
+                    "status": status,
+                    "sessions": in_sessions(sessions, total).removeprefix("in "),
+                    "text": shown(first) + (f" (and {len(others)} like it)" if others else ""),
+                }
+
+
+def _well(notes: Collection[HostNote]) -> str:
+    """Say which checks were always well."""
+    if not notes:
+        return "The trial holds no answers of checks of its host."
+    bad = {note.check for note in notes if note.status in _WORST}
+    good = dict.fromkeys(note.check for note in notes if note.status == "ok")
+    names = _joined([_check_name(check) for check in good if check not in bad])
+    return f"Well in every answer: {names}." if names else "No check was well in every answer."
+
+
+def _joined(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def _row(name: str, cells: Sequence[Cell], marked: Sequence[bool] = ()) -> dict[str, Any]:
+    return {"name": name, "cells": cells, "marked": marked or [False] * len(cells)}
+
+
+def _moments(source: Source, sessions: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """Give what moves by itself: when a session began, load, work of others, temperature."""
+    first = {one.session: one for one in reversed(source.environments)}
+    at = [first[n].at if n in first else "" for n in sessions]
+    if any(at):
+        one_day = len({text[:10] for text in at if text}) == 1
+        seconds = len({text[:16] for text in at}) < len(at)  # sessions of seconds
+        cut = slice(11 if one_day else 5, 19 if seconds else 16)
+        yield _row("began, UTC", [text[cut].replace("T", " ") or UNKNOWN for text in at])
+    notes = {(n.session, n.check, n.when): n for n in source.notes}
+    for name, key, check in (
+        ("load before", "load_1min", "load"),
+        ("temperature, °C", "temperature_c", "temperature"),
+    ):
+        found = [
+            first[n].sections.get("moment", {}).get(key) if n in first else None for n in sessions
+        ]
+        if any(value is not None for value in found):
+            before = [_warned(notes.get((n, check, "before"))) for n in sessions]
+            yield _row(name, list(map(_number, found)), before)
+    after = [notes.get((n, "load", "after")) for n in sessions]
+    values = [None if note is None else note.value for note in after]
+    if any(value is not None for value in values):
+        yield _row("CPUs busy elsewhere", list(map(_number, values)), list(map(_warned, after)))
+
+
+def _counts(trial: Trial, sessions: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """Give failed runs, and how often a session went on after it was broken off."""
+    failed = [sum(run.session == n and not run.warmup for run in trial.failed) for n in sessions]
+    resumed = [int(trial.segment[trial.session == n].max(initial=0)) for n in sessions]
+    for name, counts in (("failed runs", failed), ("times resumed", resumed)):
+        if any(counts):
+            cells = [Value(str(count), count) for count in counts]
+            yield _row(name, cells, [count > 0 for count in counts])
+
+
+def _number(value: Any) -> Cell:  # noqa: ANN401 - JSON types
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return UNKNOWN
+    return Value(f"{value:.2f}", float(value))
+
+
+def _warned(note: HostNote | None) -> bool:
+    return note is not None and note.status in ("warn", "fail")
+
+
+def _flat(source: Source) -> dict[int, dict[str, str]]:
+    """Give the last record of each session as texts, without what moves by itself."""
+    found: dict[int, dict[str, str]] = {}
+    for one in source.environments:
+        flat: dict[str, str] = {}
+        found[one.session] = flat
+        for section, values in one.sections.items():
+            if section not in _GROUPS:
+                continue
+            for key, value in values.items():
+                if isinstance(value, Mapping) and section in _NESTED:
+                    flat |= {f"{section}.{key}.{k}": _said(v) for k, v in value.items()}
+                else:
+                    write = _program if section == "targets" else _said
+                    flat[f"{section}.{key}"] = write(value)
+    return found
+
+
+def _program(about: Any) -> str:  # noqa: ANN401 - JSON types
+    """Write the hashes of an executable and its libraries, so that any change shows."""
+    if not isinstance(about, Mapping):
+        return UNKNOWN
+    digest = about.get("sha256")
+    libraries = about.get("libraries")
+    needed = libraries.values() if isinstance(libraries, Mapping) else ()
+    hashes = sorted(str(one.get("sha256"))[:8] for one in needed if isinstance(one, Mapping))
+    return " ".join([digest[:12] if isinstance(digest, str) else "not readable", *hashes])
+
+
+def _group(key: str) -> str:
+    return key.partition(".")[0]
+
+
+# --- values as texts
+
+
+def _said(value: Any) -> str:  # noqa: ANN401 - JSON types
+    """Write a recorded value."""
+    if value is None or value in ({}, []):
+        return UNKNOWN
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, Mapping):
+        text = "; ".join(f"{key}: {_said(item)}" for key, item in value.items())
+    elif isinstance(value, list):
+        text = " / ".join("unlimited" if item is None else str(item) for item in value)
+    else:
+        text = str(value) if value != "" else "none"
+    text = shown(without_homes(text))
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _check_name(check: str) -> str:
+    """Write the name of a check."""
+    return shown(check.replace("_", " "))
 
 
 def _known(values: Mapping[str, Any], key: str) -> str | None:
