@@ -13,10 +13,8 @@ from ...pages.model import CommandLine, Section, Sentence, Table, columns_of
 from ...words import shown
 from ..chapter import Chapter
 from ..spoken import sentence_html, spoken_html, spoken_text
-from .citations import citations_of, used
-from .paragraph import paragraph_of
-from .provenance import commands_of, hashes_of, notes_of, seeds_of, versions_of
-from .raw import raw_runs
+from .paragraph import citations_of, paragraph_of, works_used
+from .provenance import commands_of, hashes_of, notes_of, raw_runs, seeds_of, versions_of
 
 if TYPE_CHECKING:
     from ..subject import Subject
@@ -32,7 +30,7 @@ def chapter(subject: Subject) -> Chapter:
     """Give the chapter; what is the same for all metrics stands with the first only."""
     first, metric = not subject.prefix, subject.verdict.metric
     anchor = subject.anchor("paper")
-    cited = citations_of(used(subject)) if first else []
+    cited = citations_of(works_used(subject)) if first else []
     values: dict[str, Any] = {
         "paragraph": paragraph_of(subject, {one["key"]: k for k, one in enumerate(cited, 1)}),
         "citations": cited,

@@ -1,9 +1,10 @@
-"""The methods paragraph: what was measured and how it was judged, from manifest and verdict."""
+"""The methods paragraph: what was measured and how it was judged, and the works that this rests on."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +14,10 @@ from ...data.host_record import read_environments
 from ...data.protocol import pinned_cpus, settings_of
 from ...importers.trials import trial_and_variant
 from ...pages import number_format as figures
+from ...registry import shipped
 from ...version import VERSION
 from ..fleet import first_host, level_of
 from ..spoken import Span
-from .citations import METHODS, TOOL, methods_used
 
 if TYPE_CHECKING:
     from ...data.trial import Trial
@@ -24,18 +25,25 @@ if TYPE_CHECKING:
     from ...verdict.result import Verdict
     from ..subject import Subject
 
-__all__ = ["counted", "paragraph_of"]
+__all__ = ["METHODS", "citations_of", "counted", "paragraph_of", "works", "works_used"]
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _RELEASE = re.compile(r"\d+(?:\.\d+)*")
 _INTERVALS = ("kalibera2013", "ibragimov2010", "lai1976", "welch1947", "banerjee1960")
-_METHODS = {
-    "HPT": "HPT",
-    "Speedup-Test": "the Speedup-Test",
-    "randomization": "a randomization test",
-    "bootstrap": "the bootstrap",
-    "mixtures": "Gaussian mixtures",
+TOOL = "fairtrial"
+# of the panel's methods, by the first word of their names: what they are called, and whose they are
+METHODS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "HPT": ("HPT", ("chen2012",)),
+    "Speedup-Test": ("the Speedup-Test", ("touati2010",)),
+    "randomization": ("a randomization test", ("irving2020", "phipson2010")),
+    "bootstrap": ("the bootstrap", ("irving2020", "efron1993")),
+    "mixtures": ("Gaussian mixtures", ("worms2018",)),
 }
+_REFUSED = "not possible"
+_BIPLOT = 3  # variants of which a biplot is drawn
+_FIELD = re.compile(r"  (\w+) = \{(.*)\},\n")
+_WHERE = ("journal", "booktitle", "institution", "publisher")
+_SIGNS = {'{\\"u}': "ü", "{\\'e}": "é", "\\&": "&", "{": "", "}": "", "$": ""}
 _RULES = {"holm": "Holm's method", "bh": "Benjamini and Hochberg's method"}
 _BLOCKS = "in blocks that hold each variant and benchmark once"
 _ORDER = {
@@ -105,7 +113,8 @@ def _measured(trial: Trial, subject: Subject, begin: str) -> Iterator[Sentence]:
     manifest, verdict = trial.manifest, subject.verdict
     level = level_of(verdict)
     settings = settings_of(trial.path if level is None else first_host(verdict) or trial.path)
-    protocol, isolation = _part(settings, "protocol"), _part(settings, "isolation")
+    parts = (settings.get(name) for name in ("protocol", "isolation"))
+    protocol, isolation = (part if isinstance(part, dict) else {} for part in parts)
     variants, benchmarks = _chosen(trial, subject)
     cells, judged = _cells(manifest.variants, manifest.benchmarks), _cells(variants, benchmarks)
     if judged != cells and variants:
@@ -118,7 +127,12 @@ def _measured(trial: Trial, subject: Subject, begin: str) -> Iterator[Sentence]:
             f"{100 * manifest.stop.width:g} %, so the number of runs depends on the values."
         )
     yield _host(trial) if level is None else _machines(trial, len(level.hosts))
-    yield _warmups(manifest.warmup, protocol)
+    where = _WARMED.get(str(protocol.get("warmup_sessions")), "in a session")
+    yield (
+        f"{_begun(warmup, 'warm-up run')} of each {where} {_were(warmup)} left out."
+        if (warmup := manifest.warmup)
+        else "There were no warm-up runs."
+    )
     variants = variants or list(manifest.variants)
     mine = np.isin(trial.variant, [manifest.variants.index(name) for name in variants])
     failed = sum(not run.warmup and run.variant in variants for run in trial.failures())
@@ -238,13 +252,6 @@ def _unfinished(verdict: Verdict) -> Iterator[str]:
         yield f"{said}: what is there was judged."
 
 
-def _warmups(count: int, protocol: Mapping[str, Any]) -> str:
-    if not count:
-        return "There were no warm-up runs."
-    where = _WARMED.get(str(protocol.get("warmup_sessions")), "in a session")
-    return f"{_begun(count, 'warm-up run')} of each {where} {_were(count)} left out."
-
-
 def _disturbed(trial: Trial, mine: NDArray[np.bool_]) -> Iterator[str]:
     """Say how many runs waited for a CPU, and what was done about it; nothing where none is known to."""
     ours = mine & ~trial.warmup & (trial.outcome == 0)
@@ -274,11 +281,6 @@ def _were(number: int) -> str:
     return "was" if number == 1 else "were"
 
 
-def _part(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = settings.get(name)
-    return found if isinstance(found, dict) else {}
-
-
 # --- how it was judged
 
 
@@ -295,7 +297,7 @@ def _estimated(subject: Subject) -> Iterator[Sentence]:
     law = f" with {_level(verdict)} intervals by Student's t on the logarithms of {told}"
     yield (
         "Given are geometric means of ",
-        *_value(verdict.metric),
+        *_value(verdict),
         f"{law if units else ''}; nothing was compared.",
     )
 
@@ -306,7 +308,7 @@ def _judged(subject: Subject, cite: Cite) -> Iterator[Sentence]:
     weighed = ", weighted over benchmarks" if subject.asked.get("weights") else ""
     yield (
         f"{'Speedups' if results[0].timed else 'Ratios'} are ratios of geometric means of ",
-        *_value(verdict.metric),
+        *_value(verdict),
         f"{weighed}, above 1 where a variant is better than ",
         _name(verdict.baseline),
         f", {_interval(results, _level(verdict))}{cite(*_INTERVALS)}.",
@@ -329,8 +331,8 @@ def _judged(subject: Subject, cite: Cite) -> Iterator[Sentence]:
             f"Differences within ± {100 * verdict.margin:g} % count as equivalent (two one-sided "
             f"tests, {risk} % a side){cite('schuirmann1987')}."
         )
-    names = [name for name in methods_used(subject) if name in _METHODS]
-    told = [f"{_METHODS[name]}{cite(*METHODS[name])}" for name in names]
+    used = [METHODS[name] for name in methods_used(subject) if name in METHODS]
+    told = [f"{words}{cite(*keys)}" for words, keys in used]
     if told:
         listed = " and ".join(filter(None, (", ".join(told[:-1]), told[-1])))
         yield f"For comparison the report also gives what {listed} say of the same runs."
@@ -363,14 +365,13 @@ def _tool(subject: Subject, cited: str) -> Sentence:
     )
 
 
+def _value(verdict: Verdict) -> tuple[str | Span, ...]:
+    known = {"wall": "wall time", "values": "the values"}.get(verdict.metric)
+    return ("the metric ", _name(verdict.metric)) if known is None else (known,)
+
+
 def _level(verdict: Verdict) -> str:
     return f"{100 * verdict.confidence:g} %"
-
-
-def _value(metric: str) -> tuple[str | Span, ...]:
-    if metric == "wall":
-        return ("wall time",)
-    return ("the values",) if metric == "values" else ("the metric ", _name(metric))
 
 
 def _interval(results: Sequence[Multilevel], level: str) -> str:
@@ -408,3 +409,73 @@ def _freedom(results: Sequence[Multilevel]) -> str:
         return ""
     text = figures.significant(known.pop(), 3).removesuffix(".00").removesuffix(".0")
     return f" ({text} degrees of freedom)"
+
+
+# --- the works that it rests on: only those of which something was used
+
+
+def works_used(subject: Subject) -> tuple[str, ...]:
+    """Name the works that this verdict rests on, in the order of the text."""
+    found = [key for one in _results(subject) for key in _of_verdict(one)]
+    methods = (METHODS[name] for name in methods_used(subject) if name in METHODS)
+    found += [key for _, keys in methods for key in keys]
+    if len(subject.matrices) >= _BIPLOT:
+        found += ["irving2020", "gabriel1971"]
+    return tuple(dict.fromkeys(found))
+
+
+def methods_used(subject: Subject) -> tuple[str, ...]:
+    """Name the published methods that gave an answer, each once."""
+    panels = [one.panel for one in subject.candidates if one.panel is not None]
+    said = [one for panel in panels for one in panel.methods]
+    answered = [one.method for one in said if not one.answer.startswith(_REFUSED)]
+    return tuple(dict.fromkeys(method.partition(",")[0] for method in answered))
+
+
+@cache
+def works() -> Mapping[str, str]:
+    """Give all entries of BibTeX by their keys; the tool's names this version."""
+    text = shipped("analysis/report/paper/works.bib").read_text("utf-8")
+    entries = text.replace("VERSION", VERSION).strip().split("\n\n")
+    return {entry[entry.index("{") + 1 : entry.index(",")]: entry for entry in entries}
+
+
+def citations_of(keys: Iterable[str]) -> list[dict[str, str]]:
+    """Give the works of these keys, each in one line and as BibTeX, and the tool itself first."""
+    return [
+        {"key": key, "text": _line(works()[key]), "bibtex": works()[key]}
+        for key in dict.fromkeys((TOOL, *keys))
+    ]
+
+
+def _of_verdict(result: Multilevel) -> Iterator[str]:
+    if result.design == "confounded":
+        return
+    yield "kalibera2013"
+    yield "lai1976" if result.always_valid else "ibragimov2010"
+    laws = {line.law for line in result.benchmarks}
+    if "welch" in laws:
+        yield "welch1947"
+    if laws & {"banerjee", "grouped"}:
+        yield "banerjee1960"
+    if len(result.benchmarks) > 1 and result.correction != "none":
+        yield {"holm": "holm1979", "bh": "benjamini1995"}[result.correction]
+    if result.margin > 0:
+        yield "schuirmann1987"
+
+
+def _line(entry: str) -> str:
+    """Write a work in one line: who, what, where, when."""
+    fields = dict(_FIELD.findall(entry))
+    where = next((fields[name] for name in _WHERE if name in fields), "")
+    parts = (
+        fields["author"].replace(" and ", "; "),
+        fields["title"],
+        f"{where} {fields.get('volume', '')}".strip(),
+        fields.get("year"),
+        fields.get("note"),
+    )
+    text = ", ".join(filter(None, parts))
+    for sign, letter in _SIGNS.items():
+        text = text.replace(sign, letter)
+    return text
