@@ -17,8 +17,18 @@ from ...words import shown
 from ..chapter import Chapter
 from ..fleet import hosts_of, level_of
 from .picture import drawn_of, picture
-from .runs import Runs, Timeline, change_scale, clock_of, runs_of
-from .sentences import alt_of, deck_of, findings_of, notes_of, title_of
+from .runs import (
+    Runs,
+    Timeline,
+    alt_of,
+    change_scale,
+    clock_of,
+    deck_of,
+    findings_of,
+    notes_of,
+    runs_of,
+    title_of,
+)
 
 if TYPE_CHECKING:
     from ...data.trial import Trial

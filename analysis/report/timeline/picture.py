@@ -16,7 +16,7 @@ from ...plots.scale import Scale, read_out
 from ...plots.svg import plot
 from ..names import shortened
 from ..outcome import brief_outcome
-from .sentences import change
+from .runs import change
 
 if TYPE_CHECKING:
     from markupsafe import Markup
