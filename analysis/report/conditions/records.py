@@ -17,7 +17,7 @@ from ...data.host_record import (
 from ...data.protocol import pinned_cpus, settings_of
 from ...diagnose.wording import in_sessions
 from ...pages.model import Cell, Value
-from ...pages.number_format import counted, quantity
+from ...pages.number_format import counted, listed, quantity
 from ...words import shorten, shown
 
 if TYPE_CHECKING:
@@ -174,15 +174,12 @@ def _programs(targets: Mapping[str, Any]) -> str:
             path = str(about.get("resolved") or about.get("path"))
             users.setdefault((path, _known(about, "sha256")), set()).add(name.rpartition("/")[2])
     told = []
-    for (path, digest), mine in list(users.items())[:_PROGRAMS]:
+    for (path, digest), mine in users.items():
         hashed = "not readable" if digest is None else f"sha256 {digest[:_DIGITS]}…"
-        whose = ""
-        if len(variants) > 1:
-            every = "the same for all variants"
-            whose = f" ({every if mine == variants else ', '.join(sorted(map(_brief, mine)))})"
-        told.append(f"{_brief(path)}, {hashed}{whose}")
-    more = len(users) - _PROGRAMS
-    return "; ".join(told) + (f"; and {more} more" if more > 0 else "")
+        some = ", ".join(sorted(map(_brief, mine)))
+        whose = f" ({'the same for all variants' if mine == variants else some})"
+        told.append(f"{_brief(path)}, {hashed}{whose if len(variants) > 1 else ''}")
+    return listed(told, _PROGRAMS, mark="; ", last="; and")
 
 
 def _targets(targets: Mapping[str, Any]) -> dict[str, str]:

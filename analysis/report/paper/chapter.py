@@ -12,7 +12,7 @@ from markupsafe import Markup
 from ...pages.model import CommandLine, Section, Sentence, Table, columns_of
 from ...words import shown
 from ..chapter import Chapter
-from ..spoken import sentence_html, spoken_html, spoken_text
+from ..spoken import spoken_text
 from .paragraph import citations_of, paragraph_of, works_used
 from .provenance import commands_of, hashes_of, notes_of, raw_runs, seeds_of, versions_of
 
@@ -49,8 +49,6 @@ def chapter(subject: Subject) -> Chapter:
         values=values,
         sections=lambda: tuple(_sections(values)),
         drawn=lambda: {
-            "spoken": spoken_html,
-            "said": sentence_html,
             "raw_id": f"{anchor}-values",
             "file": f"{_FILE.sub('-', metric)}-runs.json",
             "embedded": embedded(values["raw"]),
