@@ -11,7 +11,7 @@ import numpy as np
 from ..data.pair import match
 from ..errors import FairtrialError
 from ..methods.hpt.compare import hpt
-from ..methods.mixture.fit import fit_mixture
+from ..methods.mixture.fit import fit_each
 from ..methods.mixture.single_run import probability_faster
 from ..methods.resampling.bootstrap import bootstrap_speedup
 from ..methods.resampling.randomization import randomization_test
@@ -244,12 +244,11 @@ def _mixtures(
 
 def _fitted(ours: PerformanceMatrix, theirs: PerformanceMatrix) -> Iterator[MixturesOfBoth]:
     """Fit both sides of each benchmark; a mixture of runs without spread is none."""
-    for name, x, y in zip(ours.benchmarks, ours.samples, theirs.samples, strict=True):
-        try:
-            a, b = (fit_mixture(values, max_components=_COMPONENTS) for values in (x, y))
-        except FairtrialError:
-            continue
-        yield MixturesOfBoth(benchmark=name, candidate=a, baseline=b)
+    mixtures = fit_each([*ours.samples, *theirs.samples], _COMPONENTS)
+    count = len(ours.benchmarks)
+    for name, a, b in zip(ours.benchmarks, mixtures[:count], mixtures[count:], strict=True):
+        if a is not None and b is not None:
+            yield MixturesOfBoth(benchmark=name, candidate=a, baseline=b)
 
 
 def _friedman(

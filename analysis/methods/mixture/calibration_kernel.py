@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from ...stats.compiled import kernel
 from ...stats.samples import Array, Integers
-from .fit_kernel import FOUND, STATE, fit_sorted, work_size
+from .conventions import FOUND, STATE
+from .fit_kernel import fit_sorted
 
 Seeds = NDArray[np.uint64]
 
@@ -110,14 +111,14 @@ def replicate_distances(
     floor: float,
     starts: int,
     most: int,
+    work: Array,
     distances: Array,
 ) -> None:
-    """Write the distance of each replicate from the mixture fitted to it."""
+    """Write the distance of each replicate from the mixture fitted to it; `work` is that of the fit."""
     x = np.empty(n)
     table = np.empty((2, most))
     state = np.empty((STATE, most))
     found = np.empty(FOUND)
-    work = np.empty(work_size(n, most))
     draws = np.empty((starts - 1, most, most))
     random = np.empty(1, dtype=np.uint64)
     for i in range(seeds.size):

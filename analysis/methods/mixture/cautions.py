@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...pages.model import Caution
+from .conventions import START_VALUES
 from .model import BIC_MARGIN, Mixture
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ def fit_cautions(
     sample: ScaledValues, table: Array, k: int, *, floored: int, further: int
 ) -> Iterator[Caution]:
     """Say what limits a fit."""
-    from .fit_kernel import START_VALUES
-
     x, floor = sample.values, sample.floor
     n, most = x.size, table.shape[1]
     if n < FEW_VALUES:

@@ -24,22 +24,15 @@ from numba.extending import intrinsic
 
 from ...stats.compiled import kernel
 from ...stats.samples import Array, Indices
+from .conventions import FLOOR, LANES, LN2, LN2_HIGH, LN2_LOW, TILE, TINY, most_levels
 
 Generated = tuple[Any, Callable[..., Any]]
 
-LANES = 8  # values added side by side; the samples are padded to a multiple
-TILE = 256  # values; a product of so many mantissas stays below the largest number
-LEAST_MEMBERSHIP = math.sqrt(2.0**-52)  # mclust's limit on the total membership of a class
-
 _LOG2E = 1 / math.log(2)
-_LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # high ends in zeros
 _ROUND = 1.5 * 2.0**52  # adding it leaves the nearest whole number in the lowest bits
-_FLOOR = -700.0  # exponents are cut here, before 2**n leaves the normal numbers
-_TINY = 1e-280  # densities below are computed again, relative to the largest
 _C2, _C3, _C4, _C5, _C6, _C7, _C8, _C9, _C10, _C11, _C12 = (
     1 / math.factorial(k) for k in range(2, 13)
 )
-_LN2 = math.log(2)
 _MANTISSA = (1 << 52) - 1
 _ONE = 1023 << 52
 
@@ -129,7 +122,7 @@ def exponential(t: float) -> float:
     """Give exp(t), t from -700 to 700, to 5e-16 of itself."""
     shifted = _multiply_add(t, _LOG2E, _ROUND)
     power = shifted - _ROUND
-    r = _multiply_add(power, -_LN2_LOW, _multiply_add(power, -_LN2_HIGH, t))
+    r = _multiply_add(power, -LN2_LOW, _multiply_add(power, -LN2_HIGH, t))
     r2 = r * r
     r4 = r2 * r2
     first = _multiply_add(_multiply_add(_C3, r, _C2), r2, 1.0 + r)
@@ -147,7 +140,7 @@ def _densities(x: Array, mean: float, slope: float, height: float, e: Array, tot
     for i in range(x.size):
         d = x[i] - mean
         t = _multiply_add(slope, d * d, height)
-        t = t if t > _FLOOR else _FLOOR
+        t = t if t > FLOOR else FLOOR
         density = exponential(t)
         e[i] = density
         total[i] += density
@@ -178,7 +171,7 @@ def _split(total: Array, inverse: Array, mantissas: Array) -> tuple[int, int]:
         exponents += (word >> 52) - 1023
         mantissas[i] = _double((word & _MANTISSA) | _ONE)
         inverse[i] = 1.0 / total[i]
-        vanishing += total[i] < _TINY
+        vanishing += total[i] < TINY
     return exponents, vanishing
 
 
@@ -232,11 +225,11 @@ def e_step(
         exponents, vanishing = _split(total, inverse, mantissas)
         if vanishing > 0:
             for i in range(real):
-                if total[i] < _TINY:
+                if total[i] < TINY:
                     total[i], largest = _relative(tile[i], mu, slope, height, e[:, i])
                     likelihood += largest
             exponents, vanishing = _split(total, inverse, mantissas)
-        likelihood += math.log(_product(mantissas)) + exponents * _LN2
+        likelihood += math.log(_product(mantissas)) + exponents * LN2
         inverse[real:] = 0.0
         for k in range(components):
             r, rd, rdd = _moments(tile, e[k, :size], inverse, size, centre[k])
@@ -246,14 +239,7 @@ def e_step(
     return likelihood
 
 
-@kernel
-def most_levels(n: int, k: int) -> int:
-    """Give the number of levels at which n values, two of them different, have k + 1 cut points.
-
-    One gap between neighbours then holds k levels itself; where even that is not enough, the gap
-    is too narrow to be divided in floating point and no number of levels will do.
-    """
-    return (n - 1) * (k + 1) + 2
+levels_at_most = kernel(most_levels)
 
 
 @kernel
@@ -303,7 +289,7 @@ def quantile_start(x: Array, k: int, levels: int, cuts: Array, bounds: Indices) 
     may be empty. Returns the levels used, or -1 when there are no k + 1 distinct cut points.
     """
     levels = max(levels, k + 1)
-    most = most_levels(x.size, k)
+    most = levels_at_most(x.size, k)
     while levels <= most and _distinct(x, levels) <= k:
         levels += 1
     if levels > most:

@@ -15,6 +15,7 @@ References
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,11 +24,15 @@ from numpy.typing import ArrayLike
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...stats.arguments import counted, door, numbers
 from ...stats.samples import Array
+from ...stats.small_work import Budget
+from . import small_fit
 from .cautions import fit_cautions
+from .conventions import FOUND, STATE, TILE
 from .model import REFERENCES as MODEL_REFERENCES, EmState, Mixture, Scale
 
 MOST_COMPONENTS = 64
 MOST_STARTS = 10_000
+BUDGET = Budget(10_000)  # values x the square of the largest K: 400 values with five components
 
 
 LEAST = 4  # the dip of fewer values is the same for every sample
@@ -195,20 +200,57 @@ def fit_mixture(
         If a value is not finite, not positive on the log scale, or too large; if all are equal
         and there is no floor; if no candidate can be fitted.
     """
-    from . import fit_kernel as kernels
-
     most = counted("max_components", max_components, most=MOST_COMPONENTS)
     further = counted("starts", starts, most=MOST_STARTS) - 1
     if further and rng is None:
         raise UsageError("further starts are random and need rng, a numpy Generator")
     sample = prepared(values, variance_floor=variance_floor, resolution=resolution, scale=scale)
-    x = sample.values
-    table, state, found = (np.empty(shape) for shape in ((2, most), (kernels.STATE, most), 6))
     draws = np.empty((0, 1, 1))
     if further and rng is not None:
         draws = rng.random((further, most, most))
-    work = np.empty(kernels.work_size(x.size, most))
-    kernels.fit_sorted(x, sample.floor, draws, table, state, found, work)
+    return _mixture(sample, _compiled(sample, most, draws), scale, further)
+
+
+def fit_each(samples: Sequence[ArrayLike], max_components: int) -> list[Mixture | None]:
+    """Fit each sample as `fit_mixture` does with its other defaults; None where that refuses.
+
+    Few values are fitted without the kernels, whose first use takes longer, to the same numbers.
+    """
+    ready: list[ScaledValues | None] = []
+    for values in samples:
+        try:
+            ready.append(prepared(values))
+        except AnalysisError:
+            ready.append(None)
+    here = [sample for sample in ready if sample is not None]
+    sizes = [sample.values.size for sample in here]
+    if here and max(sizes) <= TILE and BUDGET.allows(sum(sizes) * max_components**2):
+        fits = small_fit.fit_sorted(here, max_components)
+    else:
+        fits = [_compiled(sample, max_components, np.empty((0, 1, 1))) for sample in here]
+    left = iter(fits)
+    found: list[Mixture | None] = []
+    for sample in ready:
+        try:
+            found.append(None if sample is None else _mixture(sample, next(left)))
+        except AnalysisError:
+            found.append(None)
+    return found
+
+
+def _compiled(sample: ScaledValues, most: int, draws: Array) -> small_fit.Fitted:
+    from . import fit_kernel as kernels
+
+    table, state, found = (np.empty(shape) for shape in ((2, most), (STATE, most), FOUND))
+    work = np.empty(kernels.work_size(sample.values.size, most))
+    kernels.fit_sorted(sample.values, sample.floor, draws, table, state, found, work)
+    return table, state, found
+
+
+def _mixture(
+    sample: ScaledValues, fitted: small_fit.Fitted, scale: Scale = "linear", further: int = 0
+) -> Mixture:
+    x, (table, state, found) = sample.values, fitted
     k, varying = int(found[0]), found[1] > 0
     if k == 0 or not (state[2, :k] > 0).all():
         raise AnalysisError(

@@ -21,31 +21,26 @@ import numpy as np
 
 from ...stats.compiled import kernel
 from ...stats.samples import Array, Indices
-from .em_kernel import (
+from .conventions import (
+    CANCELLED,
+    CLOSING,
     LANES,
     LEAST_MEMBERSHIP,
+    LEAST_SCALED,
+    LEAST_VARIANCE,
+    LOG_2PI,
+    MOST_ITERATIONS,
+    START_VALUES,
     TILE,
-    e_step,
+    TOLERANCE,
     most_levels,
-    quantile_start,
-    random_start,
 )
+from .em_kernel import e_step, levels_at_most, quantile_start, random_start
 
-FOUND, STATE = 6, 6
-START_VALUES = 2000  # of a larger sample, so many evenly spaced order statistics set the start
-
-_TOLERANCE = 1e-5  # relative change of the log-likelihood
-_LEAST_VARIANCE = 2.0**-52  # mclust's limit, absolute, in the unit given
-_LEAST_SCALED = 1e-250  # the limit in the kernel's own unit never vanishes
-_CLOSING = math.sqrt(2.0**-52)  # squared distance between weights and mean memberships
-_CANCELLED = 1e3  # (shift of a mean)^2 / variance from which on moments are taken anew
-_MOST_ITERATIONS = 1_000_000  # never met; a promise that the loop ends
-_LOG_2PI = math.log(2 * math.pi)
 # rows of the parameters in work: those of the mixture, those of the exponents, centres and moments
 _WEIGHT, _MEAN, _VARIANCE, _SLOPE, _HEIGHT, _CENTRE, _SUMS, _ROWS = 0, 1, 2, 3, 4, 5, 6, 9
 
 
-@kernel
 def work_size(n: int, most: int) -> int:
     """Give the length of the work space for n values and up to `most` components."""
     cuts = 2 * most_levels(min(n, START_VALUES), most)
@@ -76,7 +71,7 @@ def fit_sorted(
         for i in range(START_VALUES):
             start[i] = x[(i * (n - 1) + (START_VALUES - 1) // 2) // (START_VALUES - 1)]
     lowest = floor / unit / unit
-    least = 0.0 if floor > 0.0 else max(_LEAST_VARIANCE / unit / unit, _LEAST_SCALED)
+    least = 0.0 if floor > 0.0 else max(LEAST_VARIANCE / unit / unit, LEAST_SCALED)
     shift = n * (power * math.log(2.0))
     _fit_candidates(x, n, start, (least, lowest, shift), draws, table, state, found, rest)
     for k in range(int(found[0])):
@@ -98,7 +93,7 @@ def _fit_candidates(
 ) -> None:
     """Go through K = 1, 2, ... and keep the best candidate; `found` has K = 0 at first."""
     most = table.shape[1]
-    cuts_size = 2 * most_levels(start.size, most)
+    cuts_size = 2 * levels_at_most(start.size, most)
     cuts, room = room[:cuts_size], room[cuts_size:]
     p = room[: _ROWS * most].reshape((_ROWS, most))
     tiles = room[_ROWS * most :][: (most + 3) * TILE].reshape((most + 3, TILE))
@@ -144,7 +139,7 @@ def _fit_one(
     variance = max(raw, lowest)
     if not variance > 0.0:
         return
-    likelihood = -0.5 * n * (_LOG_2PI + math.log(variance) + raw / variance) - shift
+    likelihood = -0.5 * n * (LOG_2PI + math.log(variance) + raw / variance) - shift
     bic = 2.0 * likelihood - 2.0 * math.log(n)
     table[:, 0] = bic
     found[0], found[2], found[3] = 1.0, likelihood, bic
@@ -206,7 +201,7 @@ def _expect(x: Array, n: int, k: int, tiles: Array, p: Array) -> float:
     """Take one E-step with the parameters in p: sums and log-likelihood."""
     for j in range(k):
         p[_SLOPE, j] = -0.5 / p[_VARIANCE, j]
-        p[_HEIGHT, j] = 0.5 * (math.log(p[_WEIGHT, j] ** 2 / p[_VARIANCE, j]) - _LOG_2PI)
+        p[_HEIGHT, j] = 0.5 * (math.log(p[_WEIGHT, j] ** 2 / p[_VARIANCE, j]) - LOG_2PI)
         p[_CENTRE, j] = p[_MEAN, j]
     mu, slope, height, centre = p[_MEAN, :k], p[_SLOPE, :k], p[_HEIGHT, :k], p[_CENTRE, :k]
     sums = p[_SUMS : _SUMS + 3]
@@ -216,7 +211,7 @@ def _expect(x: Array, n: int, k: int, tiles: Array, p: Array) -> float:
     for j in range(k):
         if sums[0, j] > 0.0:
             d = sums[1, j] / sums[0, j]
-            if d * d > _CANCELLED * (sums[2, j] / sums[0, j] - d * d):
+            if d * d > CANCELLED * (sums[2, j] / sums[0, j] - d * d):
                 # The mean moved far: d^2 would cancel, so the moments are taken around its new place.
                 centre[j] += d
                 again = True
@@ -246,14 +241,14 @@ def _em(
             return np.nan, 0
         _expect(x, n, k, tiles, p)
     before = np.inf
-    for iteration in range(1, _MOST_ITERATIONS):
+    for iteration in range(1, MOST_ITERATIONS):
         if not _m_step(p, n, k, varying, least, lowest):
             return np.nan, iteration
         likelihood = _expect(x, n, k, tiles, p) - shift
-        if not abs(before - likelihood) / (1.0 + abs(likelihood)) > _TOLERANCE:
+        if not abs(before - likelihood) / (1.0 + abs(likelihood)) > TOLERANCE:
             return likelihood, iteration
         before = likelihood
-    return np.nan, _MOST_ITERATIONS
+    return np.nan, MOST_ITERATIONS
 
 
 @kernel
@@ -280,7 +275,7 @@ def _keep(
             state[row, j], state[row + 1, j] = p[_WEIGHT, j], p[_MEAN, j]
             state[row + 2, j] = math.sqrt(p[_VARIANCE, j])
     found[5] = floored
-    if (always or distance > _CLOSING) and _m_step(p, n, k, varying, 0.0, lowest):
+    if (always or distance > CLOSING) and _m_step(p, n, k, varying, 0.0, lowest):
         for j in range(k):
             state[0, j], state[1, j] = p[_WEIGHT, j], p[_MEAN, j]
             state[2, j] = math.sqrt(p[_VARIANCE, j])

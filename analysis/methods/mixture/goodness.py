@@ -195,10 +195,13 @@ def _portion(
 ) -> Array:
     """Give the distances of some replicates."""
     from .calibration_kernel import replicate_distances
+    from .fit_kernel import work_size
 
     found = np.empty(seeds.size)
     n, floor, starts, most = limits
-    replicate_distances(seeds, *parameters, n, floor, starts, most, found)
+    replicate_distances(
+        seeds, *parameters, n, floor, starts, most, np.empty(work_size(n, most)), found
+    )
     return found
 
 

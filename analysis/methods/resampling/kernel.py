@@ -7,44 +7,13 @@ of transformed centres, one entry an assignment.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...stats.compiled import kernel
 from ...stats.samples import Array, Integers
-
-IDENTITY, LOGARITHM, RECIPROCAL = 0, 1, 2
-TRIES = 100  # draws for each assignment wanted, before missing runs are called too many
-Marks = NDArray[np.uint8]
-
-
-class PooledRuns(NamedTuple):
-    """The pooled runs of both sides, benchmark after benchmark.
-
-    `values`: Inside each benchmark in ascending order, for the medians. `owner`: For each value,
-    what is assigned with it: its place among the labels. `starts`: Where each benchmark starts, and
-    where the last one ends. `median`: Whether a benchmark's centre is its median; otherwise its
-    mean. `outer`: What happens to a centre before it is summed: one of the three codes above.
-    """
-
-    values: Array
-    owner: Integers
-    starts: Integers
-    median: bool
-    outer: int
-
-
-class Exchange(NamedTuple):
-    """What trades places: the first `pool` labels, of which `size` are the candidate's.
-
-    Then come the candidate's and the baseline's half of each of `pairs` pairs.
-    """
-
-    pool: int
-    size: int
-    pairs: int
+from .assignments import LOGARITHM, RECIPROCAL, TRIES, Exchange, Marks, PooledRuns
 
 
 @kernel

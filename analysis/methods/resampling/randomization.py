@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -25,13 +25,18 @@ from ...data.pair import Centre, Mean, check_means
 from ...errors import AnalysisError, UsageError
 from ...stats.arguments import counted, door, stream
 from ...stats.samples import Array, read_only
+from .assignments import (
+    IDENTITY,
+    LOGARITHM,
+    RECIPROCAL,
+    TRIES,
+    Exchange,
+    PooledRuns,
+    loops,
+)
 from .cautions import assignment_cautions, pair_cautions, unit_cautions
 from .result import Alternative, RandomizationTest
 from .units import ResamplingQuestion, Unit, Units, ask
-
-if TYPE_CHECKING:
-    from .kernel import Exchange, PooledRuns
-
 
 _TABLE = 5000  # splits of one benchmark that are listed once and then looked up
 _COUNTABLE = 2**53  # larger numbers of assignments are given by their logarithm
@@ -85,8 +90,6 @@ class _Suite:
 
 
 def _suite(question: ResamplingQuestion) -> _Suite:
-    from .kernel import IDENTITY, LOGARITHM, RECIPROCAL
-
     a, b = question.pair.candidate, question.pair.baseline
     mean, centre = question.mean, question.centre
     pooled = [np.concatenate(pair) for pair in zip(a.samples, b.samples, strict=True)]
@@ -125,8 +128,6 @@ def _log_ratio(values: Array, scale: float) -> Array:
 
 
 def _observed(suite: _Suite) -> float:
-    from .kernel import LOGARITHM, RECIPROCAL
-
     def total(rows: list[Array]) -> Array:
         with np.errstate(all="ignore"):
             centres = np.array([np.median(x) if suite.median else x.mean() for x in rows])
@@ -165,13 +166,11 @@ def _product(counts: list[_Count]) -> _Count:
 
 
 def _by_benchmark(suite: _Suite, resamples: int, root: int) -> Reassigned:
-    from . import kernel
-
     pools = []
     for pair in zip(suite.ours, suite.theirs, strict=True):
         x = np.sort(np.concatenate(pair))
         ends = np.array([0, x.size])
-        pools.append(kernel.PooledRuns(x, np.arange(x.size), ends, suite.median, suite.outer))
+        pools.append(PooledRuns(x, np.arange(x.size), ends, suite.median, suite.outer))
     sizes = [len(x) for x in suite.ours]
     splits = [_choices(len(pool.values), k) for pool, k in zip(pools, sizes, strict=True)]
     assignments, log10 = _product(splits)
@@ -179,7 +178,7 @@ def _by_benchmark(suite: _Suite, resamples: int, root: int) -> Reassigned:
 
     def table(i: int) -> tuple[Array, Array]:
         a, b = (np.empty(math.comb(len(pools[i].values), sizes[i])) for _ in range(2))
-        kernel.all_splits(pools[i], sizes[i], a, b)
+        loops(pools[i], a.size).all_splits(pools[i], sizes[i], a, b)
         return a, b
 
     if exact:
@@ -194,9 +193,9 @@ def _by_benchmark(suite: _Suite, resamples: int, root: int) -> Reassigned:
             count = splits[i][0]
             if count is not None and count <= _TABLE:
                 drawn = draws.integers(0, count, resamples, dtype=np.uint16)
-                kernel.add_drawn(drawn, *table(i), a, b)
+                loops(pools[i], resamples).add_drawn(drawn, *table(i), a, b)
             else:
-                kernel.add_shuffled(draws, pools[i], sizes[i], a, b)
+                loops(pools[i], resamples).add_shuffled(draws, pools[i], sizes[i], a, b)
     return Reassigned(
         observed=_observed(suite),
         logs=suite.logs(a, b),
@@ -211,15 +210,13 @@ def _by_benchmark(suite: _Suite, resamples: int, root: int) -> Reassigned:
 
 
 def _jointly(suite: _Suite, units: Units, resamples: int, root: int) -> Reassigned:
-    from . import kernel
-
     runs, design = _all_runs(suite, units)
     n, labels = len(runs.starts) - 1, design.pool + 2 * design.pairs
     lengths = np.diff(runs.starts)
     places = np.repeat(np.arange(n), lengths) * labels + runs.owner
     counts = np.bincount(places, minlength=n * labels).reshape(n, labels)  # of benchmark and label
     even = bool((counts == counts[:, :1]).all())
-    if even and not suite.median and suite.outer == kernel.IDENTITY:
+    if even and not suite.median and suite.outer == IDENTITY:
         # summed over the benchmarks beforehand: where no unit lacks a run, the mean stays the same
         weighted = runs.values * np.repeat(1 / counts[:, 0], lengths)
         sums = np.bincount(runs.owner, weighted, minlength=labels).astype(np.float64)
@@ -231,14 +228,14 @@ def _jointly(suite: _Suite, units: Units, resamples: int, root: int) -> Reassign
     exact = size == assignments
     a, b = np.empty(size), np.empty(size)
     if exact:
-        done = kernel.joint_all(runs, design, a, b)
+        done = loops(runs, size).joint_all(runs, design, a, b)
         partial, assignments, log10 = done < len(a), done, math.log10(done)
     else:
-        done = kernel.joint_shuffled(stream(root, "units"), runs, design, a, b)
+        done = loops(runs, size).joint_shuffled(stream(root, "units"), runs, design, a, b)
         partial = not bool((counts > 0).all())
         if done < resamples:
             raise AnalysisError(
-                f"too many {units.noun}s lack benchmarks: of {kernel.TRIES * resamples:,} random "
+                f"too many {units.noun}s lack benchmarks: of {TRIES * resamples:,} random "
                 f"reassignments only {done:,} gave every benchmark runs on both sides",
                 fix="leave out the benchmarks that failed most, or take unit='run'",
             )
@@ -253,8 +250,6 @@ def _jointly(suite: _Suite, units: Units, resamples: int, root: int) -> Reassign
 
 
 def _all_runs(suite: _Suite, units: Units) -> tuple[PooledRuns, Exchange]:
-    from .kernel import Exchange, PooledRuns
-
     pooled = np.flatnonzero(units.sides != 2)
     paired = np.flatnonzero(units.sides == 2)
     place = np.empty((2, len(units.sides)), dtype=np.int64)  # side x unit -> label

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
+from analysis.methods.mixture.conventions import FOUND, STATE
 from analysis.methods.mixture.em_kernel import (
     LANES,
     TILE,
@@ -23,7 +24,7 @@ from analysis.methods.mixture.em_kernel import (
     random_start,
 )
 from analysis.methods.mixture.fit import fit_mixture
-from analysis.methods.mixture.fit_kernel import FOUND, STATE, fit_sorted, work_size
+from analysis.methods.mixture.fit_kernel import fit_sorted, work_size
 from analysis.methods.mixture.model import Mixture
 
 

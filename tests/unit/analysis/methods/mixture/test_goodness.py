@@ -20,6 +20,7 @@ from analysis.methods.mixture.calibration_kernel import (
     replicate_distances,
 )
 from analysis.methods.mixture.fit import fit_mixture
+from analysis.methods.mixture.fit_kernel import work_size
 from analysis.methods.mixture.goodness import fit_corpus, jittered, ks_fit
 from analysis.methods.mixture.model import Mixture
 from analysis.methods.mixture.result import CorpusFit, FitTest
@@ -355,10 +356,10 @@ class TestKernels:
     def test_a_replicate_depends_on_its_seed_only(self, mixture: Mixture) -> None:
         seeds = rng().integers(0, 2**64, 12, dtype=np.uint64)
         parameters = (mixture.weights, mixture.means, mixture.sds, 20, 0.0, 1, 9)
-        all_at_once, singly = np.empty(12), np.empty(12)
-        replicate_distances(seeds, *parameters, all_at_once)
+        all_at_once, singly, work = np.empty(12), np.empty(12), np.empty(work_size(20, 9))
+        replicate_distances(seeds, *parameters, work, all_at_once)
         for i in reversed(range(12)):
-            replicate_distances(seeds[i : i + 1], *parameters, singly[i : i + 1])
+            replicate_distances(seeds[i : i + 1], *parameters, work, singly[i : i + 1])
         assert all_at_once.tolist() == singly.tolist()
 
 

@@ -1,0 +1,50 @@
+"""Small work needs no compiled kernels, and much work takes them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from analysis.stats.small_work import Budget
+
+ROOT = Path(__file__).parents[4]
+SAMPLE = ROOT / "tests" / "data" / "sample-0.2.0"
+HEAVY = {"numba", "llvmlite", "scipy.stats", "matplotlib"}
+PROBE = """
+import sys
+{first}
+sys.argv = ["fairtrial", *sys.argv[1:]]
+from harness.cli import console
+try:
+    console()
+except SystemExit as end:
+    code = end.code
+print(code or 0, *sys.modules, file=sys.stderr)
+"""
+
+
+def loaded(*arguments: str, first: str = "") -> set[str]:
+    command = [sys.executable, "-c", PROBE.format(first=first), *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    code, *modules = done.stderr.splitlines()[-1].split()
+    assert code == "0"
+    return set(modules)
+
+
+def test_the_report_of_the_sample_loads_neither_compiler_nor_all_of_statistics(tmp_path):
+    modules = loaded("report", str(SAMPLE), "-o", str(tmp_path / "report.html"))
+    assert not HEAVY & modules
+    assert "scipy.special" in modules  # the list is that of a process which judged
+
+
+def test_without_a_budget_the_kernels_are_loaded(tmp_path):
+    none = (
+        "from analysis.methods.resampling import assignments\n"
+        "assignments.BUDGET = assignments.Budget(0)"
+    )
+    assert "numba" in loaded("report", str(SAMPLE), "-o", str(tmp_path / "a.html"), first=none)
+
+
+def test_a_budget_is_spent_once():
+    budget = Budget(10)
+    assert [budget.allows(work) for work in (4, 6, 1, 0)] == [True, True, False, False]
+    assert not Budget(10).allows(11)
