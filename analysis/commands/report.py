@@ -63,6 +63,11 @@ def add(subparsers: Subparsers) -> None:
         "--format", choices=_FORMATS, help="what to write (default: as FILE's ending says)"
     )
     parser.add_argument(
+        "--guard",
+        action="store_true",
+        help="of csv: put an apostrophe before cells that a spreadsheet would take for formulas",
+    )
+    parser.add_argument(
         "--plots",
         metavar="DIR",
         help="also write each picture as SVG, PDF and PNG into this folder, with its data as CSV",
@@ -82,6 +87,11 @@ def _report(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     sources = _sources(args)
     place = None if args.output in {None, "-"} else Path(args.output)
     form = _format(args.format, place, named=args.output is not None, plots=args.plots)
+    if args.guard and form != "csv":
+        raise UsageError(
+            "--guard is for csv: no other form is opened as a table of formulas",
+            fix="leave out --guard, or add --format csv",
+        )
     _check(place, form)
     sheet = None if args.plots is None else sheet_of(args)
 
@@ -105,7 +115,8 @@ def _report(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     if sheet is not None:
         _draw(subjects, Path(args.plots), sheet, out, err)
     if form is not None:
-        _write(assemble(subjects, sources=args.sources), form, place, out, err)
+        report = assemble(subjects, sources=args.sources)
+        _write(report, form, place, out, err, guard=args.guard)
     return 0
 
 
@@ -208,14 +219,16 @@ def _draw(
             out.write(f"{path}\n")
 
 
-def _write(report: Report, form: str, place: Path | None, out: TextIO, err: TextIO) -> None:
+def _write(
+    report: Report, form: str, place: Path | None, out: TextIO, err: TextIO, *, guard: bool
+) -> None:
     """Write the report as one form, and say where it is."""
     if place is not None and form == "csv" and place.is_dir():
-        written = {f"{name}.csv": text for name, text in _tables(report).items()}
+        written = {f"{name}.csv": text for name, text in _tables(report, guard=guard).items()}
         write_files(place, written)
         _say(place, written, out)
         return
-    text = _text(report, form)
+    text = _text(report, form, guard=guard)
     if place is None:
         out.write(text)
         if form == "latex":
@@ -224,7 +237,7 @@ def _write(report: Report, form: str, place: Path | None, out: TextIO, err: Text
     write_file(place, text)
     names = {place.name: text}
     if form == "latex":
-        from ..report.summary.macros import macros_of
+        from ..report.numbers import macros_of
 
         names[_NUMBERS] = macros_of(report.briefs)
         write_file(place.with_name(_NUMBERS), names[_NUMBERS])
@@ -236,14 +249,14 @@ def _say(folder: Path, names: Mapping[str, str], out: TextIO) -> None:
         out.write(f"{folder / name}\n")
 
 
-def _tables(report: Report) -> Mapping[str, str]:
+def _tables(report: Report, *, guard: bool) -> Mapping[str, str]:
     from ..pages import as_csv
     from ..report.page import data_page
 
-    return as_csv.separate(data_page(report))
+    return as_csv.separate(data_page(report), guard=guard)
 
 
-def _text(report: Report, form: str) -> str:
+def _text(report: Report, form: str, *, guard: bool) -> str:
     """Set the report."""
     from ..pages import as_csv, as_markup as as_latex, as_markup as as_markdown, as_text
     from ..pages.model import page_of
@@ -263,7 +276,7 @@ def _text(report: Report, form: str) -> str:
     if form == "csv":
         from ..report.page import data_page
 
-        return as_csv.render(data_page(report))
+        return as_csv.render(data_page(report), guard=guard)
     page = page_of(report)
     if form == "md":
         return as_markdown.render_markdown(page, most=_COMMENT)

@@ -15,6 +15,17 @@ from .model import Block, Caution, Cell, Column, Page, Section, Table, Value, te
 _HEADINGS = ("table", "row", "column", "text", "value")
 
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet may take for one begins so
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE | re.ASCII)
+
+
+def guarded(text: str) -> str:
+    """Put an apostrophe before what a spreadsheet may take for a formula; plain numbers stay."""
+    if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text):
+        return f"'{text}"
+    return text
+
+
 def tables_of(page: Page) -> tuple[Table, ...]:
     """List the tables of a page in its order, each with a name of its own; cautions are the last.
 
@@ -28,12 +39,13 @@ def tables_of(page: Page) -> tuple[Table, ...]:
     return tuple(replace(table, name=name) for table, name in named)
 
 
-def render(page: Page) -> str:
+def render(page: Page, *, guard: bool = False) -> str:
     """Set all tables as one: a line for each cell, with what is shown and the number itself.
 
     The columns are table, row, column, text and value. A row is known by its first cell's text, with
     a number behind it where that stands there before; a column by its heading, with its place where
-    that is empty or taken. `value` is empty where a cell stands for no number.
+    that is empty or taken. `value` is empty where a cell stands for no number. With `guard` no text
+    is a formula to a spreadsheet (`guarded`).
     """
     lines = [_HEADINGS]
     for table in tables_of(page):
@@ -44,16 +56,16 @@ def render(page: Page) -> str:
                 (table.name, name, column, shown(text_of(cell)), _number(cell))
                 for column, cell in zip(columns, row, strict=True)
             ]
-    return _csv(lines)
+    return _csv(lines, guard=guard)
 
 
-def separate(page: Page) -> Mapping[str, str]:
+def separate(page: Page, *, guard: bool = False) -> Mapping[str, str]:
     """Set each table as a file of its own, under its name: numbers as computed, else texts.
 
     A column of which some cell has a number gives the numbers, empty where there is none, and beside
     it one with the texts if any number is written otherwise there.
     """
-    return {table.name: _csv(_wide(table)) for table in tables_of(page)}
+    return {table.name: _csv(_wide(table), guard=guard) for table in tables_of(page)}
 
 
 def _tables(block: Block) -> Iterator[Table]:
@@ -121,7 +133,8 @@ def _number(cell: Cell) -> str:
     return "" if isinstance(cell, str) or cell.value is None else repr(cell.value)
 
 
-def _csv(lines: Iterable[Sequence[str]]) -> str:
+def _csv(lines: Iterable[Sequence[str]], *, guard: bool) -> str:
     file = io.StringIO()
-    csv.writer(file, lineterminator="\n").writerows(lines)
+    told = (map(guarded, line) for line in lines) if guard else lines
+    csv.writer(file, lineterminator="\n").writerows(told)
     return file.getvalue()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ..pages.model import merged
 from ..registry import CHAPTERS, load
+from .brief import brief_of
 from .model import Report
-from .summary.gather import gather as gather_brief
 
 if TYPE_CHECKING:
     from .chapter import Chapter, OldChapter
@@ -43,10 +43,17 @@ def assemble(subjects: Sequence[Subject], *, sources: bool = False) -> Report:
             (told for c in chapters if (told := getattr(c, "headline", ""))), first.title
         ),
         metrics=tuple(subject.verdict.metric for subject in subjects),
-        briefs=tuple(gather_brief(subject) for subject in subjects),
+        briefs=tuple(map(brief_of, subjects)),
         chapters=chapters,
+        names=tuple(dict.fromkeys(name for subject in subjects for name in _names(subject))),
         cautions=merged(*(subject.verdict.cautions for subject in subjects)),
     )
+
+
+def _names(subject: Subject) -> Iterator[str]:
+    yield subject.baseline
+    yield from (one.variant for one in subject.candidates)
+    yield from subject.order
 
 
 def _chapters(subject: Subject, names: Sequence[str]) -> Iterator[Chapter | OldChapter]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ..pages.result import Result, cautions_to_dict, plain
 
 if TYPE_CHECKING:
+    from .brief import Brief
     from .chapter import Chapter, OldChapter
-    from .summary.result import Brief
 
 __all__ = ["Report"]
 
@@ -26,10 +26,12 @@ class Report(Result):
         The verdict in one sentence; the page's only h1.
     metrics : tuple of str
         What was judged; the chapters of a second metric follow those of the first.
-    briefs : tuple of Brief
+    briefs : tuple of mapping
         The answer as a compact table, one for each metric.
     chapters : tuple of Chapter
         In the order of the page.
+    names : tuple of str
+        All variants and benchmarks: what is read instead of computed with shortens them.
     """
 
     method: ClassVar[str] = "report"
@@ -39,6 +41,7 @@ class Report(Result):
     metrics: tuple[str, ...]
     briefs: tuple[Brief, ...] = ()
     chapters: tuple[Chapter | OldChapter, ...]
+    names: tuple[str, ...] = ()
 
     def body(self) -> dict[str, Any]:
         """Give what stands below the head; a chapter under its name, of one metric after another."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..words import shorten, shown
 
-__all__ = ["Name", "abridged", "names_of", "shortened", "shown"]
+__all__ = ["Name", "abridging", "names_of", "shortened", "shown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +27,15 @@ def names_of(names: Sequence[str], wide: int = 24, narrow: int = 14) -> Mapping[
     return {name: Name(name, texts[name], narrows[name]) for name in names}
 
 
-def abridged(text: str, short: Mapping[str, str]) -> str:
-    """Shorten the names in a text that are shown otherwise than they are; the longest come first."""
-    longer = (name for name, brief in short.items() if name and brief != name)
-    for name in sorted(longer, key=len, reverse=True):
-        text = text.replace(name, short[name])
-    return text
+def abridging(names: Sequence[str], width: int = 24) -> Callable[[str], str]:
+    """Give what shortens these names in a text, as `shortened` does."""
+    short = {name: brief for name, brief in shortened(names, width).items() if len(name) > width}
+    short |= {shown(name): brief for name, brief in short.items()}
+    if not short:
+        return str
+    longest_first = sorted(short, key=len, reverse=True)
+    known = re.compile("|".join(map(re.escape, longest_first)))
+    return lambda text: known.sub(lambda found: short[found[0]], text)
 
 
 def shortened(names: Sequence[str], width: int) -> Mapping[str, str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
-from ..pages.model import Page, Section, Sentence, page_of
+from ..pages.model import Block, Page, Section, Sentence, Table, page_of
+from .brief import brief_sections
 from .chapter import Chapter, sections_of
 from .model import Report
-from .summary.page import brief_sections
+from .names import abridging
 
 __all__ = ["brief_page", "data_page"]
 
@@ -16,19 +18,19 @@ _CAUTIONS = 8  # of the compact form
 
 @page_of.register(Report)
 def _report_page(report: Report) -> Page:
-    """Give the whole report: the compact table, then a section for each chapter."""
-    return _page(report, whole=False)
+    """Give the whole report to be read: long names are short in tables and titles."""
+    brief = abridging(report.names)
+    chapters = tuple(_abridged(section, brief) for section in _chapters(report))
+    return Page(
+        title=report.headline, sections=(*_brief(report), *chapters), cautions=report.cautions
+    )
 
 
 def data_page(report: Report) -> Page:
-    """Give the whole report for what takes its tables as data: names are whole in the first ones."""
-    return _page(report, whole=True)
-
-
-def _page(report: Report, *, whole: bool) -> Page:
+    """Give the whole report for what takes its tables as data: names are whole."""
     return Page(
         title=report.headline,
-        sections=(*_brief(report, whole=whole), *_chapters(report)),
+        sections=(*_brief(report, whole=True), *_chapters(report)),
         cautions=report.cautions,
     )
 
@@ -47,18 +49,39 @@ def brief_page(report: Report) -> Page:
 
 def _brief(report: Report, *, whole: bool = False) -> tuple[Section, ...]:
     """Give one section: what is seen before anything is unfolded."""
-    told = tuple(
+    found = tuple(
         section for brief in report.briefs for section in brief_sections(brief, whole=whole)
     )
-    return (told[0] if len(told) == 1 else Section(told),) if told else ()
+    return (found[0] if len(found) == 1 else Section(found),) if found else ()
 
 
 def _chapters(report: Report) -> Iterator[Section]:
     """Give each chapter as one section under its title."""
     for chapter in report.chapters:
-        told = chapter.sections() if isinstance(chapter, Chapter) else sections_of(chapter)
+        found = chapter.sections() if isinstance(chapter, Chapter) else sections_of(chapter)
         title = chapter.title or "The answer"
-        if len(told) == 1 and told[0].title in {"", title}:
-            yield Section(told[0].blocks, title)
-        elif told:
-            yield Section(told, title)
+        if len(found) == 1 and found[0].title in {"", title}:
+            yield Section(found[0].blocks, title)
+        elif found:
+            yield Section(found, title)
+
+
+def _abridged(section: Section, brief: Callable[[str], str]) -> Section:
+    """Shorten names in titles and tables: no cell needs more room than on the screen."""
+
+    def fit(block: Block) -> Block:
+        if isinstance(block, Section):
+            return _abridged(block, brief)
+        if not isinstance(block, Table):
+            return block
+        return replace(
+            block,
+            columns=tuple(replace(one, heading=brief(one.heading)) for one in block.columns),
+            rows=tuple(
+                tuple(brief(cell) if isinstance(cell, str) else cell for cell in row)
+                for row in block.rows
+            ),
+            notes=tuple(map(brief, block.notes)),
+        )
+
+    return Section(tuple(map(fit, section.blocks)), brief(section.title))

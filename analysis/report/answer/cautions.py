@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...words import shown
-from ..names import abridged, shortened
+from ..names import abridging
 
 if TYPE_CHECKING:
     from ...pages.model import Caution
@@ -29,18 +29,17 @@ _HOSTS = {
     *("host-missing", "host-failed", "host-unfinished", "host-left-out"),
 }
 _SILENT = {"one-variant"}  # the headline says it
-_NAME = 24
 _FEW = 3  # benchmarks of which each is marked, however few there are
 
 
 def cautions_of(subject: Subject) -> list[dict[str, Any]]:
     """Give the cautions with their numbers, the gravest first, and the place that shows each."""
     names = (subject.baseline, *(one.variant for one in subject.candidates), *subject.order)
-    short = shortened(names, _NAME)
+    brief = abridging(names)
     found = []
     for number, one in enumerate(_told(subject), 1):
         link, look = _leads_to(subject, one)
-        text = shown(abridged(one.text, short)).replace(" %", "\N{NO-BREAK SPACE}%")
+        text = shown(brief(one.text)).replace(" %", "\N{NO-BREAK SPACE}%")
         text = _sentence(text, names)
         found.append({"number": number, "code": one.code, "text": text, "link": link, "look": look})
     return found

@@ -155,7 +155,7 @@ def _sections(anchor: str, values: Mapping[str, Any]) -> Iterator[Section]:
         numbers = ("mean", "low", "high", "half-width", "lowest", "highest", "runs")
         rows = (
             (
-                one["name"].text,
+                one["name"].whole,
                 *(one[number.removesuffix("-width")] for number in numbers),
                 one["by"],
             )
@@ -163,20 +163,20 @@ def _sections(anchor: str, values: Mapping[str, Any]) -> Iterator[Section]:
         )
         yield Section((_table(f"{anchor}-alone", ("", *numbers, "by"), rows, left={0, 8}),))
     for column in values["columns"]:
-        yield _column(column, "" if values["baseline"] is None else values["baseline"].text)
+        yield _column(column, "" if values["baseline"] is None else values["baseline"].whole)
     if values["certificate"]:
         yield Section((Sentence(values["certificate"]),))
 
 
 def _column(column: Mapping[str, Any], base: str) -> Section:
-    name = column["candidate"].text
+    name = column["candidate"].whole
     if column["axis"] is None:
         return Section((), title=f"{name}: {column['over']}")
     answer = f"{column['lead']['word']} " if column["lead"] else ""
     numbers = ("baseline", "candidate", "speedup", "low", "high", "word")
     rows = (
         (
-            row["name"].text,
+            row["name"].whole,
             *(row[number] for number in numbers),
             "; ".join(text for text in (row["note"], row["advice"]) if text),
         )

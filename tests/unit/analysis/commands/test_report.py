@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import sys
 import types
@@ -110,6 +111,46 @@ def test_a_folder_takes_a_file_for_each_table(trial, tmp_path):
     assert float(rows[0]["speedup"]) == pytest.approx(float(rows[0]["speedup (text)"]), rel=0.01)
 
 
+def test_csv_is_guarded_against_formulas_when_that_is_asked_for(synthetic, tmp_path):
+    data = {
+        v: {"=cmd|x": [1.0, 1.1, 0.9, 1.05], "b": [2.0, 2.1, 2.2, 1.9]} for v in ("@old", "new")
+    }
+    trial = synthetic(data, sessions=2).write(tmp_path / "t")
+    (tmp_path / "tables").mkdir()
+    for words in (["--format", "csv"], ["-o", tmp_path / "tables"]):
+        for guard in ([], ["--guard"]):
+            _, out, _ = execute(trial, *words, *guard)
+            texts = [out] if words[0] == "--format" else [Path(p).read_text() for p in out.split()]
+            cells = {
+                cell for text in texts for row in csv.reader(io.StringIO(text)) for cell in row
+            }
+            assert any(cell.startswith(("=", "@")) for cell in cells) == (not guard)
+            assert ("'=cmd|x" in cells) == bool(guard)
+    assert "+" not in {cell[:1] for cell in cells}
+
+
+def test_names_of_100_letters_are_short_in_latex_and_whole_in_csv(synthetic, tmp_path):
+    names = [f"{k}{'x' * 98}{k}" for k in range(3)]
+    data = {
+        v + "v" * 99: {name: [f, 1.1 * f, 0.9 * f, 1.05 * f] for name in names}
+        for f, v in ((1.0, "o"), (0.8, "n"), (0.7, "m"))
+    }
+    trial = synthetic(data, sessions=2).write(tmp_path / "t")
+    _, tex, _ = execute(trial, "--format", "latex")
+    rows = [line for line in tex.splitlines() if line.endswith("\\\\")]
+    titles = re.findall(r"\\(?:caption|(?:sub)*section\*)\{[^{}]*\}", tex)
+    assert any("0xxxxxxxxxxx" in row for row in rows)
+    assert not [line for line in (*rows, *titles[1:]) if re.search("x{30}|v{30}", line)]
+    _, md, _ = execute(trial, "--format", "md")
+    assert not [
+        line for line in md.splitlines() if line[:1] == "|" and re.search("x{30}|v{30}", line)
+    ]
+    _, table, _ = execute(trial, "--format", "csv")
+    told = list(csv.DictReader(io.StringIO(table)))
+    for one in ("speedups-1", "answer-1"):
+        assert {row["row"] for row in told if row["table"] == one} >= set(names)
+
+
 REFUSED = [
     (["-o", "{tmp}/no/r.html"], "there is no folder"),
     (["-o", "{tmp}/r.zip"], "says no format"),
@@ -118,6 +159,8 @@ REFUSED = [
     (["-o", "{tmp}/" + "n" * 300 + ".html"], "cannot be written: File name too long"),
     ([], "needs a file or a format"),
     (["-o", "-"], "needs a file or a format"),
+    (["--format", "json", "--guard"], "--guard is for csv"),
+    (["-o", "{tmp}/r.html", "--guard"], "--guard is for csv"),
     (["--format", "txt", "--weight", "b0"], "--weight takes NAME=W"),
 ]
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from analysis.pages.as_csv import render, separate, tables_of
+import csv
+import io
+
+import pytest
+
+from analysis.pages.as_csv import guarded, render, separate, tables_of
 from analysis.pages.model import Caution, Column, Page, Section, Sentence, Table, Value
 
 TABLE = Table(
@@ -52,3 +57,31 @@ def test_a_file_for_each_table():
 def test_a_tables_name_can_be_a_files():
     table = Table(name="../ä b", columns=(Column("x"),), rows=(("1",),))
     assert [t.name for t in tables_of(Page(title="t", sections=(Section((table,)),)))] == ["b"]
+
+
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+x", "-x", "- 1", "@SUM(1)", "\t=1", "\r=1", "+1 %", "--1"]
+)
+def test_what_begins_like_a_formula_is_guarded(text):
+    assert guarded(text) == f"'{text}"
+
+
+@pytest.mark.parametrize("text", ["", "x", "1.5", "-1.5", "+2e-05", "-.5", "'=1", "a=b", "±1"])
+def test_plain_numbers_and_other_texts_are_not(text):
+    assert guarded(text) == text
+
+
+def test_both_ways_to_write_guard_every_cell_when_asked():
+    columns = (Column("=head", "left"), Column("@n"))
+    table = Table(name="t", columns=columns, rows=(("=1+1", Value("-1.5", -1.5)),))
+    page = Page(title="", sections=(Section((table,)),))
+    cells = {cell for text in (render(page), *separate(page).values()) for cell in cells_of(text)}
+    assert {"=1+1", "=head", "@n", "-1.5"} <= cells
+    told = (render(page, guard=True), *separate(page, guard=True).values())
+    guarded_cells = {cell for text in told for cell in cells_of(text)}
+    assert {"'=1+1", "'=head", "'@n", "-1.5"} <= guarded_cells
+    assert not any(cell[:1] in {"=", "@"} for cell in guarded_cells)
+
+
+def cells_of(text):
+    return [cell for line in csv.reader(io.StringIO(text)) for cell in line]

@@ -185,9 +185,10 @@ def test_latex_says_what_the_page_says(page, tables):
 def test_the_terminal_says_what_the_page_says(report):
     lines = as_text.render(brief_page(report)).splitlines()
     for brief in report.briefs:
-        for one in brief.candidates:
-            for row in one.rows:
-                parts = (row.label, row.speedup.text, row.low.text, row.high.text, row.word)
+        for one in brief["candidates"]:
+            for row in one["rows"]:
+                numbers = (row[key].text for key in ("speedup", "low", "high"))
+                parts = (row["label"], *numbers, row["word"])
                 pattern = r"\s+(?:.*\s)?".join(re.escape(part) for part in parts if part)
                 assert any(re.match(rf"\s*{pattern}", line) for line in lines), row
 
@@ -285,13 +286,14 @@ def test_the_page_in_a_browser_holds_the_same_strings(report):
     reader.feed(html_page(report))
     rows = [bare(" ".join(row)) for table in reader.tables for row in table]
     for brief in report.briefs:
-        for one in brief.candidates:
-            for row in one.rows:
-                texts = [bare(t) for t in (row.speedup.text, row.low.text, row.high.text) if t]
+        for one in brief["candidates"]:
+            for row in one["rows"]:
+                numbers = (row[key].text for key in ("speedup", "low", "high"))
+                texts = [bare(text) for text in numbers if text]
                 held = [told for told in rows if all(text in told for text in texts)]
-                assert held, (one.variant, row)
-                if row.candidate is not None:
-                    assert any(bare(row.label) in told for told in held), (one.variant, row)
+                assert held, (one["variant"], row)
+                if row["candidate"] is not None:
+                    assert any(bare(row["label"]) in told for told in held), (one["variant"], row)
 
 
 def test_no_form_writes_what_is_no_number(page, report):
@@ -303,4 +305,4 @@ def test_no_form_writes_what_is_no_number(page, report):
     ):
         assert not re.search(r"\b(nan|inf|None)\b", form)
     json.dumps(report.to_dict(), allow_nan=False)
-    assert math.isfinite(report.briefs[0].level.value or math.nan)
+    assert math.isfinite(report.briefs[0]["level"].value or math.nan)

@@ -7,12 +7,12 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ...pages.as_markup import escaped
-from ...words import shown
+from ..pages.as_markup import escaped
+from ..words import shown
 
 if TYPE_CHECKING:
-    from ...pages.model import Value
-    from .result import Brief, Row
+    from ..pages.model import Value
+    from .brief import Brief
 
 __all__ = ["macros_of"]
 
@@ -36,7 +36,7 @@ def macros_of(briefs: Sequence[Brief]) -> str:
     taken: set[str] = set()
     lines = [_HEAD]
     for k, brief in enumerate(briefs):
-        metric = _letters(brief.metric) if k else ""
+        metric = _letters(brief["metric"]) if k else ""
         for name, text, remark in _commands(brief):
             told = _free(f"ft{metric}{name}", taken)
             lines.append(f"\\newcommand{{\\{told}}}{{{text}}}% {shown(remark)}\n")
@@ -45,28 +45,30 @@ def macros_of(briefs: Sequence[Brief]) -> str:
 
 def _commands(brief: Brief) -> Iterator[tuple[str, str, str]]:
     """Give each number's name, its text, and what it is."""
-    yield "Metric", escaped(brief.metric), "what was judged"
-    yield "Baseline", escaped(brief.baseline), "the side that all others are compared with"
-    level = brief.level.text.removesuffix("\N{NO-BREAK SPACE}%")
+    yield "Metric", escaped(brief["metric"]), "what was judged"
+    yield "Baseline", escaped(brief["baseline"]), "the side that all others are compared with"
+    level = brief["level"].text.removesuffix("\N{NO-BREAK SPACE}%")
     yield "Level", level, "of each interval, in percent"
-    for name, mean, runs in brief.alone:
+    for name, side, runs in brief["alone"]:
         of = _letters(name)
-        yield from _quantity(f"Mean{of}", mean.mean, f"{name}: geometric mean")
+        yield from _quantity(f"Mean{of}", side["mean"], f"{name}: geometric mean")
         yield f"Runs{of}", runs.text, f"{name}: runs that count"
-    for one in brief.candidates:
-        ours = _letters(one.variant)
-        for row in one.rows:
-            of = ours + _line(row)
-            about = f"{one.variant}, {row.label}"
-            for what, value in (("Speedup", row.speedup), ("Low", row.low), ("High", row.high)):
-                if value.text:
-                    yield f"{what}{of}", value.text, f"{about}: {what.lower()}"
-            yield f"Word{of}", row.word, f"{about}: the answer"
-            if row.candidate is not None:
-                yield from _quantity(f"Mean{of}", row.candidate.mean, f"{about}: its mean")
-            if row.baseline is not None:
+    for one in brief["candidates"]:
+        for row in one["rows"]:
+            if row["candidate"] is not None:
+                line = f"On{_letters(row['name'])}"
+            else:
+                line = "OnSimilar" if row["name"] == "similar" else ""
+            of = _letters(one["variant"]) + line
+            about = f"{one['variant']}, {row['label']}"
+            for what in ("Speedup", "Low", "High"):
+                if text := row[what.lower()].text:
+                    yield f"{what}{of}", text, f"{about}: {what.lower()}"
+            yield f"Word{of}", row["word"], f"{about}: the answer"
+            if row["candidate"] is not None:
+                yield from _quantity(f"Mean{of}", row["candidate"]["mean"], f"{about}: its mean")
                 base = f"{about}: the baseline's mean"
-                yield from _quantity(f"Base{of}", row.baseline.mean, base)
+                yield from _quantity(f"Base{of}", row["baseline"]["mean"], base)
 
 
 def _quantity(name: str, value: Value, remark: str) -> Iterator[tuple[str, str, str]]:
@@ -75,12 +77,6 @@ def _quantity(name: str, value: Value, remark: str) -> Iterator[tuple[str, str, 
         return
     number, _, unit = value.text.partition(" ")
     yield name, number, remark + (f", in {unit}" if unit else "")
-
-
-def _line(row: Row) -> str:
-    if row.candidate is None:
-        return "OnSimilar" if row.name == "similar" else ""
-    return f"On{_letters(row.name)}"
 
 
 def _letters(name: str) -> str:

@@ -17,10 +17,9 @@ from analysis.importers.sources import Reading
 from analysis.pages.as_csv import tables_of
 from analysis.pages.as_text import render
 from analysis.pages.model import Page, Value
+from analysis.report.brief import brief_of, brief_sections
+from analysis.report.numbers import macros_of
 from analysis.report.subject import subject_of
-from analysis.report.summary.gather import gather
-from analysis.report.summary.macros import macros_of
-from analysis.report.summary.page import brief_sections
 from analysis.report.written import written_of
 
 FACTORS = {"old": 1.0, "new": 0.5, "same": 1.0}
@@ -46,37 +45,37 @@ def subject(trial, tmp_path, **asked):
 
 def test_every_number_is_one_of_the_verdict(trial, tmp_path):
     about = subject(trial, tmp_path)
-    brief = gather(about)
-    assert [one.variant for one in brief.candidates] == ["new", "same"]
+    brief = brief_of(about)
+    assert [one["variant"] for one in brief["candidates"]] == ["new", "same"]
     written = written_of(about)
-    for one, ours in zip(about.candidates, brief.candidates, strict=True):
+    for one, ours in zip(about.candidates, brief["candidates"], strict=True):
         lines = {line.name: line for line in one.multilevel.benchmarks}
-        assert [row.name for row in ours.rows] == [*about.order, "these", "similar"]
-        for row in ours.rows[:-2]:
-            line = lines[row.name]
-            assert row.speedup == written[one.variant][row.name].speedup
-            assert (row.low.value, row.high.value) == (line.low, line.high)
-            assert row.outcome == line.outcome
-            assert row.candidate.mean.value == line.mean_candidate
-            assert row.baseline.mean.value == line.mean_baseline
-        assert ours.rows[-2].speedup.value == one.multilevel.these.speedup
-        assert ours.rows[-1].label == "others like them"
-        assert ours.rows[-1].candidate is ours.rows[-1].baseline is None
+        assert [row["name"] for row in ours["rows"]] == [*about.order, "these", "similar"]
+        for row in ours["rows"][:-2]:
+            line = lines[row["name"]]
+            assert row["speedup"] == written[one.variant][row["name"]].speedup
+            assert (row["low"].value, row["high"].value) == (line.low, line.high)
+            assert row["outcome"] == line.outcome
+            assert row["candidate"]["mean"].value == line.mean_candidate
+            assert row["baseline"]["mean"].value == line.mean_baseline
+        assert ours["rows"][-2]["speedup"].value == one.multilevel.these.speedup
+        assert ours["rows"][-1]["label"] == "others like them"
+        assert ours["rows"][-1]["candidate"] is ours["rows"][-1]["baseline"] is None
 
 
 def test_what_stands_behind_the_sign_is_students_t_over_sessions(trial, tmp_path):
     about = subject(trial, tmp_path)
-    (row,) = [row for row in gather(about).candidates[0].rows if row.name == "logs"]
+    (row,) = [row for row in brief_of(about)["candidates"][0]["rows"] if row["name"] == "logs"]
     matrix = about.matrices["new"]
     k = matrix.benchmarks.index("logs")
     logs = np.log(matrix.samples[k]).reshape(6, 4).mean(axis=1)
     half = stats.t.ppf(0.975, 5) * logs.std(ddof=1) / math.sqrt(6)
-    assert row.candidate.half.value == pytest.approx(math.exp(half) - 1)
+    assert row["candidate"]["half"].value == pytest.approx(math.exp(half) - 1)
     # a look of two shares the risk, and the sides' intervals with it
-    twice = gather(subject_of([str(tmp_path / "t")], Reading(), looks=2))
-    (wider,) = [row for row in twice.candidates[0].rows if row.name == "logs"]
-    assert wider.candidate.half.value > row.candidate.half.value
-    assert (twice.level.text, twice.rests_on) == ("97.5\N{NO-BREAK SPACE}%", "sessions")
+    twice = brief_of(subject_of([str(tmp_path / "t")], Reading(), looks=2))
+    (wider,) = [row for row in twice["candidates"][0]["rows"] if row["name"] == "logs"]
+    assert wider["candidate"]["half"].value > row["candidate"]["half"].value
+    assert (twice["level"].text, twice["rests_on"]) == ("97.5\N{NO-BREAK SPACE}%", "sessions")
 
 
 def text(brief) -> str:
@@ -85,7 +84,7 @@ def text(brief) -> str:
 
 def test_one_line_a_benchmark_and_the_suite_last(trial, tmp_path):
     about = subject(trial, tmp_path)
-    lines = text(gather(about)).splitlines()
+    lines = text(brief_of(about)).splitlines()
     assert lines[2] == "new against old"
     assert [line.split()[0] for line in lines[4:9]] == [*about.order, "these", "others"]
     assert lines[-2].startswith("±: half the width of each side's own 95 % interval, over its")
@@ -97,8 +96,8 @@ def test_a_candidate_that_failed_altogether_has_a_sentence(trial, tmp_path):
         replace(row, outcome="nonzero-exit", exit_code=1) if row.variant == "same" else row
         for row in trial.rows
     ]
-    brief = gather(subject(replace(trial, rows=rows), tmp_path))
-    assert brief.candidates[1].rows == ()
+    brief = brief_of(subject(replace(trial, rows=rows), tmp_path))
+    assert brief["candidates"][1]["rows"] == []
     assert "same: nothing could be compared with old" in text(brief)
     assert "new against old" in text(brief)
 
@@ -109,24 +108,27 @@ def test_a_benchmark_called_like_a_suites_line_keeps_its_numbers(synthetic, tmp_
         for name in ("old", "new")
     }
     data["new"]["these"] = [value / 2 for value in data["new"]["these"]]
-    brief = gather(subject(synthetic(data, sessions=2), tmp_path))
-    rows = brief.candidates[0].rows
-    assert [(row.label, row.speedup.text) for row in rows[:2]] == [("these", "2.00"), ("b", "1.00")]
-    assert rows[2].label == "these\N{NO-BREAK SPACE}2"
+    brief = brief_of(subject(synthetic(data, sessions=2), tmp_path))
+    rows = brief["candidates"][0]["rows"]
+    assert [(row["label"], row["speedup"].text) for row in rows[:2]] == [
+        ("these", "2.00"),
+        ("b", "1.00"),
+    ]
+    assert rows[2]["label"] == "these\N{NO-BREAK SPACE}2"
 
 
 def test_one_variant_stands_alone(synthetic, tmp_path):
     data = {"only": {b: [1.0, 1.1, 0.9, 1.05] for b in BENCHES}}
-    brief = gather(subject(synthetic(data, sessions=2), tmp_path))
-    assert brief.candidates == ()
-    assert [name for name, _, _ in brief.alone] == list(BENCHES)
+    brief = brief_of(subject(synthetic(data, sessions=2), tmp_path))
+    assert brief["candidates"] == []
+    assert [name for name, _, _ in brief["alone"]] == list(BENCHES)
     assert "one side only: nothing was compared" in text(brief)
 
 
 def test_names_that_are_not_ours_are_shown(synthetic, tmp_path):
     name = "a\x1b[31m\n" + "x" * 60
     data = {v: {name: [1.0, 1.1, 0.9, 1.05]} for v in ("old", "n\u202eew")}
-    told = text(gather(subject(synthetic(data, sessions=2), tmp_path)))
+    told = text(brief_of(subject(synthetic(data, sessions=2), tmp_path)))
     assert "\x1b" not in told
     assert "\u202e" not in told
     assert "a␛[31m␊xxxxx…" in told
@@ -141,28 +143,26 @@ def commands(text):
 
 
 def test_each_number_has_one_command_of_letters(trial, tmp_path):
-    brief = gather(subject(trial, tmp_path))
+    brief = brief_of(subject(trial, tmp_path))
     text = macros_of([brief])
     found = commands(text)
     assert len(found) == len(set(found))
     assert all(name.isascii() and name.isalpha() for name in found)
-    values = [row.speedup.text for one in brief.candidates for row in one.rows]
+    values = [row["speedup"].text for one in brief["candidates"] for row in one["rows"]]
     for name, value in (("ftSpeedupNew", values[3]), ("ftSpeedupNewOnSimilar", values[4])):
         assert f"\\newcommand{{\\{name}}}{{{value}}}% " in text
-    assert f"{{{brief.candidates[0].rows[0].word}}}% new, " in text
+    assert f"{{{brief['candidates'][0]['rows'][0]['word']}}}% new, " in text
     assert macros_of([brief]) == text
-    second = commands(macros_of([brief, replace(brief, metric="max_rss")]))
+    second = commands(macros_of([brief, brief | {"metric": "max_rss"}]))
     assert "ftMaxRssSpeedupNew" in second
     assert len(second) == len(set(second)) == 2 * len(found)
 
 
 def test_names_that_spell_alike_have_commands_of_their_own(trial, tmp_path):
-    brief = gather(subject(trial, tmp_path))
-    one = brief.candidates[0]
-    alike = replace(
-        brief,
-        candidates=tuple(replace(one, variant=name) for name in ("g-1", "g 1", "é", "日", "\n")),
-    )
+    brief = brief_of(subject(trial, tmp_path))
+    one = brief["candidates"][0]
+    names = ("g-1", "g 1", "é", "日", "\n")
+    alike = brief | {"candidates": [one | {"variant": name} for name in names]}
     found = commands(macros_of([alike]))
     assert len(found) == len(set(found))
     assert {
@@ -175,9 +175,9 @@ def test_names_that_spell_alike_have_commands_of_their_own(trial, tmp_path):
 
 
 def test_a_quantity_gives_its_number_and_says_its_unit(trial, tmp_path):
-    brief = gather(subject(trial, tmp_path))
-    (row,) = [row for row in brief.candidates[0].rows if row.name == "text"]
-    number, unit = row.baseline.mean.text.split(" ")
+    brief = brief_of(subject(trial, tmp_path))
+    (row,) = [row for row in brief["candidates"][0]["rows"] if row["name"] == "text"]
+    number, unit = row["baseline"]["mean"].text.split(" ")
     line = (
         f"\\newcommand{{\\ftBaseNewOnText}}{{{number}}}% new, text: the baseline's mean, in {unit}"
     )
@@ -185,9 +185,9 @@ def test_a_quantity_gives_its_number_and_says_its_unit(trial, tmp_path):
 
 
 def test_the_tables_cells_carry_their_numbers(trial, tmp_path):
-    brief = gather(subject(trial, tmp_path))
+    brief = brief_of(subject(trial, tmp_path))
     (table, _) = tables_of(Page(title="t", sections=brief_sections(brief)))
-    assert table.rows[0][5] == brief.candidates[0].rows[0].speedup
+    assert table.rows[0][5] == brief["candidates"][0]["rows"][0]["speedup"]
     assert isinstance(table.rows[-1][1], Value)
     assert table.rows[-1][1].value is None
 
@@ -195,8 +195,20 @@ def test_the_tables_cells_carry_their_numbers(trial, tmp_path):
 def test_what_takes_tables_as_data_has_whole_names(synthetic, tmp_path):
     name = "a/" + "x" * 60
     data = {v: {name: [1.0, 1.1, 0.9, 1.05]} for v in ("old", "new")}
-    brief = gather(subject(synthetic(data, sessions=2), tmp_path))
+    brief = brief_of(subject(synthetic(data, sessions=2), tmp_path))
     (short,) = tables_of(Page(title="t", sections=brief_sections(brief)))
     (whole,) = tables_of(Page(title="t", sections=brief_sections(brief, whole=True)))
     assert (len(short.rows[0][0]), whole.rows[0][0]) == (24, name)
     assert short.rows[0][1:] == whole.rows[0][1:]
+
+
+def test_below_three_sessions_there_is_no_half_width_and_no_column_for_it(synthetic, tmp_path):
+    data = {v: {b: [1.0, 1.1, 0.9, 1.05] for b in BENCHES} for v in ("old", "new")}
+    for sessions, shown in ((2, False), (4, True)):
+        made = synthetic(data, sessions=sessions).write(tmp_path / f"t{sessions}")
+        brief = brief_of(subject_of([str(made)], Reading()))
+        assert ("±" in text(brief)) == shown
+        rows = [row for row in brief["candidates"][0]["rows"] if row["candidate"]]
+        assert all(bool(row["candidate"]["half"].text) == shown for row in rows)
+    alone = synthetic({"only": data["old"]}, sessions=2).write(tmp_path / "alone")
+    assert "±" not in text(brief_of(subject_of([str(alone)], Reading())))
