@@ -47,16 +47,13 @@ class Known:
 
     def __init__(self, subject: Subject) -> None:
         trial, verdict = subject.trial, subject.verdict
-        compared = [one for one in subject.candidates if one.multilevel is not None]
         names = (subject.baseline, *(one.variant for one in subject.candidates), *subject.matrices)
         self.subject = subject
         self.unit = verdict.unit
         self.timed, self.is_time = timed(verdict.unit), is_time(verdict.unit)
         self.variants = tuple(dict.fromkeys(names))
         self.short = shortened(self.variants, _NAME)
-        self.results: Mapping[str, Multilevel] = {
-            one.variant: one.multilevel for one in compared if one.multilevel is not None
-        }
+        self.results = {one.variant: one.multilevel for one in subject.candidates if one.multilevel}
         self.lines = {
             (name, line.name): line
             for name, result in self.results.items()
@@ -176,12 +173,11 @@ def _variant(one: Benchmark, variant: str, lines: Mapping[str, BenchmarkLine]) -
         centre = sum(levels) / len(levels)
         mean = math.exp(centre) if log else centre
     told = known.written.get(variant, {}).get(one.name)
-    interval = "" if told is None else told.interval
-    if not known.results:
-        ends = () if alone is None else (alone.low, alone.high)
-        known_ends = [quantity(end, unit) for end in ends if end is not None]
-        interval = f"[{', '.join(known_ends)}]" if len(known_ends) == 2 else ""
+    interval = told.interval if told else ""
+    if alone and alone.low is not None and alone.high is not None and not known.results:
+        interval = f"[{quantity(alone.low, unit)}, {quantity(alone.high, unit)}]"
     found = known.found.get((one.name, variant))
+    share = "" if spread is None else f"{significant(100 * spread, 2)}\u00a0%"
 
     def value(number: float) -> Value:
         return Value(quantity(number, unit), number)
@@ -197,12 +193,8 @@ def _variant(one: Benchmark, variant: str, lines: Mapping[str, BenchmarkLine]) -
         "median": value(float(np.median(values))),
         "minimum": value(cell.ends[0]),
         "maximum": value(cell.ends[1]),
-        "spread": _UNKNOWN
-        if spread is None
-        else Value(f"{significant(100 * spread, 2)}\u00a0%", spread),
-        "speedup": _UNKNOWN if told is None else told.speedup,
-        "low": _UNKNOWN if told is None else told.low,
-        "high": _UNKNOWN if told is None else told.high,
+        "spread": Value(share, spread),
+        **{key: getattr(told, key, _UNKNOWN) for key in ("speedup", "low", "high")},
         "interval": interval,
     }
 

@@ -36,9 +36,7 @@ class Modes(NamedTuple):
 
     dip: float  # p of one mode, by the dip test
     at: tuple[float, ...] = ()  # the mixture's modes, in the values' unit
-    parts: tuple[
-        tuple[float, float, float], ...
-    ] = ()  # weight, mean, sd of its components, of logs
+    parts: tuple[tuple[float, float, float], ...] = ()  # its components' weight, mean, sd, of logs
 
 
 def modes_of(cell: Cell, seed: int, name: str) -> Modes | None:

@@ -140,9 +140,7 @@ def frame_of(
     labels = _labels(cells, failures, together=together)
     place = {label: k for k, label in enumerate(labels)}
     panel = {
-        name: np.array(
-            [place[label] for label in cell.labels] if together else range(len(cell.labels))
-        )
+        name: np.array([place[label] if together else k for k, label in enumerate(cell.labels)])
         for name, cell in cells.items()
     }
     gap = min(_GAP, _GAPS / len(labels))
@@ -166,8 +164,10 @@ def frame_of(
         counts = np.bincount(met[:, 0], minlength=len(labels))
         first = np.cumsum(counts) - counts
         slot_of = {(p, b): k - int(first[p]) for k, (p, b) in enumerate(met.tolist())}
-        slots = {n: np.array([slot_of[p, b] for p, b in of.tolist()]) for n, of in pairs.items()}
-        late = {n: np.array([slot_of[p, b] for p, b in of.tolist()]) for n, of in lost.items()}
+        slots, late = (
+            {name: np.array([slot_of[p, b] for p, b in of.tolist()]) for name, of in some.items()}
+            for some in (pairs, lost)
+        )
     else:  # or for each run, and failed ones in the last
         found = [np.bincount(of, minlength=len(labels)) for of in where.values()]
         counts = np.maximum(1, np.max(found, axis=0))
