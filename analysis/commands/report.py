@@ -112,11 +112,12 @@ def _report(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         explain=form is not None,  # pictures take nothing from it
         **asked(args),
     )
-    if sheet is not None:
-        _draw(subjects, Path(args.plots), sheet, out, err)
     if form is not None:
         report = assemble(subjects, sources=args.sources)
         _write(report, form, place, out, err, guard=args.guard)
+    if sheet is not None:
+        out.flush()
+        _draw(subjects, Path(args.plots), sheet, out, err)
     return 0
 
 
@@ -211,12 +212,25 @@ def _draw(
     subjects: tuple[Subject, ...], folder: Path, sheet: Sheet, out: TextIO, err: TextIO
 ) -> None:
     """Write the pictures; the room that draws them is opened when it is asked for."""
+    from ..record.printer import printer_on
     from ..report.figures.files import write_all
+
+    screen = printer_on(err)
+
+    def begun(words: str) -> None:
+        if screen.isatty():
+            screen.paint(f"\r\x1b[K{words}")  # in place of what was there
+            screen.flush()
+
+    def told(words: str) -> None:
+        begun("")
+        line_to(err)(words)
 
     for subject in subjects:
         place = folder / subject.verdict.metric if len(subjects) > 1 else folder
-        for path in write_all(subject, place, sheet, told=line_to(err)):
+        for path in write_all(subject, place, sheet, told=told, begun=begun):
             out.write(f"{path}\n")
+        begun("")
 
 
 def _write(

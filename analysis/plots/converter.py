@@ -8,15 +8,19 @@ TrueType fonts, and gives the same bytes each time. It is imported here, and for
 from __future__ import annotations
 
 import io
+import pathlib
+import tempfile
+from functools import lru_cache
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.backends import backend_agg, backend_pdf
-from matplotlib.font_manager import FontProperties
+from matplotlib.font_manager import FontProperties, findfont
 from matplotlib.path import Path
 from matplotlib.transforms import Affine2D, Bbox, IdentityTransform
 
+from .letters import CODES, plain
 from .palette import PRINT
 from .paper import OPEN, SHAPES, Letters, Outline, Picture, Spots, Style, shown
 
@@ -53,7 +57,7 @@ def png(picture: Picture, title: str = "", alt: str = "") -> bytes:
             told.add_text(name, text) if text.isascii() else told.add_itxt(name, text)
     content = io.BytesIO()
     dots = fromarray(np.asarray(renderer.buffer_rgba())[..., :3])
-    dots.save(content, "png", pnginfo=told, dpi=(_DOTS_PER_INCH, _DOTS_PER_INCH), compress_level=6)
+    dots.save(content, "png", pnginfo=told, dpi=(_DOTS_PER_INCH, _DOTS_PER_INCH), compress_level=4)
     return content.getvalue()
 
 
@@ -82,7 +86,7 @@ class _Pen:
     def __init__(self, renderer: Any, picture: Picture, grain: float, height: float) -> None:  # noqa: ANN401 - one of several classes
         self.renderer, self.picture, self.grain, self.height = renderer, picture, grain, height
         self.up = Affine2D().scale(grain, -grain).translate(0, height)
-        self.fonts: dict[tuple[bool, float], FontProperties] = {}
+        self.light = not isinstance(renderer, backend_agg.RendererAgg)
 
     def draw(self) -> None:
         ends = np.array([(0, 0), (self.picture.width, 0), (self.picture.width, self.picture.height), (0, self.picture.height)])  # fmt: skip
@@ -138,14 +142,9 @@ class _Pen:
         x, y = self.up.transform((item.x, item.y))
         text = shown(item.text)
         bold = item.style.bold
-        font = self.fonts.get((bold, item.size))
-        if font is None:
-            font = FontProperties(
-                family=[self.picture.sheet.font_family],
-                size=item.size,
-                weight="bold" if bold else "normal",
-            )
-            self.fonts[bold, item.size] = font
+        font = _font(self.picture.sheet.font_family, bold, light=self.light and plain(text))
+        font = font.copy()
+        font.set_size(item.size)
         length, _, _ = self.renderer.get_text_width_height_descent(text, font, ismath=False)
         before = {"start": 0.0, "middle": 0.5, "end": 1.0}[item.anchor] * length
         x, y = (x, y - before) if item.upward else (x - before, y)
@@ -154,6 +153,39 @@ class _Pen:
         context = self.context(item.style, stroked=False)
         self.renderer.draw_text(context, x, y, text, font, 90 if item.upward else 0, ismath=False)
         context.restore()
+
+
+@lru_cache(maxsize=16)
+def _font(family: str, bold: bool, *, light: bool) -> FontProperties:  # noqa: FBT001 - a key of the cache
+    """Give a font; a light one holds the usual letters only.
+
+    A PDF embeds the letters that it needs of a font, and all tables of the font are read for that:
+    ten times faster from a copy without thousands of letters and the rules for other scripts.
+    """
+    weight = "bold" if bold else "normal"
+    found = FontProperties(family=[family], weight=weight)
+    if not light:
+        return found
+    from fontTools import subset  # type: ignore[import-untyped]
+
+    options = subset.Options(legacy_kern=True, layout_features=[], recalc_timestamp=False)
+    options.drop_tables += ["GSUB", "GPOS", "GDEF", "MATH", "FFTM"]
+    path = findfont(found)
+    try:
+        font = subset.load_font(path, options)
+        subsetter = subset.Subsetter(options)
+        subsetter.populate(unicodes=CODES)
+        subsetter.subset(font)
+    except Exception:  # noqa: BLE001 - a font of another kind: it is taken as it is
+        return found
+    copy = pathlib.Path(_folder().name) / pathlib.Path(path).name
+    font.save(copy)
+    return FontProperties(fname=str(copy), weight=weight)
+
+
+@lru_cache(maxsize=1)
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="fairtrial-fonts-")
 
 
 def _joined(parts: Any, *, closed: bool) -> Path:  # noqa: ANN401 - arrays or lists of them

@@ -11,10 +11,10 @@ from typing import Any
 
 from .labels import em
 
-__all__ = ["OWN", "broken", "wide"]
+__all__ = ["CODES", "OWN", "broken", "plain", "wide"]
 
 OWN = "DejaVu Sans"
-_CODES = (*range(32, 127), *range(160, 256))
+CODES = (*range(32, 127), *range(160, 256), 0x2013, 0x2026, 0x2192, 0x2212)  # the usual letters
 _REGULAR = (  # thousandths of the letters' size, three digits each
     "318401460838636950780275390390500838318361318337636636636636636636636636636636337337838838"
     "838531999684686698770632575775752295295656557863748787603787695635611732684989685611685390"
@@ -33,11 +33,22 @@ _BOLD = (
     "838850812812812812724738719675675675675675675999593678678678678343343343343687712687687687"
     "687687838687712712712712652716652"
 )
-_MORE = {"\N{EN DASH}": 0.5, "\N{HORIZONTAL ELLIPSIS}": 1.0, "\N{RIGHTWARDS ARROW}": 0.838}
+_MORE = {
+    "\N{EN DASH}": 0.5,
+    "\N{HORIZONTAL ELLIPSIS}": 1.0,
+    "\N{RIGHTWARDS ARROW}": 0.838,
+    "\N{MINUS SIGN}": 0.838,
+}
 _WIDTHS = {
-    bold: {chr(code): int(table[3 * k : 3 * k + 3]) / 1000 for k, code in enumerate(_CODES)} | _MORE
+    bold: {chr(code): int(table[3 * k : 3 * k + 3]) / 1000 for k, code in enumerate(CODES[:191])}
+    | _MORE
     for bold, table in ((False, _REGULAR), (True, _BOLD))
 }
+
+
+def plain(text: str) -> bool:
+    """Whether a text has usual letters only."""
+    return all(one in _WIDTHS[False] for one in text)
 
 
 def wide(text: str, size: float, family: str = OWN, *, bold: bool = False) -> float:

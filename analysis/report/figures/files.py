@@ -44,6 +44,7 @@ def write_all(
     *,
     benchmarks: tuple[str, ...] | None = None,
     told: Callable[[str], None] | None = None,
+    begun: Callable[[str], None] | None = None,
 ) -> tuple[Path, ...]:
     """Write each kind that applies as SVG, PDF and PNG, with its data as CSV beside it.
 
@@ -60,6 +61,8 @@ def write_all(
         caution names, or the first three of the page.
     told : callable, optional
         Called with a sentence for each kind that does not apply.
+    begun : callable, optional
+        Called with a few words before each is drawn: ``drawing forest (1 of 14)``.
 
     Returns
     -------
@@ -80,7 +83,10 @@ def write_all(
             f"the folder cannot be made: {error.strerror}", str(folder), "name another"
         ) from None
     found = []
-    for name, benchmark in _wanted(subject, benchmarks):
+    wanted = tuple(_wanted(subject, benchmarks))
+    for number, (name, benchmark) in enumerate(wanted, 1):
+        if begun is not None:
+            begun(f"drawing {name} ({number} of {len(wanted)})")
         try:
             drawing = draw(name, subject, sheet, benchmark=benchmark)
         except AnalysisError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -141,8 +142,9 @@ def draw_cd(subject: Subject, sheet: Sheet) -> Drawing:
     )
 
 
+@functools.lru_cache(maxsize=1)
 def _ranking(subject: Subject) -> Ranking:
-    """Rank the variants that were judged, as they were judged."""
+    """Rank the variants that were judged, as they were judged; once, whichever is drawn."""
     names = tuple(subject.matrices)
     if subject.trial is None or len(names) < _FEWEST:
         raise InsufficientDataError(

@@ -309,6 +309,20 @@ def test_the_pictures_need_no_report(trial, tmp_path, monkeypatch):
     assert (code, out, asked) == (0, "f.svg\n", [tmp_path / "p"])
 
 
+def test_a_terminal_is_told_which_picture_is_drawn_and_the_page_stands_first(trial, tmp_path):
+    err, quiet = Terminal(), io.StringIO()
+    words = ["report", str(trial), "-o", str(tmp_path / "r.html"), "--plots", str(tmp_path / "p")]
+    out = io.StringIO()
+    assert main(words, out, err) == 0
+    count = err.getvalue().count("drawing ")
+    assert f"\rdrawing forest (1 of {count})".replace("\r", "\r\x1b[K") in err.getvalue()
+    assert err.getvalue().endswith("\r\x1b[K")
+    assert out.getvalue().splitlines()[0] == str(tmp_path / "r.html")
+    assert sorted(out.getvalue().splitlines()[1:]) == sorted(map(str, (tmp_path / "p").iterdir()))
+    assert main(words, io.StringIO(), quiet) == 0
+    assert "drawing" not in quiet.getvalue()
+
+
 def test_a_metric_that_is_0_everywhere_has_a_page(synthetic, tmp_path):
     """No method can be asked: the page says so, and is no bug."""
     data = {name: {b: [1.0, 1.1, 0.9, 1.2] for b in ("x", "y")} for name in ("old", "new")}
