@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...registry import load
 from ...stats.samples import Array, Flags, Integers
 from ...stats.small_work import Budget
 
@@ -55,8 +55,11 @@ BUDGET = Budget(5_000_000)  # runs x assignments
 
 def loops(runs: PooledRuns, assignments: int) -> ModuleType:
     """Give the module to go through so many assignments with: this one, or the compiled one."""
-    small = BUDGET.allows(runs.values.size * assignments)
-    return load("analysis.methods.resampling." + ("assignments" if small else "kernel"))
+    if BUDGET.allows(runs.values.size * assignments):
+        return sys.modules[__name__]
+    from . import kernel
+
+    return kernel
 
 
 def _transformed(centres: Array, outer: int) -> Array:
