@@ -83,15 +83,9 @@ def chapter(subject: Subject) -> Chapter | None:
         drawn=lambda: {
             "noun": noun,
             "drawings": [
-                (
-                    picture(one, told["alt"]),
-                    one.levels is not None,
-                    any(not run.warmup for run in one.runs.trial.failed),
-                )
-                for one, told in zip(timelines, values["timelines"], strict=True)
+                (picture(one), one.levels is not None, bool(one.failed)) for one in timelines
             ],
-            "sessions": _sessions_table(values, noun),
-            "findings": _found_table(values),
+            "tables": list(_tables(values, noun)),
             "more": _more(values["more_found"]),
         },
     )
@@ -203,39 +197,31 @@ def _found(told: Timeline) -> Iterator[Values]:
 def _blocks(values: Values, noun: str) -> Iterator[Block]:
     notes = " ".join(note for one in values["timelines"] for note in one["notes"])
     yield from (Sentence(text) for text in (*values["deck"], notes) if text)
-    yield _sessions_table(values, noun)
-    if values["found"]:
-        yield _found_table(values)
+    yield from _tables(values, noun)
     if values["more_found"]:
         yield Sentence(_more(values["more_found"]))
+
+
+def _tables(values: Values, noun: str) -> Iterator[Table]:
+    """Give the sessions, and what the diagnosis found; of two trials each row says of which."""
+    timelines = values["timelines"]
+    sessions = [{"trial": one["label"], **row} for one in timelines for row in one["sessions"]]
+    heads = {"session": f"<{noun}", "seconds": "seconds", "runs": "runs", "level": "their median"}
+    if any(row["higher"].text for row in sessions):
+        heads["higher"] = f"in the {values['higher']}"
+    of_found = {"cell": "<benchmark / variant", "text": "<finding", "pvalue": "p, adjusted"}
+    for name, columns, rows in (
+        ("sessions", heads, sessions),
+        ("found", of_found, values["found"]),
+    ):
+        told = {"trial": "<trial"} | columns if len(timelines) > 1 else columns
+        if rows:
+            cells = tuple(tuple(row[key] for key in told) for row in rows)
+            yield Table(name=f"happened-{name}", columns=columns_of(*told.values()), rows=cells)
 
 
 def _more(count: int) -> str:
     """Say how many findings are not in the table."""
     return (
         f"{count:,} more finding{'s' * (count > 1)}: fairtrial diagnose lists all." if count else ""
-    )
-
-
-def _sessions_table(values: Values, noun: str) -> Table:
-    rows = [(one["label"], row) for one in values["timelines"] for row in one["sessions"]]
-    heads = {"session": f"<{noun}", "seconds": "seconds", "runs": "runs", "level": "their median"}
-    if any(row["higher"].text for _, row in rows):
-        heads["higher"] = f"in the {values['higher']}"
-    two = len(values["timelines"]) > 1
-    return Table(
-        name="happened-sessions",
-        columns=columns_of(*["<trial"] * two, *heads.values()),
-        rows=tuple((*[label] * two, *(row[key] for key in heads)) for label, row in rows),
-    )
-
-
-def _found_table(values: Values) -> Table:
-    two = len(values["timelines"]) > 1
-    heads = {"trial": "<trial"} if two else {}
-    heads |= {"cell": "<benchmark / variant", "text": "<finding", "pvalue": "p, adjusted"}
-    return Table(
-        name="happened-found",
-        columns=columns_of(*heads.values()),
-        rows=tuple(tuple(row[key] for key in heads) for row in values["found"]),
     )

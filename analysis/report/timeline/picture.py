@@ -16,12 +16,12 @@ from ...plots.scale import Scale, read_out
 from ...plots.svg import plot
 from ..names import shortened
 from ..outcome import brief_outcome
-from .runs import change
+from .runs import alt_of, change
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from .runs import Floats, Runs, Timeline
+    from .runs import Floats, Timeline
 
 __all__ = ["change_marks", "drawn_of", "panel_places", "picture", "time_marks"]
 
@@ -61,15 +61,14 @@ class _Width(NamedTuple):
 _SETS = (_Width("happened-wide", 515.0, 52.0, 74.0), _Width("happened-narrow", 200.0, 46.0, 66.0))
 
 
-def picture(told: Timeline, alt: str) -> Markup:
-    """Draw the runs of a trial; `alt` says what there is to be seen."""
-    runs, findings = told.runs, told.findings[:_LANES]
-    lengths = runs.clock.lengths
+def picture(told: Timeline) -> Markup:
+    """Draw the runs of a trial."""
+    findings, lengths = told.findings[:_LANES], told.runs.clock.lengths
     places = panel_places(lengths)
     top = _NUMBERS + len(findings) * _LANE + (4.0 if findings else 2.0)
     bottom = top + HEIGHT
     ticks = [(top + (1 - at) * HEIGHT, text) for at, text in change_marks(told.scale, HEIGHT)]
-    failed, below = _failed(runs, places, top, bottom)
+    failed, below = _failed(told, places, top, bottom)
     marks: list[Mark] = [band(left, left + width, top, bottom, "panel") for left, width in places]
     marks += [line(0, y, 1, y, "one" if text == "median" else "grid") for y, text in ticks]
     marks += _dots(told, places, top)
@@ -82,7 +81,7 @@ def picture(told: Timeline, alt: str) -> Markup:
     # the last one bears the unit, and matters most
     times = [RowLabel(at, text) for at, text in reversed(time_marks(lengths, places))]
     marks += _in_rows(lambda _: times, bottom + 14)
-    return plot(bottom + below, [*marks, *failed], alt, css="happened-plot")
+    return plot(bottom + below, [*marks, *failed], alt_of(told), css="happened-plot")
 
 
 def drawn_of(told: Timeline) -> int | None:
@@ -237,10 +236,9 @@ def _levels(told: Timeline, top: float) -> Iterator[Mark]:
         yield label(1, y + 4, text, "happened-strong", anchor="start", dx=5)
 
 
-def _failed(runs: Runs, places: Places, top: float, bottom: float) -> tuple[list[Mark], float]:
+def _failed(told: Timeline, places: Places, top: float, bottom: float) -> tuple[list[Mark], float]:
     """Give a cross for each failed run, words beside those that have room, and the height of all."""
-    trial, clock = runs.trial, runs.clock
-    failed = [one for one in trial.failed if not one.warmup]
+    trial, clock, failed = told.runs.trial, told.runs.clock, told.failed
     if not failed:
         return [], _TIMES
     row_of = {position: row for row, position in enumerate(trial.position.tolist())}

@@ -16,6 +16,7 @@ from ...words import shown
 from ..names import shortened
 
 if TYPE_CHECKING:
+    from ...data.columns import FailedRun
     from ...data.host_record import HostRecord
     from ...data.trial import Trial
     from ...diagnose.host_speeds import HostSpeeds
@@ -112,6 +113,11 @@ class Timeline(NamedTuple):
         """The sessions' numbers, or the hosts' names."""
         numbers = map(str, self.runs.clock.sessions.tolist())
         return [shown(self.hosts.get(number, number)) for number in numbers]
+
+    @property
+    def failed(self) -> list[FailedRun]:
+        """The failed runs without warm-ups."""
+        return [one for one in self.runs.trial.failed if not one.warmup]
 
     @property
     def heights(self) -> Floats:
@@ -347,8 +353,8 @@ def alt_of(told: Timeline) -> str:
         figures = ", ".join(filter(None, one.sessions.values()))
         found = f"{one.words} in {counted(len(one.sessions), 'session')}"
         said.append(f"{found} ({figures})" if figures else found)
-    if failed := sum(not one.warmup for one in runs.trial.failed):
-        said.append(f"{counted(failed, 'run')} failed")
+    if told.failed:
+        said.append(f"{counted(len(told.failed), 'run')} failed")
     return "; ".join(said) + "."
 
 
