@@ -18,6 +18,7 @@ from ...registry import shipped
 from ...version import VERSION
 from ..fleet import first_host, level_of
 from ..spoken import Span
+from ..written import few_sessions
 
 if TYPE_CHECKING:
     from ...data.trial import Trial
@@ -327,8 +328,9 @@ def _judged(subject: Subject, cite: Cite) -> Iterator[Sentence]:
     yield from _looks(verdict)
     if verdict.margin > 0:
         risk = figures.significant(50 * verdict.look_alpha, 2)
+        sign = "" if few_sessions(verdict) else "± "
         yield (
-            f"Differences within ± {100 * verdict.margin:g} % count as equivalent (two one-sided "
+            f"Differences within {sign}{100 * verdict.margin:g} % count as equivalent (two one-sided "
             f"tests, {risk} % a side){cite('schuirmann1987')}."
         )
     used = [METHODS[name] for name in methods_used(subject) if name in METHODS]

@@ -136,6 +136,12 @@ def test_each_option_of_judging_changes_the_paragraph(made, chapter, asked, word
     assert words in said(chapter(made, **asked))
 
 
+def test_below_three_sessions_no_half_width_is_told(synthetic, chapter) -> None:
+    text = said(chapter(synthetic(runs(count=8), sessions=2, runs=4)))
+    assert "Differences within 1 % count as equivalent" in text
+    assert "±" not in text
+
+
 def test_failed_runs_are_counted_with_their_blocks(made, chapter) -> None:
     rows = [
         replace(row, outcome="signal", signal=9, exit_code=None) if row.position in (7, 8) else row
