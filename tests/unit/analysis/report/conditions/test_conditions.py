@@ -204,6 +204,7 @@ def test_more_than_thirty_failures_are_counted(tmp_path, synthetic):
 def test_no_failure_is_said(subject):
     chapter = conditions(subject())
     assert "No run failed." in str(chapter_html(chapter))
+    assert "<h3" not in chapter_html(chapter)  # a heading only above a list
     assert chapter["failed_anchor"] in str(chapter_html(chapter))
 
 

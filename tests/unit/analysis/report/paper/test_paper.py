@@ -419,6 +419,19 @@ def test_hostile_texts_do_nothing(synthetic, tmp_path) -> None:
     assert html.count("<script") == html.count("</script") == 1
 
 
+def test_what_unfolds_is_complete_and_closed(made, chapter) -> None:
+    found = chapter(made)
+    folded = chapter_html(found).split('<div class="folds">')[1]
+    assert "<details open" not in folded
+    for part, texts in (
+        ("hashes", [fact["text"] for fact in found["hashes"] if fact["text"]]),
+        ("citations", [one["key"] for one in found["citations"]]),
+        ("raw", [f"{len(found['raw']['values'])} values"]),
+    ):
+        (inside,) = re.findall(rf'<details id="paper-{part}">(.*?)</details>', folded, re.DOTALL)
+        assert all(text in inside for text in texts)
+
+
 def test_other_forms_say_the_same(made, chapter) -> None:
     found = chapter(made)
     sections = {section.title: section for section in found.sections()}
