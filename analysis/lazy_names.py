@@ -7,6 +7,7 @@ as plain imports; at run time a room is imported when one of its names is first 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -27,3 +28,17 @@ def hands_on(
         return found
 
     return find, lambda: sorted(homes)
+
+
+def put_off(*names: str) -> None:
+    """Let modules of a package wait until something of theirs is used, whoever imports them first."""
+    for name in names:
+        spec = None if name in sys.modules else importlib.util.find_spec(name)
+        if spec is None or spec.loader is None:
+            continue
+        spec.loader = loader = importlib.util.LazyLoader(spec.loader)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        loader.exec_module(module)
+        package, _, own = name.rpartition(".")
+        setattr(sys.modules[package], own, module)
