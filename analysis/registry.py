@@ -150,7 +150,7 @@ PAGES = {
     "BestOf": "analysis.verdict.ranking_page",
 }
 
-# a chapter of the report, in the order of the page -> its function ``chapter``, or (of old) ``gather``
+# a chapter of the report, in the order of the page -> the module of its function ``chapter``
 CHAPTERS = {
     "answer": "analysis.report.answer.chapter",
     "benchmarks": "analysis.report.benchmarks.chapter",
@@ -161,10 +161,6 @@ CHAPTERS = {
     "conditions": "analysis.report.conditions.chapter",
     "paper": "analysis.report.paper.chapter",
 }
-
-# the class of a chapter -> where it is set as HTML, and as sections of sentences and tables
-MARKUP: dict[str, str] = {}
-SECTIONS: dict[str, str] = {}
 
 
 def load(name: str) -> ModuleType:

@@ -251,7 +251,7 @@ def _write(
     write_file(place, text)
     names = {place.name: text}
     if form == "latex":
-        from ..report.numbers import macros_of
+        from ..report.tex_numbers import macros_of
 
         names[_NUMBERS] = macros_of(report.briefs)
         write_file(place.with_name(_NUMBERS), names[_NUMBERS])

@@ -1,4 +1,4 @@
-"""Puts a report together: every chapter gathers its own values from the subject."""
+"""Puts a report together: every chapter takes what it says from the subject."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .brief import brief_of
 from .model import Report
 
 if TYPE_CHECKING:
-    from .chapter import Chapter, OldChapter
+    from .chapter import Chapter
     from .subject import Subject
 
 __all__ = ["assemble"]
@@ -20,7 +20,7 @@ _ASKED = "variation"  # what takes its time, and is there when it is asked for
 
 
 def assemble(subjects: Sequence[Subject], *, sources: bool = False) -> Report:
-    """Gather all chapters.
+    """Ask all chapters.
 
     Parameters
     ----------
@@ -39,9 +39,7 @@ def assemble(subjects: Sequence[Subject], *, sources: bool = False) -> Report:
     chapters = tuple(chapter for subject in subjects for chapter in _chapters(subject, names))
     return Report(
         title=first.title,
-        headline=next(
-            (told for c in chapters if (told := getattr(c, "headline", ""))), first.title
-        ),
+        headline=next((one.headline for one in chapters if one.headline), first.title),
         metrics=tuple(subject.verdict.metric for subject in subjects),
         briefs=tuple(map(brief_of, subjects)),
         chapters=chapters,
@@ -56,7 +54,7 @@ def _names(subject: Subject) -> Iterator[str]:
     yield from subject.order
 
 
-def _chapters(subject: Subject, names: Sequence[str]) -> Iterator[Chapter | OldChapter]:
+def _chapters(subject: Subject, names: Sequence[str]) -> Iterator[Chapter]:
     """Ask each chapter in turn; one that has nothing to say of these sources gives None.
 
     What belongs to the trial and not to a metric stands on the page once, with the first.
@@ -65,7 +63,6 @@ def _chapters(subject: Subject, names: Sequence[str]) -> Iterator[Chapter | OldC
         room = load(CHAPTERS[name])
         if subject.prefix and not getattr(room, "EACH_METRIC", True):
             continue
-        make = getattr(room, "chapter", None) or room.gather
-        found: Chapter | OldChapter | None = make(subject)
+        found: Chapter | None = room.chapter(subject)
         if found is not None:
             yield found

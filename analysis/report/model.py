@@ -9,7 +9,7 @@ from ..pages.result import Result, cautions_to_dict, plain
 
 if TYPE_CHECKING:
     from .brief import Brief
-    from .chapter import Chapter, OldChapter
+    from .chapter import Chapter
 
 __all__ = ["Report"]
 
@@ -40,7 +40,7 @@ class Report(Result):
     headline: str
     metrics: tuple[str, ...]
     briefs: tuple[Brief, ...] = ()
-    chapters: tuple[Chapter | OldChapter, ...]
+    chapters: tuple[Chapter, ...]
     names: tuple[str, ...] = ()
 
     def body(self) -> dict[str, Any]:

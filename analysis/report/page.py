@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from ..pages.model import Block, Page, Section, Sentence, Table, page_of
 from .brief import brief_sections
-from .chapter import Chapter, sections_of
 from .model import Report
 from .names import abridging
 
@@ -58,7 +57,7 @@ def _brief(report: Report, *, whole: bool = False) -> tuple[Section, ...]:
 def _chapters(report: Report) -> Iterator[Section]:
     """Give each chapter as one section under its title."""
     for chapter in report.chapters:
-        found = chapter.sections() if isinstance(chapter, Chapter) else sections_of(chapter)
+        found = chapter.sections()
         title = chapter.title or "The answer"
         if len(found) == 1 and found[0].title in {"", title}:
             yield Section(found[0].blocks, title)

@@ -4,65 +4,37 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import marshal
+import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cache
+from html import escape
+from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import jinja2
+from jinja2.bccache import Bucket
 from markupsafe import Markup
 
+from ..pages.model import Value
 from ..plots.palette import DARK, LIGHT, PRINT
 from ..registry import shipped
 from ..version import VERSION
 from ..words import shown
-from .chapter import Chapter, OldChapter, html_of
 from .spoken import name_html, sentence_html, spoken_html
-from .table_markup import table_html
-from .templates import environment
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
-
+    from ..pages.model import Table
+    from .chapter import Chapter
     from .model import Report
 
-__all__ = ["chapter_html", "html_page", "template"]
+__all__ = ["chapter_html", "html_page", "table_html"]
 
 _HERE = shipped("analysis/report")
 _MANY = 5  # parts: up to so many a page has no table of contents
-
-
-def template(name: str) -> Environment:
-    """Give the environment of the templates in a chapter's folder; everything in them is escaped."""
-    return environment(_HERE / name if name else _HERE)
-
-
-@cache
-def _templates() -> Environment:
-    """Give the environment of all chapters; a template is named by its path in this folder.
-
-    Whatever they set is escaped. Beside Jinja's own there are the filters ``shown`` (what has no glyph
-    becomes visible) and ``sentence`` (the same, with a capital letter), ``named`` for a name that is
-    not ours (isolated; given a mapping of short names, short with the whole one as its title), ``said``
-    for our own words (the sign of a ratio, spaces that do not break) and ``spoken`` for a sequence of
-    `spoken.Span`; and the function ``table``.
-    """
-    found = template("")
-    found.filters |= {
-        "shown": shown,
-        "sentence": sentence,
-        "named": name_html,
-        "said": sentence_html,
-        "spoken": spoken_html,
-    }
-    found.globals["table"] = table_html
-    return found
-
-
-def sentence(text: str) -> str:
-    """Begin with a capital letter, unless a name stands first."""
-    first = text.partition(" ")[0].removesuffix(",")
-    return shown(text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text)
 
 
 def html_page(report: Report) -> str:
@@ -107,16 +79,14 @@ def _groups(report: Report) -> Iterator[tuple[str, list[Markup]]]:
         yield shown(metric), [_with_links(chapter_html(one)) for one in chapters]
 
 
-def chapter_html(chapter: Chapter | OldChapter) -> Markup:
+def chapter_html(chapter: Chapter) -> Markup:
     """Set a chapter with its template: one ``section`` element with its anchor as id."""
-    if isinstance(chapter, OldChapter):
-        return html_of(chapter)
     page = _templates().get_template(f"{chapter.folder}/chapter.html.jinja")
     text = page.render(chapter=chapter, **chapter.values, **chapter.drawn())
     return Markup(text)  # noqa: S704 - the template escapes
 
 
-def _number(chapter: Chapter | OldChapter) -> int:
+def _number(chapter: Chapter) -> int:
     found = re.match(r"metric-(\d+)-", chapter.anchor)
     return int(found[1]) - 1 if found else 0
 
@@ -159,3 +129,131 @@ def _with_links(chapter: Markup) -> Markup:
             found += (chapter[end : mark.start()], link)
             end = mark.start()
     return Markup("".join((*found, chapter[end:])))  # noqa: S704 - as escaped as it was
+
+
+# ---- templates
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    """Give the environment of all chapters; a template is named by its path in this folder.
+
+    Whatever they set is escaped. Beside Jinja's own there are the filters ``shown`` (what has no glyph
+    becomes visible) and ``sentence`` (the same, with a capital letter), ``named`` for a name that is
+    not ours (isolated; given a mapping of short names, short with the whole one as its title), ``said``
+    for our own words (the sign of a ratio, spaces that do not break) and ``spoken`` for a sequence of
+    `spoken.Span`; and the function ``table``.
+    """
+    found = environment(_HERE)
+    found.filters |= {
+        "shown": shown,
+        "sentence": sentence,
+        "named": name_html,
+        "said": sentence_html,
+        "spoken": spoken_html,
+    }
+    found.globals["table"] = table_html
+    return found
+
+
+def sentence(text: str) -> str:
+    """Begin with a capital letter, unless a name stands first."""
+    first = text.partition(" ")[0].removesuffix(",")
+    return shown(text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text)
+
+
+def table_html(table: Table, caption: str, css: str = "") -> Markup:
+    """Set a table that scrolls by itself where it is wider than the page.
+
+    Parameters
+    ----------
+    table : Table
+        The first cell of a row is its heading.
+    caption : str
+        What the table holds; for those who hear the page.
+    css : str
+        More classes of the table.
+    """
+    sides = [' class="right"' if column.align == "right" else "" for column in table.columns]
+    head = "".join(
+        f'<th scope="col"{side}>{escape(column.heading)}</th>'
+        for column, side in zip(table.columns, sides, strict=True)
+    )
+    body = []
+    for k, row in enumerate(table.rows):
+        first, *others = zip(row, sides, strict=True)
+        cells = [f'<th scope="row"{_sorts(first[0])}>{_text(first[0])}</th>']
+        cells += [f"<td{side}{_sorts(cell)}>{_text(cell)}</td>" for cell, side in others]
+        body.append(f"<tr>{''.join(cells)}</tr>")
+        if table.notes and table.notes[k]:
+            body.append(
+                f'<tr class="note"><td colspan="{len(row)}">{escape(table.notes[k])}</td></tr>'
+            )
+    classes = f"facts {css}".strip()
+    heading = f"<thead><tr>{head}</tr></thead>" if table.headed else ""
+    return Markup(  # noqa: S704 - escaped above
+        f'<div class="wide"><table class="{escape(classes)}">'
+        f'<caption class="unseen">{escape(caption)}</caption>'
+        f"{heading}<tbody>{''.join(body)}</tbody></table></div>"
+    )
+
+
+def _text(cell: str | Value) -> str:
+    if isinstance(cell, Value):
+        return escape(cell.text)
+    return f"<bdi>{escape(shown(cell))}</bdi>" if cell else ""
+
+
+def _sorts(cell: str | Value) -> str:
+    if isinstance(cell, str):
+        return ""
+    return "" if cell.value is None else f' data-sort="{cell.value!r}"'
+
+
+_OPTIONS = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
+
+
+def environment(folder: Path) -> jinja2.Environment:
+    """Give an environment for the templates in a folder: everything that they set is escaped."""
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        bytecode_cache=_Compiled(),
+        **_OPTIONS,  # type: ignore[arg-type]
+    )
+
+
+class _Compiled(jinja2.BytecodeCache):
+    """Keeps compiled templates in the user's cache: compiling takes a tenth of a second.
+
+    As with kernels, a file is found by what it was made from, and has its checksum in front. Where
+    none can be written, templates are compiled each time.
+    """
+
+    def __init__(self) -> None:
+        home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - Path.home() raises without a home
+        root = os.environ.get("FAIRTRIAL_CACHE") or f"{home}/fairtrial"
+        self.folder = Path(root) / "templates"
+
+    def get_source_checksum(self, source: str) -> str:
+        """Give the name of the file: what compiling depends on."""
+        made_from = repr((source, _OPTIONS, jinja2.__version__, MAGIC_NUMBER))
+        return hashlib.sha256(made_from.encode()).hexdigest()[:32]
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Read a compiled template, if there is one."""
+        with suppress(OSError):
+            kept = (self.folder / bucket.checksum).read_bytes()
+            if hashlib.sha256(kept[32:]).digest() == kept[:32]:
+                bucket.code = marshal.loads(kept[32:])  # noqa: S302 - our own file
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Write a compiled template."""
+        code = marshal.dumps(bucket.code)
+        draft = self.folder / f"{bucket.checksum}.{os.getpid()}"
+        with suppress(OSError):
+            if self.folder.is_absolute():
+                self.folder.mkdir(parents=True, exist_ok=True)
+                draft.write_bytes(hashlib.sha256(code).digest() + code)
+                draft.replace(self.folder / bucket.checksum)

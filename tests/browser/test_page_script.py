@@ -8,26 +8,34 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
+from jinja2 import ChoiceLoader, DictLoader
 from markupsafe import Markup
 
 from analysis.plots import dots, plot
 from analysis.plots.scale import Scale, read_out
-from analysis.report.chapter import OldChapter, html_of
+from analysis.report import shell
+from analysis.report.chapter import Chapter
 from analysis.report.model import Report
 from analysis.report.shell import html_page
 
 RAW = {"runs": [1.5, 2.5], "name": "</script>"}
 
 
-class Sample(OldChapter):
-    name: ClassVar[str] = "sample"
+def sample(anchor: str, title: str) -> Chapter:
+    return Chapter(
+        name="sample",
+        folder="sample",
+        anchor=anchor,
+        title=title,
+        values={},
+        sections=tuple,
+        drawn=lambda: {"html": markup(anchor)},
+    )
 
 
-@html_of.register
-def _(chapter: Sample) -> Markup:
+def markup(anchor: str) -> Markup:
     scale = Scale(0.010, 0.100, log=True)
     cloud = dots([(0.5, scale.at(0.042))], "", top=0, height=100, axis=read_out(scale, "s"))
     rows = "".join(
@@ -50,22 +58,25 @@ def _(chapter: Sample) -> Markup:
         for side, a, b, c in (("new", 1.1, 3, ""), ("old", 2, 0.5, 1))
     )
     raw = json.dumps(RAW).replace("<", "\\u003c")
-    return Markup(f"""<section id="{chapter.anchor}"><h1>new is faster</h1><p class="deck">By 2.</p>
+    return Markup(f"""<section id="{anchor}"><h1>new is faster</h1><p class="deck">By 2.</p>
 {forest}<ul><li><span aria-hidden="true">1</span>One caution</li></ul></section>
-<section id="{chapter.anchor}more"><h2>More</h2>
-<div class="wide"><table id="table{chapter.anchor}" class="sortable" data-filter="benchmark"><caption>times</caption>
+<section id="{anchor}more"><h2>More</h2>
+<div class="wide"><table id="table{anchor}" class="sortable" data-filter="benchmark"><caption>times</caption>
 <thead><tr><th scope="col">name</th><th scope="col">time</th></tr></thead><tbody>{rows}
 <tr class="fixed"><th scope="row">all</th><td data-sort="1">1 ms</td></tr></tbody></table></div>
-<details id="{chapter.anchor}zlib" data-jump="zlib"><summary>zlib</summary><h3>zlib</h3>
-<p id="{chapter.anchor}deep" data-tip="a tip" tabindex="0">inside</p></details>
-<details id="{chapter.anchor}awk" data-jump="awk"><summary>awk</summary><h3>awk</h3></details>
+<details id="{anchor}zlib" data-jump="zlib"><summary>zlib</summary><h3>zlib</h3>
+<p id="{anchor}deep" data-tip="a tip" tabindex="0">inside</p></details>
+<details id="{anchor}awk" data-jump="awk"><summary>awk</summary><h3>awk</h3></details>
 <pre class="copyable">@misc{{key}}</pre>{plot(100, [cloud], "one dot at 42 ms")}
-<script type="application/json" id="{chapter.anchor}raw" data-download="raw.json">{raw}</script></section>""")
+<script type="application/json" id="{anchor}raw" data-download="raw.json">{raw}</script></section>""")
 
 
 @pytest.fixture
-def page(tmp_path: Path) -> Path:
-    chapters = (Sample(anchor="top", title=""), Sample(anchor="metric-2-top", title="Again"))
+def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    own = DictLoader({"sample/chapter.html.jinja": "{{ html }}"})
+    loader = ChoiceLoader([own, shell._templates().loader])
+    monkeypatch.setattr(shell._templates(), "loader", loader)
+    chapters = (sample("top", ""), sample("metric-2-top", "Again"))
     report = Report(
         title="t", headline="new is faster", metrics=("wall", "cpu"), chapters=chapters, cautions=()
     )

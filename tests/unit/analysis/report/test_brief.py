@@ -18,8 +18,8 @@ from analysis.pages.as_csv import tables_of
 from analysis.pages.as_text import render
 from analysis.pages.model import Page, Value
 from analysis.report.brief import brief_of, brief_sections
-from analysis.report.numbers import macros_of
 from analysis.report.subject import subject_of
+from analysis.report.tex_numbers import macros_of
 from analysis.report.written import written_of
 
 FACTORS = {"old": 1.0, "new": 0.5, "same": 1.0}

@@ -6,43 +6,52 @@ import base64
 import hashlib
 import re
 from html import unescape
-from typing import ClassVar
 
 import pytest
+from jinja2 import ChoiceLoader, DictLoader
 from markupsafe import Markup
 
-from analysis.report.chapter import OldChapter, html_of
+from analysis.pages.model import Column, Table, Value
+from analysis.report import shell
+from analysis.report.chapter import Chapter
 from analysis.report.model import Report
-from analysis.report.shell import html_page
-from analysis.report.templates import environment
+from analysis.report.shell import environment, html_page, table_html
 
 EVIL = '</title><script>alert(1)</script>"><img src=x onerror=alert(1)>{{7*7}}\u202e\x00\x1b[31m'
 
 
-class Told(OldChapter):
-    """A chapter that is its own markup."""
-
-    name: ClassVar[str] = "told"
-
-
-@html_of.register
-def _(chapter: Told) -> Markup:
-    return Markup(chapter.title)  # a test's own text
+@pytest.fixture(autouse=True)
+def _template(monkeypatch) -> None:
+    """Let a chapter in the folder "told" be its own markup."""
+    own = DictLoader({"told/chapter.html.jinja": "{{ html }}"})
+    loader = ChoiceLoader([own, shell._templates().loader])
+    monkeypatch.setattr(shell._templates(), "loader", loader)
 
 
-class Part(OldChapter):
-    name: ClassVar[str] = "part"
-
-
-@html_of.register
-def _(chapter: Part) -> Markup:
-    parts = "".join(
-        f'<article id="{chapter.anchor}{k}" data-jump="{k}"></article>' for k in range(6)
+def chapter(*, anchor: str, title: str, html: str) -> Chapter:
+    return Chapter(
+        name="told",
+        folder="told",
+        anchor=anchor,
+        title=title,
+        values={},
+        sections=tuple,
+        drawn=lambda: {"html": Markup(html)},  # a test's own text
     )
-    return Markup(f'<section id="{chapter.anchor}"><h2>{chapter.title}</h2>{parts}</section>')
 
 
-def page(*chapters: OldChapter, metrics: tuple[str, ...] = ("wall",), title: str = "t") -> str:
+def told_by(*, anchor: str, title: str) -> Chapter:
+    """Give a chapter that is its own markup."""
+    return chapter(anchor=anchor, title=title, html=title)
+
+
+def part(*, anchor: str, title: str) -> Chapter:
+    parts = "".join(f'<article id="{anchor}{k}" data-jump="{k}"></article>' for k in range(6))
+    html = f'<section id="{anchor}"><h2>{title}</h2>{parts}</section>'
+    return chapter(anchor=anchor, title=title, html=html)
+
+
+def page(*chapters: Chapter, metrics: tuple[str, ...] = ("wall",), title: str = "t") -> str:
     report = Report(
         title=title, headline="nothing", metrics=metrics, chapters=chapters, cautions=()
     )
@@ -51,12 +60,12 @@ def page(*chapters: OldChapter, metrics: tuple[str, ...] = ("wall",), title: str
 
 def told(markup: str) -> str:
     """Give the markup of one chapter as it stands on the page."""
-    whole = page(Told(anchor="a", title=markup))
+    whole = page(told_by(anchor="a", title=markup))
     return whole.partition('<div data-metric="wall">')[2].partition("<nav")[0].strip()
 
 
 def test_the_policy_names_the_hash_of_the_script_and_nothing_else() -> None:
-    whole = page(Told(anchor="a", title="x"))
+    whole = page(told_by(anchor="a", title="x"))
     policy = unescape(
         re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', whole)[1]
     )
@@ -75,7 +84,7 @@ def test_the_policy_names_the_hash_of_the_script_and_nothing_else() -> None:
 
 
 def test_the_title_is_escaped_and_shows_its_controls() -> None:
-    whole = page(Told(anchor="a", title="x"), title=EVIL, metrics=(EVIL,))
+    whole = page(told_by(anchor="a", title="x"), title=EVIL, metrics=(EVIL,))
     assert EVIL not in whole
     assert "<img" not in whole
     assert "U+202E␀␛[31m" in whole
@@ -107,8 +116,8 @@ def test_headings_get_permalinks(markup: str, expected: list[str]) -> None:
 
 def test_contents_are_listed_above_five_parts_only() -> None:
     few, many = (
-        Told(anchor="a", title="<section></section>"),
-        Part(anchor="p", title="Parts & more"),
+        told_by(anchor="a", title="<section></section>"),
+        part(anchor="p", title="Parts & more"),
     )
     assert "<ul>" not in page(few)
     assert '<li><a href="#p">Parts &amp; more</a></li>' in page(few, many)
@@ -116,8 +125,8 @@ def test_contents_are_listed_above_five_parts_only() -> None:
 
 def test_chapters_stand_under_their_metric() -> None:
     whole = page(
-        Part(anchor="p", title="One"),
-        Part(anchor="metric-2-p", title="Two"),
+        part(anchor="p", title="One"),
+        part(anchor="metric-2-p", title="Two"),
         metrics=("wall", "cpu"),
     )
     first, second = whole.split('<div data-metric="cpu">')
@@ -128,7 +137,7 @@ def test_chapters_stand_under_their_metric() -> None:
 
 
 def test_the_same_report_gives_the_same_bytes() -> None:
-    chapter = Part(anchor="p", title="One")
+    chapter = part(anchor="p", title="One")
     assert page(chapter) == page(chapter)
 
 
@@ -152,3 +161,29 @@ def test_where_nothing_can_be_written_templates_are_compiled_each_time(
     (tmp_path / "t.jinja").write_text("x")
     monkeypatch.setenv("FAIRTRIAL_CACHE", str(tmp_path / "t.jinja"))  # a file is no folder
     assert environment(tmp_path).get_template("t.jinja").render() == "x"
+
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+def test_cells_are_escaped_isolated_and_sortable():
+    table = Table(
+        name="t",
+        columns=(Column("name", "left"), Column(SCRIPT)),
+        rows=((SCRIPT, Value("1.50", 1.5)), ("x", Value("", None))),
+        notes=(SCRIPT, ""),
+    )
+    html = str(table_html(table, f'a "{SCRIPT}"'))
+    assert "<script" not in html
+    assert html.count('<th scope="col"') == 2
+    assert html.count('<th scope="row"') == 2
+    assert '<td class="right" data-sort="1.5">1.50</td>' in html
+    assert '<td class="right"></td>' in html
+    assert "<bdi>&lt;script&gt;" in html
+    assert "<caption" in html
+    assert html.count('class="note"') == 1
+
+
+def test_a_table_of_labelled_lines_has_no_head():
+    table = Table(name="t", columns=(Column("a"), Column("b")), rows=(("x", "y"),), headed=False)
+    assert "<thead" not in table_html(table, "facts")
