@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -238,7 +238,11 @@ def _write(
 ) -> None:
     """Write the report as one form, and say where it is."""
     if place is not None and form == "csv" and place.is_dir():
-        written = {f"{name}.csv": text for name, text in _tables(report, guard=guard).items()}
+        from ..pages.as_csv import separate
+        from ..report.page import data_page
+
+        tables = separate(data_page(report), guard=guard)
+        written = {f"{name}.csv": text for name, text in tables.items()}
         write_files(place, written)
         _say(place, written, out)
         return
@@ -249,32 +253,22 @@ def _write(
             line_to(err)(f"for {_NUMBERS}, one command for each number: add -o report.tex")
         return
     write_file(place, text)
-    names = {place.name: text}
+    names = [place.name]
     if form == "latex":
         from ..report.tex_numbers import macros_of
 
-        names[_NUMBERS] = macros_of(report.briefs)
-        write_file(place.with_name(_NUMBERS), names[_NUMBERS])
+        names.append(_NUMBERS)
+        write_file(place.with_name(_NUMBERS), macros_of(report.briefs))
     _say(place.parent, names, out)
 
 
-def _say(folder: Path, names: Mapping[str, str], out: TextIO) -> None:
+def _say(folder: Path, names: Iterable[str], out: TextIO) -> None:
     for name in names:
         out.write(f"{folder / name}\n")
 
 
-def _tables(report: Report, *, guard: bool) -> Mapping[str, str]:
-    from ..pages import as_csv
-    from ..report.page import data_page
-
-    return as_csv.separate(data_page(report), guard=guard)
-
-
 def _text(report: Report, form: str, *, guard: bool) -> str:
     """Set the report."""
-    from ..pages import as_csv, as_markup as as_latex, as_markup as as_markdown, as_text
-    from ..pages.model import page_of
-
     if form == "html":
         from ..report.shell import html_page
 
@@ -283,15 +277,14 @@ def _text(report: Report, form: str, *, guard: bool) -> str:
         import json
 
         return json.dumps(report.to_dict(), indent=2, allow_nan=False) + "\n"
-    if form == "txt":
-        from ..report.page import brief_page
+    from ..pages import as_csv, as_markup, as_text
+    from ..pages.model import page_of
+    from ..report.page import brief_page, data_page, narrow_page
 
+    if form == "txt":
         return as_text.render(brief_page(report)) + "\n"
     if form == "csv":
-        from ..report.page import data_page
-
         return as_csv.render(data_page(report), guard=guard)
-    page = page_of(report)
     if form == "md":
-        return as_markdown.render_markdown(page, most=_COMMENT)
-    return as_latex.render_latex(page)
+        return as_markup.render_markdown(page_of(report), most=_COMMENT)
+    return as_markup.render_latex(narrow_page(report))

@@ -25,23 +25,8 @@ def judged_fleet(
 ) -> Verdict:
     """Judge a fleet for a page, whose rows say with a line how much more would decide it.
 
-    Parameters
-    ----------
-    folder : Path
-        The fleet.
-    asked : mapping of str to object
-        The options, as `judge` takes them.
-    level : str
-        What its matrices would take for a run.
-    metric : str or None
-        The metric; by default what the campaign names.
-    explain : bool
-        Whether the published methods are asked.
-
-    Raises
-    ------
-    UsageError
-        If an option is for the trial of one host.
+    Raises `UsageError` if an option (`asked` holds them as `judge` takes them) is for the trial of
+    one host.
     """
     options = dict(asked)
     given = {

@@ -4,22 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ..pages.model import Block, Page, Section, Sentence, Table, page_of
 from .brief import brief_sections
 from .model import Report
 from .names import abridging
 
-__all__ = ["brief_page", "data_page"]
+if TYPE_CHECKING:
+    from .chapter import Chapter
+
+__all__ = ["brief_page", "data_page", "narrow_page"]
 
 _CAUTIONS = 8  # of the compact form
 
 
 @page_of.register(Report)
 def _report_page(report: Report) -> Page:
-    """Give the whole report to be read: long names are short in tables and titles."""
+    """Give the whole report to be read: long names are short where the page has them so."""
+    return _read(report, narrow=False)
+
+
+def narrow_page(report: Report) -> Page:
+    """Give the whole report for columns of paper: long names are short in all tables and titles."""
+    return _read(report, narrow=True)
+
+
+def _read(report: Report, *, narrow: bool) -> Page:
     brief = abridging(report.names)
-    chapters = tuple(_abridged(section, brief) for section in _chapters(report))
+    chapters = (
+        _abridged(section, brief) if narrow or chapter.name == "answer" else section
+        for chapter, section in _chapters(report)
+    )
     return Page(
         title=report.headline, sections=(*_brief(report), *chapters), cautions=report.cautions
     )
@@ -29,7 +45,7 @@ def data_page(report: Report) -> Page:
     """Give the whole report for what takes its tables as data: names are whole."""
     return Page(
         title=report.headline,
-        sections=(*_brief(report, whole=True), *_chapters(report)),
+        sections=(*_brief(report, whole=True), *(section for _, section in _chapters(report))),
         cautions=report.cautions,
     )
 
@@ -54,15 +70,15 @@ def _brief(report: Report, *, whole: bool = False) -> tuple[Section, ...]:
     return (found[0] if len(found) == 1 else Section(found),) if found else ()
 
 
-def _chapters(report: Report) -> Iterator[Section]:
-    """Give each chapter as one section under its title."""
+def _chapters(report: Report) -> Iterator[tuple[Chapter, Section]]:
+    """Give each chapter, and all that it says as one section under its title."""
     for chapter in report.chapters:
         found = chapter.sections()
         title = chapter.title or "The answer"
         if len(found) == 1 and found[0].title in {"", title}:
-            yield Section(found[0].blocks, title)
+            yield chapter, Section(found[0].blocks, title)
         elif found:
-            yield Section(found, title)
+            yield chapter, Section(found, title)
 
 
 def _abridged(section: Section, brief: Callable[[str], str]) -> Section:

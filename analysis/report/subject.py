@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..errors import AnalysisError, UsageError
 from ..importers.sources import Reading, read_one
@@ -27,39 +27,17 @@ __all__ = ["Subject", "subject_of", "subjects_of"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Subject:
-    """One metric of the sources, judged.
+    """One metric of the sources, judged; every estimate of the page stems from its verdict."""
 
-    Attributes
-    ----------
-    sources : tuple of str
-        As they were given.
-    title : str
-        The campaign, or the files.
-    trials : tuple of Trial
-        None for files, one, or two that are compared; of a fleet one, whose sessions are its hosts.
-    verdict : Verdict
-        With the published methods' panel; every estimate of the page stems from here.
-    matrices : mapping of str to PerformanceMatrix
-        The runs that count by variant, the baseline first; without variants of which none counts.
-    order : tuple of str
-        The benchmarks as the page lists them: by the first candidate's speedup, fastest first, then
-        those without one.
-    prefix : str
-        What ids of this metric begin with: "" for the first metric of the page.
-    asked : mapping of str to object
-        The options with which it was judged, as `judge` takes them.
-    how : Reading
-        How the sources were read.
-    """
-
-    sources: tuple[str, ...]
-    title: str
-    trials: tuple[Trial, ...]
-    verdict: Verdict
+    sources: tuple[str, ...]  # as they were given
+    title: str  # the campaign, or the files
+    trials: tuple[Trial, ...]  # of a fleet one, whose sessions are its hosts; none for files
+    verdict: Verdict  # with the published methods' panel
+    # the runs that count by variant, the baseline first; without variants of which none counts
     matrices: Mapping[str, PerformanceMatrix]
-    order: tuple[str, ...]
-    prefix: str
-    asked: Mapping[str, Any]
+    order: tuple[str, ...]  # benchmarks: by the first candidate's speedup, those without one last
+    prefix: str  # what ids of this metric begin with: "" for the first metric of the page
+    asked: Mapping[str, Any]  # the options with which it was judged, as `judge` takes them
     how: Reading = field(default_factory=Reading)
 
     @property
@@ -154,31 +132,29 @@ def _subject(
         )
     first = trial_and_variant(sources[0])
     if len(sources) == 2:
-        found = _of_two(sources, how, asked)
+        read = _of_two(sources, how, asked)
     elif first is None and is_file(sources[0]):
-        found = _of_one_file(sources[0], how, asked)
+        read = _of_one_file(sources[0], how, asked)
     else:
-        found = _of_one_trial(*(first or (Path(sources[0]), None)), how, asked, opened)
+        read = _of_one_trial(*(first or (Path(sources[0]), None)), how, asked, opened)
+    title, trials, verdict, matrices, options = read
     return Subject(
         sources=tuple(sources),
-        title=found.title,
-        trials=found.trials,
-        verdict=found.verdict,
-        matrices=found.matrices,
-        order=tuple(_order(found.verdict, found.matrices)),
+        title=title,
+        trials=trials,
+        verdict=verdict,
+        matrices=matrices,
+        order=tuple(_order(verdict, matrices)),
         prefix=f"metric-{number + 1}-" if number else "",
-        asked=found.asked,
+        asked=options,
         how=how,
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Read:
-    title: str
-    trials: tuple[Trial, ...]
-    verdict: Verdict
-    matrices: Mapping[str, PerformanceMatrix]
-    asked: Mapping[str, Any]
+# title, trials, verdict, matrices, options
+_Read: TypeAlias = (
+    "tuple[str, tuple[Trial, ...], Verdict, Mapping[str, PerformanceMatrix], Mapping[str, Any]]"
+)
 
 
 def _of_one_trial(
@@ -208,13 +184,8 @@ def _of_one_trial(
             trial = opened[folder] = open_trial(only, how.level)
     else:
         verdict = judge(trial, metric=how.metric, explain=explain, **options)
-    return _Read(
-        title=trial.manifest.campaign_name,
-        trials=(trial,),
-        verdict=verdict,
-        matrices=dict(_matrices(trial, verdict, options.get("benchmarks"))),
-        asked=options,
-    )
+    matrices = dict(_matrices(trial, verdict, options.get("benchmarks")))
+    return trial.manifest.campaign_name, (trial,), verdict, matrices, options
 
 
 def _of_two(sources: Sequence[str], how: Reading, asked: Mapping[str, Any]) -> _Read:
@@ -222,13 +193,9 @@ def _of_two(sources: Sequence[str], how: Reading, asked: Mapping[str, Any]) -> _
     explain = bool(options.pop("explain", True))
     found = judge_sources(sources[0], sources[1], how, explain=explain, **options)
     sides = (found.sides.baseline, found.sides.candidate)
-    return _Read(
-        title=f"{found.sides.candidate.name} and {found.sides.baseline.name}",
-        trials=found.trials,
-        verdict=found.verdict,
-        matrices={one.name: _chosen(one, options.get("benchmarks")) for one in sides},
-        asked=options,
-    )
+    matrices = {one.name: _chosen(one, options.get("benchmarks")) for one in sides}
+    title = f"{found.sides.candidate.name} and {found.sides.baseline.name}"
+    return title, found.trials, found.verdict, matrices, options
 
 
 def _of_one_file(source: str, how: Reading, asked: Mapping[str, Any]) -> _Read:
@@ -242,13 +209,7 @@ def _of_one_file(source: str, how: Reading, asked: Mapping[str, Any]) -> _Read:
         confidence=options.get("confidence", 0.95),
         benchmarks=chosen,
     )
-    return _Read(
-        title=matrix.name,
-        trials=(),
-        verdict=verdict,
-        matrices={matrix.name: _chosen(matrix, chosen)},
-        asked=options,
-    )
+    return matrix.name, (), verdict, {matrix.name: _chosen(matrix, chosen)}, options
 
 
 def _without_trial(source: str, asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,21 +11,37 @@ from ...pages import number_format as figures
 from ...pages.model import Column, Section, Sentence, Table, Value
 from ...words import shown
 from ..chapter import Chapter
-from ..names import Name, names_of, shortened
+from ..names import Name, abridging, names_of, shortened
 from ..written import few_sessions
 from . import drawing
 from .around import about, level, measured, reading
-from .cautions import OPEN, cautions_of, marked_lines
 from .forest import DENSE, NOTHING, columns_of
 from .headline import headline, text_of
 
 if TYPE_CHECKING:
+    from ...pages.model import Caution
     from ..subject import Subject
 
 __all__ = ["chapter"]
 
 _SOURCE = 36  # characters of a source's name
 _BESIDE = 3  # candidates that stand beside each other
+_OPEN = 6  # cautions that stand open; the others are folded
+_FAILED = {
+    *("failed-left-out", "failures-without-sessions"),
+    *("fails-more", "fails-always", "fails-in-one-session"),
+}
+_HAPPENED = {  # the chapter on the trial as it happened shows them
+    *("waited-for-cpu", "waited-unequally", "suspended-runs"),
+    *("disturbed-runs", "drift-within-sessions", "dependent-runs", "first-run-apart"),
+    *("environment-changed", "input-changed", "sessions-left-out", "sessions-missing"),
+}
+_HOSTS = {
+    *("hosts-disagree", "one-host", "binary-differs", "few-hosts"),
+    *("host-missing", "host-failed", "host-unfinished", "host-left-out"),
+}
+_SILENT = {"one-variant"}  # the headline says it
+_FEW = 3  # benchmarks of which each is marked, however few there are
 
 
 def chapter(subject: Subject) -> Chapter:
@@ -40,12 +56,12 @@ def chapter(subject: Subject) -> Chapter:
     )
     names = names_of(tuple(dict.fromkeys((*subject.order, *lines))))
     variants = names_of((subject.baseline, *(one.variant for one in subject.candidates)))
-    columns = columns_of(subject, names, variants, marked_lines(subject))
+    columns = columns_of(subject, names, variants, _marked(subject))
     form = "alone"
     if columns:
         form = "columns" if len(columns) <= _BESIDE else "matrix"
     rows = [row for one in columns for row in (*one["rows"], *one["suite"]) if "counts" not in row]
-    cautions = cautions_of(subject)
+    cautions = _cautions(subject)
     values: dict[str, Any] = {
         "headline": text_of(spoken),
         "spoken": spoken,
@@ -62,7 +78,7 @@ def chapter(subject: Subject) -> Chapter:
         "order": _order(subject),
         "reading": reading(verdict, rows, beside=len(columns) if form == "columns" else 1),
         "doubts": cautions,
-        "shown": len(cautions) if len(cautions) <= OPEN + 1 else OPEN,
+        "shown": len(cautions) if len(cautions) <= _OPEN + 1 else _OPEN,
         "certificate": "" if verdict.certificate is None else verdict.certificate.sentence,
         "panel": subject.anchor("panel") if any(one.panel for one in subject.candidates) else "",
     }
@@ -144,6 +160,9 @@ def _order(subject: Subject) -> str:
     return f"Sorted by the speedup of {name}, in each column alike."
 
 
+# ---- in all forms but HTML
+
+
 def _sections(anchor: str, values: Mapping[str, Any]) -> Iterator[Section]:
     """Give one table for each candidate, all benchmarks in it."""
     told = [Sentence(values["headline"])] if anchor != "answer" else []
@@ -195,3 +214,67 @@ def _table(
         Column(heading, "left" if k in left else "right") for k, heading in enumerate(headings)
     )
     return Table(name=name, columns=tuple(columns), rows=tuple(rows))
+
+
+# ---- cautions
+
+
+def _cautions(subject: Subject) -> list[dict[str, Any]]:
+    """Give the cautions with their numbers, the gravest first, and the place that shows each."""
+    names = (subject.baseline, *(one.variant for one in subject.candidates), *subject.order)
+    brief = abridging(names)
+    found = []
+    for number, one in enumerate(_told(subject), 1):
+        link, look = _leads_to(subject, one)
+        text = shown(brief(one.text)).replace(" %", "\N{NO-BREAK SPACE}%")
+        text = _sentence(text, names)
+        found.append({"number": number, "code": one.code, "text": text, "link": link, "look": look})
+    return found
+
+
+def _marked(subject: Subject) -> Mapping[tuple[str, str], tuple[int, ...]]:
+    """Give the numbers that a line bears: under (candidate, benchmark), or ("", benchmark).
+
+    A caution about most benchmarks touches no line more than another, and marks none. What names no
+    candidate stands at the benchmark's name, under "".
+    """
+    found: dict[tuple[str, str], tuple[int, ...]] = {}
+    candidates = {one.variant for one in subject.candidates}
+    for number, one in enumerate(_told(subject), 1):
+        for variant in [name for name in one.about if name in candidates] or [""]:
+            for bench in _benchmarks(subject, one):
+                found[variant, bench] = (*found.get((variant, bench), ()), number)
+    return found
+
+
+def _told(subject: Subject) -> list[Caution]:
+    return [one for one in subject.verdict.cautions if one.code not in _SILENT]
+
+
+def _benchmarks(subject: Subject, caution: Caution) -> tuple[str, ...]:
+    """Give the benchmarks that a caution marks."""
+    known = set(subject.order)
+    about = tuple(name for name in caution.about if name in known)
+    return about if len(about) <= max(_FEW, len(known) // 2) and len(about) < len(known) else ()
+
+
+def _leads_to(subject: Subject, caution: Caution) -> tuple[str, str]:
+    """Give the id of the place that shows it, and the words of the link; both "" for none."""
+    if subject.verdict.hosts and caution.code in _HOSTS:
+        return subject.anchor("conditions").removeprefix(subject.prefix), "see the hosts"
+    if caution.code in _FAILED and subject.trials:
+        return subject.anchor("failed"), "see the failed runs"
+    benches = _benchmarks(subject, caution)
+    if caution.code not in _HAPPENED and benches:
+        return subject.anchor("benchmark", benches[0]), "look at the runs"
+    if (caution.code.startswith("host-") or caution.code in _HAPPENED) and subject.trials:
+        return subject.anchor("happened"), "see when"
+    return "", ""
+
+
+def _sentence(text: str, names: tuple[str, ...]) -> str:
+    """Begin with a capital, unless the first word is a name; the full stop is the page's."""
+    first = text.split(" ", 1)[0]
+    capital = first.isalpha() and first.islower() and first not in names
+    text = text.rstrip(".")
+    return f"{text[:1].upper()}{text[1:]}" if capital else text

@@ -54,7 +54,7 @@ def columns_of(
     names, variants : mapping of str to Name
         How benchmarks (all, in their order) and variants are shown.
     marks : mapping of (str, str) to tuple of int
-        The numbers of the cautions at a line, as `marked_lines` gives them.
+        The numbers of the cautions at a line, under (candidate, benchmark), or ("", benchmark).
     """
     kept = kept_of(tuple(names), {bench for _, bench in marks})
     return [
