@@ -215,6 +215,31 @@ def test_all_of_three_are_told_in_full_and_one_stands_open(made) -> None:
     assert not any("open" in attrs for tag, attrs in found.all if tag == "details")
 
 
+@pytest.mark.parametrize("names", [("n1", "n2"), ("n1", "n2", "n3")])
+def test_the_first_of_many_candidates_stands_open_and_the_others_unfold_at_once(
+    made, names
+) -> None:
+    matrix, subject = made
+    both = {"x": 1.0, "y": 2.0}
+    old = matrix("old", both)
+    each = [subject(matrix(name, both, seed=k), old) for k, name in enumerate(names, 2)]
+    first = each[0]
+    given = dataclasses.replace(
+        first,
+        matrices={k: m for one in each for k, m in one.matrices.items()},
+        verdict=dataclasses.replace(
+            first.verdict, candidates=tuple(one.candidates[0] for one in each)
+        ),
+    )
+    text = str(chapter_html(chapter(given)))
+    assert text.count('class="parts-group"') == (len(names) > 2)
+    for name in names:  # whether folded or not
+        assert text.count(f'<div class="parts-against sans" data-variant="{name}">') == 2
+    opened, _, folded = text.partition('<details class="parts-group">')
+    assert (f'<div class="parts-against sans" data-variant="{names[0]}">' in opened) is True
+    assert ("n2, n3" in re.sub("<[^>]*>", "", folded.partition("</summary>")[0])) is bool(folded)
+
+
 def test_only_what_was_asked_for(made) -> None:
     matrix, subject = made
     given = subject(matrix("n", NAMES, seed=2), matrix("o", NAMES), benchmarks=["e", "b"])
