@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from markupsafe import Markup
+from numpy.typing import NDArray
 
 from .marks import (
     Again,
@@ -117,15 +118,15 @@ def _nested(area: Area) -> str:
 
 
 def _dots(mark: Dots) -> str:
-    return _formatted("M%d %dh0", mark.points)
+    return _written("m%d %dh0", _steps(mark.points))
 
 
 def _curve(mark: Curve) -> str | None:
     if not mark.points:
         return None
-    step = "H%dV%d" if mark.steps else "L%d %d"
-    rest = _formatted(step, mark.points[1:])
-    return _formatted("M%d %d", mark.points[:1]) + rest + ("Z" if mark.closed else "")
+    steps = _steps(mark.points)
+    each = "h%dv%d" if mark.steps else "l%d %d"
+    return _written("M%d %d", steps[:1]) + _written(each, steps[1:]) + ("Z" if mark.closed else "")
 
 
 def _segments(mark: Segments) -> str | None:
@@ -215,13 +216,18 @@ _MARKS: dict[type, Callable[[Any], str]] = {
 }
 
 
-def _formatted(each: str, points: Sequence[tuple[float, float]]) -> str:
-    """Write points in the units of a nested drawing, in one go: there may be 100,000."""
-    if len(points) < 20:
-        return "".join([each % (_whole(x), _whole(1 - y)) for x, y in points])
-    places = np.array(points, dtype=float)
+def _steps(points: Sequence[tuple[float, float]]) -> NDArray[np.int64]:
+    """Give the way from each point to the next, in a nested drawing's units; the first from 0."""
+    places = np.array(points, dtype=float).reshape(-1, 2)
     places[:, 1] = 1 - places[:, 1]
-    return each * len(points) % tuple(np.rint(places * _GRAIN).astype(int).ravel().tolist())
+    units: NDArray[np.int64] = np.rint(places * _GRAIN).astype(np.int64)
+    units[1:] -= units[:-1].copy()
+    return units
+
+
+def _written(each: str, steps: NDArray[np.int64]) -> str:
+    """Write steps, which have fewer digits than places, in one go: there may be 100,000."""
+    return (each * len(steps) % tuple(steps.ravel().tolist())).replace(" -", "-")
 
 
 def _whole(share: float) -> int:

@@ -104,14 +104,15 @@
     tip.style.top = `${y > height + 20 ? y - height - 10 : y + 18}px`;
   };
   const hide = () => { tip.hidden = true; };
-  const clouds = new WeakMap();
   // The dot of a cloud that is nearest to the pointer, and its value on the cloud's axis.
   const nearest = (plot, x, y) => {
     let best = 14 ** 2, text = "";
     for (const cloud of plot ? all("[data-axis] path", plot) : []) {
-      if (!clouds.has(cloud)) clouds.set(cloud, [...cloud.getAttribute("d").matchAll(/M(-?\d+) (-?\d+)h0/g)].map((m) => [+m[1], +m[2]]));
       const to = cloud.getScreenCTM();
-      for (const [a, b] of clouds.get(cloud)) {
+      let a = 0, b = 0; // each dot is written as seen from the one before
+      for (const [, right, down] of cloud.getAttribute("d").matchAll(/m(-?\d+) ?(-?\d+)h0/g)) {
+        a += +right;
+        b += +down;
         const far = (to.a * a + to.e - x) ** 2 + (to.d * b + to.f - y) ** 2;
         if (far >= best) continue;
         best = far;

@@ -24,7 +24,7 @@ def test_a_value_can_be_read_from_the_dots_place(scale: Scale, value: float) -> 
     axis = read_out(scale, "points")
     markup = plot(80, [dots([(0.5, scale.at(value))], "x", top=0, height=80, axis=axis)], "")
     low, high, log, _ = re.search(r'data-axis="([^"]*)"', markup)[1].split()
-    share = 1 - int(re.search(r"M500 (\d+)h0", markup)[1]) / 1000
+    share = 1 - int(re.search(r"m500 (\d+)h0", markup)[1]) / 1000
     if log == "1":
         read = float(low) * (float(high) / float(low)) ** share
     else:

@@ -68,13 +68,20 @@ def path(svg: str, css: str) -> list[list[int]]:
     return [[int(n) for n in re.findall(r"-?\d+", one)] for one in d.split("M")[1:]]
 
 
+def dots(svg: str, css: str) -> list[tuple[int, int]]:
+    """Give the places of dots, each of which is written as seen from the one before."""
+    (d,) = re.findall(rf'<path class="dots {css}" d="([^"]*)"', svg)
+    steps = np.array(re.findall(r"m(-?\d+) ?(-?\d+)h0", d), dtype=int)
+    return [tuple(place) for place in steps.cumsum(axis=0).tolist()]
+
+
 def test_means_stand_at_the_height_of_runs_of_their_value() -> None:
     rows = drawn({"old": OLD, "new": NEW}).rows
     old, new = rows["old"][0], rows["new"][0]
     means = path(old, "old parts-mean")
-    assert means[0][1] == path(old, "dots old")[1][1]  # geometric mean of 1, 2, 4
+    assert means[0][1] == dots(old, "old")[1][1]  # geometric mean of 1, 2, 4
     assert path(new, "baseline line") == means
-    assert path(new, "new parts-mean")[1][1] == path(new, "dots new")[5][1]
+    assert path(new, "new parts-mean")[1][1] == dots(new, "new")[5][1]
     assert "baseline line" not in old
 
 
@@ -90,7 +97,7 @@ def test_a_ring_is_at_the_run_that_is_far() -> None:
     run = FarRun(benchmark="x", variant="new", session=2, run=3, ratio=2.0)
     found = drawn({"old": OLD, "new": NEW}, far={("x", "new"): [run]})
     (x, y) = re.search(r'"parts-ring" cx="([\d.]+)%" cy="([\d.]+)"', found.rows["new"][0]).groups()
-    across, down = path(found.rows["new"][0], "dots new")[5][:2]
+    across, down = dots(found.rows["new"][0], "new")[5]
     assert float(x) * 10 == pytest.approx(across, abs=0.6)
     assert float(y) / 96 * 1000 == pytest.approx(down, abs=0.6)
     assert found.rings == 1
@@ -102,7 +109,7 @@ def test_a_failed_run_is_a_cross_in_its_own_row() -> None:
     new = found.rows["new"][0]
     (x,) = re.findall(r'<svg class="at" x="([\d.]+)%" y="4', new)
     assert '<svg class="at"' not in found.rows["old"][0]
-    assert float(x) * 10 > path(new, "dots new")[5][0]
+    assert float(x) * 10 > dots(new, "new")[5][0]
     assert "1 failed" in new
 
 
@@ -162,7 +169,7 @@ def test_session_values_are_the_verdicts(made) -> None:
     picture = sessions(one, "new", Grounds("g"))
     assert "hollow" not in picture
     assert "above 1 in 5 of 5 sessions" in picture
-    assert len(path(picture, "dots faster parts-value")) == 5
+    assert len(dots(picture, "faster parts-value")) == 5
 
 
 @pytest.mark.parametrize(("better", "side"), [("lower", 1), ("higher", -1)])
@@ -177,9 +184,9 @@ def test_better_is_up_in_the_shift_function(made, better: str, side: int) -> Non
     assert all((at["speedup"].value - 1) * side > 0 for at in quantiles)
     picture = shift(one, "new", Grounds("g"))
     ((_, middle, _),) = path(picture, "one")
-    dots = path(picture, f"dots {one.styles['new']} parts-quantile")
-    assert len(dots) == 9
-    assert all((middle - down) * side > 0 for _, down, _ in dots)
+    places = dots(picture, f"{one.styles['new']} parts-quantile")
+    assert len(places) == 9
+    assert all((middle - down) * side > 0 for _, down in places)
 
 
 def test_a_distribution_function_rises_from_nothing_to_all_by_equal_steps() -> None:

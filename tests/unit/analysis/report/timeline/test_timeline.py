@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import accumulate
 from xml.etree import ElementTree
 
 import numpy as np
@@ -57,9 +58,12 @@ class Picture:
         """Give the runs' heights from the bottom, as shares, of each panel."""
         clouds = [one for one in self._root.iter("svg") if one.get("data-axis")]
         paths = [[p.get("d", "") for p in one if role in p.get("class", "")] for one in clouds]
-        return [
-            [1 - int(y) / 1000 for y in re.findall(r"M\S+ (\S+?)h0", "".join(p))] for p in paths
-        ]
+        found = []
+        for some in paths:  # each dot is written as seen from the one before
+            steps = (re.findall(r"m-?\d+ ?(-?\d+)h0", path) for path in some)
+            downs = [y for path in steps for y in accumulate(map(int, path))]
+            found.append([1 - y / 1000 for y in downs])
+        return found
 
     @property
     def scale(self) -> tuple[float, float]:
