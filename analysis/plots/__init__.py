@@ -16,46 +16,20 @@ if TYPE_CHECKING:
         rows_down as rows_down,
     )
     from .drawing import (
-        ENDINGS as ENDINGS,
         Sheet as Sheet,
         check_picture as check_picture,
-        picture_bytes as picture_bytes,
         write_picture as write_picture,
-    )
-    from .label_row import (
-        InRow as InRow,
-        RowLabel as RowLabel,
-        in_rows as in_rows,
     )
     from .labels import (
         Box as Box,
-        Placed as Placed,
         Wanted as Wanted,
         kept_in_row as kept_in_row,
         placed as placed,
-        spread_out as spread_out,
         text_width as text_width,
     )
-    from .layout import (
-        arranged as arranged,
-        stacked as stacked,
-    )
+    from .layout import arranged as arranged, stacked as stacked
     from .marks import (
-        Again as Again,
-        Anchor as Anchor,
-        Area as Area,
-        Boxes as Boxes,
-        Circle as Circle,
-        Curve as Curve,
-        Dots as Dots,
-        Line as Line,
         Mark as Mark,
-        Rect as Rect,
-        Segments as Segments,
-        Shape as Shape,
-        Shared as Shared,
-        Strokes as Strokes,
-        Text as Text,
         again as again,
         arrow as arrow,
         band as band,
@@ -74,18 +48,8 @@ if TYPE_CHECKING:
         strokes as strokes,
         upright as upright,
     )
-    from .palette import (
-        COLOURS as COLOURS,
-        DARK as DARK,
-        DASHES as DASHES,
-        LIGHT as LIGHT,
-        PRINT as PRINT,
-        Palette as Palette,
-        style_of as style_of,
-    )
-    from .paper import (
-        Picture as Picture,
-    )
+    from .palette import style_of as style_of
+    from .paper import Picture as Picture
     from .scale import (
         Scale as Scale,
         Tick as Tick,
@@ -96,27 +60,21 @@ if TYPE_CHECKING:
         read_out as read_out,
         unit_of as unit_of,
     )
-    from .spaced import (
-        spaced_ticks as spaced_ticks,
-    )
-    from .svg import (
-        cell as cell,
-        plot as plot,
-    )
+    from .spaced import spaced_ticks as spaced_ticks
+    from .svg import cell as cell, plot as plot
 else:
     __getattr__, __dir__ = hands_on(
         __name__,
         {
             "axes": "Axes Key density_axis quantity_axis ratio_axis rows_down",
-            "drawing": "ENDINGS Sheet check_picture picture_bytes write_picture",
-            "label_row": "InRow RowLabel in_rows",
-            "labels": "Box Placed Wanted kept_in_row placed spread_out text_width",
+            "drawing": "Sheet check_picture write_picture",
+            "labels": "Box Wanted kept_in_row placed text_width",
             "layout": "arranged stacked",
             "marks": """
-                Again Anchor Area Boxes Circle Curve Dots Line Mark Rect Segments Shape Shared Strokes Text
-                again arrow band boxes cross curve diamond dot dots field label line segments shared stroke strokes upright
+                Mark again arrow band boxes cross curve diamond dot dots field label line segments shared
+                stroke strokes upright
             """,
-            "palette": "COLOURS DARK DASHES LIGHT PRINT Palette style_of",
+            "palette": "style_of",
             "paper": "Picture",
             "scale": "Scale Tick quantity_scale quantity_ticks ratio_scale ratio_ticks read_out unit_of",
             "spaced": "spaced_ticks",

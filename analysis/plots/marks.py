@@ -172,10 +172,7 @@ class Again(NamedTuple):
     name: str
 
 
-Mark: TypeAlias = (
-    "Line | Rect | Circle | Shape | Text | Dots | Curve | Segments | Boxes | Strokes"
-    " | Shared | Again | str"  # a str is ready SVG
-)
+Mark: TypeAlias = "Line | Rect | Circle | Shape | Text | Dots | Curve | Segments | Boxes | Strokes | Shared | Again"
 
 
 def line(x1: float, y1: float, x2: float, y2: float, css: str) -> Mark:
@@ -254,21 +251,10 @@ def dots(
     width: float = 1.0,
     axis: str = "",
 ) -> Mark:
-    """Give many dots as one path.
+    """Give many dots as one path: shares of the area, from its left and from its **bottom**.
 
-    Parameters
-    ----------
-    points : sequence of (float, float)
-        Shares of `width` and of `height`, from the left and from the **bottom**.
-    css : str
-        Its ``stroke-width`` is the dots' diameter; the line's ends are round.
-    top, height : float
-        The area in pixels.
-    left, width : float
-        The area as shares of the picture's width.
-    axis : str
-        What `read_out` gives of the upright axis: where scripts are on, the value of the dot under
-        the pointer is shown.
+    The style's ``stroke-width`` is their diameter. `axis` is what `read_out` gives of the upright
+    axis: where scripts are on, the value of the dot under the pointer is shown.
     """
     return Dots(points, css, Area(top, height, left, width, axis))
 

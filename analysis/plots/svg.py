@@ -30,28 +30,9 @@ from .marks import (
     Shared,
     Strokes,
     Text,
-    band,  # until all chapters take them from there
-    curve,
-    diamond,
-    dot,
-    dots,
-    label,
-    line,
-    stroke,
 )
 
-__all__ = [
-    "band",
-    "cell",
-    "curve",
-    "diamond",
-    "dot",
-    "dots",
-    "label",
-    "line",
-    "plot",
-    "stroke",
-]
+__all__ = ["cell", "plot"]
 
 _GRAIN = 1000  # units of a nested drawing's width and height
 
@@ -91,8 +72,6 @@ def _joined(marks: Iterable[Mark]) -> str:
     found: list[str] = []
     open_area: Area | None = None
     for mark in marks:
-        if not mark:
-            continue
         path = _PATHS.get(type(mark))
         if path is None:
             found += [*(["</svg>"] if open_area else []), _MARKS[type(mark)](mark)]
@@ -211,8 +190,6 @@ _MARKS: dict[type, Callable[[Any], str]] = {
     Strokes: _strokes,
     Shared: _shared,
     Again: _again,
-    str: str,
-    Markup: str,
 }
 
 

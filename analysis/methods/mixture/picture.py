@@ -13,7 +13,7 @@ from ...plots.axes import Axes, Key, density_axis, quantity_axis
 from ...plots.drawing import Sheet
 from ...plots.layout import arranged
 from ...plots.paper import Picture
-from ...plots.scale import Scale, quantity_ticks
+from ...plots.scale import Scale, quantity_scale, quantity_ticks
 from ...stats.samples import Array
 from ...words import shorten, shown
 from .model import Mixture
@@ -44,7 +44,7 @@ def mixture_picture(report: MixtureReport) -> Picture:
     if not fitted:
         raise AnalysisError("there is no mixture to draw", benchmark.benchmark)
     drawn = fitted[:_MOST]
-    window = Scale(*window_of(drawn))
+    window = window_of(drawn)
     rows = []
     for k, cell in enumerate(drawn):
         left, right = Axes(title=_said(cell)), Axes()
@@ -80,12 +80,9 @@ def _said(cell: MixtureCell) -> str:
     return "\n".join([title, *(caution.text for caution in cell.cautions)])
 
 
-def window_of(cells: Sequence[MixtureCell]) -> tuple[float, float]:
-    """Give the ends of the axis: all values, and a margin."""
-    low = min(float(cell.values.min()) for cell in cells)
-    high = max(float(cell.values.max()) for cell in cells)
-    room = 0.06 * (high - low) or 0.05 * abs(high) or 1.0
-    return low - room, high + room
+def window_of(cells: Sequence[MixtureCell]) -> Scale:
+    """Give the axis: all values, and a margin."""
+    return quantity_scale((v for cell in cells for v in cell.values.tolist()), log=False)
 
 
 def draw_density(axes: Axes, cell: MixtureCell, css: str, *, unit: str) -> bool:

@@ -10,7 +10,7 @@ from ...plots.axes import Axes, Key, density_axis, quantity_axis, rows_down
 from ...plots.drawing import Sheet
 from ...plots.layout import arranged
 from ...plots.paper import Picture
-from ...plots.scale import Scale, quantity_ticks
+from ...plots.scale import Scale, quantity_scale, quantity_ticks
 from ...words import shorten, shown
 from .report import ResamplingReport
 from .result import BootstrapInterval, DistributionComparison, RandomizationTest
@@ -22,7 +22,6 @@ _NAME = 30
 _BINS = 60
 _CURVES = 6  # systems drawn in colours of their own; more are drawn as boxes only
 _MOST_BOXES = 40
-_ROOM = 0.04  # of an axis, at both ends
 
 
 def resampling_picture(report: ResamplingReport) -> Picture:
@@ -41,11 +40,6 @@ def resampling_picture(report: ResamplingReport) -> Picture:
     )
 
 
-def _around(low: float, high: float) -> Scale:
-    room = _ROOM * (high - low) or 0.05 * abs(high) or 1.0
-    return Scale(low - room, high + room)
-
-
 def _null(test: RandomizationTest, interval: BootstrapInterval | None) -> Axes:
     """Draw the ratios under random assignments, the observed one, and its interval."""
     low, high = float(test.null.min()), float(test.null.max())
@@ -59,7 +53,7 @@ def _null(test: RandomizationTest, interval: BootstrapInterval | None) -> Axes:
         if interval is None
         else [v for v in (interval.low, interval.high) if np.isfinite(v) and v]
     )
-    scale = _around(min(low, test.ratio, 1.0, *ends), max(high, test.ratio, 1.0, *ends))
+    scale = quantity_scale((low, high, test.ratio, 1.0, *ends), log=False, room=0.04)
     axes = Axes(x=scale, y=Scale(0.0, 1.1 * float(shares.max())))
     if vary:
         axes.curve([edges[0], *np.repeat(edges, 2)[1:-1], edges[-1]], [0, *np.repeat(shares, 2), 0], "bars", closed=True)  # fmt: skip
@@ -105,7 +99,7 @@ def _passes(comparison: DistributionComparison) -> tuple[Axes, Axes]:
     known = [one for one in densities if one is not None]
     ends = [end for one in some for end in (one.five[0], one.five[-1])]
     ends += [float(end) for one in known for end in (one.grid[0], one.grid[-1])]
-    scale = _around(min(ends), max(ends))
+    scale = quantity_scale(ends, log=False, room=0.04)
     top = 1.06 * max((float(one.density.max()) for one in known), default=1.0)
     above = Axes(
         x=scale,

@@ -10,7 +10,7 @@ import numpy as np
 from ...plots.axes import Axes, rows_down
 from ...plots.drawing import Sheet
 from ...plots.layout import arranged, stacked
-from ...plots.scale import Scale, quantity_ticks
+from ...plots.scale import Scale, quantity_scale, quantity_ticks
 from ...words import shorten, shown
 
 if TYPE_CHECKING:
@@ -43,15 +43,10 @@ def _response(found: Across) -> list[Picture]:
     return [*pictures, *([arranged(_SHEET, [lower], _HIGH)] if lower else [])]
 
 
-def _around(low: float, high: float) -> Scale:
-    room = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
-    return Scale(low - room, high + room)
-
-
 def _against(measured: Array, predicted: Array, agreement: Agreement, title: str) -> Axes:
     both = np.concatenate([measured, predicted])
     low, high = float(both.min()), float(both.max())
-    scale = _around(low, high)
+    scale = quantity_scale((low, high), log=False)
     r = "unknown" if agreement.correlation is None else f"{agreement.correlation:.3f}"
     ticks = quantity_ticks(scale, "1", 5)
     axes = Axes(
@@ -81,11 +76,11 @@ def _curve(one: Dependence) -> Axes:
     """Draw the mean prediction over a covariate: a line with a band, or a dot for each level."""
     points = one.points if one.kind == "numeric" else one.points[:_LEVELS]
     means, sds = np.array([p.mean for p in points]), np.array([p.sd for p in points])
-    across = _around(float((means - sds).min()), float((means + sds).max()))
+    across = quantity_scale([*(means - sds), *(means + sds)], log=False)
     title = shorten(shown(one.factor), 32)
     if one.kind == "numeric":
         at = np.array([float(point.at) for point in points])
-        axes = Axes(x=_around(float(at.min()), float(at.max())), y=across, small=True, title=title)
+        axes = Axes(x=quantity_scale(at.tolist(), log=False), y=across, small=True, title=title)
         axes.curve([*at, *at[::-1]], [*(means - sds), *(means + sds)[::-1]], "c0 veil", closed=True)
         axes.curve(at, means, "c0 curve")
         axes.spots(at, means, "c0", r=1.4)

@@ -79,7 +79,7 @@ def draw_modes(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
             f"{one.values.size} runs, {k} component{'s' * (k > 1)}, {modes} mode{'s' * (modes > 1)}"
         )
         axes = Axes(title=f"{names[one.variant]}: {said}", x_texts=one is fitted[-1])
-        quantity_axis(axes, "x", Scale(*window), unit)
+        quantity_axis(axes, "x", window, unit)
         beyond |= draw_density(axes, one, looks[one.variant], unit=unit)
         label, axes.y_label, axes.keys = axes.y_label, "", []
         panels.append(axes)
