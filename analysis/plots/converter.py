@@ -43,7 +43,7 @@ _SETTINGS: Any = {
 
 def png(picture: Picture, title: str = "", alt: str = "") -> bytes:
     """Give a picture as dots, 300 to an inch."""
-    from PIL.Image import fromarray
+    from PIL.Image import frombuffer
     from PIL.PngImagePlugin import PngInfo
 
     grain = _DOTS_PER_INCH / 72
@@ -56,7 +56,7 @@ def png(picture: Picture, title: str = "", alt: str = "") -> bytes:
         if text:
             told.add_text(name, text) if text.isascii() else told.add_itxt(name, text)
     content = io.BytesIO()
-    dots = fromarray(np.asarray(renderer.buffer_rgba())[..., :3])
+    dots = frombuffer("RGBA", (wide, high), renderer.buffer_rgba()).convert("RGB")
     dots.save(content, "png", pnginfo=told, dpi=(_DOTS_PER_INCH, _DOTS_PER_INCH), compress_level=4)
     return content.getvalue()
 
