@@ -7,6 +7,7 @@ TrueType fonts, and gives the same bytes each time. It is imported here, and for
 
 from __future__ import annotations
 
+import atexit
 import io
 import pathlib
 import tempfile
@@ -178,14 +179,18 @@ def _font(family: str, bold: bool, *, light: bool) -> FontProperties:  # noqa: F
         subsetter.subset(font)
     except Exception:  # noqa: BLE001 - a font of another kind: it is taken as it is
         return found
-    copy = pathlib.Path(_folder().name) / pathlib.Path(path).name
+    copy = _folder() / pathlib.Path(path).name
     font.save(copy)
+    font.close()
     return FontProperties(fname=str(copy), weight=weight)
 
 
 @lru_cache(maxsize=1)
-def _folder() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="fairtrial-fonts-")
+def _folder() -> pathlib.Path:
+    """Give a folder that is gone when the program ends."""
+    folder = tempfile.TemporaryDirectory(prefix="fairtrial-fonts-")
+    atexit.register(folder.cleanup)
+    return pathlib.Path(folder.name)
 
 
 def _joined(parts: Any, *, closed: bool) -> Path:  # noqa: ANN401 - arrays or lists of them
