@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .labels import Box
-from .marks import Anchor, Area, Curve, Dots, Line, Mark, Rect, Segments, Text
+from .marks import Area, Curve, Dots, Line, Mark, Rect, Segments, Text
 from .scale import Scale, Tick, quantity_ticks, ratio_ticks, unit_of
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class Axes:
         self.marks.append(Dots(points, css, _WHOLE, r, shape))  # type: ignore[arg-type]
 
     def text(
-        self, x: float, y: float, text: str, css: str = "ink", *, anchor: Anchor = "start",
+        self, x: float, y: float, text: str, css: str = "ink", *, anchor: str = "start",
         dx: float = 0.0, dy: float = 0.0,
     ) -> None:  # fmt: skip
         """Write a text: the middle of its line at the height y, moved by points."""

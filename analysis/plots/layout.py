@@ -15,7 +15,7 @@ import numpy as np
 from .axes import Axes, Key
 from .labels import Box
 from .letters import broken, wide
-from .marks import Anchor, Curve, Dots, Line, Mark, Rect, Segments, Text
+from .marks import Curve, Dots, Line, Mark, Rect, Segments, Text
 from .paper import SMALL, Letters, Outline, Picture, Spots, style_of_roles
 from .scale import Scale, Tick
 
@@ -326,7 +326,7 @@ class _Layout:
         self._write(key.text, (x + _KEY, y), size, "start", css)
 
     def _write(
-        self, text: str, place: tuple[float, float], size: float, anchor: Anchor, css: str,
+        self, text: str, place: tuple[float, float], size: float, anchor: str, css: str,
         *, centred: bool = False,
     ) -> None:  # fmt: skip
         x, y = place

@@ -9,11 +9,10 @@ page as classes of the style sheet, on paper by `analysis.plots.paper`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 __all__ = [
     "Again",
-    "Anchor",
     "Area",
     "Boxes",
     "Circle",
@@ -46,7 +45,6 @@ __all__ = [
     "upright",
 ]
 
-Anchor: TypeAlias = Literal["start", "middle", "end"]
 Point: TypeAlias = tuple[float, float]
 
 
@@ -81,12 +79,12 @@ class Rect(NamedTuple):
 
 
 class Circle(NamedTuple):
-    """A round mark."""
+    """A round mark; the role says whether it is hollow."""
 
     x: float
     y: float
-    r: float
     css: str
+    r: float = 4.5
     title: str = ""
 
 
@@ -108,10 +106,10 @@ class Text(NamedTuple):
     y: float
     text: str
     css: str
-    anchor: Anchor
-    dx: float
-    lead: str
-    lead_css: str
+    anchor: str = "middle"  # or start, end
+    dx: float = 0.0
+    lead: str = ""
+    lead_css: str = ""
     dy: float = 0.0
 
 
@@ -160,10 +158,13 @@ class Strokes(NamedTuple):
 
 
 class Shared(NamedTuple):
-    """A background that `Again` repeats."""
+    """A background that `Again` repeats; `name` is an id of the page.
+
+    Style sheets reach the repeated marks by ``.ground`` and their own class, and by nothing outside.
+    """
 
     name: str
-    marks: tuple[Mark, ...]
+    marks: Iterable[Mark]
 
 
 class Again(NamedTuple):
@@ -175,9 +176,7 @@ class Again(NamedTuple):
 Mark: TypeAlias = "Line | Rect | Circle | Shape | Text | Dots | Curve | Segments | Boxes | Strokes | Shared | Again"
 
 
-def line(x1: float, y1: float, x2: float, y2: float, css: str) -> Mark:
-    """Give a straight line."""
-    return Line(x1, y1, x2, y2, css)
+line, band, dot, label, shared, again = Line, Rect, Circle, Text, Shared, Again
 
 
 def stroke(x: float, y1: float, y2: float, css: str) -> Mark:
@@ -190,19 +189,9 @@ def upright(x: float, css: str) -> Mark:
     return Line(x, 0, x, None, css)
 
 
-def band(x1: float, x2: float, y1: float, y2: float, css: str) -> Mark:
-    """Give a filled rectangle, such as the margin."""
-    return Rect(x1, x2, y1, y2, css)
-
-
 def field(x1: float, x2: float, css: str) -> Mark:
     """Give a filled rectangle from the picture's top to its bottom."""
     return Rect(x1, x2, 0, None, css)
-
-
-def dot(x: float, y: float, css: str, *, r: float = 4.5, title: str = "") -> Mark:
-    """Give a round mark; the role says whether it is hollow."""
-    return Circle(x, y, r, css, title)
 
 
 def diamond(x: float, y: float, css: str, *, r: float = 6.5, title: str = "") -> Mark:
@@ -224,21 +213,6 @@ def arrow(x: float, y: float, towards: str, css: str, *, r: float = 4.0) -> Mark
         "down": ((-r, -r), (r, -r)),
     }[towards]
     return Shape(x, y, ((ends[0], (0, 0), ends[1]),), css)
-
-
-def label(
-    x: float,
-    y: float,
-    text: str,
-    css: str,
-    *,
-    anchor: str = "middle",
-    dx: float = 0,
-    lead: str = "",
-    lead_css: str = "",
-) -> Mark:
-    """Give a text of the page's size, whatever the width; `lead` goes before it, in its own role."""
-    return Text(x, y, text, css, anchor, dx, lead, lead_css)  # type: ignore[arg-type]
 
 
 def dots(
@@ -298,16 +272,3 @@ def boxes(spans: Sequence[Point], css: str, *, top: float, height: float) -> Mar
 def strokes(places: Iterable[float], css: str, *, top: float, height: float) -> Mark:
     """Give short upright lines as one path; what lies outside is drawn at the nearer edge."""
     return Strokes(tuple(places), css, Area(top, height))
-
-
-def shared(name: str, marks: Iterable[Mark]) -> Mark:
-    """Give a background that `again` repeats; `name` is an id of the page.
-
-    Style sheets reach the repeated marks by ``.ground`` and their own class, and by nothing outside.
-    """
-    return Shared(name, tuple(marks))
-
-
-def again(name: str) -> Mark:
-    """Repeat a background that another picture of the page holds."""
-    return Again(name)

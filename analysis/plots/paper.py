@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from .axes import Axes
     from .drawing import Sheet
-    from .marks import Anchor
 
 __all__ = ["SMALL", "Letters", "Outline", "Picture", "Spots", "Style", "style_of_roles"]
 
@@ -93,7 +92,7 @@ class Letters(NamedTuple):
     y: float
     text: str
     size: float
-    anchor: Anchor
+    anchor: str
     style: Style
     upward: bool = False
 

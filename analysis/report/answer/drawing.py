@@ -135,7 +135,7 @@ def _labelled(axis: Entry) -> Iterator[tuple[plots.Tick, str]]:
 def key(*, strokes: bool) -> Markup:
     """Give a mark as they are drawn, for the sentence that explains it."""
     y, top, height = _KEY
-    marks = [
+    marks: list[plots.Mark] = [
         plots.line(0.0, y, 1.0, y, "interval neither"),
         plots.dot(0.5, y, "neither ringed"),
     ]

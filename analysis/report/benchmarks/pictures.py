@@ -182,7 +182,8 @@ def _head(one: Benchmark) -> Markup:
     """Draw what stands above the panels: their names, and what was found in some sessions."""
     panels = panels_of(one.frame.labels, one.marks, one.known.hosts)
     lead = "session " if len(panels) <= 6 and not one.known.hosts else ""
-    marks, ruled = [], []
+    marks: list[plots.Mark] = []
+    ruled = []
     for panel, (left, right) in zip(panels, one.frame.spans, strict=True):
         texts = [(25, shown(panel.long), "parts-long"), (25, shown(panel.short), "parts-short")]
         if panel.label != panel.brief:  # hosts' names, longer where there is room

@@ -292,7 +292,7 @@ def _bands_plot(bands: Sequence[Mapping[str, Any]], scale: Scale, anchor: str) -
             for end in (0, 1)
         ]
 
-    marks = [plots.again(anchor)]
+    marks: list[plots.Mark] = [plots.again(anchor)]
     for low, high, css in ((0, 4, "suite-outer"), (1, 3, "suite-inner")):
         area = [*stairs(low), *reversed(stairs(high))]
         marks.append(plots.curve(area, css, top=0, height=height, closed=True))
