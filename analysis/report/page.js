@@ -231,7 +231,7 @@
   // --- a permalink opens what holds its target
   const reveal = () => {
     const target = document.getElementById(location.hash.slice(1));
-    for (let one = target; one; one = one.parentElement) if (one.matches("details")) one.open = true;
+    for (let one = target?.querySelector(":scope>.chapter") || target; one; one = one.parentElement) if (one.matches("details")) one.open = true;
     target?.scrollIntoView();
   };
   addEventListener("hashchange", reveal);

@@ -46,7 +46,7 @@ def test_ids_are_unique_and_links_lead_to_them(chapter):
     links = {attrs["href"].removeprefix("#") for attrs in page.every("a")}
     assert links
     assert links <= set(ids)
-    assert page.tags[0] == ("section", {"id": chapter.anchor, "class": "panel-chapter"})
+    assert page.tags[0] == ("section", {"id": chapter.anchor, "class": "panel-chapter folded"})
 
 
 def test_every_plot_says_its_result_or_repeats_a_cell(chapter):

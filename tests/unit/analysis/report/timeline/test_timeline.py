@@ -255,7 +255,7 @@ def test_the_same_trial_gives_the_same_chapter(subject):
 def test_one_section_with_its_picture_in_words(subject):
     chapter = happened(subject(lambda _, s: 1.3 if (s // 30) % 2 else 1.0))
     tags = Tags(str(chapter_html(chapter)))
-    assert tags.found[0] == ("section", {"id": "happened"})
+    assert tags.found[0] == ("section", {"id": "happened", "class": "folded"})
     (picture,) = [about for tag, about in tags.found if about.get("role") == "img"]
     assert picture["aria-label"] == chapter["timelines"][0]["alt"]
     assert [tag for tag, _ in tags.found if tag in ("h1", "h2", "h3")] == ["h2"]
