@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 
 from ..words import shown
 
-__all__ = ["Span", "name_html", "sentence_html", "spoken_html", "spoken_text"]
+__all__ = ["Span", "joined", "name_html", "sentence_html", "spoken_html", "spoken_text"]
 
 _RATIO = re.compile(r"(?<![\w.\-])(\d[\d.]*)x(?!\w)")
 _PERCENT = re.compile(r"(?<=\d) %")
@@ -23,6 +23,11 @@ class Span:
 
     text: str
     foreign: bool = False
+
+
+def joined(words: Sequence[str]) -> str:
+    """Write a list as a sentence has it: ``a, b and c``."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def spoken_text(spans: Sequence[Span]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
@@ -14,7 +14,7 @@ from ...words import shown
 from ..chapter import Chapter
 from ..spoken import spoken_text
 from .paragraph import citations_of, paragraph_of, works_used
-from .provenance import commands_of, hashes_of, notes_of, raw_runs, seeds_of, versions_of
+from .provenance import commands_of, facts_of, notes_of, raw_runs
 
 if TYPE_CHECKING:
     from ..subject import Subject
@@ -23,7 +23,7 @@ __all__ = ["chapter", "embedded"]
 
 _UNSAFE = re.compile("[<>&]")
 _FILE = re.compile(r"[^A-Za-z0-9_.-]+")
-_UNKNOWN = "unknown"
+_KINDS = {"seeds": "seed", "versions": "version", "hashes": "SHA-256"}
 
 
 def chapter(subject: Subject) -> Chapter:
@@ -34,11 +34,9 @@ def chapter(subject: Subject) -> Chapter:
     values: dict[str, Any] = {
         "paragraph": paragraph_of(subject, {one["key"]: k for k, one in enumerate(cited, 1)}),
         "citations": cited,
-        "commands": list(commands_of(subject)),
+        "commands": commands_of(subject),
         "notes": list(notes_of(subject)) if first else [],
-        "seeds": _facts(seeds_of(subject)) if first else [],
-        "versions": _facts(versions_of(subject)) if first else [],
-        "hashes": _facts(hashes_of(subject)) if first else [],
+        **(facts_of(subject) if first else {kind: [] for kind in _KINDS}),
         "raw": raw_runs(subject),
     }
     return Chapter(
@@ -65,24 +63,18 @@ def embedded(data: Mapping[str, Any]) -> Markup:
     return Markup(_UNSAFE.sub(lambda sign: f"\\u{ord(sign.group()):04x}", text))  # noqa: S704 - no markup is left
 
 
-def _facts(found: Iterable[tuple[str, str | None]]) -> list[dict[str, str | None]]:
-    return [{"name": name, "text": text} for name, text in found]
-
-
 def _sections(values: Mapping[str, Any]) -> Iterator[Section]:
     yield Section((Sentence(spoken_text(values["paragraph"])),), "Method")
     again = (CommandLine(shown(line)) for line in values["commands"])
     yield Section((*again, *map(Sentence, values["notes"])), "To do it again")
-    kinds = {"seed": "seeds", "version": "versions", "SHA-256": "hashes"}
     rows = tuple(
-        (kind, shown(fact["name"]), _UNKNOWN if fact["text"] is None else shown(fact["text"]))
-        for kind, key in kinds.items()
+        (kind, shown(fact["name"]), "unknown" if fact["text"] is None else shown(fact["text"]))
+        for key, kind in _KINDS.items()
         for fact in values[key]
     )
     if rows:
         table = Table(name="provenance", columns=columns_of("<kind", "<of", "<value"), rows=rows)
         yield Section((table,), "Seeds, versions, hashes")
-    cited = values["citations"]
-    if cited:
+    if cited := values["citations"]:
         lines = (Sentence(f"[{k}] {one['text']}") for k, one in enumerate(cited, 1))
         yield Section(tuple(lines), "To cite")

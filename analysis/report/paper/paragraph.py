@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from ...pages import number_format as figures
 from ...registry import shipped
 from ...version import VERSION
 from ..fleet import first_host, level_of
-from ..spoken import Span
+from ..spoken import Span, joined
 from ..written import few_sessions
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ METHODS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "bootstrap": ("the bootstrap", ("irving2020", "efron1993")),
     "mixtures": ("Gaussian mixtures", ("worms2018",)),
 }
-_REFUSED = "not possible"
 _BIPLOT = 3  # variants of which a biplot is drawn
 _FIELD = re.compile(r"  (\w+) = \{(.*)\},\n")
 _WHERE = ("journal", "booktitle", "institution", "publisher")
@@ -68,20 +67,25 @@ def paragraph_of(subject: Subject, numbers: Mapping[str, int]) -> list[Span]:
         found = sorted({numbers[key] for key in keys if key in numbers})
         return f" [{', '.join(map(str, found))}]" if found else ""
 
-    sentences = [
-        *_executed(subject),
-        *(_judged(subject, cite) if _results(subject) else _estimated(subject)),
-        _tool(subject, cite(TOOL)),
-    ]
-    told = [(one,) if isinstance(one, str) else one for one in sentences]
-    parts = [part for sentence in told for part in (" ", *sentence)][1:]
-    return [Span(part) if isinstance(part, str) else part for part in parts]
+    spans: list[Span] = []
+    for sentence in (*_executed(subject), *_judged(subject, cite), _tool(subject, cite(TOOL))):
+        parts = (sentence,) if isinstance(sentence, str) else sentence
+        spans += [Span(" "), *(Span(part) if isinstance(part, str) else part for part in parts)]
+    return spans[1:]
 
 
 def counted(number: int, noun: str) -> str:
     """Write a count with its noun: in letters up to ten."""
     text = _NUMBERS[number] if number < len(_NUMBERS) else f"{number:,}"
     return f"{text} {noun}{'s' * (number != 1)}"
+
+
+def _begun(number: int, noun: str) -> str:
+    return counted(number, noun).capitalize()
+
+
+def _were(number: int) -> str:
+    return "was" if number == 1 else "were"
 
 
 def _name(text: str) -> Span:
@@ -99,13 +103,12 @@ def _executed(subject: Subject) -> Iterator[Sentence]:
     two = len(subject.trials) > 1
     for trial, which in zip(subject.trials, ("first", "second"), strict=False):
         yield from _measured(trial, subject, f"In the {which} of two trials we" if two else "We")
-    files = len(subject.sources) - len(subject.trials)
     if not subject.trials:
         yield (
             "The values were read from files, which do not say how they were measured: sessions, "
             "order and host are unknown."
         )
-    elif files > 0 and len(subject.matrices) > len(subject.trials):
+    elif min(len(subject.sources), len(subject.matrices)) > len(subject.trials):
         yield "The other side was read from a file, which does not say how it was measured."
 
 
@@ -119,25 +122,37 @@ def _measured(trial: Trial, subject: Subject, begin: str) -> Iterator[Sentence]:
     variants, benchmarks = _chosen(trial, subject)
     cells, judged = _cells(manifest.variants, manifest.benchmarks), _cells(variants, benchmarks)
     if judged != cells and variants:
-        cells += f", of which {judged} {'was' if len(variants) == 1 else 'were'} judged,"
+        cells += f", of which {judged} {_were(len(variants))} judged,"
     order = _ORDER.get(str(protocol.get("order")), "in an order that the trial does not say")
-    yield f"{begin} executed {cells} {_amount(trial, verdict)}, {order}{_alone(isolation)}."
+    random = {
+        "a new address layout": isolation.get("aslr") is True,
+        "an environment padded by a random length": isolation.get("padding") == "random",
+    }
+    apart = " and ".join(words for words, given in random.items() if given)
+    yield (
+        f"{begin} executed {cells} {_amount(trial, verdict)}, {order}, every run in a process of "
+        f"its own{' with ' * bool(apart)}{apart}."
+    )
     if manifest.sequential and manifest.stop is not None:
         yield (
             "A session ended when the 95 % interval of each suite's speedup was narrower than "
             f"{100 * manifest.stop.width:g} %, so the number of runs depends on the values."
         )
-    yield _host(trial) if level is None else _machines(trial, len(level.hosts))
-    where = _WARMED.get(str(protocol.get("warmup_sessions")), "in a session")
-    yield (
-        f"{_begun(warmup, 'warm-up run')} of each {where} {_were(warmup)} left out."
-        if (warmup := manifest.warmup)
-        else "There were no warm-up runs."
-    )
+    if level is None:
+        yield _host(trial)
+    elif model := manifest.cpu_model:
+        hosts = counted(len(level.hosts), "host")
+        yield f"The {hosts} were machines with one kind of processor (", _name(model), ")."
+    else:
+        yield "The hosts do not have one kind of processor, or it is not recorded."
+    if warmup := manifest.warmup:
+        where = _WARMED.get(str(protocol.get("warmup_sessions")), "in a session")
+        yield f"{_begun(warmup, 'warm-up run')} of each {where} {_were(warmup)} left out."
+    else:
+        yield "There were no warm-up runs."
     variants = variants or list(manifest.variants)
     mine = np.isin(trial.variant, [manifest.variants.index(name) for name in variants])
-    failed = sum(not run.warmup and run.variant in variants for run in trial.failures())
-    if failed:
+    if failed := sum(not run.warmup and run.variant in variants for run in trial.failures()):
         total = failed + int((trial.measured & mine).sum())
         paired = any(one.design in ("paired", "hosts") for one in _results(subject))
         rest = ", with what the other side measured in the same blocks" if paired else ""
@@ -153,8 +168,8 @@ def _chosen(trial: Trial, subject: Subject) -> tuple[list[str], list[str]]:
     """Name the variants and the benchmarks of a trial that were judged."""
     mine, benchmarks = set(subject.matrices), set(subject.order)
     if len(subject.trials) > 1:
-        named = [trial_and_variant(source) for source in subject.sources]
-        mine = {pair[1] for pair in named if pair is not None and pair[0] == trial.path and pair[1]}
+        named = filter(None, map(trial_and_variant, subject.sources))
+        mine = {variant for path, variant in named if path == trial.path and variant}
         lines = [line for one in _results(subject) for line in one.benchmarks]
         benchmarks = {line.name for line in lines if line.speedup is not None}
     return (
@@ -176,9 +191,8 @@ def _amount(trial: Trial, verdict: Verdict) -> str:
             f"in {_between(*each, 'session')} on each of {counted(len(level.hosts), 'host')}, "
             f"{_between(*runs, 'run')} of each in a session"
         )
-    runs_each = (
-        f"{'at most ' if manifest.sequential else ''}{counted(manifest.runs, 'run')} of each"
-    )
+    most = "at most " if manifest.sequential else ""
+    runs_each = f"{most}{counted(manifest.runs, 'run')} of each"
     if trial.outermost == "host":
         return f"on {counted(manifest.sessions, 'host')}, {runs_each} on a host"
     return f"in {counted(manifest.sessions, 'session')} of {runs_each}"
@@ -186,15 +200,6 @@ def _amount(trial: Trial, verdict: Verdict) -> str:
 
 def _between(low: int, high: int, noun: str) -> str:
     return counted(low, noun) if low == high else f"{low} to {counted(high, noun)}"
-
-
-def _alone(isolation: Mapping[str, Any]) -> str:
-    """Say how runs are kept apart: each has a process of its own whatever the campaign says."""
-    layout = "a new address layout" if isolation.get("aslr") is True else ""
-    random = isolation.get("padding") == "random"
-    padding = "an environment padded by a random length" if random else ""
-    more = " and ".join(filter(None, (layout, padding)))
-    return ", every run in a process of its own" + (f" with {more}" if more else "")
 
 
 def _host(trial: Trial) -> Sentence:
@@ -206,16 +211,17 @@ def _host(trial: Trial) -> Sentence:
     if not model and not kernel:
         return "What host they were executed on is not recorded."
     virtual = sections.get("host", {}).get("virtual") not in (None, "", "none", False)
-    told: list[str | Span] = [f"The host was {'a virtual machine' if virtual else 'a machine'}"]
-    if isinstance(cores := cpu.get("cores"), int):
-        told = [f"{told[0]} with {figures.counted(cores, 'CPU')}"]
-    if model:
-        told += [" (", _name(str(model)), ")"]
+    cores = cpu.get("cores")
+    with_cores = f" with {figures.counted(cores, 'CPU')}" if isinstance(cores, int) else ""
     release = _RELEASE.match(str(kernel.get("release") or ""))
     linux = f"Linux {release.group()}" if release else ""
-    if system := ", ".join(filter(None, (str(kernel.get("distribution") or ""), linux))):
-        told += [" under ", _name(system)]
-    return (*told, f"; {_pinned(trial)}.")
+    system = ", ".join(filter(None, (str(kernel.get("distribution") or ""), linux)))
+    return (
+        f"The host was a {'virtual ' * virtual}machine{with_cores}",
+        *((" (", _name(str(model)), ")") if model else ()),
+        *((" under ", _name(system)) if system else ()),
+        f"; {_pinned(trial)}.",
+    )
 
 
 def _pinned(trial: Trial) -> str:
@@ -228,91 +234,68 @@ def _pinned(trial: Trial) -> str:
         return "runs were pinned to CPUs in some sessions only"
     if {len(one) for one in places if one is not None} != {1}:
         return "runs were pinned to a set of CPUs"
-    moved = ", not the same in all sessions" if len(places) > 1 else ""
-    return f"each run was pinned to one CPU{moved}"
-
-
-def _machines(trial: Trial, hosts: int) -> Sentence:
-    """Say what the hosts of a fleet were, as far as they are alike."""
-    model = trial.manifest.cpu_model
-    if not model:
-        return "The hosts do not have one kind of processor, or it is not recorded."
-    said = f"The {counted(hosts, 'host')} were machines with one kind of processor ("
-    return (said, _name(model), ").")
+    return f"each run was pinned to one CPU{', not the same in all sessions' * (len(places) > 1)}"
 
 
 def _unfinished(verdict: Verdict) -> Iterator[str]:
     """Say how many hosts of a fleet are missing or not complete."""
-    lost = len(verdict.hosts) - sum(one.judged for one in verdict.hosts)
-    if lost:
-        said = f"{_begun(lost, 'more host')} {_were(lost)} planned"
-        yield f"{said}, of which nothing could be judged."
-    unfinished = sum(one.judged and one.state != "complete" for one in verdict.hosts)
-    if unfinished:
-        said = f"{_begun(unfinished, 'host')} of these {_were(unfinished)} not complete"
-        yield f"{said}: what is there was judged."
+    if lost := sum(not one.judged for one in verdict.hosts):
+        yield (
+            f"{_begun(lost, 'more host')} {_were(lost)} planned, of which nothing could be judged."
+        )
+    if some := sum(one.judged and one.state != "complete" for one in verdict.hosts):
+        yield (
+            f"{_begun(some, 'host')} of these {_were(some)} not complete: what is there was judged."
+        )
 
 
 def _disturbed(trial: Trial, mine: NDArray[np.bool_]) -> Iterator[str]:
     """Say how many runs waited for a CPU, and what was done about it; nothing where none is known to."""
     ours = mine & ~trial.warmup & (trial.outcome == 0)
-    first = ours & (trial.repeats < 0)
-    known, waited = int((first & (trial.disturbed >= 0)).sum()), first & (trial.disturbed == 1)
-    if not waited.any():
+    first, waited = ours & (trial.repeats < 0), ours & (trial.disturbed == 1)
+    count = int((first & waited).sum())
+    if not count:
         return
-    said = (
-        f"{_begun(int(waited.sum()), 'run')} of {known:,} waited for a CPU for more than 0.5 % of "
-        "the time"
-    )
-    if not trial.manifest.repeating:
-        yield f"{said}; nothing was left out or corrected for it."
-        return
-    left = int((ours & trial.chosen & (trial.disturbed == 1)).sum())
-    yield (
-        f"{said}: such runs were executed again at the end of their block, at most twice, and the first "
+    known, left = int((first & (trial.disturbed >= 0)).sum()), int((waited & trial.chosen).sum())
+    done = (
+        ": such runs were executed again at the end of their block, at most twice, and the first "
         f"undisturbed run was taken; {left:,} remained."
+        if trial.manifest.repeating
+        else "; nothing was left out or corrected for it."
     )
-
-
-def _begun(number: int, noun: str) -> str:
-    return counted(number, noun).capitalize()
-
-
-def _were(number: int) -> str:
-    return "was" if number == 1 else "were"
+    yield (
+        f"{_begun(count, 'run')} of {known:,} waited for a CPU for more than 0.5 % of the time{done}"
+    )
 
 
 # --- how it was judged
 
 
-def _estimated(subject: Subject) -> Iterator[Sentence]:
-    """Say what is given of one side alone."""
-    verdict = subject.verdict
-    units = dict.fromkeys(one.unit for one in verdict.alone if one.low is not None)
-    of = {
-        "session": f"the {verdict.outermost} means",
-        "block": "the means of blocks",
-        "run": "the runs",
-    }
-    told = " or ".join(of.get(unit, unit) for unit in units)
-    law = f" with {_level(verdict)} intervals by Student's t on the logarithms of {told}"
-    yield (
-        "Given are geometric means of ",
-        *_value(verdict),
-        f"{law if units else ''}; nothing was compared.",
-    )
-
-
 def _judged(subject: Subject, cite: Cite) -> Iterator[Sentence]:
     """Say what is estimated, by which interval, what was corrected, and what counts as none."""
     verdict, results = subject.verdict, _results(subject)
+    level = f"{100 * verdict.confidence:g} %"
+    known = {"wall": "wall time", "values": "the values"}.get(verdict.metric)
+    value = ("the metric ", _name(verdict.metric)) if known is None else (known,)
+    if not results:  # one side alone
+        of = {
+            "session": f"the {verdict.outermost} means",
+            "block": "the means of blocks",
+            "run": "the runs",
+        }
+        units = dict.fromkeys(one.unit for one in verdict.alone if one.low is not None)
+        means = " or ".join(of.get(unit, unit) for unit in units)
+        law = f" with {level} intervals by Student's t on the logarithms of {means}"
+        end = f"{law if units else ''}; nothing was compared."
+        yield "Given are geometric means of ", *value, end
+        return
     weighed = ", weighted over benchmarks" if subject.asked.get("weights") else ""
     yield (
         f"{'Speedups' if results[0].timed else 'Ratios'} are ratios of geometric means of ",
-        *_value(verdict),
+        *value,
         f"{weighed}, above 1 where a variant is better than ",
         _name(verdict.baseline),
-        f", {_interval(results, _level(verdict))}{cite(*_INTERVALS)}.",
+        f", {_interval(results, level)}{cite(*_INTERVALS)}.",
     )
     if all(one.design == "confounded" for one in results):
         return
@@ -333,11 +316,9 @@ def _judged(subject: Subject, cite: Cite) -> Iterator[Sentence]:
             f"Differences within {sign}{100 * verdict.margin:g} % count as equivalent (two one-sided "
             f"tests, {risk} % a side){cite('schuirmann1987')}."
         )
-    used = [METHODS[name] for name in methods_used(subject) if name in METHODS]
-    told = [f"{words}{cite(*keys)}" for words, keys in used]
-    if told:
-        listed = " and ".join(filter(None, (", ".join(told[:-1]), told[-1])))
-        yield f"For comparison the report also gives what {listed} say of the same runs."
+    methods = [f"{words}{cite(*keys)}" for words, keys in methods_used(subject)]
+    if methods:
+        yield f"For comparison the report also gives what {joined(methods)} say of the same runs."
 
 
 def _looks(verdict: Verdict) -> Iterator[str]:
@@ -360,20 +341,8 @@ def _tool(subject: Subject, cited: str) -> Sentence:
     if not measured or measured == [VERSION]:
         did = "Measured and analysed" if measured else "Analysed"
         return f"{did} with fairtrial {VERSION}{cited}."
-    return (
-        "Measured with fairtrial ",
-        _name(" and ".join(measured)),
-        f", analysed with {VERSION}{cited}.",
-    )
-
-
-def _value(verdict: Verdict) -> tuple[str | Span, ...]:
-    known = {"wall": "wall time", "values": "the values"}.get(verdict.metric)
-    return ("the metric ", _name(verdict.metric)) if known is None else (known,)
-
-
-def _level(verdict: Verdict) -> str:
-    return f"{100 * verdict.confidence:g} %"
+    by = _name(" and ".join(measured))
+    return "Measured with fairtrial ", by, f", analysed with {VERSION}{cited}."
 
 
 def _interval(results: Sequence[Multilevel], level: str) -> str:
@@ -383,34 +352,26 @@ def _interval(results: Sequence[Multilevel], level: str) -> str:
     if designs == ["confounded"]:
         return "without an interval and without a word: each side was measured on an occasion of its own"
     noun = results[0].outermost
+    laws = {line.law for one in results for line in one.benchmarks}
+    sides = "Welch" if "welch" in laws or "banerjee" not in laws else ""
+    bound = "Banerjee's bound, for unequal numbers of them" if "banerjee" in laws else ""
+    of_sides = "; ".join(filter(None, (sides, bound)))
     by = {
         "paired": f"the {noun}s' means of the paired log ratios",
         "hosts": "the hosts' log ratios, widened by the error that their own sessions give them, for "
         "hosts like these",
-        "separate": f"the {noun} means of the logarithms of both sides ({_of_two_sides(results)})",
+        "separate": f"the {noun} means of the logarithms of both sides ({of_sides})",
         "one session, blocks": f"the log ratios of the blocks of the only {noun}",
-        "one session, runs": f"the logarithms of the runs of the only {noun} ({_of_two_sides(results)})",
+        "one session, runs": f"the logarithms of the runs of the only {noun} ({of_sides})",
     }[designs[0]]
     if results[0].always_valid:
         return f"with {level} confidence sequences from {by}, which hold however often one looks"
-    return f"with {level} intervals by Student's t on {by}{_freedom(results)}"
-
-
-def _of_two_sides(results: Sequence[Multilevel]) -> str:
-    laws = {line.law for one in results for line in one.benchmarks}
-    if "banerjee" not in laws:
-        return "Welch"
-    bound = "Banerjee's bound, for unequal numbers of them"
-    return f"Welch; {bound}" if "welch" in laws else bound
-
-
-def _freedom(results: Sequence[Multilevel]) -> str:
-    lines = [one.these if one.these is not None else one.benchmarks[0] for one in results]
-    known = {line.freedom for line in lines if line.freedom is not None}
-    if len(known) != 1:
-        return ""
-    text = figures.significant(known.pop(), 3).removesuffix(".00").removesuffix(".0")
-    return f" ({text} degrees of freedom)"
+    lines = [one.benchmarks[0] if one.these is None else one.these for one in results]
+    degrees = {line.freedom for line in lines if line.freedom is not None}
+    text = figures.significant(degrees.pop(), 3) if len(degrees) == 1 else ""
+    text = text.removesuffix(".00").removesuffix(".0")
+    freedom = f" ({text} degrees of freedom)" if text else ""
+    return f"with {level} intervals by Student's t on {by}{freedom}"
 
 
 # --- the works that it rests on: only those of which something was used
@@ -419,19 +380,19 @@ def _freedom(results: Sequence[Multilevel]) -> str:
 def works_used(subject: Subject) -> tuple[str, ...]:
     """Name the works that this verdict rests on, in the order of the text."""
     found = [key for one in _results(subject) for key in _of_verdict(one)]
-    methods = (METHODS[name] for name in methods_used(subject) if name in METHODS)
-    found += [key for _, keys in methods for key in keys]
+    found += [key for _, keys in methods_used(subject) for key in keys]
     if len(subject.matrices) >= _BIPLOT:
         found += ["irving2020", "gabriel1971"]
     return tuple(dict.fromkeys(found))
 
 
-def methods_used(subject: Subject) -> tuple[str, ...]:
-    """Name the published methods that gave an answer, each once."""
+def methods_used(subject: Subject) -> list[tuple[str, tuple[str, ...]]]:
+    """Give what `METHODS` says of the published methods that gave an answer, each once."""
     panels = [one.panel for one in subject.candidates if one.panel is not None]
     said = [one for panel in panels for one in panel.methods]
-    answered = [one.method for one in said if not one.answer.startswith(_REFUSED)]
-    return tuple(dict.fromkeys(method.partition(",")[0] for method in answered))
+    answered = [one.method for one in said if not one.answer.startswith("not possible")]
+    names = dict.fromkeys(method.partition(",")[0] for method in answered)
+    return [METHODS[name] for name in names if name in METHODS]
 
 
 @cache

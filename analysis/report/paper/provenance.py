@@ -8,7 +8,7 @@ import importlib.metadata
 import itertools
 import platform
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,45 +31,27 @@ if TYPE_CHECKING:
     from ...methods.multilevel.host_effects import HostLevel
     from ..subject import Subject
 
-__all__ = [
-    "commands_of",
-    "hashes_of",
-    "notes_of",
-    "raw_runs",
-    "seeds_of",
-    "versions_of",
-    "whole_numbers",
-]
+__all__ = ["commands_of", "facts_of", "notes_of", "raw_runs", "whole_numbers"]
 
 _FILES = (CAMPAIGN, RESOLVED, PLAN, MEASUREMENTS, ENVIRONMENT)
 _LIBRARIES = ("numpy", "scipy", "numba")
-_USUAL = {
-    "confidence": 0.95,
-    "margin": 0.01,
-    "correction": "holm",
-    "looks": None,
-    "certificate": None,
-}
+_USUAL = dict(confidence=0.95, margin=0.01, correction="holm", looks=None, certificate=None)
 _FACTORS = (1, 1_000, 1_000_000, 1_000_000_000)
 _OCCASIONS = {"candidate", "baseline"}  # what `sessions_apart` calls the session of a file
 _EXACT = 2.0**53  # below it each whole number is a float
 
 Floats = NDArray[np.float64]
-Facts = Iterator[
-    tuple[str, str | None]
-]  # names, each with what is known, None where nobody knows it
+Facts = Iterator[tuple[str, str | None]]  # a name; what is known, None where nobody knows it
 
 
-def commands_of(subject: Subject) -> Iterator[str]:
+def commands_of(subject: Subject) -> list[str]:
     """Give the command lines that measure and judge the same again, as they would be typed."""
-    level = level_of(subject.verdict)
-    for trial in subject.trials:
-        measuring = _measuring(trial) if trial.outermost != "host" else _on_hosts(trial, level)
-        yield from (shlex.join(["fairtrial", *words]) for words in measuring)
-    options = [*_options(subject)]
+    level, options = level_of(subject.verdict), [*_options(subject)]
+    lines = [words for trial in subject.trials for words in _measuring(trial, level)]
     if subject.trials or len(subject.sources) > 1:  # one file alone is only reported on
-        yield shlex.join(["fairtrial", "verdict", *subject.sources, "--explain", *options])
-    yield shlex.join(["fairtrial", "report", *subject.sources, *options, "-o", "report.html"])
+        lines.append(["verdict", *subject.sources, "--explain", *options])
+    lines.append(["report", *subject.sources, *options, "-o", "report.html"])
+    return [shlex.join(["fairtrial", *words]) for words in lines]
 
 
 def notes_of(subject: Subject) -> Iterator[str]:
@@ -78,15 +60,23 @@ def notes_of(subject: Subject) -> Iterator[str]:
         yield (
             "The seed fixes the order of the runs and everything else that is random, not their times."
         )
-    for one in dict.fromkeys(
-        (one.first, one.last) for trial in subject.trials for one in trial.manifest.appended
-    ):
-        yield "Sessions {} to {} were appended after the first ones had been judged.".format(*one)
+    appended = [one for trial in subject.trials for one in trial.manifest.appended]
+    for first, last in dict.fromkeys((one.first, one.last) for one in appended):
+        yield f"Sessions {first} to {last} were appended after the first ones had been judged."
     if len(subject.trials) < len(subject.sources):
         yield "How the values of the files were measured is not known here."
 
 
-def seeds_of(subject: Subject) -> Facts:
+def facts_of(subject: Subject) -> dict[str, list[dict[str, str | None]]]:
+    """Give seeds, versions and hashes: each with its name, and None where it is not known."""
+    groups = {"seeds": _seeds(subject), "versions": _versions(subject), "hashes": _hashes(subject)}
+    return {
+        group: [{"name": name, "text": text} for name, text in facts]
+        for group, facts in groups.items()
+    }
+
+
+def _seeds(subject: Subject) -> Facts:
     """Give the seeds of the plans, and that of the analysis."""
     for trial in subject.trials:
         manifest = trial.manifest
@@ -99,7 +89,7 @@ def seeds_of(subject: Subject) -> Facts:
         yield "random draws of the published methods", "0"
 
 
-def versions_of(subject: Subject) -> Facts:
+def _versions(subject: Subject) -> Facts:
     """Give what measured and what judged."""
     host = first_host(subject.verdict) if level_of(subject.verdict) is not None else None
     for trial in subject.trials:
@@ -120,7 +110,7 @@ def versions_of(subject: Subject) -> Facts:
             yield name, None
 
 
-def hashes_of(subject: Subject) -> Facts:
+def _hashes(subject: Subject) -> Facts:
     """Give the SHA-256 of what was read: files of trials as their manifests say, others as they are."""
     of_hosts = level_of(subject.verdict) is not None
     for trial in subject.trials:
@@ -142,35 +132,28 @@ def hashes_of(subject: Subject) -> Facts:
             yield without_homes(source), _digest(Path(source))
 
 
-def _measuring(trial: Trial) -> Iterator[list[str]]:
-    """Give what measured a trial; a merged one has a line for each of its parts."""
+def _measuring(trial: Trial, level: HostLevel | None) -> Iterator[list[str]]:
+    """Give what measured a trial: each part of a merged one, each host of a fleet, or all at once."""
     manifest = trial.manifest
-    parts = [(one.seed, one.last - one.first + 1) for one in manifest.merged_from]
-    for seed, sessions in parts or [(manifest.seed, manifest.sessions)]:
-        yield _run(trial, seed, sessions)
-    if parts:
-        names = [f"runs/{one.trial}" for one in manifest.merged_from]
-        yield ["merge", *names, "-o", f"runs/{manifest.trial}"]
+    campaign = Path(manifest.campaign_path).name or CAMPAIGN
 
+    def run(seed: int, sessions: int | None) -> list[str]:
+        more = [] if sessions is None else ["--sessions", f"{sessions}"]
+        return ["run", campaign, "--seed", f"{seed}", *more]
 
-def _on_hosts(trial: Trial, level: HostLevel | None) -> Iterator[list[str]]:
-    """Give what measured a fleet: one submission, or each host by itself and what put them together."""
-    fleet = read_fleet(trial.path)
-    if fleet.submitted_at is not None:
-        yield ["submit", _campaign(trial), "--hosts", ",".join(fleet.names)]
-        return
-    each = _planned(trial.path, fleet) if level is None else level.sessions_each[1]
-    yield _run(trial, trial.manifest.seed, each)
-    yield ["merge", *fleet.names, "-o", trial.path.name]
-
-
-def _run(trial: Trial, seed: int, sessions: int | None) -> list[str]:
-    more = [] if sessions is None else ["--sessions", f"{sessions}"]
-    return ["run", _campaign(trial), "--seed", f"{seed}", *more]
-
-
-def _campaign(trial: Trial) -> str:
-    return Path(trial.manifest.campaign_path).name or CAMPAIGN
+    if trial.outermost == "host":
+        fleet = read_fleet(trial.path)
+        if fleet.submitted_at is not None:
+            yield ["submit", campaign, "--hosts", ",".join(fleet.names)]
+            return
+        each = _planned(trial.path, fleet) if level is None else level.sessions_each[1]
+        yield run(manifest.seed, each)
+        yield ["merge", *fleet.names, "-o", trial.path.name]
+    elif parts := manifest.merged_from:
+        yield from (run(one.seed, one.last - one.first + 1) for one in parts)
+        yield ["merge", *(f"runs/{one.trial}" for one in parts), "-o", f"runs/{manifest.trial}"]
+    else:
+        yield run(manifest.seed, manifest.sessions)
 
 
 def _planned(path: Path, fleet: Fleet) -> int | None:
@@ -183,24 +166,20 @@ def _planned(path: Path, fleet: Fleet) -> int | None:
 
 def _options(subject: Subject) -> Iterator[str]:
     """Give the options as typed; what is the default needs none."""
-    asked, how = subject.asked, subject.how
+    asked, how, verdict = subject.asked, subject.how, subject.verdict
     named = {pair[1] for text in subject.sources if (pair := trial_and_variant(text)) is not None}
-    for variant in asked.get("variants") or ():
-        if variant not in named:
-            yield from ("--variant", variant)
-    for benchmark in asked.get("benchmarks") or ():
-        yield from ("--benchmark", benchmark)
-    if not subject.verdict.usual:
-        yield from ("--metric", subject.verdict.metric)
-    for name in ("better", "layout", "decimal"):
-        if (value := getattr(how, name)) is not None:
-            yield from (f"--{name}", value)
-    for name, usual in _USUAL.items():
-        value = asked.get(name)
-        if value is not None and value != usual:
-            yield from (f"--{name}", f"{value}")
-    for name, weight in (asked.get("weights") or {}).items():
-        yield from ("--weight", f"{name}={weight}")
+    given: dict[str, Iterable[object]] = {
+        "variant": [name for name in asked.get("variants") or () if name not in named],
+        "benchmark": asked.get("benchmarks") or (),
+        "metric": () if verdict.usual else (verdict.metric,),
+        **{name: (getattr(how, name),) for name in ("better", "layout", "decimal")},
+        **{name: (asked.get(name),) for name, usual in _USUAL.items() if asked.get(name) != usual},
+        "weight": [f"{name}={weight}" for name, weight in (asked.get("weights") or {}).items()],
+    }
+    for option, values in given.items():
+        for value in values:
+            if value is not None:
+                yield from (f"--{option}", f"{value}")
     if asked.get("always_valid"):
         yield "--always-valid"
 
@@ -225,8 +204,9 @@ def raw_runs(subject: Subject) -> dict[str, Any]:
     or are None where they are not known.
     """
     verdict, trial = subject.verdict, subject.trial
-    found = _of_matrices(subject) if trial is None else _of_trial(subject, trial)
-    benchmarks, values, variant, benchmark, sessions, blocks = found
+    benchmarks, values, variant, benchmark, sessions, blocks = (
+        _of_matrices(subject) if trial is None else _of_trial(subject, trial)
+    )
     numbers, factor = whole_numbers(values)
     return {
         "metric": verdict.metric,
@@ -245,18 +225,10 @@ def raw_runs(subject: Subject) -> dict[str, Any]:
 
 
 def whole_numbers(values: Floats) -> tuple[list[float], int]:
-    """Write values as whole numbers to be divided, if that gives the very same floats.
+    """Write finite values as whole numbers to be divided, such as nanoseconds that were counted.
 
-    Parameters
-    ----------
-    values : array, shape (n,)
-        Finite numbers, such as seconds that were counted in nanoseconds.
-
-    Returns
-    -------
-    (list of float, int)
-        The numbers and what each is to be divided by; the values themselves and 1 where no power of
-        a thousand will do.
+    Gives the numbers and what each is to be divided by, which gives the very same floats; the values
+    themselves and 1 where no power of a thousand will do.
     """
     for factor in _FACTORS:
         with np.errstate(over="ignore"):
@@ -289,36 +261,29 @@ def _of_trial(subject: Subject, trial: Trial) -> Found:
 
 
 def _of_matrices(subject: Subject) -> Found:
-    matrices = list(subject.matrices.values())
-    there = {name for matrix in matrices for side in _sides(matrix) for name in side.benchmarks}
+    cells = [
+        (k, name, side, side.benchmarks.index(name))
+        for k, matrix in enumerate(subject.matrices.values())
+        for name in subject.order
+        for side in (matrix, matrix.with_zeros)
+        if side is not None and name in side.benchmarks
+    ]
+    there = {name for _, name, _, _ in cells}
     benchmarks = [name for name in subject.order if name in there]
-    values: list[Floats] = []
+    samples = [side.samples[place] for _, _, side, place in cells]
     variant: list[int] = []
     benchmark: list[int] = []
     sessions: list[Any] = []
     blocks: list[Any] = []
-    for k, matrix in enumerate(matrices):
-        for j, name in enumerate(benchmarks):
-            side = next((one for one in _sides(matrix) if name in one.benchmarks), None)
-            if side is None:
-                continue
-            place = side.benchmarks.index(name)
-            values.append(side.samples[place])
-            count = len(values[-1])
-            variant += [k] * count
-            benchmark += [j] * count
-            real = None if _made_up(side) else side.sessions
-            for told, ids in ((sessions, real), (blocks, side.blocks)):
-                told.extend([None] * count if ids is None else ids[place].tolist())
-    joined = np.concatenate(values) if values else np.array([])
+    for (k, name, side, place), values in zip(cells, samples, strict=True):
+        unknown = [None] * len(values)
+        variant += [k] * len(values)
+        benchmark += [benchmarks.index(name)] * len(values)
+        known = None if _made_up(side) else side.sessions
+        sessions += unknown if known is None else known[place].tolist()
+        blocks += unknown if side.blocks is None else side.blocks[place].tolist()
+    joined = np.concatenate(samples) if samples else np.array([])
     return benchmarks, joined, variant, benchmark, sessions, blocks
-
-
-def _sides(matrix: PerformanceMatrix) -> Iterator[PerformanceMatrix]:
-    """Give the matrix, and then that of the benchmarks that have zeros."""
-    yield matrix
-    if matrix.with_zeros is not None:
-        yield matrix.with_zeros
 
 
 def _made_up(matrix: PerformanceMatrix) -> bool:
