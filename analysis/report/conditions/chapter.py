@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...data.protocol import campaign_text, read_excerpt
 from ...pages import number_format as figures
-from ...pages.model import Block, Section, Sentence, Table, Value, columns_of
+from ...pages.model import Block, Cell, Section, Sentence, Table, Value, columns_of
 from ...record.environment_changes import diff
 from ...verdict.page import amount_on_hosts
 from ...words import shorten, shown
@@ -77,7 +78,6 @@ def chapter(subject: Subject) -> Chapter | None:
 
 def _of_trials(subject: Subject) -> Values:
     sources = [source_of(trial) for trial in subject.trials]
-    labels = "AB" if len(sources) > 1 else [""]
     return {
         "between": _between(sources),
         "facts": _aligned([facts_of(source) for source in sources]),
@@ -85,7 +85,7 @@ def _of_trials(subject: Subject) -> Values:
         "certificate": _certificate(subject.verdict),
         "hosts": [
             _host(source.trial, campaign_text(source.trial.path), sessions_told(source), label)
-            for label, source in zip(labels, sources, strict=False)
+            for label, source in zip("AB" if len(sources) > 1 else [""], sources, strict=False)
         ],
     }
 
@@ -137,26 +137,22 @@ def _between(sources: Sequence[Source]) -> Sequence[str]:
     """Say what differs from the first trial's environment to the second's."""
     if len(sources) < 2:
         return ()
-    first, second = (source.sections for source in sources[:2])
-    if not first or not second:
+    pair = [source.sections for source in sources[:2]]
+    if not all(pair):
         return ("One of the trials has no record of its host: what differs is unknown.",)
     # of another campaign's programs a list of what is gone and new would tell nothing
-    shared = first.get("targets", {}).keys() & second.get("targets", {}).keys()
-    changes = diff(*({**one, "targets": _of(one, shared)} for one in (first, second)))
-    programs = [change for change in changes if change.kind == "targets"]
-    told = [f"From A to B {shown(change.what)}." for change in changes if change.kind != "targets"]
-    if programs:
-        keys = dict.fromkeys(change.key.split(".")[1] for change in programs)
-        cells = figures.listed([shown(key) for key in keys], _CELLS)
-        told.insert(0, f"The programs, or libraries that they need, differ for {cells}.")
-    more = len(told) - _CHANGES
-    if more > 0:
+    targets = [sections.get("targets", {}) for sections in pair]
+    shared = [
+        {name: own[name] for name in own if all(name in one for one in targets)} for own in targets
+    ]
+    changes = diff(*({**one, "targets": own} for one, own in zip(pair, shared, strict=True)))
+    keys = dict.fromkeys(one.key.split(".")[1] for one in changes if one.kind == "targets")
+    cells = figures.listed(list(map(shown, keys)), _CELLS)
+    told = [f"The programs, or libraries that they need, differ for {cells}."] if keys else []
+    told += [f"From A to B {shown(one.what)}." for one in changes if one.kind != "targets"]
+    if (more := len(told) - _CHANGES) > 0:
         return [*told[:_CHANGES], f"And {more} more differences."]
     return told or ["Nothing that was recorded of the host differs between A and B."]
-
-
-def _of(sections: Mapping[str, Mapping[str, Any]], names: Collection[str]) -> dict[str, Any]:
-    return {name: about for name, about in sections.get("targets", {}).items() if name in names}
 
 
 def _certificate(verdict: Verdict) -> str:
@@ -220,10 +216,8 @@ def _failures(trial: Trial) -> Iterator[Values]:
 def _stderr(trial: Trial, run: FailedRun) -> tuple[tuple[str, ...], str]:
     """Give the last lines that a run wrote there, and what is to be known of them."""
     found = read_excerpt(trial.path, run.position)
-    if found is None:
-        return (), "not kept"
-    if not found.size:
-        return (), _EMPTY
+    if found is None or not found.size:
+        return (), "not kept" if found is None else _EMPTY
     count = len(found.lines)
     end = f"the last {count} lines" if count > 1 else "the last line"
     note = f"{end} of {figures.quantity(found.size, 'B')}" if found.cut else ""
@@ -241,11 +235,8 @@ def _measured(values: Values) -> Iterator[Block]:
         if host["label"]:
             yield Sentence(f"{host['label']}: {host['trial']}")
         if host["differed"]:
-            yield Table(
-                name=_named("differed", host),
-                columns=columns_of("<what differed", *host["sessions"]),
-                rows=tuple((row["name"], *row["cells"]) for row in host["differed"]),
-            )
+            rows = ((row["name"], *row["cells"]) for row in host["differed"])
+            yield _table("differed", host, rows, "<what differed", *host["sessions"])
         yield Sentence(host["same"])
         if host["answers"]:
             yield _answers_table(host)
@@ -253,15 +244,18 @@ def _measured(values: Values) -> Iterator[Block]:
 
 
 def _failed(hosts: Sequence[Values]) -> Iterator[Block]:
+    heads = {
+        "run": "run",
+        "session": "session",
+        "block": "block",
+        "cell": "<benchmark / variant",
+        "outcome": "<outcome",
+    }
     for host in hosts:
         if host["failed"]:
-            shown_of = ("run", "session", "block", "cell", "outcome")
-            yield Table(
-                name=_named("failed", host),
-                columns=columns_of("run", "session", "block", "<benchmark / variant", "<outcome"),
-                rows=tuple(tuple(one[key] for key in shown_of) for one in host["failed"]),
-                notes=tuple(map(_written, host["failed"])),
-            )
+            rows = (tuple(run[key] for key in heads) for run in host["failed"])
+            table = _table("failed", host, rows, *heads.values())
+            yield replace(table, notes=tuple(map(_written, host["failed"])))
         yield Sentence(_failed_sentence(host))
 
 
@@ -287,15 +281,14 @@ def _facts_table(values: Values, key: str, name: str) -> Table:
 
 def _answers_table(host: Values) -> Table:
     """Give the answers of the checks that are not "ok"."""
-    return Table(
-        name=_named("checks", host),
-        columns=columns_of("<check", "<answer", "<sessions", "<what was found"),
-        rows=tuple(tuple(one.values()) for one in host["answers"]),
-    )
+    rows = (tuple(one.values()) for one in host["answers"])
+    return _table("checks", host, rows, "<check", "<answer", "<sessions", "<what was found")
 
 
-def _named(name: str, host: Values) -> str:
-    return f"{name}-{host['label'].lower()}" if host["label"] else name
+def _table(name: str, host: Values, rows: Iterable[tuple[Cell, ...]], *heads: str) -> Table:
+    """Give a table of one trial, whose label its name bears."""
+    named = "-".join(filter(None, (name, host["label"].lower())))
+    return Table(name=named, columns=columns_of(*heads), rows=tuple(rows))
 
 
 def _failed_sentence(host: Values) -> str:

@@ -19,6 +19,7 @@ from ...diagnose.wording import in_sessions
 from ...pages.model import Cell, Value
 from ...pages.number_format import counted, listed, quantity
 from ...words import shorten, shown
+from ..spoken import joined
 
 if TYPE_CHECKING:
     from ...data.trial import Trial
@@ -32,11 +33,7 @@ _LONGEST = 640  # characters of a recorded text
 _PART = 60  # and of one within a fact
 _MACHINE = {"none": "no virtual machine", None: "whether it is a virtual machine is unknown"}
 _INSIDE = {"none": "no container", None: "whether in a container is unknown"}
-_CONTAINED = {
-    "pid": "a PID namespace",
-    "user": "a user and PID namespace",
-    "none": "no namespace",
-}
+_HELD = {"pid": "a PID namespace", "user": "a user and PID namespace", "none": "no namespace"}
 _ORDER = {
     "shuffled": "blocks of all in a new order each",
     "interleaved": "blocks of all in the same order",
@@ -84,9 +81,13 @@ class Source(NamedTuple):
 def source_of(trial: Trial) -> Source:
     """Read what was recorded beside the runs of a trial."""
     environments = read_environments(trial.path)
-    sections = environments[0].sections if environments else {}
-    notes = read_host_record(trial.path).notes
-    return Source(trial, environments, sections, notes, settings_of(trial.path))
+    return Source(
+        trial=trial,
+        environments=environments,
+        sections=environments[0].sections if environments else {},
+        notes=read_host_record(trial.path).notes,
+        settings=settings_of(trial.path),
+    )
 
 
 def facts_of(source: Source) -> dict[str, str]:
@@ -97,7 +98,7 @@ def facts_of(source: Source) -> dict[str, str]:
         "virtual": ", ".join(_virtual(source.first("host"))),
         "memory": ", ".join(_memory(source.first("memory"))) or UNKNOWN,
         "programs": _programs(source.first("targets")) or UNKNOWN,
-        "runs on": "; ".join(_pinned(source.trial)) or UNKNOWN,
+        "runs on": "; ".join(map(_cpus, pinned_cpus(source.trial))) or UNKNOWN,
         "isolation": ", ".join(_isolation(source)) or UNKNOWN,
         "not known": _unanswered(source.notes),
         "measured": _measured(source.trial),
@@ -137,9 +138,8 @@ def _host(source: Source) -> Iterator[str]:
 
 def _system(source: Source) -> str:
     kernel = source.first("kernel")
-    release = kernel.get("release")
     parts = (
-        f"Linux {release}" if release else None,
+        kernel.get("release") and f"Linux {kernel['release']}",
         kernel.get("distribution"),
         kernel.get("architecture"),
         source.first("tools").get("libc"),
@@ -157,22 +157,21 @@ def _virtual(host: Mapping[str, Any]) -> Iterator[str]:
 
 def _memory(memory: Mapping[str, Any]) -> Iterator[str]:
     total, swap, thp = (memory.get(key) for key in ("total_bytes", "swap_total_bytes", "thp"))
-    if not isinstance(total, int):
-        return
-    yield quantity(total, "B")
-    if isinstance(swap, int):
-        yield f"{quantity(swap, 'B')} of swap" if swap else "no swap"
-    if thp:
-        yield f"huge pages: {_brief(thp)}"
+    if isinstance(total, int):
+        yield quantity(total, "B")
+        if isinstance(swap, int):
+            yield f"{quantity(swap, 'B')} of swap" if swap else "no swap"
+        if thp:
+            yield f"huge pages: {_brief(thp)}"
 
 
 def _programs(targets: Mapping[str, Any]) -> str:
+    """Name each executable once, with its hash and the variants that it belongs to."""
+    variant_of = {name: name.rpartition("/")[2] for name in targets}
+    variants = set(variant_of.values())
     users: dict[tuple[str, str | None], set[str]] = {}
-    variants = {name.rpartition("/")[2] for name in targets}
-    for name, about in targets.items():
-        if isinstance(about, Mapping):
-            path = str(about.get("resolved") or about.get("path"))
-            users.setdefault((path, _known(about, "sha256")), set()).add(name.rpartition("/")[2])
+    for name, about in _mappings(targets):
+        users.setdefault((_path(about), _known(about, "sha256")), set()).add(variant_of[name])
     told = []
     for (path, digest), mine in users.items():
         hashed = "not readable" if digest is None else f"sha256 {digest[:_DIGITS]}…"
@@ -183,31 +182,32 @@ def _programs(targets: Mapping[str, Any]) -> str:
 
 
 def _targets(targets: Mapping[str, Any]) -> dict[str, str]:
-    """Give each executable and each library once."""
-    programs: dict[str, str] = {}
-    libraries: dict[str, str] = {}
-    for about in targets.values():
+    """Give the hash of each executable, and then of each library, once."""
+    programs = [about for _, about in _mappings(targets)]
+    libraries = [pair for about in programs for pair in _mappings(about.get("libraries"))]
+    named = [(f"program {shown(_path(about))}", about) for about in programs]
+    named += [(f"library {shown(name)}", about) for name, about in libraries]
+    return {
+        name: f"sha256 {digest}" if (digest := about.get("sha256")) else UNKNOWN
+        for name, about in named
+    }
+
+
+def _mappings(found: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Give the mappings in a mapping; of what a trial's files hold else nothing is as it should be."""
+    for name, about in found.items() if isinstance(found, Mapping) else ():
         if isinstance(about, Mapping):
-            path = str(about.get("resolved") or about.get("path"))
-            programs[f"program {shown(path)}"] = _hash(about)
-            needed = about.get("libraries")
-            for name, library in (needed if isinstance(needed, Mapping) else {}).items():
-                if isinstance(library, Mapping):
-                    libraries[f"library {shown(str(name))}"] = _hash(library)
-    return programs | libraries
+            yield str(name), about
 
 
-def _hash(about: Mapping[str, Any]) -> str:
-    digest = about.get("sha256")
-    return f"sha256 {digest}" if digest else UNKNOWN
+def _path(about: Mapping[str, Any]) -> str:
+    return str(about.get("resolved") or about.get("path"))
 
 
-def _pinned(trial: Trial) -> Iterator[str]:
-    for cpus in pinned_cpus(trial):
-        if cpus is None:
-            yield "any CPU (not pinned)"
-        else:
-            yield f"CPU{'s' * (len(cpus) != 1)} {', '.join(map(str, cpus))}"
+def _cpus(cpus: Sequence[int] | None) -> str:
+    if cpus is None:
+        return "any CPU (not pinned)"
+    return f"CPU{'s' * (len(cpus) != 1)} {', '.join(map(str, cpus))}"
 
 
 def _isolation(source: Source) -> Iterator[str]:
@@ -222,11 +222,9 @@ def _isolation(source: Source) -> Iterator[str]:
         if settings.get(key) not in (None, usual):
             yield f"{key} {_known(settings, key)}"
     if isinstance(limits, Mapping) and limits:
-        told = ", ".join(f"{_brief(key)} {_known(limits, key)}" for key in limits)
-        yield f"limits: {told}"
-    contained = _known(source.first("process"), "containment")
-    if contained is not None:
-        yield f"processes held by {_CONTAINED.get(contained, contained)}"
+        yield f"limits: {', '.join(f'{_brief(key)} {_known(limits, key)}' for key in limits)}"
+    if (contained := _known(source.first("process"), "containment")) is not None:
+        yield f"processes held by {_HELD.get(contained, contained)}"
 
 
 def _unanswered(notes: tuple[HostNote, ...]) -> str:
@@ -295,14 +293,15 @@ def sessions_told(source: Source) -> dict[str, Any]:
     sessions = sorted({*numbers, *(one.session for one in source.environments)})
     keys = dict.fromkeys(key for record in flat.values() for key in record)
     unlike = [key for key in keys if len({one.get(key, UNKNOWN) for one in flat.values()}) > 1]
-    differed = [*_moments(source, sessions), *_counts(source.trial, sessions)]
-    differed += _changed(flat, sessions, unlike)
+    same = {_group(key) for key in keys} - {_group(key) for key in unlike}
     return {
         "sessions": list(map(str, sessions)),
-        "differed": differed,
-        "same": _same(
-            source, flat, sessions, {_group(key) for key in keys} - set(map(_group, unlike))
-        ),
+        "differed": [
+            *_moments(source, sessions),
+            *_counts(source.trial, sessions),
+            *_changed(flat, sessions, unlike),
+        ],
+        "same": _same(source, flat, sessions, same),
         "answers": list(_answers(source.notes, len(sessions))),
         "well": _well(source.notes),
     }
@@ -339,7 +338,7 @@ def _same(
     gone = f" Of {missing} of them there is no record." if missing else ""
     if not same:
         return f"Nothing that was recorded is alike in {count} sessions.{gone}"
-    return f"The same in {count} sessions: {_joined(same)}.{gone}"
+    return f"The same in {count} sessions: {joined(same)}.{gone}"
 
 
 def _answers(notes: Iterable[HostNote], total: int) -> Iterator[dict[str, str]]:
@@ -366,12 +365,8 @@ def _well(notes: Collection[HostNote]) -> str:
         return "The trial holds no answers of checks of its host."
     bad = {note.check for note in notes if note.status in _WORST}
     good = dict.fromkeys(note.check for note in notes if note.status == "ok")
-    names = _joined([_check_name(check) for check in good if check not in bad])
+    names = joined([_check_name(check) for check in good if check not in bad])
     return f"Well in every answer: {names}." if names else "No check was well in every answer."
-
-
-def _joined(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def _row(name: str, cells: Sequence[Cell], marked: Sequence[bool] = ()) -> dict[str, Any]:
@@ -388,20 +383,19 @@ def _moments(source: Source, sessions: Sequence[int]) -> Iterator[dict[str, Any]
         cut = slice(11 if one_day else 5, 19 if seconds else 16)
         yield _row("began, UTC", [text[cut].replace("T", " ") or UNKNOWN for text in at])
     notes = {(n.session, n.check, n.when): n for n in source.notes}
-    for name, key, check in (
-        ("load before", "load_1min", "load"),
-        ("temperature, °C", "temperature_c", "temperature"),
+    before, heat, after = (
+        [notes.get((n, check, when)) for n in sessions]
+        for check, when in (("load", "before"), ("temperature", "before"), ("load", "after"))
+    )
+    moments = [first[n].sections.get("moment", {}) if n in first else {} for n in sessions]
+    for name, values, answers in (
+        ("load before", [one.get("load_1min") for one in moments], before),
+        ("temperature, °C", [one.get("temperature_c") for one in moments], heat),
+        ("CPUs busy elsewhere", [note and note.value for note in after], after),
     ):
-        found = [
-            first[n].sections.get("moment", {}).get(key) if n in first else None for n in sessions
-        ]
-        if any(value is not None for value in found):
-            before = [_warned(notes.get((n, check, "before"))) for n in sessions]
-            yield _row(name, list(map(_number, found)), before)
-    after = [notes.get((n, "load", "after")) for n in sessions]
-    values = [None if note is None else note.value for note in after]
-    if any(value is not None for value in values):
-        yield _row("CPUs busy elsewhere", list(map(_number, values)), list(map(_warned, after)))
+        if any(value is not None for value in values):
+            warned = [note is not None and note.status in ("warn", "fail") for note in answers]
+            yield _row(name, list(map(_number, values)), warned)
 
 
 def _counts(trial: Trial, sessions: Sequence[int]) -> Iterator[dict[str, Any]]:
@@ -420,16 +414,11 @@ def _number(value: Any) -> Cell:  # noqa: ANN401 - JSON types
     return Value(f"{value:.2f}", float(value))
 
 
-def _warned(note: HostNote | None) -> bool:
-    return note is not None and note.status in ("warn", "fail")
-
-
 def _flat(source: Source) -> dict[int, dict[str, str]]:
     """Give the last record of each session as texts, without what moves by itself."""
     found: dict[int, dict[str, str]] = {}
     for one in source.environments:
-        flat: dict[str, str] = {}
-        found[one.session] = flat
+        flat = found[one.session] = dict[str, str]()
         for section, values in one.sections.items():
             if section not in _GROUPS:
                 continue
@@ -447,9 +436,7 @@ def _program(about: Any) -> str:  # noqa: ANN401 - JSON types
     if not isinstance(about, Mapping):
         return UNKNOWN
     digest = about.get("sha256")
-    libraries = about.get("libraries")
-    needed = libraries.values() if isinstance(libraries, Mapping) else ()
-    hashes = sorted(str(one.get("sha256"))[:8] for one in needed if isinstance(one, Mapping))
+    hashes = sorted(str(one.get("sha256"))[:8] for _, one in _mappings(about.get("libraries")))
     return " ".join([digest[:12] if isinstance(digest, str) else "not readable", *hashes])
 
 
