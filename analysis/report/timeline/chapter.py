@@ -51,7 +51,20 @@ def chapter(subject: Subject) -> Chapter | None:
         return None
     verdict, level = subject.verdict, level_of(subject.verdict)
     opened, states = _opened(subject), _states(subject)
-    timelines = list(_timelines(subject, looked, opened, states))
+    scale = change_scale(np.concatenate([runs.logs for runs, _ in looked]))
+    timelines = [
+        Timeline(
+            runs=runs,
+            diagnosis=diagnosis,
+            label="AB"[subject.trials.index(runs.trial)] if len(subject.trials) > 1 else "",
+            scale=scale,
+            opened=opened,
+            states=states,
+            hosts={} if level is None else hosts_of(verdict),
+            findings=findings_of(runs, diagnosis, read_host_record(runs.trial.path)),
+        )
+        for runs, diagnosis in looked
+    ]
     deck = list(deck_of(looked, opened=opened, states=states, sessions=verdict.sessions))
     title = title_of([found for _, found in looked], timed=states != _PLAIN)
     if level is not None:
@@ -62,31 +75,33 @@ def chapter(subject: Subject) -> Chapter | None:
             f"looks like: fairtrial diagnose {shown(str(verdict.path))}."
         )
     found = [row for one in timelines for row in _found(one)]
+    more = max(0, len(found) - _MOST)
     values: dict[str, Any] = {
         "deck": deck,
         "higher": states[1],
         "timelines": [_values(one) for one in timelines],
         "found": found[:_MOST],
-        "more_found": max(0, len(found) - _MOST),
+        "more_found": more,
         "failed": sum(not one.warmup for trial in subject.trials for one in trial.failed),
         # failed runs are the trial's, and are listed once: with the first metric
         "failed_anchor": subject.anchor("failed").removeprefix(subject.prefix),
     }
     noun = timelines[0].noun
+    said = f"{more:,} more finding{'s' * (more > 1)}: fairtrial diagnose lists all." if more else ""
     return Chapter(
         name="happened",
         folder="timeline",
         anchor=subject.anchor("happened"),
         title=title,
         values=values,
-        sections=lambda: (Section(tuple(_blocks(values, noun)), title=title),),
+        sections=lambda: (Section(tuple(_blocks(values, noun, said)), title=title),),
         drawn=lambda: {
             "noun": noun,
             "drawings": [
                 (picture(one), one.levels is not None, bool(one.failed)) for one in timelines
             ],
             "tables": list(_tables(values, noun)),
-            "more": _more(values["more_found"]),
+            "more": said,
         },
     )
 
@@ -123,27 +138,6 @@ def _states(subject: Subject) -> tuple[str, str]:
         return _PLAIN
     slow, fast = "slow state", "fast state"
     return (slow, fast) if subject.verdict.better == "higher" else (fast, slow)
-
-
-def _timelines(
-    subject: Subject,
-    looked: list[tuple[Runs, Diagnosis | None]],
-    opened: str | None,
-    states: tuple[str, str],
-) -> Iterator[Timeline]:
-    several = level_of(subject.verdict) is not None
-    for runs, diagnosis in looked:
-        place = subject.trials.index(runs.trial)
-        yield Timeline(
-            runs=runs,
-            diagnosis=diagnosis,
-            label="AB"[place] if len(subject.trials) > 1 else "",
-            scale=change_scale(np.concatenate([one.logs for one, _ in looked])),
-            opened=opened,
-            states=states,
-            hosts=hosts_of(subject.verdict) if several else {},
-            findings=findings_of(runs, diagnosis, read_host_record(runs.trial.path)),
-        )
 
 
 def _values(told: Timeline) -> Values:
@@ -194,34 +188,32 @@ def _found(told: Timeline) -> Iterator[Values]:
 # --- as sentences and tables
 
 
-def _blocks(values: Values, noun: str) -> Iterator[Block]:
+def _blocks(values: Values, noun: str, more: str) -> Iterator[Block]:
     notes = " ".join(note for one in values["timelines"] for note in one["notes"])
     yield from (Sentence(text) for text in (*values["deck"], notes) if text)
     yield from _tables(values, noun)
-    if values["more_found"]:
-        yield Sentence(_more(values["more_found"]))
+    if more:
+        yield Sentence(more)
 
 
 def _tables(values: Values, noun: str) -> Iterator[Table]:
     """Give the sessions, and what the diagnosis found; of two trials each row says of which."""
     timelines = values["timelines"]
     sessions = [{"trial": one["label"], **row} for one in timelines for row in one["sessions"]]
-    heads = {"session": f"<{noun}", "seconds": "seconds", "runs": "runs", "level": "their median"}
+    of_sessions = {
+        "session": f"<{noun}",
+        "seconds": "seconds",
+        "runs": "runs",
+        "level": "their median",
+    }
     if any(row["higher"].text for row in sessions):
-        heads["higher"] = f"in the {values['higher']}"
+        of_sessions["higher"] = f"in the {values['higher']}"
     of_found = {"cell": "<benchmark / variant", "text": "<finding", "pvalue": "p, adjusted"}
-    for name, columns, rows in (
-        ("sessions", heads, sessions),
-        ("found", of_found, values["found"]),
+    first = {"trial": "<trial"} if len(timelines) > 1 else {}
+    for name, heads, rows in (
+        ("sessions", first | of_sessions, sessions),
+        ("found", first | of_found, values["found"]),
     ):
-        told = {"trial": "<trial"} | columns if len(timelines) > 1 else columns
         if rows:
-            cells = tuple(tuple(row[key] for key in told) for row in rows)
-            yield Table(name=f"happened-{name}", columns=columns_of(*told.values()), rows=cells)
-
-
-def _more(count: int) -> str:
-    """Say how many findings are not in the table."""
-    return (
-        f"{count:,} more finding{'s' * (count > 1)}: fairtrial diagnose lists all." if count else ""
-    )
+            cells = tuple(tuple(row[key] for key in heads) for row in rows)
+            yield Table(name=f"happened-{name}", columns=columns_of(*heads.values()), rows=cells)

@@ -97,8 +97,7 @@ def _clouds(told: Timeline) -> list[tuple[str, int, Floats, Floats]]:
     """
     runs, y, opened = told.runs, told.heights, told.opened
     clock, names = runs.clock, runs.trial.manifest.benchmarks
-    panel = clock.place[runs.rows]
-    x = clock.seconds[runs.rows] / clock.lengths[panel]
+    panel, x = clock.place[runs.rows], clock.shares[runs.rows]
     ink = runs.trial.benchmark[runs.rows] == (names.index(opened) if opened in names else -1)
     found = []
     for k, (_, width) in enumerate(panel_places(clock.lengths)):
@@ -185,7 +184,7 @@ def _step(total: float, unit: str) -> float:
 def _dots(told: Timeline, places: Places, top: float) -> Iterator[Mark]:
     clock, rows, y = told.runs.clock, told.runs.rows, told.heights
     panel, axis, clouds = clock.place[rows], read_out(told.scale, "×"), _clouds(told)
-    x = (clock.seconds[rows] / clock.lengths[panel]).round(3)
+    x = clock.shares[rows].round(3)
     for k, (left, width) in enumerate(places):
         area = {"top": top, "height": HEIGHT, "left": left, "width": width}
         for css, where, across, up in clouds:
@@ -230,8 +229,7 @@ def _levels(told: Timeline, top: float) -> Iterator[Mark]:
     ratios = (told.levels.lower, told.levels.lower * told.levels.ratio)
     low, high = (top + (1 - told.scale.clipped(ratio)) * HEIGHT for ratio in ratios)
     if low - high < _LEGIBLE:
-        middle = (low + high) / 2
-        low, high = middle + _LEGIBLE / 2, middle - _LEGIBLE / 2
+        low, high = ((low + high + apart) / 2 for apart in (_LEGIBLE, -_LEGIBLE))
     for text, y in zip(told.states, (low, high), strict=True):
         yield label(1, y + 4, text, "happened-strong", anchor="start", dx=5)
 
@@ -244,11 +242,9 @@ def _failed(told: Timeline, places: Places, top: float, bottom: float) -> tuple[
     row_of = {position: row for row, position in enumerate(trial.position.tolist())}
     names = shortened([*trial.manifest.benchmarks, *trial.manifest.variants], _NAME)
     at = []
-    for one in failed:
-        row = row_of[one.position]
-        panel = int(clock.place[row])
-        left, width = places[panel]
-        at.append(left + width * min(1.0, float(clock.seconds[row] / clock.lengths[panel])))
+    for row in (row_of[one.position] for one in failed):
+        left, width = places[clock.place[row]]
+        at.append(left + width * min(1.0, float(clock.shares[row])))
     y = bottom + _DOWN
     marks: list[Mark] = []
     for x in at:

@@ -61,7 +61,6 @@ _WORDS = {
     "input": "input changed",
     "host-change": "level changed",
 }
-_FIGURED = ("load", "after")  # the check, and when, whose figure is told
 
 
 class Clock(NamedTuple):
@@ -72,6 +71,11 @@ class Clock(NamedTuple):
     seconds: Floats  # of each run: from the start of its session's first run to its own
     lengths: Floats  # of each session: to the end of its last run; never 0
     pauses: float  # left out between sessions; nan where clocks of several boots cannot tell
+
+    @property
+    def shares(self) -> Floats:
+        """Of each run: its start as a share of its session's length."""
+        return self.seconds / self.lengths[self.place]
 
 
 class Runs(NamedTuple):
@@ -195,18 +199,18 @@ def change_scale(logs: Floats) -> Scale:
 
 def findings_of(runs: Runs, diagnosis: Diagnosis | None, record: HostRecord) -> list[Finding]:
     """Give the findings that belong to sessions; those of several things under one word together."""
-    told: dict[str, set[int | str]] = {code: set() for code in _WORDS}
+    named: dict[str, set[int | str]] = {code: set() for code in _WORDS}
     for one in () if diagnosis is None else diagnosis.findings:
-        if one.benchmark is None and one.code in told:
-            told[one.code].update(one.sessions)
+        if one.benchmark is None and one.code in named:
+            named[one.code].update(one.sessions)
     loads = {
         note.session: f"{note.value:.2f}"
         for note in record.notes
-        if (note.check, note.when) == _FIGURED and note.value is not None
+        if (note.check, note.when) == ("load", "after") and note.value is not None
     }
     found = []
-    for code, numbers in told.items():
-        figures = loads if code == _FIGURED[0] else {}
+    for code, numbers in named.items():
+        figures = loads if code == "load" else {}
         sessions = enumerate(runs.clock.sessions.tolist())
         places = {k: figures.get(number, "") for k, number in sessions if number in numbers}
         if places:
@@ -236,20 +240,19 @@ def deck_of(
 ) -> Iterator[str]:
     """Give the paragraphs above the picture; of two trials each has one of its own."""
     count = sum(runs.rows.size for runs, _ in looked)
-    first = f"All {count:,} runs against the median of their own benchmark and variant"
-    if opened is not None:
-        first += f"; those of {shortened([opened], _NAME)[opened]} stand out"
+    named = "" if opened is None else f"; those of {shortened([opened], _NAME)[opened]} stand out"
+    first = f"All {count:,} runs against the median of their own benchmark and variant{named}."
     told = [
         "" if found is None else " ".join(_of_trial(runs, found, states[1], sessions))
         for runs, found in looked
     ]
     if len(looked) == 1:
-        yield f"{first}. {told[0]}".rstrip()
+        yield f"{first} {told[0]}".rstrip()
         return
-    yield f"{first}."
-    for label, text in zip("AB", told, strict=True):
-        if text:
-            yield f"{label}: {text[0].lower()}{text[1:]}"
+    yield first
+    yield from (
+        f"{at}: {text[0].lower()}{text[1:]}" for at, text in zip("AB", told, strict=True) if text
+    )
 
 
 def _of_trial(runs: Runs, found: Diagnosis, higher: str, sessions: int) -> Iterator[str]:
@@ -264,13 +267,12 @@ def _of_trial(runs: Runs, found: Diagnosis, higher: str, sessions: int) -> Itera
     if changes:
         largest = max(changes, key=lambda one: (one.code == "host-change", abs(one.size or 0.0)))
         yield f"{_begun(largest.text)}.".replace(" %", "\u00a0%")
-    if not any(one.code.startswith("host-") for one in found.findings):
-        tested = any(one.pvalue is not None for one in found.host)
-        yield (
-            "No test of the whole host found that it changed."
-            if tested
-            else "Whether the host changed cannot be tested: there are too few runs, or they do not vary."
-        )
+    if any(one.code.startswith("host-") for one in found.findings):
+        return
+    if any(one.pvalue is not None for one in found.host):
+        yield "No test of the whole host found that it changed."
+    else:
+        yield "Whether the host changed cannot be tested: there are too few runs, or they do not vary."
 
 
 def _of_states(runs: Runs, found: Diagnosis, speeds: HostSpeeds, higher: str) -> Iterator[str]:
@@ -279,10 +281,10 @@ def _of_states(runs: Runs, found: Diagnosis, speeds: HostSpeeds, higher: str) ->
     if not speeds.two:
         yield f"The values of {named or 'all programs'} rose and fell together, by about {gap}."
         return
-    times = "once" if speeds.switches == 1 else f"{speeds.switches} times"
-    when = (
-        f"{times} in {duration(total)}" if speeds.switches else "only from one session to another"
-    )
+    when = "only from one session to another"
+    if speeds.switches:
+        times = "once" if speeds.switches == 1 else f"{speeds.switches} times"
+        when = f"{times} in {duration(total)}"
     yield (
         f"{_begun(named or 'the host')} had two states, {gap} apart, and changed between them {when}; "
         f"{100 * speeds.share:.0f}\u00a0% of {'their' if named else 'the'} runs were in the {higher}."
