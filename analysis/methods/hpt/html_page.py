@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -30,8 +30,14 @@ if TYPE_CHECKING:
 
 _FLAT = 5e-4  # reliabilities nearer to 0 or 1 are flat to the eye
 _COLUMNS = 400  # places in x that are told apart
-_LEVELS = ((0.0, "0"), (0.5, "0.5"), (1.0, "1"))
 _TOP, _BELOW = 16.0, 20.0  # CSS pixels above and below the drawing's area
+_DIGITS = 16  # of a hash: enough to tell files apart
+_NAME = 40  # characters of a name; the whole one is in its title
+_SCORES = {
+    "raw": "the values themselves, negated where lower is better",
+    "ratio": "the values relative to the baseline’s median, so that it has 1",
+    "log-ratio": "the logarithms of the values relative to the baseline’s median, so that it has 0",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,19 +61,17 @@ class ReliabilitySteps:
 def reliability_steps(
     best: HptSpeedup, *, tested: float = 1.0, largest: str = ""
 ) -> ReliabilitySteps:
-    """Take what is drawn of the whole curve."""
-    shown = largest or best.printed
-    most = None if best.value is None or shown is None else Value(shown, best.value)
-    points = tuple(_points(best.curve, [tested, *([] if most is None else [best.value or 1.0])]))
+    """Take what is drawn of the whole curve; `largest` is the largest speedup as the page writes it."""
+    text, marks, most = largest or best.printed, [tested], None
+    end = f"no speedup has {best.required:g}"
+    if best.value is not None and text is not None:
+        most = Value(text, best.value)
+        marks.append(best.value or 1.0)
+        end = f"{text} is the largest speedup with {best.required:g}"
     at = best.curve.confidence(tested)
     reached = Value(figures.reliability(at, best.required), at)
-    end = (
-        f"no speedup has {best.required:g}"
-        if most is None
-        else f"{most.text} is the largest speedup with {best.required:g}"
-    )
     return ReliabilitySteps(
-        points=points,
+        points=tuple(_points(best.curve, marks)),
         required=best.required,
         tested=tested,
         at_tested=reached,
@@ -101,13 +105,13 @@ def _marks(steps: ReliabilitySteps, scale: Scale, height: float) -> Iterator[Mar
     def y(reliability: float) -> float:
         return _TOP + (1 - reliability) * height
 
-    for level, text in _LEVELS:
+    for level in (0.0, 0.5, 1.0):
         yield line(0, y(level), 1, y(level), "grid")
-        yield label(0, y(level) - 3, text, "level", anchor="start")
+        yield label(0, y(level) - 3, f"{level:g}", "level", anchor="start")
     for tick in spaced_ticks(scale, 0.15):
-        yield stroke(scale.at(tick.value), y(0), y(0) + 4, "one")
-        css = "tick minor" if tick.minor else "tick"
-        yield label(scale.at(tick.value), y(0) + 17, tick.text, css)
+        place = scale.at(tick.value)
+        yield stroke(place, y(0), y(0) + 4, "one")
+        yield label(place, y(0) + 17, tick.text, "tick minor" if tick.minor else "tick")
     yield line(0, y(steps.required), 1, y(steps.required), "one dashed")
     yield label(1, y(steps.required) + 13, f"reliability {steps.required:g}", "level", anchor="end")
     if steps.tested != 1:
@@ -124,11 +128,7 @@ def _marks(steps: ReliabilitySteps, scale: Scale, height: float) -> Iterator[Mar
         yield label(place, y(0) - 6, f"{steps.largest.text}×", "said", anchor=anchor, dx=dx)
 
 
-_DIGITS = 16  # of a hash: enough to tell files apart
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(NamedTuple):
     """Something that is known, and what it is called."""
 
     name: str
@@ -146,8 +146,8 @@ def provenance_of(
     yield Fact("version", f"fairtrial {VERSION}")
     unit = figures.unit_text(candidate.unit) or "none"
     yield Fact("unit of the values", f"{unit}; {candidate.better} is better")
-    for side, matrix in (("candidate", candidate), ("baseline", baseline)):
-        yield Fact(f"runs, {side}", _runs(matrix))
+    yield Fact("runs, candidate", _runs(candidate))
+    yield Fact("runs, baseline", _runs(baseline))
     for path, digest in (hashes or {}).items():
         yield Fact("source", f"{path}, SHA-256 {digest[:_DIGITS]}")
     if trial is None:
@@ -169,17 +169,14 @@ def provenance_of(
 
 
 def _runs(matrix: PerformanceMatrix) -> str:
-    counts = matrix.runs
-    each = str(min(counts)) if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
-    many = "s" * (len(counts) != 1)
-    text = f"{sum(counts):,} on {len(counts)} benchmark{many}, {each} each"
+    text = (
+        f"{sum(matrix.runs):,} on {figures.counted(len(matrix.runs), 'benchmark')}, "
+        f"{figures.span(matrix.runs)} each"
+    )
     if matrix.sessions is None:
         return text
     sessions = len({session for row in matrix.sessions for session in row.tolist()})
-    return f"{text}, in {sessions} session{'s' * (sessions != 1)}"
-
-
-_NAME = 40  # characters of a name; the whole one is in its title
+    return f"{text}, in {figures.counted(sessions, 'session')}"
 
 
 def hpt_page(report: HptReport, facts: Iterable[Fact] = ()) -> str:
@@ -192,17 +189,12 @@ def hpt_page(report: HptReport, facts: Iterable[Fact] = ()) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["number"] = lambda value: figures.significant(value, 4)
-    environment.filters["shown"] = shown
-    environment.filters["name"] = _name
+    environment.filters.update(
+        number=lambda value: figures.significant(value, 4), shown=shown, name=_name
+    )
     tested = report.tested
     steps = reliability_steps(report.best, tested=tested.speedup_under_test)
-    kind = {
-        "raw": "the values themselves, negated where lower is better",
-        "ratio": "the values relative to the baseline’s median, so that it has 1",
-        "log-ratio": "the logarithms of the values relative to the baseline’s median, so that it has 0",
-    }[tested.scores]
-    text = f"A score is a median over the runs of {kind}; larger is better."
+    text = f"A score is a median over the runs of {_SCORES[tested.scores]}; larger is better."
     if tested.speedup_under_test != 1:
         text += (
             f" The candidate’s is divided by the speedup under test, {tested.speedup_under_test:g}."
@@ -210,7 +202,11 @@ def hpt_page(report: HptReport, facts: Iterable[Fact] = ()) -> str:
     return environment.get_template("page.html.jinja").render(
         report=report,
         tested=tested,
-        colours=Markup(_colours()),  # noqa: S704 - our own
+        colours=Markup(  # noqa: S704 - our own
+            f":root{{{LIGHT.css()}}}"
+            f"@media (prefers-color-scheme:dark){{:root{{{DARK.css()}}}}}"
+            f"@media print{{:root{{{PRINT.css()}}}}}"
+        ),
         names={"candidate": tested.candidate, "baseline": tested.baseline, "tie": "tie"},
         scores=text,
         pvalues=hpt_pvalues(tested),
@@ -222,15 +218,7 @@ def hpt_page(report: HptReport, facts: Iterable[Fact] = ()) -> str:
 
 def _name(name: str) -> Markup:
     """Set a name: cut in its middle, whole in its title, isolated from what stands beside it."""
-    whole = shown(name)
-    cut = shorten(whole, _NAME)
-    title = Markup(' title="{}"').format(whole) if cut != whole else Markup("")
-    return Markup("<bdi{}>{}</bdi>").format(title, cut)
-
-
-def _colours() -> str:
-    return (
-        f":root{{{LIGHT.css()}}}"
-        f"@media (prefers-color-scheme:dark){{:root{{{DARK.css()}}}}}"
-        f"@media print{{:root{{{PRINT.css()}}}}}"
-    )
+    whole, cut = shown(name), shorten(shown(name), _NAME)
+    if cut == whole:
+        return Markup("<bdi>{}</bdi>").format(whole)
+    return Markup('<bdi title="{}">{}</bdi>').format(whole, cut)
