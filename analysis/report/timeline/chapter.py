@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,8 +66,8 @@ def chapter(subject: Subject) -> Chapter | None:
         )
         for runs, diagnosis in looked
     ]
-    deck = list(deck_of(looked, opened=opened, states=states, sessions=verdict.sessions))
-    title = title_of([found for _, found in looked], timed=states != _PLAIN)
+    deck = list(deck_of(timelines, verdict.sessions))
+    title = title_of(timelines, timed=states != _PLAIN)
     if level is not None:
         title = "The runs, host by host"
         deck.append(
@@ -97,9 +98,7 @@ def chapter(subject: Subject) -> Chapter | None:
         sections=lambda: (Section(tuple(_blocks(values, noun, said)), title=title),),
         drawn=lambda: {
             "noun": noun,
-            "drawings": [
-                (picture(one), one.levels is not None, bool(one.failed)) for one in timelines
-            ],
+            "drawings": [(picture(one), one.levels, one.failed) for one in timelines],
             "tables": list(_tables(values, noun)),
             "more": said,
         },
@@ -114,16 +113,13 @@ def _looked(subject: Subject, trial: Trial) -> tuple[Runs, Diagnosis | None] | N
     of_hosts = level_of(verdict) is not None  # several hosts are no host that changed
     judged = verdict.diagnosis if len(subject.trials) == 1 and not of_hosts else None
     variants = trial.manifest.variants if judged is None else judged.variants
-    try:
+    runs = None
+    with suppress(UsageError):  # this trial has no such metric
         runs = runs_of(trial, clock, verdict.metric, variants)
-        if runs is None or of_hosts:
-            return None if runs is None else (runs, None)
-        try:
-            return runs, judged or diagnose_trial(trial, metric=verdict.metric)
-        except AnalysisError:  # nothing of it can be tested
-            return runs, None
-    except UsageError:  # this trial has no such metric
-        return None
+    if runs is not None and judged is None and not of_hosts:
+        with suppress(AnalysisError):  # else nothing of it can be tested
+            judged = diagnose_trial(trial, metric=verdict.metric)
+    return None if runs is None else (runs, judged)
 
 
 def _opened(subject: Subject) -> str | None:

@@ -241,10 +241,11 @@ def _failed(told: Timeline, places: Places, top: float, bottom: float) -> tuple[
         return [], _TIMES
     row_of = {position: row for row, position in enumerate(trial.position.tolist())}
     names = shortened([*trial.manifest.benchmarks, *trial.manifest.variants], _NAME)
+    rows = [row_of[one.position] for one in failed]
     at = []
-    for row in (row_of[one.position] for one in failed):
-        left, width = places[clock.place[row]]
-        at.append(left + width * min(1.0, float(clock.shares[row])))
+    for panel, share in zip(clock.place[rows].tolist(), clock.shares[rows].tolist(), strict=True):
+        left, width = places[panel]
+        at.append(left + width * min(1.0, share))
     y = bottom + _DOWN
     marks: list[Mark] = []
     for x in at:
@@ -252,7 +253,7 @@ def _failed(told: Timeline, places: Places, top: float, bottom: float) -> tuple[
             marks.append(line(x, top, x, bottom, "happened-line"))
         marks.append(line(x, bottom + _TIMES, x, y - 6, "happened-line"))
         marks.append(cross(x, y, "happened-cross", r=_CROSS))
-    rows = 0
+    deepest = 0
     for css, size, left, right in _SETS:
         labels = []
         for x, one in zip(at, failed, strict=True):
@@ -262,11 +263,11 @@ def _failed(told: Timeline, places: Places, top: float, bottom: float) -> tuple[
             if not word.row and not _clear(word, at, size):
                 continue
             end = y + word.row * _WORDS
-            rows = max(rows, word.row)
+            deepest = max(deepest, word.row)
             marks.append(_text(word, end + 4, f"{css} happened-strong"))
             if word.row:
                 marks.append(line(word.label.at, y, word.label.at, end, f"happened-line {css}"))
-    return marks, _DOWN + 8.0 + rows * _WORDS
+    return marks, _DOWN + 8.0 + deepest * _WORDS
 
 
 def _clear(word: InRow, at: Sequence[float], width: float) -> bool:

@@ -130,15 +130,15 @@ class Timeline(NamedTuple):
         return (self.runs.logs - low) / (high - low)
 
     @property
+    def speeds(self) -> HostSpeeds | None:
+        """What moved the whole host; None where it kept its level, or some programs alone moved."""
+        found = self.diagnosis
+        return None if found is None or found.movers is not None else found.speeds
+
+    @property
     def levels(self) -> HostSpeeds | None:
         """The two levels of the whole host: those of some programs are none of all runs."""
-        speeds = _speeds_of(self.diagnosis)
-        return speeds if speeds is not None and speeds.two else None
-
-
-def _speeds_of(diagnosis: Diagnosis | None) -> HostSpeeds | None:
-    """Give what moved the whole host; None where it kept its level, or some programs alone moved."""
-    return None if diagnosis is None or diagnosis.movers is not None else diagnosis.speeds
+        return self.speeds if self.speeds is not None and self.speeds.two else None
 
 
 def clock_of(trial: Trial) -> Clock | None:
@@ -152,10 +152,9 @@ def clock_of(trial: Trial) -> Clock | None:
     if not (start >= 0).any():
         return None
     wall = np.nan_to_num(trial.numbers["wall_ns"], nan=0.0) / 1e9
-    sessions, place = np.unique(trial.session, return_inverse=True)
+    sessions, begin, place = np.unique(trial.session, return_index=True, return_inverse=True)
     place = place.reshape(-1).astype(np.int64)
     seconds, lengths = np.zeros(start.size), np.zeros(sessions.size)
-    first = np.full(sessions.size, -1, dtype=np.int64)
     for k in range(sessions.size):
         rows = np.flatnonzero(place == k)
         began = start[rows]
@@ -164,8 +163,7 @@ def clock_of(trial: Trial) -> Clock | None:
         told &= np.diff(trial.segment[rows]) == 0
         seconds[rows[1:]] = np.cumsum(np.where(told, step, wall[rows[:-1]]))
         lengths[k] = max(float((seconds[rows] + wall[rows]).max()), 1e-9)
-        first[k] = began[0]
-    pauses = float("nan")
+    first, pauses = start[begin], math.nan
     if (first >= 0).all() and (np.diff(first) >= 0).all():
         pauses = max(0.0, float((first[-1] - first[0]) / 1e9 - lengths[:-1].sum()))
     return Clock(sessions, place, seconds, lengths, pauses)
@@ -221,50 +219,41 @@ def findings_of(runs: Runs, diagnosis: Diagnosis | None, record: HostRecord) -> 
 # --- in sentences
 
 
-def title_of(found: Sequence[Diagnosis | None], *, timed: bool) -> str:
+def title_of(timelines: Sequence[Timeline], *, timed: bool) -> str:
     """Give the chapter's heading: it says what is to be seen only where that was found."""
-    title = "The trial as it happened" if len(found) == 1 else "The trials as they happened"
-    speeds = [speed for one in found if (speed := _speeds_of(one)) is not None]
-    if any(one.two for one in speeds):
+    title = "The trial as it happened" if len(timelines) == 1 else "The trials as they happened"
+    if any(one.levels is not None for one in timelines):
         return f"{title}: a host with two {'speeds' if timed else 'levels'}"
-    kept = f": a host that did not keep its {'speed' if timed else 'level'}" if speeds else ""
-    return f"{title}{kept}"
+    if any(one.speeds is not None for one in timelines):
+        return f"{title}: a host that did not keep its {'speed' if timed else 'level'}"
+    return title
 
 
-def deck_of(
-    looked: Sequence[tuple[Runs, Diagnosis | None]],
-    *,
-    opened: str | None,
-    states: tuple[str, str],
-    sessions: int,
-) -> Iterator[str]:
+def deck_of(timelines: Sequence[Timeline], sessions: int) -> Iterator[str]:
     """Give the paragraphs above the picture; of two trials each has one of its own."""
-    count = sum(runs.rows.size for runs, _ in looked)
+    count, opened = sum(one.runs.rows.size for one in timelines), timelines[0].opened
     named = "" if opened is None else f"; those of {shortened([opened], _NAME)[opened]} stand out"
     first = f"All {count:,} runs against the median of their own benchmark and variant{named}."
-    told = [
-        "" if found is None else " ".join(_of_trial(runs, found, states[1], sessions))
-        for runs, found in looked
-    ]
-    if len(looked) == 1:
-        yield f"{first} {told[0]}".rstrip()
+    texts = [" ".join(_of_trial(one, sessions)) for one in timelines]
+    if len(texts) == 1:
+        yield f"{first} {texts[0]}".rstrip()
         return
     yield first
-    yield from (
-        f"{at}: {text[0].lower()}{text[1:]}" for at, text in zip("AB", told, strict=True) if text
-    )
+    for label, text in zip("AB", texts, strict=True):
+        if text:
+            yield f"{label}: {text[0].lower()}{text[1:]}"
 
 
-def _of_trial(runs: Runs, found: Diagnosis, higher: str, sessions: int) -> Iterator[str]:
+def _of_trial(told: Timeline, sessions: int) -> Iterator[str]:
+    if (found := told.diagnosis) is None:
+        return
     if found.speeds is not None:
-        yield from _of_states(runs, found, found.speeds, higher)
-    near = next((one for one in found.findings if one.code == "host-neighbours"), None)
-    if near is not None:
-        size = "" if near.size is None else f" (correlation {near.size:.2f})"
+        yield from _of_states(told, found, found.speeds)
+    if near := [one for one in found.findings if one.code == "host-neighbours"]:
+        size = "" if near[0].size is None else f" (correlation {near[0].size:.2f})"
         why = ", which is why the intervals rest on sessions" if sessions > 1 else ""
         yield f"Neighbouring runs of different programs are alike{size}: they are not independent{why}."
-    changes = [one for one in found.findings if one.code in _CHANGES]
-    if changes:
+    if changes := [one for one in found.findings if one.code in _CHANGES]:
         largest = max(changes, key=lambda one: (one.code == "host-change", abs(one.size or 0.0)))
         yield f"{_begun(largest.text)}.".replace(" %", "\u00a0%")
     if any(one.code.startswith("host-") for one in found.findings):
@@ -275,8 +264,8 @@ def _of_trial(runs: Runs, found: Diagnosis, higher: str, sessions: int) -> Itera
         yield "Whether the host changed cannot be tested: there are too few runs, or they do not vary."
 
 
-def _of_states(runs: Runs, found: Diagnosis, speeds: HostSpeeds, higher: str) -> Iterator[str]:
-    gap, total = apart(speeds.ratio), float(runs.clock.lengths.sum())
+def _of_states(told: Timeline, found: Diagnosis, speeds: HostSpeeds) -> Iterator[str]:
+    gap, total = apart(speeds.ratio), float(told.runs.clock.lengths.sum())
     named = None if found.movers is None else movers_text(found.movers)
     if not speeds.two:
         yield f"The values of {named or 'all programs'} rose and fell together, by about {gap}."
@@ -285,11 +274,12 @@ def _of_states(runs: Runs, found: Diagnosis, speeds: HostSpeeds, higher: str) ->
     if speeds.switches:
         times = "once" if speeds.switches == 1 else f"{speeds.switches} times"
         when = f"{times} in {duration(total)}"
+    whose = "their" if named else "the"
     yield (
         f"{_begun(named or 'the host')} had two states, {gap} apart, and changed between them {when}; "
-        f"{100 * speeds.share:.0f}\u00a0% of {'their' if named else 'the'} runs were in the {higher}."
+        f"{100 * speeds.share:.0f}\u00a0% of {whose} runs were in the {told.states[1]}."
     )
-    yield from _blocks(runs, total / (speeds.switches + len(speeds.sessions)))
+    yield from _blocks(told.runs, total / (speeds.switches + len(speeds.sessions)))
 
 
 def _blocks(runs: Runs, state_s: float) -> Iterator[str]:
@@ -324,33 +314,30 @@ def notes_of(told: Timeline, *, drawn: int | None, beyond: int) -> Iterator[str]
         low, high = change(round(scale.low, 2)), change(round(scale.high, 2))
         verb = "run lies" if beyond == 1 else "runs lie"
         yield f"{beyond:,} {verb} beyond {low} or {high}: open ticks at the edge."
-    pauses, total = runs.clock.pauses, float(runs.clock.lengths.sum())
+    axis, pauses = "The axis is the time of measuring:", runs.clock.pauses
     if told.hosts:  # they have no time in common
         return
     if math.isnan(pauses):
-        yield "The axis is the time of measuring: the sessions are of several boots of the host."
-    elif pauses > 0.05 * total:
-        yield (
-            "The axis is the time of measuring: pauses between sessions, "
-            f"{duration(pauses)} in all, are closed."
-        )
+        yield f"{axis} the sessions are of several boots of the host."
+    elif pauses > 0.05 * float(runs.clock.lengths.sum()):
+        yield f"{axis} pauses between sessions, {duration(pauses)} in all, are closed."
 
 
 def alt_of(told: Timeline) -> str:
     """Say what the picture shows."""
-    runs, (low, high), speeds = told.runs, told.states, _speeds_of(told.diagnosis)
+    runs, (low, high), speeds = told.runs, told.states, told.speeds
     where = f"{'on' if told.hosts else 'in'} {counted(len(runs.clock.sessions), told.noun)}"
     said = [
         f"{runs.rows.size:,} runs {where} against time, each against the median of its own benchmark "
         "and variant"
     ]
-    if speeds is not None and speeds.two:
+    if speeds is None:
+        said += [] if told.hosts else ["no change of the whole host was found"]
+    elif speeds.two:
         above = f"the {high} lies {apart(speeds.ratio)} above the {low}"
         said.append(f"{above}, with {speeds.switches} changes between them")
-    elif speeds is not None:
+    else:
         said.append("all programs rise and fall together, without two clear levels")
-    elif not told.hosts:
-        said.append("no change of the whole host was found")
     for one in told.findings:
         figures = ", ".join(filter(None, one.sessions.values()))
         found = f"{one.words} in {counted(len(one.sessions), 'session')}"
