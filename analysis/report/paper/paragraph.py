@@ -323,16 +323,15 @@ def _judged(subject: Subject, cite: Cite) -> Iterator[Sentence]:
 
 def _looks(verdict: Verdict) -> Iterator[str]:
     """Say how often the data were looked at."""
-    risk = f"{figures.significant(100 * verdict.look_alpha, 3)} %"
-    total = f"so that all looks together risk at most {100 * verdict.risk_total:.3g} %"
+    risk = (
+        f"at a risk of {figures.significant(100 * verdict.look_alpha, 3)} %, so that all looks "
+        f"together risk at most {100 * verdict.risk_total:.3g} %."
+    )
     if verdict.looks_rule == "planned":
-        looks = counted(verdict.looks, "look")
-        yield f"The data were to have {looks}, each at a risk of {risk}, {total}."
+        yield f"The data were to have {counted(verdict.looks, 'look')}, each {risk}"
     elif verdict.looks_rule == "growing":
-        yield (
-            f"The data grew without a plan of looks: this one, number {verdict.looks}, was judged at "
-            f"a risk of {risk}, {total}."
-        )
+        grew = "The data grew without a plan of looks"
+        yield f"{grew}: this one, number {verdict.looks}, was judged {risk}"
 
 
 def _tool(subject: Subject, cited: str) -> Sentence:
@@ -411,20 +410,20 @@ def citations_of(keys: Iterable[str]) -> list[dict[str, str]]:
     ]
 
 
-def _of_verdict(result: Multilevel) -> Iterator[str]:
-    if result.design == "confounded":
-        return
-    yield "kalibera2013"
-    yield "lai1976" if result.always_valid else "ibragimov2010"
+def _of_verdict(result: Multilevel) -> list[str]:
     laws = {line.law for line in result.benchmarks}
-    if "welch" in laws:
-        yield "welch1947"
-    if laws & {"banerjee", "grouped"}:
-        yield "banerjee1960"
-    if len(result.benchmarks) > 1 and result.correction != "none":
-        yield {"holm": "holm1979", "bh": "benjamini1995"}[result.correction]
-    if result.margin > 0:
-        yield "schuirmann1987"
+    correction = result.correction if len(result.benchmarks) > 1 else "none"
+    rests_on = {
+        "kalibera2013": True,
+        "lai1976": result.always_valid,
+        "ibragimov2010": not result.always_valid,
+        "welch1947": "welch" in laws,
+        "banerjee1960": not laws.isdisjoint({"banerjee", "grouped"}),
+        "holm1979": correction == "holm",
+        "benjamini1995": correction == "bh",
+        "schuirmann1987": result.margin > 0,
+    }
+    return [key for key, yes in rests_on.items() if yes and result.design != "confounded"]
 
 
 def _line(entry: str) -> str:
