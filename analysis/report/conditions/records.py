@@ -293,7 +293,8 @@ def sessions_told(source: Source) -> dict[str, Any]:
     sessions = sorted({*numbers, *(one.session for one in source.environments)})
     keys = dict.fromkeys(key for record in flat.values() for key in record)
     unlike = [key for key in keys if len({one.get(key, UNKNOWN) for one in flat.values()}) > 1]
-    same = {_group(key) for key in keys} - {_group(key) for key in unlike}
+    changed = {key.partition(".")[0] for key in unlike}
+    same = {key.partition(".")[0] for key in keys} - changed
     return {
         "sessions": list(map(str, sessions)),
         "differed": [
@@ -332,31 +333,30 @@ def _same(
         return "The trial has no record of its host: what differed between sessions is unknown."
     if len(sessions) < 2:
         return "There is one session: nothing can differ between sessions."
-    same = [words for group, words in _GROUPS.items() if group in groups]
     count = "both" if len(sessions) == 2 else f"all {len(sessions)}"
     missing = sum(n not in flat for n in sessions)
     gone = f" Of {missing} of them there is no record." if missing else ""
-    if not same:
-        return f"Nothing that was recorded is alike in {count} sessions.{gone}"
-    return f"The same in {count} sessions: {joined(same)}.{gone}"
+    if same := [words for group, words in _GROUPS.items() if group in groups]:
+        return f"The same in {count} sessions: {joined(same)}.{gone}"
+    return f"Nothing that was recorded is alike in {count} sessions.{gone}"
 
 
 def _answers(notes: Iterable[HostNote], total: int) -> Iterator[dict[str, str]]:
     """Give the checks' answers that are not "ok", the worst first; each check's by status."""
     groups: dict[tuple[str, str], list[HostNote]] = {}
     for note in notes:
-        groups.setdefault((note.status, note.check), []).append(note)
-    for worst in _WORST:
-        for (status, check), group in groups.items():
-            if status == worst:
-                sessions = sorted({note.session for note in group if note.session is not None})
-                first, *others = dict.fromkeys(without_homes(note.what) for note in group)
-                yield {
-                    "check": _check_name(check),
-                    "status": status,
-                    "sessions": in_sessions(sessions, total).removeprefix("in "),
-                    "text": shown(first) + (f" (and {len(others)} like it)" if others else ""),
-                }
+        if note.status in _WORST:
+            groups.setdefault((note.status, note.check), []).append(note)
+    for status, check in sorted(groups, key=lambda group: _WORST.index(group[0])):
+        group = groups[status, check]
+        sessions = sorted({note.session for note in group if note.session is not None})
+        first, *others = dict.fromkeys(without_homes(note.what) for note in group)
+        yield {
+            "check": _check_name(check),
+            "status": status,
+            "sessions": in_sessions(sessions, total).removeprefix("in "),
+            "text": shown(first) + (f" (and {len(others)} like it)" if others else ""),
+        }
 
 
 def _well(notes: Collection[HostNote]) -> str:
@@ -438,10 +438,6 @@ def _program(about: Any) -> str:  # noqa: ANN401 - JSON types
     digest = about.get("sha256")
     hashes = sorted(str(one.get("sha256"))[:8] for _, one in _mappings(about.get("libraries")))
     return " ".join([digest[:12] if isinstance(digest, str) else "not readable", *hashes])
-
-
-def _group(key: str) -> str:
-    return key.partition(".")[0]
 
 
 # --- values as texts
