@@ -39,27 +39,21 @@ Piece = str | Value  # of a line; the spaces between pieces are written out
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodAnswer:
-    """What one method says of one candidate: two lines of a cell, and marks on the axis of speedups.
-
-    `word` is None where the method gives none; `said` is the word as a screen says it, and stands
-    before `first`. `value`, `low` and `high` are on the axis; with `bound` nothing is said of what
-    lies above `low`. `share` is its reliability or the chance that it gives. `reasons` are the
-    anchors of the sentences that say why this answer differs.
-    """
+    """What one method says of one candidate: two lines of a cell, and marks on the axis of speedups."""
 
     candidate: str
     word: Word | None = None
-    said: str = ""
+    said: str = ""  # the word as a screen says it; it stands before `first`
     value: Ratio | None = None
     low: Ratio | None = None
     high: Ratio | None = None
-    bound: bool = False
+    bound: bool = False  # whether nothing is said of what lies above `low`
     pvalue: Value | None = None
     pvalue_of: str = ""
-    share: Value | None = None
+    share: Value | None = None  # its reliability, or the chance that it gives
     first: tuple[Piece, ...] = ()
     second: tuple[Piece, ...] = ()
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()  # anchors of the sentences that say why it differs
 
     @property
     def style(self) -> str:
@@ -150,14 +144,10 @@ def _interval(low: Ratio, high: Ratio) -> tuple[Piece, ...]:
 def _line(asked: Asked, line: Line | None) -> MethodAnswer:
     if line is None or line.speedup is None:
         return MethodAnswer(candidate=asked.name, first=("no estimate",))
-    value, low, high = _ratios(asked.lines[line.name])
+    value, *ends = _ratios(asked.lines[line.name])
+    low, high = (None if end.value is None else end for end in ends)
     return asked.says(
-        line,
-        value=value,
-        low=low if low.value is not None else None,
-        high=high if high.value is not None else None,
-        first=(" ", value),
-        second=_interval(low, high),
+        line, value=value, low=low, high=high, first=(" ", value), second=_interval(*ends)
     )
 
 

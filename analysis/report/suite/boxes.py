@@ -200,22 +200,17 @@ def boxes_plots(
     ticks = _spaced(scale, plots.ratio_ticks(scale, _TICKS))
     low, high = (scale.clipped(ratio) for ratio in (1 / (1 + margin), 1 + margin))
     grid = [plots.field(low, high, "margin")]
-    grid += [
-        plots.upright(
-            scale.at(tick.value),
-            "one" if tick.value == 1.0 else "grid minor" if tick.minor else "grid",
-        )
-        for tick in ticks
-    ]
+    for tick in ticks:
+        css = "one" if tick.value == 1.0 else "grid minor" if tick.minor else "grid"
+        grid.append(plots.upright(scale.at(tick.value), css))
     numbers = [
         plots.label(scale.at(tick.value), 13, tick.text, "minor" if tick.minor else "")
         for tick in ticks
     ]
     one, better, worse = scale.at(1.0), f"▸ {chapter['better']}", f"{chapter['worse']} ◂"
-    if (1 - one) * _NARROW > plots.text_width(better) + 8:
-        numbers.append(plots.label(one, 28, better, "", anchor="start", dx=6))
-    if one * _NARROW > plots.text_width(worse) + 8:
-        numbers.append(plots.label(one, 28, worse, "", anchor="end", dx=-6))
+    for text, room, anchor_of, dx in ((better, 1 - one, "start", 6), (worse, one, "end", -6)):
+        if room * _NARROW > plots.text_width(text) + 8:
+            numbers.append(plots.label(one, 28, text, "", anchor=anchor_of, dx=dx))
 
     def row(of: Mapping[str, Any]) -> Markup:
         base, candidate, alt = of["baseline"], of["candidate"], f"{shown(of['benchmark'])}: "
