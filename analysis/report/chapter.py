@@ -7,16 +7,17 @@ sections of all other forms. The template, ``chapter.html.jinja``, sets them; ``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..pages.model import Table, columns_of
 from ..pages.result import plain
 
 if TYPE_CHECKING:
-    from ..pages.model import Section
+    from ..pages.model import Cell, Section
 
-__all__ = ["Chapter"]
+__all__ = ["Chapter", "table_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -61,3 +62,8 @@ class Chapter:
     def to_dict(self) -> dict[str, Any]:
         """Give its values as JSON types."""
         return {"anchor": self.anchor, "title": self.title, **plain(self.values)}
+
+
+def table_of(name: str, headings: str, rows: Iterable[tuple[Cell, ...]]) -> Table:
+    """Give a table; a semicolon stands between its headings, ``<`` before one that is aligned left."""
+    return Table(name=name, columns=columns_of(*headings.split("; ")), rows=tuple(rows))

@@ -15,7 +15,15 @@ if TYPE_CHECKING:
     from ..verdict.result import Verdict
     from .subject import Subject
 
-__all__ = ["Written", "all_written", "column_of", "few_sessions", "written", "written_of"]
+__all__ = [
+    "Written",
+    "all_written",
+    "column_of",
+    "decimals_of",
+    "few_sessions",
+    "written",
+    "written_of",
+]
 
 _WIDE = 1.5  # a column that spans more has two decimals
 _ROUGH = ((4.0, 0), (0.4, 1))  # half-widths above which a line has fewer
@@ -59,12 +67,12 @@ def written(line: Line, column: Sequence[Line]) -> Written:
     takes. From 10 on, and below 0.1, three significant digits decide instead of the column. What
     would round to 0 has one significant digit.
     """
-    return _written(line, _usual(one.speedup for one in column))
+    return _written(line, decimals_of(one.speedup for one in column))
 
 
 def all_written(column: Sequence[Line]) -> list[Written]:
     """Write all lines of a column."""
-    usual = _usual(line.speedup for line in column)
+    usual = decimals_of(line.speedup for line in column)
     return [_written(line, usual) for line in column]
 
 
@@ -98,8 +106,8 @@ def _written(line: Line, usual: int) -> Written:
     return Written(*(_value(number, digits) for number in (line.speedup, line.low, line.high)))
 
 
-def _usual(speedups: Iterable[float | None]) -> int:
-    """Give the decimals of a column."""
+def decimals_of(speedups: Iterable[float | None]) -> int:
+    """Give the decimals of a column of speedups: two where it spans much, else three."""
     known = [value for value in speedups if value is not None and value > 0]
     if not known:
         return 3

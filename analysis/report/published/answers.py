@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...methods.multilevel.result import Line, Multilevel
 from ...pages import number_format as figures
-from ...pages.model import Value
+from ...pages.model import Value, value_of
 from ...pages.number_format import Word, said
 from ...plots.palette import style_of
 from ..written import Written, column_of, written
@@ -22,6 +22,11 @@ __all__ = ["METHODS", "Asked", "MethodAnswer", "Piece", "Ratio", "asked_of", "ch
 
 _MOST = 8  # decimals of a bound
 _ROUNDING = 1e-12  # so that 1.75 in binary is not rounded down to 1.74
+_UNITS = {  # of designs in which it is not what is outermost
+    "one session, blocks": "block of one {}",
+    "one session, runs": "run of one {}",
+    "confounded": "none, as no {} holds both variants",
+}
 
 
 @dataclass(frozen=True)
@@ -34,27 +39,21 @@ Piece = str | Value  # of a line; the spaces between pieces are written out
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodAnswer:
-    """What one method says of one candidate: two lines of a cell, and marks on the axis of speedups.
-
-    `word` is None where the method gives none; `said` is the word as a screen says it, and stands
-    before `first`. `value`, `low` and `high` are on the axis; with `bound` nothing is said of what
-    lies above `low`. `share` is its reliability or the chance that it gives. `reasons` are the
-    anchors of the sentences that say why this answer differs.
-    """
+    """What one method says of one candidate: two lines of a cell, and marks on the axis of speedups."""
 
     candidate: str
     word: Word | None = None
-    said: str = ""
+    said: str = ""  # the word as a screen says it; it stands before `first`
     value: Ratio | None = None
     low: Ratio | None = None
     high: Ratio | None = None
-    bound: bool = False
+    bound: bool = False  # whether nothing is said of what lies above `low`
     pvalue: Value | None = None
     pvalue_of: str = ""
-    share: Value | None = None
+    share: Value | None = None  # its reliability, or the chance that it gives
     first: tuple[Piece, ...] = ()
     second: tuple[Piece, ...] = ()
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()  # anchors of the sentences that say why it differs
 
     @property
     def style(self) -> str:
@@ -81,6 +80,10 @@ class Asked:
     def word(self, word: Word | None) -> str:
         """Write a word for a screen."""
         return "" if word is None else said(word, timed=self.found.timed)
+
+    def unit(self, name: str) -> str:
+        """Name a unit: each host of a fleet was taken for a session."""
+        return self.found.outermost if name == "session" else name
 
     def says(self, told: Said | Line, **more: Any) -> MethodAnswer:  # noqa: ANN401 - fields of an answer
         """Set a method's word and p beside what else it says."""
@@ -141,14 +144,10 @@ def _interval(low: Ratio, high: Ratio) -> tuple[Piece, ...]:
 def _line(asked: Asked, line: Line | None) -> MethodAnswer:
     if line is None or line.speedup is None:
         return MethodAnswer(candidate=asked.name, first=("no estimate",))
-    value, low, high = _ratios(asked.lines[line.name])
+    value, *ends = _ratios(asked.lines[line.name])
+    low, high = (None if end.value is None else end for end in ends)
     return asked.says(
-        line,
-        value=value,
-        low=low if low.value is not None else None,
-        high=high if high.value is not None else None,
-        first=(" ", value),
-        second=_interval(low, high),
+        line, value=value, low=low, high=high, first=(" ", value), second=_interval(*ends)
     )
 
 
@@ -157,10 +156,10 @@ def _hpt(asked: Asked) -> MethodAnswer:
     if result is None or told.reliability is None:
         return asked.refused(told)
 
-    def reliability(value: float) -> Value:
-        return Value(figures.reliability(value, result.required), value)
-
-    reached = reliability(told.reliability)
+    reached, of_slower = (
+        Value(figures.reliability(value, result.required), value)
+        for value in (told.reliability, 1 - result.pvalue_baseline)
+    )
     bound = asked.verdict.hpt_speedup
     low = None if bound is None or bound.value is None else asked.bound(bound.value)
     second: tuple[Piece, ...] = ("reliability ", reached)
@@ -168,7 +167,7 @@ def _hpt(asked: Asked) -> MethodAnswer:
         ties = sum(one.winner == "tie" for one in result.benchmarks)
         second += (
             f" for {asked.word('faster')}, ",
-            reliability(1 - result.pvalue_baseline),
+            of_slower,
             f" for {asked.word('slower')}; {ties} of {len(result.benchmarks)} tied",
         )
     if low is not None and told.word == "faster":
@@ -187,17 +186,17 @@ def _speedup_test(asked: Asked) -> MethodAnswer:
     means = [test.mean.word for test in suite.benchmarks]
     medians = [test.median.word for test in suite.benchmarks]
     words: tuple[Word, ...] = ("faster", "slower")
-    some = [word for word in words if word in means or word in medians]
+    some = [word for word in words if word in (*means, *medians)]
     counts = [f"{means.count(w)} of {n} means, {medians.count(w)} of {n} medians" for w in some]
     only: Word = some[0] if len(some) == 1 else "undecided"
-    if n == 1:
+    worded = len(some) < 2 or n == 1  # else the words stand among the counts
+    if not worded:
+        first = "; ".join(f"{asked.word(w)}: {c}" for w, c in zip(some, counts, strict=True))
+    elif n > 1:
+        first = f": {counts[0] if some else f'none of {n} means and medians'}"
+    else:
         by = [name for name, of in (("mean", means), ("median", medians)) if only in of]
         first = f" by {' and '.join(by)}" if some else ""
-    elif len(some) == 2:
-        first = "; ".join(f"{asked.word(w)}: {c}" for w, c in zip(some, counts, strict=True))
-    else:
-        first = f": {counts[0]}" if some else f": none of {n} means and medians"
-    worded = len(some) < 2 or n == 1  # else the words stand among the counts
     stopped = sum(test.mean.significant is None for test in suite.benchmarks)
     overall = asked.ends(suite.speedup["mean"])[0]
     return MethodAnswer(
@@ -219,7 +218,7 @@ def _randomization(asked: Asked) -> MethodAnswer:
     if result is None or told.pvalue is None:
         return asked.refused(told)
     least = result.pvalue <= result.smallest_pvalue * (1 + 1e-9)
-    p = Value(figures.pvalue(result.pvalue), result.pvalue)
+    p = value_of(result.pvalue, figures.pvalue)
     return asked.says(told, first=(", p ", p), second=("the least possible" if least else "",))
 
 
@@ -251,13 +250,13 @@ def _friedman(asked: Asked) -> MethodAnswer:
     told = asked.told["Friedman"]
     if told.pvalue is None:
         return asked.refused(told)
-    p = Value(figures.pvalue(told.pvalue), told.pvalue)
+    p = value_of(told.pvalue, figures.pvalue)
     return asked.says(told, first=(", p ", p), second=(told.answer.partition(", p ")[0],))
 
 
 def pvalue(p: float | None) -> Value:
     """Write a p for a column that says so in its heading; "" where there was no test."""
-    return Value("" if p is None else figures.bare_pvalue(p), p)
+    return value_of(p, figures.bare_pvalue, "")
 
 
 def chance(value: float) -> Value:
@@ -266,22 +265,72 @@ def chance(value: float) -> Value:
     return Value(text, float(value))
 
 
+def _unit(asked: Sequence[Asked]) -> str:
+    named = ((one.found.outermost, _UNITS.get(one.found.design, "{}")) for one in asked)
+    return _joined(unit.format(outermost) for outermost, unit in named)
+
+
+def _unit_of_randomization(asked: Sequence[Asked]) -> str:
+    tests = ((one, one.panel.answers.randomized) for one in asked)
+    return _joined(one.unit(its.unit) for one, its in tests if its is not None) or "none"
+
+
+def _unit_of_bootstrap(asked: Sequence[Asked]) -> str:
+    drawn = [(one, its) for one in asked if (its := one.panel.answers.bootstrap) is not None]
+    units = _joined(one.unit(its.unit) for one, its in drawn) or "none"
+    held = [100 * its.known_coverage for _, its in drawn if its.known_coverage is not None]
+    return f"{units}; held {figures.span(held, '.1f')}\u00a0% in simulation" if held else units
+
+
+def _joined(words: Iterable[str]) -> str:
+    return " or ".join(dict.fromkeys(words))
+
+
 class _Method(NamedTuple):
     """A row of the table."""
 
     name: str
+    told: str  # what its names among the panel's answers begin with; "" is no published method
     answer: Callable[[Asked], MethodAnswer]
-    told: str = ""  # what its names among the panel's answers begin with; "" is no published method
+    question: str  # {n}: so many benchmarks
+    of_one: str  # the question on a single benchmark
+    unit: str | Callable[[Sequence[Asked]], str]  # what it takes as an independent draw
 
 
 # by the key of the row, in the order of the page
 METHODS: Mapping[str, _Method] = {
-    "these": _Method("fairtrial", lambda asked: _line(asked, asked.line)),
-    "similar": _Method("fairtrial, others", lambda asked: _line(asked, asked.found.similar)),
-    "hpt": _Method("HPT", _hpt, "HPT"),
-    "speedup-test": _Method("Speedup-Test", _speedup_test, "Speedup-Test"),
-    "randomization": _Method("Randomization", _randomization, "randomization"),
-    "bootstrap": _Method("Bootstrap", _bootstrap, "bootstrap"),
-    "mixtures": _Method("Mixtures", _mixtures, "mixtures"),
-    "friedman": _Method("Friedman", _friedman, "Friedman"),
-}
+    "these": _Method(
+        "fairtrial", "", lambda asked: _line(asked, asked.line),
+        "ratio of geometric means, these {n}", "ratio of geometric means", _unit,
+    ),
+    "similar": _Method(
+        "fairtrial, others", "", lambda asked: _line(asked, asked.found.similar),
+        "the same, for others like them", "the same, for others like them",
+        lambda asked: _joined(f"{one.found.outermost} and benchmark" for one in asked),
+    ),
+    "hpt": _Method(
+        "HPT", "HPT", _hpt, "better over the suite, and by how much",
+        "better over the suite, and by how much", "run, then benchmark",
+    ),
+    "speedup-test": _Method(
+        "Speedup-Test", "Speedup-Test", _speedup_test,
+        "each benchmark’s mean and median", "mean and median", "run",
+    ),
+    "randomization": _Method(
+        "Randomization", "randomization", _randomization,
+        "any difference on these {n}", "any difference", _unit_of_randomization,
+    ),
+    "bootstrap": _Method(
+        "Bootstrap", "bootstrap", _bootstrap,
+        "ratio of geometric means, these {n}", "ratio of geometric means", _unit_of_bootstrap,
+    ),
+    "mixtures": _Method(
+        "Mixtures", "mixtures", _mixtures,
+        "one run against one run", "one run against one run", "run",
+    ),
+    "friedman": _Method(
+        "Friedman", "Friedman", _friedman,
+        "mean ranks over the benchmarks", "mean ranks over the benchmarks",
+        "benchmark; false alarms in 31 to 41\u00a0% of trials of one program",
+    ),
+}  # fmt: skip

@@ -33,11 +33,6 @@ _COLUMNS = 4  # candidates up to which each has a column
 _NAME = 24
 _LONG = 1100  # letters: more reasons are folded
 _OPEN = 25  # rows up to which a table of a path is unfolded
-_UNITS = {  # with what is outermost
-    "one session, blocks": "block of one {}",
-    "one session, runs": "run of one {}",
-    "confounded": "none, as no {} holds both variants",
-}
 _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[-+]\d+)?")
 
 Row = Mapping[str, Any]
@@ -77,38 +72,36 @@ def chapter(subject: Subject) -> Chapter | None:
 
 def _rows(subject: Subject, asked: Sequence[Asked], reasons: Sequence[Row]) -> Iterator[Row]:
     """Give each method's question, what it takes as an independent draw, and all its answers."""
-
-    def row(
-        key: str, method: str, question: str, unit: str, answers: Mapping[str, MethodAnswer]
-    ) -> Row:
-        nothing = ("nothing to compare",)
-        return {
-            "key": key,
-            "anchor": subject.anchor(f"panel-{key}"),
-            "method": method,
-            "question": question,
-            "unit": unit,
-            "answers": tuple(
-                answers.get(one.variant) or MethodAnswer(candidate=one.variant, first=nothing)
-                for one in subject.candidates
-            ),
-        }
-
     refusals = {
         one.name: MethodAnswer(candidate=one.name, first=(one.told["all"].answer,))
         for one in asked
         if "all" in one.told
     }
-    if refusals:
-        yield row("all", "All methods", "ratios of runs", "run", refusals)
+    rows = [("all", "All methods", "ratios of runs", "run", refusals)]
+    n = max(len(one.found.benchmarks) for one in asked)
     for key, method in METHODS.items():
+        question = method.question.format(n=n) if n > 1 else method.of_one
+        unit = method.unit if isinstance(method.unit, str) else method.unit(asked)
         answers = {
-            one.name: _linked(key, method.answer(one), reasons)
+            one.name: replace(method.answer(one), reasons=_reasons_on(key, one.name, reasons))
             for one in asked
             if _answered(key, one)
         }
+        rows.append((key, method.name, question, unit, answers))
+    for key, name, question, unit, answers in rows:
         if answers:
-            yield row(key, method.name, _question(key, asked), _unit(key, asked), answers)
+            yield {
+                "key": key,
+                "anchor": subject.anchor(f"panel-{key}"),
+                "method": name,
+                "question": question,
+                "unit": unit,
+                "answers": tuple(
+                    answers.get(one.variant)
+                    or MethodAnswer(candidate=one.variant, first=("nothing to compare",))
+                    for one in subject.candidates
+                ),
+            }
 
 
 def _answered(key: str, one: Asked) -> bool:
@@ -118,66 +111,14 @@ def _answered(key: str, one: Asked) -> bool:
     return any(name.startswith(METHODS[key].told) for name in one.told)
 
 
-def _linked(key: str, answer: MethodAnswer, reasons: Sequence[Row]) -> MethodAnswer:
-    """Lead from an answer to the sentences on it."""
-    whose = ("", answer.candidate)
-    return replace(
-        answer,
-        reasons=tuple(
-            reason["anchor"]
-            for reason in reasons
-            if reason["method"] == key
-            and any(one["candidate"] in whose for one in reason["questions"])
-        ),
+def _reasons_on(key: str, candidate: str, reasons: Sequence[Row]) -> tuple[str, ...]:
+    """Give the anchors of the sentences on a method's answer."""
+    return tuple(
+        why["anchor"]
+        for why in reasons
+        if why["method"] == key
+        and any(one["candidate"] in ("", candidate) for one in why["questions"])
     )
-
-
-def _question(key: str, asked: Sequence[Asked]) -> str:
-    n = max(len(one.found.benchmarks) for one in asked)
-    these = f", these {n}" if n > 1 else ""
-    return {
-        "these": f"ratio of geometric means{these}",
-        "similar": "the same, for others like them",
-        "hpt": "better over the suite, and by how much",
-        "speedup-test": "each benchmark’s mean and median" if n > 1 else "mean and median",
-        "randomization": f"any difference on these {n}" if n > 1 else "any difference",
-        "bootstrap": f"ratio of geometric means{these}",
-        "mixtures": "one run against one run",
-        "friedman": "mean ranks over the benchmarks",
-    }[key]
-
-
-def _unit(key: str, asked: Sequence[Asked]) -> str:
-    if key == "these":
-        named = (_UNITS.get(one.found.design, "{}") for one in asked)
-        both = zip(named, asked, strict=True)
-        return _joined(unit.format(one.found.outermost) for unit, one in both)
-    if key == "similar":
-        return _joined(f"{one.found.outermost} and benchmark" for one in asked)
-    if key == "randomization":
-        tests = ((one, one.panel.answers.randomized) for one in asked)
-        return _joined(_own(one, its.unit) for one, its in tests if its is not None) or "none"
-    if key == "bootstrap":
-        drawn = [(one, its) for one in asked if (its := one.panel.answers.bootstrap) is not None]
-        units = _joined(_own(one, its.unit) for one, its in drawn) or "none"
-        held = [its.known_coverage for _, its in drawn if its.known_coverage is not None]
-        if not held:
-            return units
-        span = " to ".join(f"{100 * share:.1f}" for share in sorted({min(held), max(held)}))
-        return f"{units}; held {span}\u00a0% in simulation"
-    return {
-        "hpt": "run, then benchmark",
-        "friedman": "benchmark; false alarms in 31 to 41\u00a0% of trials of one program",
-    }.get(key, "run")
-
-
-def _own(asked: Asked, unit: str) -> str:
-    """Say host where a method took each host of a fleet for a session."""
-    return asked.found.outermost if unit == "session" else unit
-
-
-def _joined(words: Iterable[str]) -> str:
-    return " or ".join(dict.fromkeys(words))
 
 
 def _commands(subject: Subject, others: Sequence[Asked]) -> Iterator[str]:
@@ -193,24 +134,17 @@ def _blocks(anchor: str, values: Row) -> Iterator[Block]:
     """Give the same as sentences and tables."""
     yield Sentence(values["lead"])
     for k, candidate in enumerate(values["candidates"]):
+        headings = "<question", "<unit", "<answer", "value", "low", "high", "p", "<p of"
         yield Table(
             name=f"{anchor}-{k + 1}",
-            columns=columns_of(
-                f"<{candidate}",
-                *("<question", "<unit", "<answer", "value", "low", "high", "p", "<p of"),
-                "chance or reliability",
-            ),
+            columns=columns_of(f"<{candidate}", *headings, "chance or reliability"),
             rows=tuple(
                 (row["method"], row["question"], row["unit"], *_cells(row["answers"][k]))
                 for row in values["rows"]
             ),
         )
     if values["reasons"]:
-        whys = tuple(
-            Sentence(" ".join([*map(_asked_text, why["questions"]), why["text"]]))
-            for why in values["reasons"]
-        )
-        yield Section(whys, title="why they differ")
+        yield Section(tuple(map(_why, values["reasons"])), title="why they differ")
     for path in values["paths"]:
         ways = tuple(Section(tuple(_told(way)), title=way["title"]) for way in path["methods"])
         yield Section(ways, title=f"how they came to it: {path['candidate']}")
@@ -233,8 +167,10 @@ def _text(pieces: Iterable[Piece]) -> str:
     )
 
 
-def _asked_text(one: Row) -> str:
-    return f"{one['candidate']}: {_text(one['text'])}" if one["candidate"] else _text(one["text"])
+def _why(reason: Row) -> Sentence:
+    named = ((one["candidate"], _text(one["text"])) for one in reason["questions"])
+    asked = (f"{candidate}: {text}" if candidate else text for candidate, text in named)
+    return Sentence(" ".join([*asked, reason["text"]]))
 
 
 def _told(way: Row) -> Iterator[Block]:
@@ -249,17 +185,11 @@ def _drawn(values: Row) -> Row:
     """Give what the template takes beside the values: which candidates it shows, and pictures."""
     rows, candidates = values["rows"], values["candidates"]
     wide = len(candidates) > _COLUMNS
-    valued = (
-        k
-        for k, _ in enumerate(candidates)
-        if any(row["answers"][k].value is not None for row in rows)
-    )
-    first = next(valued, 0)
+    known = ({k for k, one in enumerate(row["answers"]) if one.value is not None} for row in rows)
+    first = min(set().union(*known), default=0)
     head, marks = axis_of({row["key"]: row["answers"][first] for row in rows})
-    tables = [
-        found for path in values["paths"] for way in path["methods"] for found in way["tables"]
-    ]
-    benchmarks = [str(row[0]) for found in tables for row in found["table"].rows]
+    ways = (way for path in values["paths"] for way in path["methods"])
+    benchmarks = [row[0] for way in ways for found in way["tables"] for row in found["table"].rows]
     names = {**shortened(benchmarks, _NAME), **shortened([values["baseline"], *candidates], _NAME)}
     return {
         "first": first,
@@ -274,8 +204,8 @@ def _drawn(values: Row) -> Row:
         "sentence": _sentence_with(names),
         "histogram": histogram_plot,
         "reliability": reliability_plot,
-        "sort_key": _sort_key,
-        "word_style": lambda cell: f" {style}" if (style := style_of(cell)) != "neither" else "",
+        "is_number": _NUMBER.fullmatch,
+        "style_of": style_of,
         "open": _OPEN,
     }
 
@@ -301,10 +231,3 @@ def _line_html(pieces: Iterable[Piece]) -> Markup:
         else sentence_html(re.sub(r"p $", "p\u00a0", piece))
         for piece in pieces
     )
-
-
-def _sort_key(cell: Value) -> Markup:
-    """Say what a cell sorts by; a bare number sorts as it stands."""
-    if _NUMBER.fullmatch(cell.text):
-        return Markup("")
-    return Markup(' data-sort="{}"').format("" if cell.value is None else f"{cell.value:.6g}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -19,13 +19,14 @@ from ...methods.mixture.single_run import (
 )
 from ...methods.speedup_test.result import F_TEST, KOLMOGOROV, SHAPIRO, WILCOXON
 from ...pages import number_format as figures
-from ...pages.model import Cell, Table, Value, columns_of
+from ...pages.model import Cell, Value, value_of
+from ..chapter import table_of
 from .answers import chance, pvalue
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ...methods.hpt.result import HptResult
+    from ...methods.hpt.result import HptBenchmark, HptResult
     from ...methods.resampling.result import BootstrapInterval, RandomizationTest
     from ...methods.speedup_test.result import Decision, SpeedupSuite, SpeedupTest
     from ...verdict.panel import MixturesOfBoth
@@ -34,11 +35,15 @@ if TYPE_CHECKING:
 
 __all__ = ["path_of"]
 
+T = TypeVar("T")
+
 _BINS = 60
 _LEAST = 1e-4  # the axis of a histogram is at least so wide, in logs
 _ROOM = 0.04  # share of that axis that stays free at each end
 _FEW = 30  # runs below which components and modes say little
 _FASTEST_UP_TO = 200  # benchmarks for which the chance among all variants is integrated
+# what a way has that says nothing
+_BARE = {"title": "", "sentences": (), "tables": (), "histogram": None, "steps": None}
 _SCORES = {
     "raw": "Scores are the values, negated where lower is better.",
     "ratio": "Scores are the values relative to the baseline’s median.",
@@ -57,46 +62,46 @@ def path_of(subject: Subject, asked: Asked, number: int) -> Mapping[str, Any]:
         "anchor": anchor,
         "candidate": asked.name,
         "methods": tuple(
-            {"key": way["key"], "anchor": f"{anchor}-{way['key']}", **way}
-            for way in _ways(subject, asked, number)
+            {"key": key, "anchor": f"{anchor}-{key}", **_BARE, **way}
+            for key, way in _ways(subject, asked, number)
         ),
     }
 
 
-def _ways(subject: Subject, asked: Asked, number: int) -> Iterator[Mapping[str, Any]]:
+def _ways(subject: Subject, asked: Asked, number: int) -> Iterator[tuple[str, Mapping[str, Any]]]:
     answers = asked.panel.answers
     place = {name: k for k, name in enumerate(subject.order)}
+
+    def in_order(rows: Iterable[T], name: str) -> list[T]:
+        return sorted(rows, key=lambda row: place.get(getattr(row, name), len(place)))
+
     if answers.hpt is not None:
-        yield _hpt(asked, answers.hpt, place, f"rank-table-{number}")
+        rows = in_order(answers.hpt.benchmarks, "name")
+        yield "hpt", _hpt(asked, answers.hpt, rows, f"rank-table-{number}")
     if answers.suite is not None:
-        yield _speedup_test(asked, answers.suite, place, f"speedup-test-{number}")
+        tests = in_order(answers.suite.benchmarks, "name")
+        yield "speedup-test", _speedup_test(asked, answers.suite, tests, f"speedup-test-{number}")
     if answers.randomized is not None:
-        yield _randomization(asked, answers.randomized)
+        yield "randomization", _randomization(asked, answers.randomized)
     if answers.bootstrap is not None:
-        yield _bootstrap(asked, answers.bootstrap)
+        yield "bootstrap", _bootstrap(asked, answers.bootstrap)
     if answers.mixtures:
-        yield _single_runs(subject, asked, place, f"single-runs-{number}")
-
-
-def _way(
-    key: str, title: str, sentences: Sequence[str], *tables: Mapping[str, Any], **drawn: object
-) -> Mapping[str, Any]:
-    way = {"key": key, "title": title, "sentences": tuple(sentences), "tables": tables}
-    return {**way, "histogram": None, "steps": None, **drawn}
+        pairs = in_order(answers.mixtures, "benchmark")
+        yield "mixtures", _single_runs(subject, asked, pairs, f"single-runs-{number}")
 
 
 def _table(
     caption: str, name: str, headings: str, rows: Iterable[tuple[Cell, ...]], note: str
+) -> tuple[Mapping[str, Any]]:
+    """Give the only table of a way; ``note`` says how to read it."""
+    return ({"caption": caption, "table": table_of(name, headings, rows), "note": note},)
+
+
+def _hpt(
+    asked: Asked, result: HptResult, rows: Sequence[HptBenchmark], name: str
 ) -> Mapping[str, Any]:
-    """Give a table of a way; a semicolon stands between its headings."""
-    table = Table(name=name, columns=columns_of(*headings.split("; ")), rows=tuple(rows))
-    return {"caption": caption, "table": table, "note": note}
-
-
-def _hpt(asked: Asked, result: HptResult, place: Mapping[str, int], name: str) -> Mapping[str, Any]:
     """Give the rank table, both sums, and the reliability by speedup."""
     names = {"candidate": asked.name, "baseline": result.baseline, "tie": "tie"}
-    rows = sorted(result.benchmarks, key=lambda row: place.get(row.name, len(place)))
     alphas = sorted({row.alpha for row in rows if row.alpha is not None})
     risk = f" at a risk of {' or '.join(f'{one:g}' for one in alphas)}" if alphas else ""
     concluded = result.conclusion
@@ -117,11 +122,10 @@ def _hpt(asked: Asked, result: HptResult, place: Mapping[str, int], name: str) -
             if claimed
             else f"No speedup has reliability {best.required:g}."
         )
-    return _way(
-        "hpt",
-        "HPT: ranks over the suite",
-        told,
-        _table(
+    return {
+        "title": "HPT: ranks over the suite",
+        "sentences": told,
+        "tables": _table(
             "HPT’s rank table",
             name,
             "<benchmark; median score, candidate; median score, baseline; "
@@ -129,32 +133,31 @@ def _hpt(asked: Asked, result: HptResult, place: Mapping[str, int], name: str) -
             (
                 (
                     row.name,
-                    _significant(row.median_candidate),
-                    _significant(row.median_baseline),
+                    value_of(row.median_candidate, _four),
+                    value_of(row.median_baseline, _four),
                     pvalue(row.pvalue_candidate),
                     pvalue(row.pvalue_baseline),
                     names[row.winner],
-                    _significant(row.difference),
-                    Value(f"{row.rank:g}", row.rank),
+                    value_of(row.difference, _four),
+                    value_of(row.rank, "{:g}".format),
                 )
                 for row in rows
             ),
             f"A rank-sum test on each benchmark{risk} names its winner; a tie’s difference is 0. Then "
             f"the differences are ranked. {_SCORES[result.scores]} Larger is better.",
         ),
-        steps=steps,
-    )
+        "steps": steps,
+    }
 
 
-def _significant(number: float) -> Value:
-    return Value(figures.significant(number, 4), number)
+def _four(number: float) -> str:
+    return figures.significant(number, 4)
 
 
 def _speedup_test(
-    asked: Asked, suite: SpeedupSuite, place: Mapping[str, int], name: str
+    asked: Asked, suite: SpeedupSuite, tests: Sequence[SpeedupTest], name: str
 ) -> Mapping[str, Any]:
     """Give what each test said on each benchmark, mean and median in turn."""
-    tests = sorted(suite.benchmarks, key=lambda test: place.get(test.name or "", len(place)))
     better = asked.word("faster")
     means = sum(test.mean.word == "faster" for test in tests)
     medians = sum(test.median.word == "faster" for test in tests)
@@ -164,17 +167,15 @@ def _speedup_test(
         f"significantly {better} median; each test has a risk of "
         f"{' or '.join(f'{one:.3g}' for one in risks)} of its own."
     ]
-    slower = suite.slower
-    if slower["mean"] or slower["median"]:
+    if any(suite.slower.values()):
         told.append(
-            f"With the sides swapped, {slower['mean']} means and {slower['median']} medians are "
-            f"significantly {asked.word('slower')}."
+            f"With the sides swapped, {suite.slower['mean']} means and {suite.slower['median']} "
+            f"medians are significantly {asked.word('slower')}."
         )
-    return _way(
-        "speedup-test",
-        "Speedup-Test: its tests on each benchmark",
-        told,
-        _table(
+    return {
+        "title": "Speedup-Test: its tests on each benchmark",
+        "sentences": told,
+        "tables": _table(
             "What each test of the Speedup-Test says",
             name,
             "<benchmark; normal, candidate: p; normal, baseline: p; same variance: p; "
@@ -184,7 +185,7 @@ def _speedup_test(
             "Median: Kolmogorov-Smirnov on the values less their medians, then the rank-sum test. "
             "A p up to the risk rejects. An empty cell was not tested.",
         ),
-    )
+    }
 
 
 def _tested(asked: Asked, test: SpeedupTest) -> tuple[Cell, ...]:
@@ -221,15 +222,14 @@ def _randomization(asked: Asked, result: RandomizationTest) -> Mapping[str, Any]
     error = "" if result.exact else f" (± {figures.significant(result.pvalue_error, 1)})"
     low, high = float(result.null.min()), float(result.null.max())
     digits = figures.decimals(low, high)
-    return _way(
-        "randomization",
-        "Randomization: the ratio among those of chance",
-        (
+    return {
+        "title": "Randomization: the ratio among those of chance",
+        "sentences": (
             f"The ratio of the suite means is {observed.text}x. If the labels say nothing, one so far "
             f"from 1 comes with {p}{error}.",
             f"What was reassigned: {result.unit_words}. The picture holds {drawn} of the labels.",
         ),
-        histogram={
+        "histogram": {
             **_binned(result.null, [result.ratio, 1.0]),
             "observed": observed,
             "ends": None,
@@ -237,7 +237,7 @@ def _randomization(asked: Asked, result: RandomizationTest) -> Mapping[str, Any]
             f"of the labels give {low:.{digits}f} to {high:.{digits}f}; {p}",
             "caption": f"ratios by reassigned labels; line: the observed one, {observed.text}×",
         },
-    )
+    }
 
 
 def _bootstrap(asked: Asked, result: BootstrapInterval) -> Mapping[str, Any]:
@@ -251,15 +251,14 @@ def _bootstrap(asked: Asked, result: BootstrapInterval) -> Mapping[str, Any]:
     )
     level = f"{100 * result.confidence:g} %"
     marked = [one for one in (result.ratio, result.low, result.high) if 0 < one < math.inf]
-    return _way(
-        "bootstrap",
-        "Bootstrap: the ratios of runs drawn anew",
-        (
+    return {
+        "title": "Bootstrap: the ratios of runs drawn anew",
+        "sentences": (
             f"The ratio of the suite means is {value.text}x, with a {level} interval of "
             f"[{low.text}, {high.text}]; {held}.",
             f"What was drawn: {result.units}, {result.resamples:,} times.",
         ),
-        histogram={
+        "histogram": {
             **_binned(result.replicates, marked),
             "observed": value,
             "ends": (low, high),
@@ -267,7 +266,7 @@ def _bootstrap(asked: Asked, result: BootstrapInterval) -> Mapping[str, Any]:
             f"{value.text}; {level} interval {low.text} to {high.text}; {held}",
             "caption": f"ratios of runs drawn anew; line: the interval; {held}",
         },
-    )
+    }
 
 
 def _binned(values: NDArray[np.float64], also: list[float]) -> Mapping[str, Any]:
@@ -282,15 +281,13 @@ def _binned(values: NDArray[np.float64], also: list[float]) -> Mapping[str, Any]
 
 
 def _single_runs(
-    subject: Subject, asked: Asked, place: Mapping[str, int], name: str
+    subject: Subject, asked: Asked, pairs: Sequence[MixturesOfBoth], name: str
 ) -> Mapping[str, Any]:
     """Give I1 to I4 of each benchmark.
 
     The chance to be the best of all variants (I3) stands there from three variants on: of two it is
     I2. It is an integral for each benchmark, so it is left out of large suites.
     """
-    mixtures = asked.panel.answers.mixtures
-    pairs = sorted(mixtures, key=lambda one: place.get(one.benchmark, len(place)))
     all_of = _mixtures_of_all(subject)
     several = max(map(len, all_of.values()), default=0) > 2
     fastest = several and len(pairs) <= _FASTEST_UP_TO
@@ -310,61 +307,49 @@ def _single_runs(
             "the command mixture gives it."
         )
     best = "chance to be best of all (I3); " if fastest else ""
-    return _way(
-        "mixtures",
-        "Mixtures: one run against one run",
-        told,
-        _table(
+    return {
+        "title": "Mixtures: one run against one run",
+        "sentences": told,
+        "tables": _table(
             "Metrics of single runs",
             name,
             "<benchmark; runs, candidate; runs, baseline; mean distance (I1); chance to be "
             f"{asked.word('faster')} (I2); {best}modes, candidate (I4); modes, baseline (I4); <caution",
-            (
-                _single_run(one, asked, all_of.get(one.benchmark, {}) if fastest else None)
-                for one in pairs
-            ),
+            (_single_run(one, asked, all_of[one.benchmark] if fastest else {}) for one in pairs),
             "Modes are maxima of the fitted curve. Skew alone makes more than one of them in most "
             "samples, so they are no evidence of several states by themselves.",
         ),
-    )
+    }
 
 
 def _single_run(
-    pair: MixturesOfBoth, asked: Asked, of_all: Mapping[str, Mixture] | None
+    pair: MixturesOfBoth, asked: Asked, of_all: Mapping[str, Mixture]
 ) -> tuple[Cell, ...]:
+    """Give a row of the metrics; without mixtures of all variants it has no I3."""
     ours, theirs = pair.candidate, pair.baseline
     lower = asked.found.better == "lower"
     apart = mean_difference(ours, theirs)
-    best: tuple[Cell, ...] = ()
-    if of_all is not None:
-        sides = [ours, *(mixture for name, mixture in of_all.items() if name != asked.name)]
-        # where higher is better, the mirrored mixtures' smallest run is the best
-        best = (chance(probability_fastest(*(sides if lower else map(_mirrored, sides)))),)
+    sides = [ours, *(mixture for name, mixture in of_all.items() if name != asked.name)]
+    if not lower:  # the mirrored mixtures' smallest run is the best
+        sides = [
+            Mixture.from_parameters(weights=m.weights, means=-m.means, sds=m.sds, scale=m.scale)
+            for m in sides
+        ]
     return (
         pair.benchmark,
-        _count(ours.n or 0),
-        _count(theirs.n or 0),
+        value_of(ours.n or 0),
+        value_of(theirs.n or 0),
         Value(figures.quantity(apart, asked.found.unit), apart),
         chance(probability_faster(*((ours, theirs) if lower else (theirs, ours)))),
-        *best,
-        _count(variability_level(ours)),
-        _count(variability_level(theirs)),
+        *([chance(probability_fastest(*sides))] if of_all else []),
+        value_of(variability_level(ours)),
+        value_of(variability_level(theirs)),
         f"fewer than {_FEW} runs" if _few(pair) else "",
     )
 
 
 def _few(pair: MixturesOfBoth) -> bool:
     return min(pair.candidate.n or 0, pair.baseline.n or 0) < _FEW
-
-
-def _count(number: int) -> Value:
-    return Value(str(number), number)
-
-
-def _mirrored(mixture: Mixture) -> Mixture:
-    return Mixture.from_parameters(
-        weights=mixture.weights, means=-mixture.means, sds=mixture.sds, scale=mixture.scale
-    )
 
 
 def _mixtures_of_all(subject: Subject) -> dict[str, dict[str, Mixture]]:

@@ -75,8 +75,8 @@ def _said(answer: MethodAnswer, scale: Scale, ticks: Sequence[Tick]) -> Iterator
 
 def histogram_plot(found: Mapping[str, Any]) -> Markup:
     """Draw the counts as one area, with the observed ratio or the interval marked."""
-    height = _TOP + _HEIGHT + _BELOW
-    return plots.plot(height, _histogram(found), shown(found["alt"]), css="panel-drawn")
+    alt = shown(found["alt"])
+    return plots.plot(_TOP + _HEIGHT + _BELOW, _histogram(found), alt, css="panel-drawn")
 
 
 def _histogram(found: Mapping[str, Any]) -> Iterator[Mark]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ...pages import number_format as figures
-from ...pages.model import Value
+from ...pages.model import Value, value_of
 from .answers import METHODS, Piece
 
 if TYPE_CHECKING:
@@ -31,12 +32,11 @@ def reasons_of(
     Each has an ``anchor``, the ``method`` of its row, the ``code`` of its kind, the ``questions``
     (``candidate``, "" of the only one, and ``text`` in pieces) and the ``text`` that answers them.
     """
-    merged: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
+    merged: dict[tuple[str, str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for one in asked:
+        named = one.name if len(asked) > 1 else ""
         for method, code, question, text in _differences(one):
-            named = one.name if len(asked) > 1 else ""
-            questions = merged.setdefault((method, code, text), [])
-            questions.append({"candidate": named, "text": question})
+            merged[method, code, text].append({"candidate": named, "text": question})
     order = [*_KEYS.values(), "similar"]
     ranked = sorted(merged.items(), key=lambda item: order.index(item[0][0]))
     return tuple(
@@ -52,9 +52,9 @@ def reasons_of(
 
 
 def _differences(asked: Asked) -> Iterator[_Difference]:
-    by_method: dict[str, list[MethodDisagreement]] = {}
+    by_method: dict[str, list[MethodDisagreement]] = defaultdict(list)
     for one in asked.panel.disagreements:
-        by_method.setdefault(one.of, []).append(one)
+        by_method[one.of].append(one)
     yield from _hpt(asked, by_method.pop("HPT", []))
     yield from _weights(asked)
     yield from _similar(asked)
@@ -88,14 +88,13 @@ def _question(asked: Asked, method: str) -> tuple[Piece, ...]:
     line, answers = asked.line, asked.panel.answers
     ours = asked.word(line.outcome)
     if method == "mixtures":
-        told = asked.told[method].value
-        chance = "" if told is None else Value(f"{told:.2f}", told)
+        chance = value_of(asked.told[method].value, "{:.2f}".format, "")
         return (f"{ours}, and a chance of ", chance, " in a single run?")
     if method == "Speedup-Test":
         return (_other_words(asked),)
     if method == "randomization" and answers.randomized is not None and line.speedup is not None:
-        p = answers.randomized.pvalue
-        return ("p ", Value(figures.pvalue(p), p), " for a factor of ", _ours(asked), "?")
+        p = value_of(answers.randomized.pvalue, figures.pvalue)
+        return ("p ", p, " for a factor of ", _ours(asked), "?")
     theirs = asked.word(asked.told[method].word if method in asked.told else None)
     return (f"{ours} or {theirs}?",)
 
@@ -122,15 +121,12 @@ def _hpt(asked: Asked, told: Sequence[MethodDisagreement]) -> Iterator[_Differen
     """Set the mean beside the largest speedup that HPT claims, then what else it says."""
     bound = asked.verdict.hpt_speedup
     said = asked.told.get("HPT")  # absent where no method could be asked
-    texts = [one.text for one in told]
+    text = " ".join(_sentence(asked, one.text) for one in told)
     if said is not None and said.word == "slower":  # whose row has the other reliability
-        whose = f" (for '{asked.word('faster')}') belongs to 1x"
-        texts = [text.replace(" belongs to 1x", whose) for text in texts]
-    text = " ".join(_sentence(asked, one) for one in texts)
+        text = text.replace(" belongs to 1x", f" (for '{asked.word('faster')}') belongs to 1x")
     if bound is None or bound.value is None or asked.line.speedup is None:
         if text:
-            codes = ", ".join(one.reason for one in told)
-            yield ("hpt", codes, _question(asked, "HPT"), text)
+            yield ("hpt", _codes(told), _question(asked, "HPT"), text)
         return
     ours, claimed = _ours(asked), asked.bound(bound.value)
     known = {one.name: one.speedup for one in asked.found.benchmarks if one.speedup is not None}
@@ -194,9 +190,8 @@ def _bootstrap(asked: Asked) -> Iterator[_Difference]:
     value, low, high = asked.ends(result.ratio, result.low, result.high)
     ends, known = f"[{low.text}, {high.text}]", result.known_coverage
     if ends != these and known is not None and known < result.confidence - _SHORT:
-        units = outermost if result.unit == "session" else result.unit
         text = (
-            f"With so few {units}s the bootstrap draws too little: in simulation such intervals held "
+            f"With so few {asked.unit(result.unit)}s the bootstrap draws too little: in simulation such intervals held "
             f"the truth in {100 * known:.1f} % of suites and not in {100 * result.confidence:g} %."
         )
         yield ("bootstrap", "", (f"{these} or {ends}?",), text)

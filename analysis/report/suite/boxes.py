@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import plots
-from ...pages.model import Value
+from ...pages.model import Value, value_of
 from ...pages.number_format import said, significant
 from ...plots.palette import style_of
 from ...stats.samples import median
 from ...words import shown
+from ..written import decimals_of
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ...record.run_numbers import Better
     from ..subject import Subject
 
-__all__ = ["FiveNumbers", "boxes_plots", "columns_of", "decimals_of", "five_numbers", "ratio_text"]
+__all__ = ["FiveNumbers", "boxes_plots", "columns_of", "five_numbers", "ratio_text"]
 
 Array = NDArray[np.float64]
 
@@ -35,7 +35,6 @@ _LISTED = 60  # more benchmarks are not listed one by one
 _ENDS = 15  # of the first, and of the last
 _CAUTIONED = 30
 _BANDS = 24
-_WIDE = 1.5  # a column that spans more has two decimals
 _QUARTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 _POOLED = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -47,13 +46,9 @@ _BEYOND = 3.0  # usual widths of a box that whiskers may reach beyond all boxes
 _SHARE = 0.5  # and the share of the boxes' range that they may always
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class FiveNumbers:
-    """The runs of one cell over the median of the baseline's, so that 2 is twice as good.
-
-    `q1` to `q3` hold the middle half of the runs, by linear interpolation between neighbours; `worst`
-    and `best` are the two outermost runs.
-    """
+    """The runs of one cell over the median of the baseline's, so that 2 is twice as good."""
 
     runs: int
     worst: Value
@@ -110,11 +105,14 @@ def five_numbers(
     have as many decimals as these five need.
     """
     places = np.array(at) if better == "higher" else 1 - np.array(at)
-    found = np.quantile(values, places)
-    five = (found / over if better == "higher" else over / found).tolist()
+    five = _ratios(np.quantile(values, places), over, better).tolist()
     decimals = decimals_of(five) if digits is None else digits
-    worst, q1, middle, q3, best = (ratio_text(number, decimals) for number in five)
-    return FiveNumbers(runs=int(values.size), worst=worst, q1=q1, median=middle, q3=q3, best=best)
+    return FiveNumbers(int(values.size), *(ratio_text(number, decimals) for number in five))
+
+
+def _ratios(values: Array, over: float, better: Better) -> Array:
+    """Give values on the scale of speedups."""
+    return np.asarray(over / values if better == "lower" else values / over)
 
 
 def _column(
@@ -124,8 +122,9 @@ def _column(
     both = set(matrix.benchmarks) & set(base.benchmarks)
     names = [bench for bench in subject.order if bench in both]
     over = {bench: float(median(base.values(bench))) for bench in names}
-    middles = (_ratios(matrix, np.array([median(matrix.values(b))]), over[b])[0] for b in names)
-    digits = decimals_of(middles)
+    ratios = {bench: _ratios(matrix.values(bench), over[bench], base.better) for bench in names}
+    middles = (_ratios(median(matrix.values(b)), over[b], base.better) for b in names)
+    digits = decimals_of(map(float, middles))
 
     def numbers(side: PerformanceMatrix, bench: str) -> FiveNumbers:
         return five_numbers(side.values(bench), over[bench], better=base.better, digits=digits)
@@ -142,11 +141,7 @@ def _column(
         for bench in names
     )
     listed = _listed(subject, names)
-    hidden = {
-        bench: _ratios(matrix, matrix.values(bench), over[bench])
-        for bench in names
-        if bench not in listed
-    }
+    hidden = {bench: ratios[bench] for bench in names if bench not in listed}
     return {
         "candidate": matrix.name,
         "rows": rows,
@@ -155,11 +150,6 @@ def _column(
         "apart": 0 if alone else sum(_apart(row["candidate"], row["baseline"]) for row in rows),
         "compared": 0 if alone else len(rows),
     }
-
-
-def _ratios(matrix: PerformanceMatrix, values: Array, over: float) -> Array:
-    """Give values on the scale of speedups."""
-    return np.asarray(over / values if matrix.better == "lower" else values / over)
 
 
 def _listed(subject: Subject, names: Sequence[str]) -> set[str]:
@@ -172,14 +162,14 @@ def _listed(subject: Subject, names: Sequence[str]) -> set[str]:
 
 
 def _bands(hidden: Mapping[str, Array], digits: int) -> Iterator[Mapping[str, Any]]:
-    names, count = [*hidden], min(_BANDS, len(hidden))
-    ends = [len(hidden) * k // count for k in range(count + 1)] if count else []
-    for start, end in itertools.pairwise(ends):
-        together = np.concatenate([hidden[name] for name in names[start:end]])
+    count = min(_BANDS, len(hidden))
+    for k in range(count):
+        names = [*hidden][len(hidden) * k // count : len(hidden) * (k + 1) // count]
+        together = np.concatenate([hidden[name] for name in names])
         yield {
-            "benchmarks": end - start,
-            "first": names[start],
-            "last": names[end - 1],
+            "benchmarks": len(names),
+            "first": names[0],
+            "last": names[-1],
             "numbers": five_numbers(together, digits=digits, at=_POOLED),
         }
 
@@ -191,18 +181,10 @@ def _apart(one: FiveNumbers, other: FiveNumbers) -> bool:
     return high < least or most < low
 
 
-def decimals_of(numbers: Iterable[float]) -> int:
-    """Give the decimals of a column: two where it spans more than a factor of 1.5, else three."""
-    known = list(numbers)
-    return 2 if known and max(known) > _WIDE and max(known) / min(known) > _WIDE else 3
-
-
 def ratio_text(number: float | None, digits: int) -> Value:
     """Write a ratio; far from 1 three significant digits decide."""
-    if number is None:
-        return Value("", None)
-    near = 0.0995 <= number < 9.995
-    return Value(f"{number:.{digits}f}" if near else significant(number), number)
+    near = number is not None and 0.0995 <= number < 9.995
+    return value_of(number, (f"{{:.{digits}f}}").format if near else significant, "")
 
 
 def boxes_plots(
@@ -226,10 +208,9 @@ def boxes_plots(
         for tick in ticks
     ]
     one, better, worse = scale.at(1.0), f"▸ {chapter['better']}", f"{chapter['worse']} ◂"
-    if (1 - one) * _NARROW > plots.text_width(better) + 8:
-        numbers.append(plots.label(one, 28, better, "", anchor="start", dx=6))
-    if one * _NARROW > plots.text_width(worse) + 8:
-        numbers.append(plots.label(one, 28, worse, "", anchor="end", dx=-6))
+    for text, room, anchor_of, dx in ((better, 1 - one, "start", 6), (worse, one, "end", -6)):
+        if room * _NARROW > plots.text_width(text) + 8:
+            numbers.append(plots.label(one, 28, text, "", anchor=anchor_of, dx=dx))
 
     def row(of: Mapping[str, Any]) -> Markup:
         base, candidate, alt = of["baseline"], of["candidate"], f"{shown(of['benchmark'])}: "
@@ -241,15 +222,17 @@ def boxes_plots(
             alt += f"{_words(candidate)}; {baseline}'s middle half {base.q1.text} to {base.q3.text}"
         return plots.plot(_HEIGHT, [plots.again(anchor), *marks], alt)
 
-    listed = set(column["listed"])
     return {
         "head": plots.plot(0, [plots.shared(anchor, grid)], "", css="suite-shared"),
-        "rows": {
-            one["benchmark"]: row(one) for one in column["rows"] if one["benchmark"] in listed
-        },
+        "rows": {one["benchmark"]: row(one) for one in _listed_rows(column)},
         "bands": _bands_plot(column["bands"], scale, anchor) if column["bands"] else "",
         "foot": plots.plot(34, numbers, ""),
     }
+
+
+def _listed_rows(column: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    listed = set(column["listed"])
+    return [row for row in column["rows"] if row["benchmark"] in listed]
 
 
 def _box(scale: Scale, five: FiveNumbers, css: str, y: float, half: float) -> list[Mark]:
@@ -261,10 +244,7 @@ def _box(scale: Scale, five: FiveNumbers, css: str, y: float, half: float) -> li
     for x, number in ((a, five.numbers[0]), (e, five.numbers[-1])):
         whiskers += [(x, high - pixel, x, low + pixel)] if scale.holds(number) else []
     box = [(b, high), (d, high), (d, low), (b, low)]
-    area: dict[str, Any] = {
-        "top": 0.0,
-        "height": _HEIGHT,
-    }  # that of the whole row: its drawings are one
+    area: dict[str, Any] = {"top": 0.0, "height": _HEIGHT}  # the whole row's: its drawings are one
     return [
         plots.segments(whiskers, f"suite-box {css}", **area),
         plots.curve(box, f"suite-box {css}", closed=True, **area),
@@ -292,11 +272,13 @@ def _bands_plot(bands: Sequence[Mapping[str, Any]], scale: Scale, anchor: str) -
             for end in (0, 1)
         ]
 
-    marks: list[plots.Mark] = [plots.again(anchor)]
-    for low, high, css in ((0, 4, "suite-outer"), (1, 3, "suite-inner")):
-        area = [*stairs(low), *reversed(stairs(high))]
-        marks.append(plots.curve(area, css, top=0, height=height, closed=True))
-    marks.append(plots.curve(stairs(2), "line neither", top=0, height=height))
+    outer, inner = ([*stairs(low), *reversed(stairs(4 - low))] for low in (0, 1))
+    marks: list[plots.Mark] = [
+        plots.again(anchor),
+        plots.curve(outer, "suite-outer", top=0, height=height, closed=True),
+        plots.curve(inner, "suite-inner", top=0, height=height, closed=True),
+        plots.curve(stairs(2), "line neither", top=0, height=height),
+    ]
     count = sum(band["benchmarks"] for band in bands)
     first, last = (bands[k]["numbers"].median.text for k in (0, -1))
     alt = f"{count} more benchmarks in {len(bands)} groups: medians from {first} to {last} times"
@@ -305,9 +287,7 @@ def _bands_plot(bands: Sequence[Mapping[str, Any]], scale: Scale, anchor: str) -
 
 def _scale(column: Mapping[str, Any], margin: float) -> Scale:
     """Give the scale that holds all boxes, and whiskers that are not far longer than those."""
-    listed = set(column["listed"])
-    rows = [row for row in column["rows"] if row["benchmark"] in listed]
-    sides = (row[side] for row in rows for side in ("baseline", "candidate"))
+    sides = (row[side] for row in _listed_rows(column) for side in ("baseline", "candidate"))
     fives = [five.numbers for five in sides if five is not None]
     boxes = [*fives, *(band["numbers"].numbers for band in column["bands"])]
     logs = [math.log(number) for five in boxes for number in five[1:4]]
@@ -327,9 +307,9 @@ def _spaced(scale: Scale, ticks: Sequence[Tick]) -> tuple[Tick, ...]:
         _NARROW,
         importance=[2 if tick.value == 1 else 0 if tick.minor else 1 for tick in ticks],
     )
-    found = []
-    for tick, stays in zip(ticks, kept, strict=True):
-        half = plots.text_width(tick.text) / 2 - 12  # there is some room in the neighbours' cells
-        if stays and half <= scale.at(tick.value) * _NARROW <= _NARROW - half:
-            found.append(tick)
-    return tuple(found)
+    half = {tick: plots.text_width(tick.text) / 2 - 12 for tick in ticks}  # cells beside have room
+    return tuple(
+        tick
+        for tick, stays in zip(ticks, kept, strict=True)
+        if stays and half[tick] <= scale.at(tick.value) * _NARROW <= _NARROW - half[tick]
+    )

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import itertools
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ...pages.model import Cell, CommandLine, Section, Sentence, Table, Value, columns_of
+from ...pages.model import Cell, CommandLine, Section, Sentence, Value
 from ...pages.number_format import said
 from ...plots.palette import style_of
 from ...verdict.ranking import RANKS_ALARM
 from ...words import shown
-from ..chapter import Chapter
+from ..chapter import Chapter, table_of
 from ..names import shortened
 from ..spoken import Span, name_html, sentence_html, spoken_html, spoken_text
 from .biplot import biplot_plot, plane_of
-from .boxes import FiveNumbers, boxes_plots, columns_of as boxes_of
+from .boxes import boxes_plots, columns_of as boxes_of
 from .ranks import bars_plot, ranks_of
 
 if TYPE_CHECKING:
@@ -48,12 +48,8 @@ def chapter(subject: Subject) -> Chapter | None:
     if missing and len(subject.matrices) <= 2:
         missing = ("A biplot and a ranking need three variants or more.",)
     ranked = not isinstance(ranks, str)
-    zeros = {
-        bench
-        for matrix in subject.matrices.values()
-        if matrix.with_zeros is not None
-        for bench in matrix.with_zeros.benchmarks
-    }
+    with_zeros = [matrix.with_zeros for matrix in subject.matrices.values()]
+    zeros = {bench for one in with_zeros if one is not None for bench in one.benchmarks}
     values = {
         "baseline": subject.baseline,
         "margin": subject.verdict.margin,
@@ -65,9 +61,8 @@ def chapter(subject: Subject) -> Chapter | None:
         "plane": None if isinstance(plane, str) else plane,
         "ranks": ranks if ranked else None,
         "missing": missing,
-        "friedman": f"A critical-difference diagram is drawn on request only. {RANKS_ALARM}."
-        if ranked
-        else "",
+        "friedman": ranked
+        * f"A critical-difference diagram is drawn on request only. {RANKS_ALARM}.",
         "commands": _commands(subject) if ranked else (),
     }
     anchor = subject.anchor("suite")
@@ -108,43 +103,32 @@ def _commands(subject: Subject) -> tuple[str, ...]:
 
 def _sections(values: Row) -> Iterator[Section]:
     """Give the same as sentences and tables."""
-    boxes = Table(
-        name="five-numbers",
-        columns=columns_of(
-            *("<benchmark", "<variant", "runs", "worst", "lower quartile", "median"),
-            *("upper quartile", "best"),
-        ),
-        rows=tuple(_five_numbers(values)),
+    boxes = table_of(
+        "five-numbers",
+        "<benchmark; <variant; runs; worst; lower quartile; median; upper quartile; best",
+        _five_numbers(values),
     )
     yield Section((Sentence(spoken_text(values["reading"])), boxes), "All runs")
     if ranks := values["ranks"]:
-        places = Table(
-            name="ranks",
-            columns=columns_of(
-                "rank", "<variant", "speedup", "low", "high", "<not told apart from"
-            ),
-            rows=tuple(
-                (
-                    row["rank"],
-                    shown(row["variant"]),
-                    *_interval(row),
-                    ", ".join(map(shown, row["alike"])),
-                )
-                for row in ranks["rows"]
+        places = table_of(
+            "ranks",
+            "rank; <variant; speedup; low; high; <not told apart from",
+            (
+                (one["rank"], shown(one["variant"]), *_interval(one), _named(one["alike"]))
+                for one in ranks["rows"]
             ),
         )
-        pairs = Table(
-            name="pairs",
-            columns=columns_of("<better", "<against", "speedup", "low", "high", "p, Holm", "<word"),
-            rows=tuple(
+        pairs = table_of(
+            "pairs",
+            "<better; <against; speedup; low; high; p, Holm; <word",
+            (
                 (
-                    shown(pair["candidate"]),
-                    shown(pair["baseline"]),
-                    *_interval(pair),
-                    pair["pvalue"],
-                    pair["word"],
+                    *map(shown, (one["candidate"], one["baseline"])),
+                    *_interval(one),
+                    one["pvalue"],
+                    one["word"],
                 )
-                for pair in ranks["pairs"]
+                for one in ranks["pairs"]
             ),
         )
         lead, rule = Sentence(spoken_text(ranks["lead"])), Sentence(ranks["rule"])
@@ -152,22 +136,20 @@ def _sections(values: Row) -> Iterator[Section]:
         more = Sentence(values["friedman"])
         yield Section((lead, places, rule, pairs, more, *commands), "Ranking")
     if plane := values["plane"]:
-        table = Table(
-            name="coordinates",
-            columns=columns_of("<what", "<name", "PC1", "PC2"),
-            rows=tuple(
+        table = table_of(
+            "coordinates",
+            "<what; <name; PC1; PC2",
+            (
                 (kind, shown(mark["name"]), mark["x"], mark["y"])
                 for kind in ("variant", "benchmark")
                 for mark in plane[f"{kind}s"]
             ),
         )
-        texts = (plane["conclusion"], *plane["cautions"])
-        yield Section(
-            (*(Sentence(f"{shown(text)}.") for text in texts), table), "What goes together"
-        )
+        texts = (Sentence(f"{shown(text)}.") for text in (plane["conclusion"], *plane["cautions"]))
+        yield Section((*texts, table), "What goes together")
     rest = [*values["missing"]]
     if values["left_out"]:
-        names = ", ".join(map(shown, values["left_out"]))
+        names = _named(values["left_out"])
         rest.insert(0, f"Without a box, because runs of 0 have no ratio: {names}.")
     if rest:
         yield Section(tuple(Sentence(shown(text)) for text in rest))
@@ -175,17 +157,17 @@ def _sections(values: Row) -> Iterator[Section]:
 
 def _five_numbers(values: Row) -> Iterator[tuple[Cell, ...]]:
     """List the five numbers of each cell; the baseline's stand once."""
-
-    def cells(benchmark: str, variant: str, one: FiveNumbers) -> tuple[Cell, ...]:
-        names = shown(benchmark), shown(variant)
-        return (*names, Value(f"{one.runs}", one.runs), *map(_times, one.values))
-
     for k, column in enumerate(values["boxes"]):
-        for row in column["rows"]:
-            if k == 0:
-                yield cells(row["benchmark"], values["baseline"], row["baseline"])
-            if row["candidate"] is not None:
-                yield cells(row["benchmark"], column["candidate"], row["candidate"])
+        sides = {"baseline": values["baseline"], "candidate": column["candidate"]}
+        for row, (side, variant) in itertools.product(column["rows"], sides.items()):
+            five = row[side]
+            if five is not None and (side == "candidate" or k == 0):
+                names = shown(row["benchmark"]), shown(variant)
+                yield (*names, Value(f"{five.runs}", five.runs), *map(_times, five.values))
+
+
+def _named(names: Iterable[str]) -> str:
+    return ", ".join(map(shown, names))
 
 
 def _interval(row: Row) -> tuple[Value, Value, Value]:
@@ -200,7 +182,6 @@ def _drawn(values: Row, anchor: str) -> Row:
     """Give what the template takes beside the values: which boxes stand unfolded, and pictures."""
     boxes, ranks, plane = values["boxes"], values["ranks"], values["plane"]
     benchmarks = [row["benchmark"] for one in boxes for row in one["rows"]]
-    benchmarks += [mark["name"] for mark in (plane["benchmarks"] if plane else ())]
     variants = [values["baseline"], *(one["candidate"] for one in boxes)]
     variants += [row["variant"] for row in (ranks["rows"] if ranks else ())]
     variants += [mark["name"] for mark in (plane["variants"] if plane else ())]
@@ -243,7 +224,7 @@ def _stacked(column: Row) -> list[list[Row | None]]:
         return [rows]
     stacks: list[list[Row | None]] = [[], [], []]
     heights = [_BANDS if row is None else 1 for row in rows]
-    ends = itertools.accumulate(heights)
-    for row, height, end in zip(rows, heights, ends, strict=True):  # its middle says in which part
-        stacks[3 * (2 * end - height) // (2 * sum(heights))].append(row)
+    middles = (2 * sum(heights[:k]) + height for k, height in enumerate(heights))
+    for row, middle in zip(rows, middles, strict=True):  # a row's middle says in which part it is
+        stacks[3 * middle // (2 * sum(heights))].append(row)
     return stacks

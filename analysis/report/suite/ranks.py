@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ... import plots
 from ...errors import FairtrialError
-from ...pages.model import Value
-from ...pages.number_format import bare_pvalue, decimals, said
+from ...pages.model import Value, value_of
+from ...pages.number_format import bare_pvalue, decimals, said, span
 from ...plots.palette import style_of
-from ...verdict.ranking import PairLine, Ranking, rank_variants
+from ...verdict.ranking import Ranking, rank_variants
 from ..spoken import Span
-from ..written import Written, written_of
-from .boxes import decimals_of, ratio_text
+from ..written import Written, decimals_of, written_of
+from .boxes import ratio_text
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -23,14 +23,12 @@ if TYPE_CHECKING:
 
 __all__ = ["bars_of", "bars_plot", "ranks_of"]
 
-_LEAST = 3
-_MOST = 24  # variants: 276 pairs
+_LEAST = 3  # variants
+_MOST = 24  # of them: 276 pairs
 _TOLD = ("faster", "slower")
 _NAMED = 3  # variants in the sentence
-_NOBODY = Value("", None)  # what nobody knows
+_NOTHING = Written(*[Value("", None)] * 3)  # of a variant without a line
 _HEIGHT = 26.0  # of a row
-
-Lines = Mapping[str, Mapping[str, Written]]
 
 
 def ranks_of(subject: Subject, styles: Mapping[str, str]) -> Mapping[str, Any] | str:
@@ -40,9 +38,10 @@ def ranks_of(subject: Subject, styles: Mapping[str, str]) -> Mapping[str, Any] |
     last place of neighbours of which no pair is told apart; ``pairs`` all pairs, the better one first.
     """
     trial = subject.trial
-    if trial is None or len(subject.candidates) + 1 < _LEAST:
+    variants = [one.variant for one in subject.candidates]
+    if trial is None or len(variants) + 1 < _LEAST:
         return "A ranking needs three variants or more of one trial."
-    if len(subject.candidates) + 1 > _MOST:
+    if len(variants) + 1 > _MOST:
         return f"More than {_MOST} variants are not ranked on a page; the command does it."
     asked, verdict = subject.asked, subject.verdict
     try:
@@ -50,7 +49,7 @@ def ranks_of(subject: Subject, styles: Mapping[str, str]) -> Mapping[str, Any] |
             trial,
             metric=verdict.metric,
             confidence=verdict.confidence,
-            variants=[one.variant for one in subject.candidates],
+            variants=variants,
             benchmarks=asked.get("benchmarks"),
             margin=verdict.margin,
             weights=asked.get("weights"),
@@ -61,12 +60,12 @@ def ranks_of(subject: Subject, styles: Mapping[str, str]) -> Mapping[str, Any] |
         return f"No ranking: {error.what}."
     if len(found.variants) < _LEAST:
         return "A ranking needs three variants with runs that count."
+    order = [place.variant for place in found.places]
     told = {
         frozenset((pair.candidate, pair.baseline)) for pair in found.pairs if pair.outcome in _TOLD
     }
-    order = [place.variant for place in found.places]
-    texts = written_of(subject)
-    compared = {frozenset((pair.candidate, pair.baseline)) for pair in found.pairs}
+    alike = {frozenset((pair.candidate, pair.baseline)) for pair in found.pairs} - told
+    texts = {name: _suite_line(lines) for name, lines in written_of(subject).items()}
     rule = (
         f"Each pair of variants is compared over the suite by its {found.sessions} sessions (t, "
         f"{100 * found.confidence:g} %), and the {len(found.pairs)} words are corrected together "
@@ -82,21 +81,16 @@ def ranks_of(subject: Subject, styles: Mapping[str, str]) -> Mapping[str, Any] |
             {
                 "variant": place.variant,
                 "style": styles.get(place.variant, "neither"),
-                "rank": Value(
-                    f"{place.best}"
-                    if place.best == place.worst
-                    else f"{place.best} to {place.worst}",
-                    place.best,
-                ),
-                **_numbers(_suite_line(texts, place.variant)),
+                "rank": Value(span((place.best, place.worst)), place.best),
+                **_numbers(texts.get(place.variant, _NOTHING)),
                 "alike": tuple(
-                    other for other in order if frozenset((place.variant, other)) in compared - told
+                    other for other in order if frozenset((place.variant, other)) in alike
                 ),
             }
             for place in found.places
         ),
         "bars": bars_of(order, told),
-        "pairs": _pairs(subject, found, texts),
+        "pairs": tuple(_pairs(subject, found, texts)),
     }
 
 
@@ -131,12 +125,9 @@ def bars_plot(bars: Sequence[tuple[int, int]], place: int) -> Markup:
 
 def _lead(order: Sequence[str], told: set[frozenset[str]], found: Ranking) -> tuple[Span, ...]:
     """Say who comes first, and how many pairs are told apart."""
-    many, apart = len(found.pairs), len(told)
-    if not apart:
+    if not told:
         return (Span("No pair is told apart: there is no order."),)
-    counted = (
-        f"{apart} of {many} pairs are told apart." if apart < many else "All pairs are told apart."
-    )
+    apart = f"{len(told)} of {len(found.pairs)}" if len(told) < len(found.pairs) else "All"
     beaten = {
         pair.baseline if pair.outcome == "faster" else pair.candidate
         for pair in found.pairs
@@ -144,47 +135,42 @@ def _lead(order: Sequence[str], told: set[frozenset[str]], found: Ranking) -> tu
     }
     first = [Span(name, foreign=True) for name in order if name not in beaten]
     if len(first) == 1:
-        return (first[0], Span(f" comes first. {counted}"))
+        return (*first, Span(f" comes first. {apart} pairs are told apart."))
     named = [one for name in first[:_NAMED] for one in (Span(", "), name)][1:]
     more = f" and {len(first) - _NAMED} more" if len(first) > _NAMED else ""
-    return (Span("First, not told apart: "), *named, Span(f"{more}. {counted}"))
+    more += f". {apart} pairs are told apart."
+    return (Span("First, not told apart: "), *named, Span(more))
 
 
-def _suite_line(texts: Lines, name: str) -> Written:
+def _suite_line(lines: Mapping[str, Written]) -> Written:
     """Give the suite's line, or that of the only benchmark."""
-    lines = texts.get(name, {})
-    nothing = Written(_NOBODY, _NOBODY, _NOBODY)
-    return lines["these"] if "these" in lines else next(iter(lines.values()), nothing)
+    return lines["these"] if "these" in lines else next(iter(lines.values()), _NOTHING)
 
 
 def _numbers(line: Written) -> Mapping[str, Value]:
     return {"speedup": line.speedup, "low": line.low, "high": line.high}
 
 
-def _pairs(subject: Subject, found: Ranking, texts: Lines) -> tuple[Mapping[str, Any], ...]:
-    least = decimals_of(pair.speedup for pair in found.pairs if pair.speedup is not None)
-    return tuple(
-        {
+def _pairs(
+    subject: Subject, found: Ranking, texts: Mapping[str, Written]
+) -> Iterator[Mapping[str, Any]]:
+    """Give all pairs; one that stands on the page is written as there, others by their column."""
+    least = decimals_of(pair.speedup for pair in found.pairs)
+    for pair in found.pairs:
+        line = texts.get(pair.candidate, _NOTHING)
+        same = _same(line.speedup, pair.speedup) and _same(line.low, pair.low)
+        if pair.baseline != subject.baseline or not same:
+            digits = max(least, decimals(pair.low, pair.high))
+            numbers = (pair.speedup, pair.low, pair.high)
+            line = Written(*(ratio_text(one, digits) for one in numbers))
+        yield {
             "candidate": pair.candidate,
             "baseline": pair.baseline,
-            **_numbers(_of_pair(pair, subject, texts, least)),
-            "pvalue": _NOBODY if p is None else Value(bare_pvalue(p), p),
+            **_numbers(line),
+            "pvalue": value_of(pair.pvalue_adjusted, bare_pvalue, ""),
             "word": said(pair.outcome, timed=found.timed),
             "style": style_of(pair.outcome),
         }
-        for pair in found.pairs
-        for p in (pair.pvalue_adjusted,)
-    )
-
-
-def _of_pair(pair: PairLine, subject: Subject, texts: Lines, least: int) -> Written:
-    """Write a pair as the page does where it stands there already, else by its column."""
-    line = _suite_line(texts, pair.candidate)
-    on_page = pair.baseline == subject.baseline
-    if on_page and _same(line.speedup, pair.speedup) and _same(line.low, pair.low):
-        return line
-    digits = max(least, decimals(pair.low, pair.high))
-    return Written(*(ratio_text(one, digits) for one in (pair.speedup, pair.low, pair.high)))
 
 
 def _same(value: Value, number: float | None) -> bool:
