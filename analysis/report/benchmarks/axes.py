@@ -15,7 +15,7 @@ from ...plots.scale import Scale, Tick, quantity_scale, ratio_scale
 
 if TYPE_CHECKING:
     from ...plots.marks import Mark
-    from .runs import Cell, Floats
+    from ..runs import Cell, Floats
 
 __all__ = [
     "Area",
