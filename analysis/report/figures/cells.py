@@ -35,11 +35,6 @@ def cells_and_styles(
     """Give each variant's runs, the baseline's first, and the roles that they are drawn in.
 
     These are the baseline's, its word's of one candidate, colours and dashes of their own of several.
-
-    Raises
-    ------
-    InsufficientDataError
-        If no run of it counts.
     """
     cells = cells_of(subject, benchmark)
     if not cells:

@@ -67,13 +67,7 @@ def draw_ecdf(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
 
 
 def draw_shift(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
-    """Draw each candidate's speedup at the deciles of the runs, with intervals over sessions.
-
-    Raises
-    ------
-    InsufficientDataError
-        If there is no candidate, or no session has three runs of both sides.
-    """
+    """Draw each candidate's speedup at the deciles of the runs, with intervals over sessions."""
     cells, styles = cells_and_styles(subject, benchmark)
     base = cells.get(subject.baseline)
     results = {one.variant: one.multilevel for one in subject.candidates}
@@ -167,13 +161,7 @@ def _row(name: str, shift: Shift, k: int) -> tuple[Any, ...]:
 
 
 def draw_lag(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
-    """Draw a square for each variant: the run before across, the run upwards.
-
-    Raises
-    ------
-    AnalysisError
-        If nobody knows the order of the runs, or no session has enough of them.
-    """
+    """Draw a square for each variant: the run before across, the run upwards."""
     cells, styles = cells_and_styles(subject, benchmark)
     check_order(subject, cells, benchmark)
     pairs = {name: pairs_in_order(cell) for name, cell in cells.items()}
@@ -233,11 +221,6 @@ def draw_qq(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
 
     Of logs where all runs are positive, in standard deviations within sessions; on the line they
     would be normal (lognormal).
-
-    Raises
-    ------
-    InsufficientDataError
-        If no variant has four runs that vary, in sessions of two or more.
     """
     cells, styles = cells_and_styles(subject, benchmark)
     every = ((name, normal_quantiles(cell)) for name, cell in cells.items())

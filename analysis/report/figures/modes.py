@@ -40,13 +40,7 @@ _LEVELS = 12  # that are named below the axis
 
 
 def draw_modes(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
-    """Draw a row for each variant.
-
-    Raises
-    ------
-    InsufficientDataError
-        If no variant has a mixture.
-    """
+    """Draw a row for each variant."""
     cells, styles = cells_and_styles(subject, benchmark)
     matrices = [
         PerformanceMatrix.from_samples(
@@ -115,15 +109,7 @@ def draw_modes(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
 
 
 def draw_causes(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
-    """Draw a row for each variant that has modes; what is shaded are the values of the sentence.
-
-    Raises
-    ------
-    AnalysisError
-        If these sources are not one trial.
-    InsufficientDataError
-        If the runs of no variant have several modes.
-    """
+    """Draw a row for each variant that has modes; what is shaded are the values of the sentence."""
     found = [one for one in _explained(subject) if one.runs.benchmark == benchmark][:_EXPLAINED]
     if not found:
         raise InsufficientDataError(

@@ -96,11 +96,6 @@ def draw_order(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
     A stroke is a session's mean, a grey one the baseline's; a ring is a run far from the others of
     its session, a cross on the upper edge a failed run; a bar above sessions bears the number of a
     finding.
-
-    Raises
-    ------
-    AnalysisError
-        If nobody knows the order of the runs.
     """
     cells, styles = cells_and_styles(subject, benchmark)
     check_order(subject, cells, benchmark, "draw a strip instead, or give a trial")
