@@ -11,6 +11,7 @@ from ...plots.axes import Axes, quantity_axis, rows_down
 from ...plots.layout import arranged
 from ...plots.scale import Scale, Tick, quantity_scale
 from ...stats.samples import bandwidth_of, kernel_density
+from ...words import shorten
 from ..runs import (
     Cell,
     Frame,
@@ -35,6 +36,7 @@ _LINES = 12  # sessions that have a line of their own; more share theirs
 _FEW = 8  # runs below which a density is not drawn
 _PLACES = 160
 _MOST = 4  # findings that are marked
+_NAME = 12  # characters of a session's name
 _LINE = 1.1  # of letters, that each of them takes
 _ACROSS = Scale(-0.02, 1.02)  # all sessions, with room beside them
 
@@ -186,7 +188,7 @@ def _name_sessions(axes: Axes, frame: Frame) -> None:
     named = list(zip(frame.labels, frame.spans, strict=True))
     several = len(named) > 1
     axes.x_ticks = [
-        Tick((left + right) / 2, label)
+        Tick((left + right) / 2, shorten(label, _NAME))
         for label, (left, right) in named[:: max(1, -(-len(named) // 10))]
         if several
     ]
