@@ -15,7 +15,7 @@ from ..errors import UsageError
 from .letters import OWN
 from .paper import Picture
 
-__all__ = ["ENDINGS", "Sheet", "check_picture", "picture_bytes", "write_picture"]
+__all__ = ["ENDINGS", "Sheet", "check_picture", "picture_bytes", "write_file", "write_picture"]
 
 ENDINGS = (".svg", ".png", ".pdf")
 
@@ -116,17 +116,25 @@ def picture_bytes(picture: Picture, kind: str, *, title: str = "", alt: str = ""
 
 
 def write_picture(picture: Picture, path: Path, *, title: str = "", alt: str = "") -> None:
-    """Write a picture as the kind that the file's ending says; see `picture_bytes`.
+    """Write a picture as the kind that the file's ending says; see `picture_bytes`."""
+    kind = path.suffix.lower().removeprefix(".")
+    write_file(path, picture_bytes(picture, kind, title=title, alt=alt))
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write beside and rename, so that no half picture stands under the name.
 
     Raises
     ------
     UsageError
         If the file cannot be written.
     """
-    content = picture_bytes(picture, path.suffix.lower().removeprefix("."), title=title, alt=alt)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        path.write_bytes(content)
+        beside.write_bytes(content)
+        beside.replace(path)
     except OSError as error:
+        beside.unlink(missing_ok=True)
         raise UsageError(
             f"the picture cannot be written: {error.strerror}", str(path), "name another file"
         ) from None

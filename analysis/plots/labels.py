@@ -9,13 +9,24 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Literal, TypeVar
 
-__all__ = ["Box", "Placed", "Wanted", "em", "kept_in_row", "placed", "spread_out", "text_width"]
+__all__ = [
+    "Box",
+    "Placed",
+    "Wanted",
+    "apart",
+    "em",
+    "kept_in_row",
+    "placed",
+    "spread_out",
+    "text_width",
+]
 
+T = TypeVar("T")
 Anchor = Literal["start", "middle", "end"]
 
 SIZE = 11.5  # of a picture's text
@@ -123,15 +134,21 @@ def kept_in_row(
         Of the text.
     """
     weights = importance if importance is not None else [0.0] * len(places)
-    taken: list[tuple[float, float]] = []
-    kept = [False] * len(places)
-    for k in sorted(range(len(places)), key=lambda k: (-weights[k], k)):
-        half = (text_width(texts[k], size, bold=bold) + gap) / 2
-        low, high = places[k] * length - half, places[k] * length + half
-        if all(high <= left or right <= low for left, right in taken):
-            taken.append((low, high))
-            kept[k] = True
-    return tuple(kept)
+    ranked = sorted(range(len(places)), key=lambda k: (-weights[k], k))
+    halves = [(text_width(text, size, bold=bold) + gap) / 2 for text in texts]
+    kept = apart(
+        (places[k] * length - halves[k], places[k] * length + halves[k], k) for k in ranked
+    )
+    return tuple(k in kept for k in range(len(places)))
+
+
+def apart(ranked: Iterable[tuple[float, float, T]]) -> list[T]:
+    """Leave out what meets one before: each has two ends, the most important comes first."""
+    kept: list[tuple[float, float, T]] = []
+    for low, high, what in ranked:
+        if all(high <= left or right <= low for left, right, _ in kept):
+            kept.append((low, high, what))
+    return [what for _, _, what in kept]
 
 
 def spread_out(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .axes import Axes, Key
-from .labels import Box
+from .labels import Box, apart
 from .letters import broken, wide
 from .marks import Curve, Dots, Line, Mark, Rect, Segments, Text
 from .paper import SMALL, Letters, Outline, Picture, Spots, style_of_roles
@@ -234,22 +234,18 @@ class _Layout:
         ticks: Sequence[Tick] = getattr(axes, f"{side}_ticks")
         scale: Scale = getattr(axes, side)
         size = self.size(axes)
-        taken: list[tuple[float, float]] = []
-        kept = []
         order = sorted(
-            range(len(ticks)), key=lambda k: (ticks[k].value != 1.0, k != len(ticks) - 1, k)
+            (k for k in range(len(ticks)) if ticks[k].text),
+            key=lambda k: (ticks[k].value != 1.0, k != len(ticks) - 1, k),
         )
+        ranked = []
         for k in order:
-            place = scale.at(ticks[k].value) * length
-            lines = len(ticks[k].text.split("\n"))
+            place, lines = scale.at(ticks[k].value) * length, len(ticks[k].text.split("\n"))
             across = self.wide(ticks[k].text, size) + 0.7 * size
             half = (across if side == "x" else (_LINE * lines + 0.05) * size) / 2
-            if not ticks[k].text:
-                kept.append(k)
-            elif all(place + half <= low or high <= place - half for low, high in taken):
-                taken.append((place - half, place + half))
-                kept.append(k)
-        return [ticks[k] for k in sorted(kept)]
+            ranked.append((place - half, place + half, k))
+        kept = apart(ranked)
+        return [tick for k, tick in enumerate(ticks) if not tick.text or k in kept]
 
     def _draw(self, axes: Axes, box: Box) -> None:
         if axes.then is not None:

@@ -215,53 +215,28 @@ def arrow(x: float, y: float, towards: str, css: str, *, r: float = 4.0) -> Mark
     return Shape(x, y, ((ends[0], (0, 0), ends[1]),), css)
 
 
-def dots(
-    points: Sequence[Point],
-    css: str,
-    *,
-    top: float,
-    height: float,
-    left: float = 0.0,
-    width: float = 1.0,
-    axis: str = "",
-) -> Mark:
-    """Give many dots as one path: shares of the area, from its left and from its **bottom**.
+def dots(points: Sequence[Point], css: str, *, axis: str = "", **area: float) -> Mark:
+    """Give many dots as one path in an `area` (its top, height, left and width).
 
     The style's ``stroke-width`` is their diameter. `axis` is what `read_out` gives of the upright
     axis: where scripts are on, the value of the dot under the pointer is shown.
     """
-    return Dots(points, css, Area(top, height, left, width, axis))
+    return Dots(points, css, Area(axis=axis, **area))
 
 
 def curve(
-    points: Sequence[Point],
-    css: str,
-    *,
-    top: float,
-    height: float,
-    left: float = 0.0,
-    width: float = 1.0,
-    steps: bool = False,
-    closed: bool = False,
+    points: Sequence[Point], css: str, *, steps: bool = False, closed: bool = False, **area: float
 ) -> Mark:
-    """Give a line through points, or the area that they enclose (`closed`); as for `dots`.
+    """Give a line through points, or what they enclose (`closed`); `area` is as for `dots`.
 
     With `steps` each value holds until the next point's x, as in a distribution function.
     """
-    return Curve(points, css, Area(top, height, left, width), steps, closed)
+    return Curve(points, css, Area(axis="", **area), steps, closed)
 
 
-def segments(
-    lines: Iterable[tuple[float, float, float, float]],
-    css: str,
-    *,
-    top: float,
-    height: float,
-    left: float = 0.0,
-    width: float = 1.0,
-) -> Mark:
-    """Give straight lines ``(x1, y1, x2, y2)`` as one path; as for `dots`."""
-    return Segments(tuple(lines), css, Area(top, height, left, width))
+def segments(lines: Iterable[tuple[float, float, float, float]], css: str, **area: float) -> Mark:
+    """Give straight lines ``(x1, y1, x2, y2)`` as one path; `area` is as for `dots`."""
+    return Segments(tuple(lines), css, Area(axis="", **area))
 
 
 def boxes(spans: Sequence[Point], css: str, *, top: float, height: float) -> Mark:

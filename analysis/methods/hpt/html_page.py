@@ -14,8 +14,7 @@ from ...pages import number_format as figures
 from ...pages.model import Value
 from ...plots.marks import Mark, band, curve, dot, label, line, stroke
 from ...plots.palette import DARK, LIGHT, PRINT
-from ...plots.scale import Scale, ratio_scale
-from ...plots.spaced import spaced_ticks
+from ...plots.scale import Scale, ratio_scale, spaced_ticks
 from ...plots.svg import plot
 from ...registry import shipped
 from ...version import VERSION

@@ -18,8 +18,8 @@ from .axes import Area, Grounds
 
 if TYPE_CHECKING:
     from ...plots.marks import Mark
+    from ..runs import Floats
     from .benchmark import Benchmark
-    from .runs import Floats
 
 __all__ = ["ecdf", "sessions", "shift", "steps"]
 

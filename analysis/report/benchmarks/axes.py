@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 import numpy as np
 
 from ... import plots
-from ...plots.labels import text_width
+from ...plots.labels import apart, text_width
 from ...plots.scale import Scale, Tick, quantity_scale, ratio_scale
 
 if TYPE_CHECKING:
     from ...plots.marks import Mark
-    from .runs import Cell, Floats
+    from ..runs import Cell, Floats
 
 __all__ = [
     "Area",
@@ -77,6 +78,9 @@ class Label(NamedTuple):
     style: str = ""
 
 
+_place = attrgetter("at")
+
+
 def row_scales(cells: Mapping[str, Cell], centres: Mapping[str, float]) -> Mapping[str, Scale]:
     """Give each variant's axis: the same one, or of the same ratio where variants are far apart.
 
@@ -126,28 +130,19 @@ def labels_of(ticks: Sequence[Tick], scale: Scale, room: float = _PICTURE) -> li
         anchor = "start" if at < _EDGE else "end" if at > 1 - _EDGE else "middle"
         left = at - {"start": 0.0, "middle": wide / 2, "end": wide}[anchor]
         found.append((left, left + wide, Label(tick.text, at, anchor)))
-    return _apart(found)
+    return sorted(apart(found), key=_place)
 
 
 def upright_labels(ticks: Sequence[Tick], scale: Scale, least: float) -> list[Label]:
     """Give the labels of an upright axis that are `least` of its height apart, as `labels_of` does."""
     labels = (Label(tick.text, scale.at(tick.value)) for tick in _ranked(ticks, scale))
-    return _apart((label.at, label.at + least, label) for label in labels)
+    return sorted(apart((label.at, label.at + least, label) for label in labels), key=_place)
 
 
 def _ranked(ticks: Sequence[Tick], scale: Scale) -> list[Tick]:
     """Put first what must stay."""
     inside = [tick for tick in ticks if scale.holds(tick.value)]
     return sorted(reversed(inside), key=lambda tick: tick.text != "1×")
-
-
-def _apart(places: Iterable[tuple[float, float, Label]]) -> list[Label]:
-    """Leave out the labels that meet one before."""
-    kept: list[tuple[float, float, Label]] = []
-    for low, high, label in places:
-        if all(low >= end or high <= start for start, end, _ in kept):
-            kept.append((low, high, label))
-    return sorted((label for _, _, label in kept), key=lambda label: label.at)
 
 
 def up_labels(ticks: Sequence[Label], height: float) -> Iterator[Mark]:

@@ -16,21 +16,20 @@ from ...data.protocol import read_commands
 from ...pages.model import Value
 from ...pages.number_format import is_time, quantity, said, significant, timed
 from ...plots.palette import style_of
-from ...stats.quantiles import Shift, shift_of
 from ..fleet import hosts_of
 from ..names import shortened
+from ..runs import failed_of, frame_of, ran_together, shift_between
 from ..written import written_of
 from .axes import row_scales
 from .findings import finding_of, marks_of, medians_part, notes_of, remarks_of
-from .runs import Frame, failed_of, frame_of
 
 if TYPE_CHECKING:
-    from ...methods.multilevel.result import BenchmarkLine, Multilevel
+    from ...methods.multilevel.result import BenchmarkLine
     from ...plots.scale import Scale
+    from ..runs import Cell, Frame
     from ..subject import Subject
     from ..written import Written
     from .modes import Modes
-    from .runs import Cell
 
 __all__ = ["Benchmark", "Known"]
 
@@ -39,7 +38,6 @@ _NAME = 14  # characters of a name beside a curve
 _UNKNOWN = Value("", None)
 _WIDEST = 700.0  # logs whose exponential is a number
 _PLAIN = (0.0995, 9999.5)  # ratios that are written with the line's decimals
-_PAIRED = ("paired", "hosts", "one session, blocks", "one session, runs")
 
 
 class Known:
@@ -72,9 +70,7 @@ class Known:
         happened = trial is not None and not subject.prefix and bool((trial.start_ns >= 0).any())
         self.happened = subject.anchor("happened") if happened else ""
         self.hosts = hosts_of(verdict)
-        self.together = trial is not None or not any(
-            result.design in ("separate", "confounded") for result in self.results.values()
-        )
+        self.together = ran_together(subject)
         self.seed = _SEED if trial is None else trial.manifest.seed
 
 
@@ -106,7 +102,9 @@ class Benchmark:
             v: "baseline" if v == base else style_of(one["word"] or "undecided")
             for v, one in self.variants.items()
         }
-        self.shifts = {v: _shift(known.results[v], cells[v], cells[base]) for v in self.lines}
+        self.shifts = {
+            v: shift_between(known.results[v], cells[v], cells[base]) for v in self.lines
+        }
         self.candidates = {v: _candidate(self, v) for v in self.lines}
         self.missing = tuple(v for v in known.variants if v not in cells)
         self.parting = [  # of which medians say something else than means
@@ -209,7 +207,7 @@ def _candidate(one: Benchmark, variant: str) -> dict[str, Any]:
     told: Written = one.known.written[variant][one.name]
     # at least two decimals: single sessions have no interval that is rough
     digits = max(2, len(told.speedup.text.partition(".")[2]))
-    shift, sign = one.shifts[variant], -1.0 if result.better == "lower" else 1.0
+    shift = one.shifts[variant]
     quantiles = () if shift is None else zip(shift.shares, shift.logs, shift.half, strict=True)
     units = {"paired": result.outermost, "hosts": result.outermost, "one session, blocks": "block"}
     return {
@@ -223,9 +221,9 @@ def _candidate(one: Benchmark, variant: str) -> dict[str, Any]:
         "shift": [
             {
                 "share": share,
-                "speedup": _ratio(sign * float(log), digits),
-                "low": _ratio(sign * float(log) - float(half), digits),
-                "high": _ratio(sign * float(log) + float(half), digits),
+                "speedup": _ratio(float(log), digits),
+                "low": _ratio(float(log) - float(half), digits),
+                "high": _ratio(float(log) + float(half), digits),
             }
             for share, log, half in quantiles
         ],
@@ -239,16 +237,6 @@ def _ratio(log: float, digits: int) -> Value:
     ratio = math.exp(min(max(log, -_WIDEST), _WIDEST))
     plain = _PLAIN[0] <= ratio < _PLAIN[1]
     return Value(f"{ratio:.{digits}f}" if plain else significant(ratio), ratio)
-
-
-def _shift(result: Multilevel, ours: Cell, theirs: Cell) -> Shift | None:
-    """Estimate the shift function, of sessions that both sides have where these are paired."""
-    paired = result.design in _PAIRED
-    sides = [list(ours.by_session), list(theirs.by_session)]
-    if paired and not len(ours.labels) == len(theirs.labels) == 1:
-        common = [label for label in ours.labels if label in theirs.labels]
-        sides = [[cell.of(cell.labels.index(label)) for label in common] for cell in (ours, theirs)]
-    return shift_of(*sides, paired=paired, confidence=1 - result.look_alpha)
 
 
 def _commands(known: Known, benchmark: str, variants: Sequence[str]) -> tuple[str, ...]:

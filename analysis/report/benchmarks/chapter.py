@@ -14,11 +14,11 @@ from ...pages.model import Cell, Column, Section, Sentence, Table, Value
 from ...words import shorten, shown
 from ..chapter import Chapter
 from ..names import shortened
+from ..runs import cells_of
 from . import against, pictures
 from .axes import Grounds
 from .benchmark import Benchmark, Known
 from .modes import Modes, modes_of
-from .runs import cells_of
 
 if TYPE_CHECKING:
     from ..subject import Subject
@@ -35,8 +35,9 @@ _NUMBERS = ("runs", "sessions", "mean", "median", "least", "most", "spread", "fa
 
 def chapter(subject: Subject) -> Chapter | None:
     """Give the chapter; None where there is no run."""
-    cells = cells_of(subject)
-    names = tuple(name for name in listed_benchmarks(subject) if name in cells)
+    every = ((name, cells_of(subject, name)) for name in listed_benchmarks(subject))
+    cells = {name: found for name, found in every if found}
+    names = tuple(cells)
     if not names:
         return None
     known, full = Known(subject), opened(subject, names)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ...data.host_record import HostRecord
     from ...diagnose.result import Diagnosis, Finding
     from ...methods.multilevel.result import BenchmarkLine, Multilevel
+    from ..runs import Cell
     from .benchmark import Benchmark
-    from .runs import Cell
 
 __all__ = [
     "Mark",

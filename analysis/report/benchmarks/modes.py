@@ -17,8 +17,8 @@ from ...stats.samples import bandwidth_of, kernel_density
 
 if TYPE_CHECKING:
     from ...plots.scale import Scale
+    from ..runs import Cell, Floats
     from .axes import Place
-    from .runs import Cell, Floats
 
 __all__ = ["Modes", "densities", "modes_of", "peak"]
 

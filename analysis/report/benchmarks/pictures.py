@@ -13,24 +13,27 @@ from ... import plots
 from ...pages.number_format import quantity
 from ...plots.labels import text_width
 from ...plots.scale import quantity_scale, quantity_ticks, read_out
-from ...stats.classical_tests import normal_positions
-from ...stats.samples import lag_pairs
 from ...words import shown
 from ..names import shortened
+from ..runs import (
+    far_places,
+    mean_of,
+    normal_quantiles,
+    numbers_within,
+    pairs_in_order,
+    session_means,
+)
 from .axes import Area, Grounds, Place, shares, up_labels, upright_labels
 from .modes import densities, peak
-from .runs import mean_of, numbers_within
 
 if TYPE_CHECKING:
+    from ..runs import Cell, Floats
     from .benchmark import Benchmark
     from .findings import Mark
-    from .runs import Cell, Floats
 
 __all__ = [
     "Panel",
     "RunRows",
-    "lag_dots",
-    "normal_dots",
     "panels_of",
     "run_rows",
     "squares",
@@ -137,21 +140,16 @@ def run_rows(one: Benchmark, grounds: Grounds) -> RunRows:
 
 def _means(one: Benchmark, name: str) -> Iterator[tuple[float, float, float]]:
     """Give each session's mean: from where to where, and how high."""
-    scale, frame = one.scales[name], one.frame
-    for k, runs in enumerate(one.cells[name].by_session):
-        left, right = frame.spans[int(frame.panel[name][k])]
-        yield left, right, scale.clipped(mean_of(runs, log=scale.log))
+    scale = one.scales[name]
+    for left, right, mean in session_means(one.cells[name], one.frame, name, log=scale.log):
+        yield left, right, scale.clipped(mean)
 
 
 def _rings(one: Benchmark, name: str) -> Iterator[Place]:
     """Give the places of runs that are far from the others of their session."""
-    cell, scale = one.cells[name], one.scales[name]
-    for far in one.known.far.get((one.name, name), ())[:_RINGS]:
-        if str(far.session) in cell.labels:
-            mine = np.flatnonzero(cell.session == cell.labels.index(str(far.session)))
-            if far.run <= mine.size:
-                run = int(mine[far.run - 1])
-                yield float(one.frame.across[name][run]), scale.clipped(float(cell.values[run]))
+    cell, far = one.cells[name], one.known.far.get((one.name, name), ())
+    for run in far_places(cell, far[:_RINGS]):
+        yield float(one.frame.across[name][run]), one.scales[name].clipped(float(cell.values[run]))
 
 
 def _runs_alt(one: Benchmark, name: str) -> str:
@@ -293,22 +291,16 @@ def squares(one: Benchmark, grounds: Grounds) -> list[tuple[str, list[tuple[str,
 
 def _lag(one: Benchmark, variant: str, grounds: Grounds) -> Markup:
     """Draw each run against the one before it in its session; nothing of few runs."""
-    dots = lag_dots(one, variant)
+    dots = shares(pairs_in_order(one.cells[variant]), one.scales[variant])
     found = one.known.found.get((one.name, variant))
     known = None if found is None else found.lag_1
     said = f"{len(dots)} pairs" if known is None else f"autocorrelation {known:.2f}"
     return _square(one, variant, dots, grounds, f"each run against the run before, {said}")
 
 
-def lag_dots(one: Benchmark, variant: str) -> Floats:
-    """Place each run, and the one before it, on the axes of all squares."""
-    cell = one.cells[variant]
-    return shares(lag_pairs(cell.values, cell.session), one.scales[variant])
-
-
 def _normal(one: Benchmark, variant: str, grounds: Grounds) -> Markup:
     """Draw runs less their session's mean against a normal law; nothing of few or equal runs."""
-    dots = normal_dots(one.cells[variant])
+    dots = normal_quantiles(one.cells[variant])
     if len(dots) < _LEAST:
         return Markup("")
     apart = float(np.abs(dots[:, 1] - dots[:, 0]).max())
@@ -317,23 +309,6 @@ def _normal(one: Benchmark, variant: str, grounds: Grounds) -> Markup:
     return _square(
         one, variant, dots / reach + 0.5, grounds, f"{len(dots)} runs against a normal law; {said}"
     )
-
-
-def normal_dots(cell: Cell) -> Floats:
-    """Give what a normal law expects, and the runs less their session's mean: of logs where possible.
-
-    Both in standard deviations; none of too few or equal runs.
-    """
-    values = np.log(cell.values) if cell.positive else cell.values
-    counts = np.bincount(cell.session, minlength=len(cell.labels))
-    means = np.bincount(cell.session, weights=values) / np.maximum(counts, 1)
-    rest = np.sort((values - means[cell.session])[counts[cell.session] > 1])
-    if rest.size < _LEAST:
-        return np.empty((0, 2))
-    sd = float(np.sqrt((rest**2).sum() / max(1, rest.size - int((counts > 1).sum()))))
-    if not sd > 1e-12:
-        return np.empty((0, 2))
-    return np.column_stack((normal_positions(rest.size), rest / sd))
 
 
 def _square(one: Benchmark, variant: str, dots: Floats, grounds: Grounds, said: str) -> Markup:

@@ -1,54 +1,23 @@
-"""The runs of one benchmark, variant by variant, as figures draw them."""
+"""The runs of one benchmark, variant by variant, as figures draw and count them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...errors import InsufficientDataError
+from ...errors import AnalysisError, InsufficientDataError
 from ...pages.number_format import quantity
 from ...plots.palette import COLOURS, style_of
+from ..runs import Cell, cells_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ...data.matrix import PerformanceMatrix
     from ...methods.multilevel.result import BenchmarkLine
     from ..subject import Subject
+    from .layout import Number
 
-__all__ = ["Cell", "cells_of", "line_of", "numbers_of", "told_of"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Cell:
-    """One variant on one benchmark.
-
-    Attributes
-    ----------
-    variant : str
-    values : array of float, shape (n,)
-        Its runs in the order of the trial, or of the file.
-    sessions, blocks : array of shape (n,), or None
-        Of each run; None where unknown.
-    css : str
-        The roles that it is drawn in: the baseline's, its word's of one candidate, colours and dashes
-        of their own of several.
-    """
-
-    variant: str
-    values: NDArray[np.float64]
-    sessions: NDArray[Any] | None
-    blocks: NDArray[Any] | None
-    css: str
-
-    def by_session(self) -> list[NDArray[np.float64]]:
-        """Give the runs of each session, in the sessions' order; all where these are unknown."""
-        if self.sessions is None:
-            return [self.values]
-        return [self.values[self.sessions == one] for one in np.unique(self.sessions)]
+__all__ = ["cells_and_styles", "check_order", "line_of", "numbers_of", "told_of"]
 
 
 def line_of(subject: Subject, variant: str, benchmark: str) -> BenchmarkLine | None:
@@ -60,74 +29,58 @@ def line_of(subject: Subject, variant: str, benchmark: str) -> BenchmarkLine | N
     return None
 
 
-def cells_of(subject: Subject, benchmark: str) -> tuple[Cell, ...]:
-    """Give the cells of a benchmark that have runs, the baseline's first.
+def cells_and_styles(
+    subject: Subject, benchmark: str
+) -> tuple[Mapping[str, Cell], Mapping[str, str]]:
+    """Give each variant's runs, the baseline's first, and the roles that they are drawn in.
 
-    Raises
-    ------
-    InsufficientDataError
-        If no run of it counts.
+    These are the baseline's, its word's of one candidate, colours and dashes of their own of several.
     """
-    found = []
-    candidates = [name for name in subject.matrices if name != subject.baseline]
-    for name, matrix in subject.matrices.items():
-        holder = _holder(matrix, benchmark)
-        if holder is None:
-            continue
-        k = holder.benchmarks.index(benchmark)
-        css = "baseline"
-        if name != subject.baseline:
-            place = candidates.index(name) % len(COLOURS)
-            line = line_of(subject, name, benchmark)
-            css = style_of("undecided" if line is None else line.outcome)
-            if len(candidates) > 1:
-                css = f"c{place} d{place}"
-        found.append(
-            Cell(
-                variant=name,
-                values=holder.samples[k],
-                sessions=None if holder.sessions is None else holder.sessions[k],
-                blocks=None if holder.blocks is None else holder.blocks[k],
-                css=css,
-            )
-        )
-    if not found:
+    cells = cells_of(subject, benchmark)
+    if not cells:
         raise InsufficientDataError(f"no run of {benchmark!r} counts", n=0, needed=1)
-    return tuple(found)
+    candidates = [name for name in subject.matrices if name != subject.baseline]
+    styles = {subject.baseline: "baseline"}
+    for k, name in enumerate(candidates):
+        line = line_of(subject, name, benchmark)
+        place = k % len(COLOURS)
+        word = "undecided" if line is None else line.outcome
+        styles[name] = f"c{place} d{place}" if len(candidates) > 1 else style_of(word)
+    return cells, styles
 
 
-def _holder(matrix: PerformanceMatrix, benchmark: str) -> PerformanceMatrix | None:
-    """Give the matrix that has the benchmark: that of runs of 0 is kept apart."""
-    if benchmark in matrix.benchmarks:
-        return matrix
-    zeros = matrix.with_zeros
-    return zeros if zeros is not None and benchmark in zeros.benchmarks else None
+def check_order(
+    subject: Subject, cells: Mapping[str, Cell], benchmark: str, fix: str = "give a trial"
+) -> None:
+    """Refuse runs of which nobody knows the order."""
+    if not subject.trials and any(cell.block is None for cell in cells.values()):
+        raise AnalysisError(
+            "the order of these runs is unknown: the files name no blocks", benchmark, fix
+        )
 
 
-def told_of(subject: Subject, benchmark: str, cells: Sequence[Cell]) -> str:
+def told_of(subject: Subject, benchmark: str, cells: Mapping[str, Cell]) -> str:
     """Say of each variant how many runs there are, where their middle is, and how far they reach."""
     unit = subject.verdict.unit
-    told = [
-        f"{cell.variant}: {cell.values.size} runs"
-        f"{'' if cell.sessions is None else f' in {len(cell.by_session())} sessions'}, "
-        f"median {quantity(float(np.median(cell.values)), unit)}, "
-        f"{quantity(float(cell.values.min()), unit)} to {quantity(float(cell.values.max()), unit)}"
-        for cell in cells
-    ]
+    told = []
+    for variant, cell in cells.items():
+        sessions = "" if cell.labels == ("",) else f" in {len(cell.labels)} sessions"
+        median, low, high = (quantity(v, unit) for v in (float(np.median(cell.values)), *cell.ends))
+        told.append(
+            f"{variant}: {cell.values.size} runs{sessions}, median {median}, {low} to {high}"
+        )
     return f"{subject.verdict.metric} of {benchmark}, {subject.verdict.better} is better. {'. '.join(told)}."
 
 
-def numbers_of(cells: Sequence[Cell]) -> tuple[tuple[str | float | int | None, ...], ...]:
+def numbers_of(cells: Mapping[str, Cell]) -> tuple[tuple[Number, ...], ...]:
     """Give each run with its variant, session and block."""
     return tuple(
-        (cell.variant, session, block, value)
-        for cell in cells
+        (variant, cell.labels[session] or None, block, value)
+        for variant, cell in cells.items()
         for session, block, value in zip(
-            _ids(cell.sessions, cell.values), _ids(cell.blocks, cell.values), cell.values.tolist(),
+            cell.session.tolist(),
+            [None] * cell.values.size if cell.block is None else cell.block.tolist(),
+            cell.values.tolist(),
             strict=True,
         )
-    )  # fmt: skip
-
-
-def _ids(ids: NDArray[np.generic] | None, values: NDArray[np.float64]) -> list[str | int | None]:
-    return [None] * values.size if ids is None else ids.tolist()
+    )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import AnalysisError, UsageError
-from ...plots.drawing import ENDINGS, Sheet, picture_bytes
+from ...plots.drawing import ENDINGS, Sheet, write_file, write_picture
 from .kinds import KINDS, draw
 
 if TYPE_CHECKING:
@@ -31,10 +30,8 @@ def write_drawing(drawing: Drawing, path: Path, *, data: Path | None = None) -> 
     UsageError
         If a file cannot be written.
     """
-    kind = path.suffix.lower().removeprefix(".")
-    content = picture_bytes(drawing.picture, kind, title=drawing.title, alt=drawing.alt)
-    _write(path, content)
-    _write(path.with_suffix(".csv") if data is None else data, _table(drawing))
+    write_picture(drawing.picture, path, title=drawing.title, alt=drawing.alt)
+    write_file(path.with_suffix(".csv") if data is None else data, _table(drawing))
 
 
 def write_all(
@@ -94,16 +91,12 @@ def write_all(
                 where = "" if benchmark is None else f" of {benchmark}"
                 told(f"no {name}{where}: {error.what}")
             continue
-        for ending in ENDINGS:
-            path = folder / f"{drawing.name}{ending}"
-            content = picture_bytes(
-                drawing.picture, ending[1:], title=drawing.title, alt=drawing.alt
-            )
-            _write(path, content)
-            found.append(path)
-        path = folder / f"{drawing.name}.csv"
-        _write(path, _table(drawing))
-        found.append(path)
+        paths = [folder / f"{drawing.name}{ending}" for ending in ENDINGS]
+        for path in paths:
+            write_picture(drawing.picture, path, title=drawing.title, alt=drawing.alt)
+        paths.append(folder / f"{drawing.name}.csv")
+        write_file(paths[-1], _table(drawing))
+        found += paths
     return tuple(found)
 
 
@@ -131,16 +124,3 @@ def _table(drawing: Drawing) -> bytes:
 
 def _cell(cell: str | float) -> str:
     return repr(float(cell)) if isinstance(cell, float) else str(cell)
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write beside and rename, so that no half picture stands under the name."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_bytes(content)
-        beside.replace(path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise UsageError(
-            f"the picture cannot be written: {error.strerror}", str(path), "name another file"
-        ) from None

@@ -19,7 +19,7 @@ from ...plots.axes import Axes, quantity_axis
 from ...plots.layout import arranged
 from ...plots.scale import Scale, Tick, quantity_scale
 from ...stats.arguments import stream
-from .cells import cells_of
+from .cells import cells_and_styles
 from .layout import Drawing, Number, name_of, names_of, rows_high
 
 if TYPE_CHECKING:
@@ -40,23 +40,17 @@ _LEVELS = 12  # that are named below the axis
 
 
 def draw_modes(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
-    """Draw a row for each variant.
-
-    Raises
-    ------
-    InsufficientDataError
-        If no variant has a mixture.
-    """
-    cells = cells_of(subject, benchmark)[:_MOST]
+    """Draw a row for each variant."""
+    cells, styles = cells_and_styles(subject, benchmark)
     matrices = [
         PerformanceMatrix.from_samples(
-            cell.variant,
+            name,
             {benchmark: cell.values},
-            better=subject.matrices[cell.variant].better,
+            better=subject.matrices[name].better,
             unit=subject.verdict.unit,
         )
-        for cell in cells
-        if (cell.values > 0).all()
+        for name, cell in list(cells.items())[:_MOST]
+        if cell.positive
     ]
     fitted = []
     if matrices:
@@ -69,7 +63,6 @@ def draw_modes(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         fitted = [one for one in report.benchmarks[0].cells if one.mixture is not None]
     if not fitted:
         raise InsufficientDataError("no variant has a mixture", benchmark, n=0, needed=3)
-    looks = {cell.variant: cell.css for cell in cells}
     unit, window = subject.verdict.unit, window_of(fitted)
     names = names_of([one.variant for one in fitted], sheet)
     panels, told, cautions, beyond = [], [], [], False
@@ -80,7 +73,7 @@ def draw_modes(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         )
         axes = Axes(title=f"{names[one.variant]}: {said}", x_texts=one is fitted[-1])
         quantity_axis(axes, "x", window, unit)
-        beyond |= draw_density(axes, one, looks[one.variant], unit=unit)
+        beyond |= draw_density(axes, one, styles[one.variant], unit=unit)
         label, axes.y_label, axes.keys = axes.y_label, "", []
         panels.append(axes)
         told.append(f"{one.variant}: {said}")
@@ -116,15 +109,7 @@ def draw_modes(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
 
 
 def draw_causes(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
-    """Draw a row for each variant that has modes; what is shaded are the values of the sentence.
-
-    Raises
-    ------
-    AnalysisError
-        If these sources are not one trial.
-    InsufficientDataError
-        If the runs of no variant have several modes.
-    """
+    """Draw a row for each variant that has modes; what is shaded are the values of the sentence."""
     found = [one for one in _explained(subject) if one.runs.benchmark == benchmark][:_EXPLAINED]
     if not found:
         raise InsufficientDataError(

@@ -25,13 +25,7 @@ _ROUNDING = 1e-9  # ranks
 
 
 def draw_ranks(subject: Subject, sheet: Sheet) -> Drawing:
-    """Draw the variants from the best down, with bars that join what is not told apart.
-
-    Raises
-    ------
-    InsufficientDataError
-        Below three variants that can be compared.
-    """
+    """Draw the variants from the best down, with bars that join what is not told apart."""
     found = _ranking(subject)
     names = [place.variant for place in found.places]
     shown = names_of(names, sheet)
@@ -84,13 +78,7 @@ def draw_ranks(subject: Subject, sheet: Sheet) -> Drawing:
 
 
 def draw_cd(subject: Subject, sheet: Sheet) -> Drawing:
-    """Draw Friedman's mean ranks with Nemenyi's critical difference, and how often that is wrong.
-
-    Raises
-    ------
-    InsufficientDataError
-        Below three variants, or two benchmarks that all have.
-    """
+    """Draw Friedman's mean ranks with Nemenyi's critical difference, and how often that is wrong."""
     found = _ranking(subject)
     if found.friedman is None or found.nemenyi is None:
         raise InsufficientDataError(

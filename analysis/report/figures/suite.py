@@ -38,13 +38,7 @@ _SURE = 1e-4  # of a reliability: what is nearer to 0 or 1 is not drawn
 
 
 def draw_box(subject: Subject, sheet: Sheet) -> Drawing:
-    """Draw a panel for each variant: a box for each benchmark, relative to the baseline's median.
-
-    Raises
-    ------
-    InsufficientDataError
-        If the baseline has no runs that count.
-    """
+    """Draw a panel for each variant: a box for each benchmark, relative to the baseline's median."""
     base = subject.matrices.get(subject.baseline)
     if base is None:
         raise InsufficientDataError("the baseline has no runs that count", n=0, needed=1)
@@ -114,13 +108,7 @@ def _alt(subject: Subject, variants: Sequence[str], benchmarks: int) -> str:
 
 
 def draw_curve(subject: Subject, sheet: Sheet) -> Drawing:
-    """Draw a step curve for each candidate, with the required level and the largest speedup.
-
-    Raises
-    ------
-    InsufficientDataError
-        If no candidate shares two benchmarks with the baseline.
-    """
+    """Draw a step curve for each candidate, with the required level and the largest speedup."""
     found = [
         best
         for one in subject.candidates
@@ -210,15 +198,7 @@ def _steps(best: HptSpeedup, css: str) -> Axes:
 
 
 def draw_biplot(subject: Subject, sheet: Sheet) -> Drawing:
-    """Draw the biplot of the variants' medians.
-
-    Raises
-    ------
-    InsufficientDataError
-        Below three variants.
-    AnalysisError
-        If they share no benchmark, or nothing differs.
-    """
+    """Draw the biplot of the variants' medians."""
     matrices = list(subject.matrices.values())
     if len(matrices) < _SYSTEMS:
         raise InsufficientDataError(

@@ -6,8 +6,7 @@ import math
 
 from hypothesis import example, given, strategies as st
 
-from analysis.plots.scale import Scale, quantity_ticks, ratio_scale, ratio_ticks
-from analysis.plots.spaced import spaced_ticks
+from analysis.plots.scale import Scale, quantity_ticks, ratio_scale, ratio_ticks, spaced_ticks
 
 ENDS = st.floats(-280, 280)
 

@@ -18,7 +18,7 @@ from analysis.report.benchmarks.axes import (
     shares,
     upright_labels,
 )
-from analysis.report.benchmarks.runs import Cell
+from analysis.report.runs import Cell
 
 ROOM, HALF = 0.25, 0.045  # of a name in a narrow picture: width, and half of its height
 

@@ -7,7 +7,7 @@ import pytest
 
 from analysis.plots.scale import Scale
 from analysis.report.benchmarks.modes import Modes, densities, modes_of, peak
-from analysis.report.benchmarks.runs import Cell
+from analysis.report.runs import Cell
 
 SCALE = Scale(0.5, 2.0, log=True)
 

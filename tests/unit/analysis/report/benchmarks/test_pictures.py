@@ -17,7 +17,7 @@ from analysis.report.benchmarks.axes import Grounds, row_scales
 from analysis.report.benchmarks.benchmark import Benchmark, Known
 from analysis.report.benchmarks.findings import Mark
 from analysis.report.benchmarks.pictures import panels_of, run_rows
-from analysis.report.benchmarks.runs import Cell, Failed, cells_of, frame_of
+from analysis.report.runs import Cell, Failed, cells_of, frame_of
 
 FACTORS = {"x": 1.0, "y": 2.0}
 
@@ -151,7 +151,7 @@ def test_many_panels_have_few_labels() -> None:
 
 
 def only(subject) -> Benchmark:
-    return Benchmark(Known(subject), "x", cells_of(subject)["x"], {}, opened=True)
+    return Benchmark(Known(subject), "x", cells_of(subject, "x"), {}, opened=True)
 
 
 def test_session_values_are_the_verdicts(made) -> None:

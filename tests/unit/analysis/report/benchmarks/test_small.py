@@ -9,15 +9,8 @@ import numpy as np
 import pytest
 
 from analysis.report.benchmarks.axes import Grounds, row_scales
-from analysis.report.benchmarks.pictures import (
-    lag_dots,
-    normal_dots,
-    squares,
-    strip,
-    strip_dots,
-    strip_each,
-)
-from analysis.report.benchmarks.runs import Cell, frame_of
+from analysis.report.benchmarks.pictures import squares, strip, strip_dots, strip_each
+from analysis.report.runs import Cell, frame_of, normal_quantiles, pairs_in_order
 
 
 def cell(values, sessions: int) -> Cell:
@@ -49,7 +42,7 @@ def drawn(one) -> dict[str, str]:
 
 def test_pairs_stay_within_sessions() -> None:
     one = of(np.exp(np.random.default_rng(1).normal(size=20)), 4, lag=0.42)
-    assert len(lag_dots(one, "a")) == 16
+    assert len(pairs_in_order(one.cells["a"])) == 16
     square = drawn(one)["Lag plot"]
     assert 'aria-label="a: each run against the run before, autocorrelation 0.42"' in square
     assert re.search(
@@ -68,7 +61,7 @@ def test_dots_that_no_eye_tells_apart_are_one() -> None:
 def test_normal_logs_lie_on_the_line_whatever_their_sessions_are() -> None:
     rng = np.random.default_rng(2)
     logs = rng.normal(0, 0.1, 2000) + np.repeat(rng.normal(0, 5, 4), 500)
-    middle = normal_dots(cell(np.exp(logs), 4))[100:-100]
+    middle = normal_quantiles(cell(np.exp(logs), 4))[100:-100]
     assert np.abs(middle[:, 0] - middle[:, 1]).max() < 0.15  # standard deviations
 
 
@@ -85,7 +78,7 @@ def test_too_few_or_equal_runs_have_no_qq_plot(values) -> None:
 
 
 def test_runs_of_zero_are_taken_as_they_are() -> None:
-    assert len(normal_dots(cell([0.0, 1.0, 2.0, 3.0, 0.0, 1.0], 1))) == 6
+    assert len(normal_quantiles(cell([0.0, 1.0, 2.0, 3.0, 0.0, 1.0], 1))) == 6
 
 
 def test_each_run_is_a_dot_from_left_to_right() -> None:

@@ -9,15 +9,15 @@ import pytest
 from analysis.plots.drawing import Sheet
 from analysis.report.benchmarks.axes import Grounds
 from analysis.report.benchmarks.benchmark import Benchmark, Known
-from analysis.report.benchmarks.pictures import lag_dots, normal_dots, squares
-from analysis.report.benchmarks.runs import cells_of
+from analysis.report.benchmarks.pictures import squares
 from analysis.report.figures.kinds import draw
+from analysis.report.runs import cells_of, normal_quantiles, pairs_in_order
 
 SHEET = Sheet(width=85, font_size=7)
 
 
 def of(subject, name):
-    return Benchmark(Known(subject), name, cells_of(subject)[name], {}, opened=True)
+    return Benchmark(Known(subject), name, cells_of(subject, name), {}, opened=True)
 
 
 @pytest.mark.parametrize("looks", [None, 3])
@@ -39,9 +39,9 @@ def test_lag_and_normal_plots_are_those_of_the_part(measured):
     lag, qq = (draw(kind, subject, SHEET, benchmark="a") for kind in ("lag", "qq"))
     ((_, lags), (_, normals)) = squares(part, Grounds("g"))
     for (name, square), (_, other) in zip(lags, normals, strict=True):
-        assert sum(row[0] == name for row in lag.rows) == len(lag_dots(part, name))
+        assert sum(row[0] == name for row in lag.rows) == len(pairs_in_order(part.cells[name]))
         (said,) = re.findall(r'before, ([^"]*)"', square)
         assert f"{name}: {said}" in lag.alt
         found = [row[1:] for row in qq.rows if row[0] == name]
-        assert found == [pytest.approx(dot) for dot in normal_dots(part.cells[name]).tolist()]
+        assert found == [pytest.approx(dot) for dot in normal_quantiles(part.cells[name]).tolist()]
         assert f"{name}: {len(found)} runs" in other

@@ -1,31 +1,49 @@
-"""The runs of one benchmark: by variant, session and block, and where each stands in a picture."""
+"""The runs of one benchmark, by variant, session and block, and what pictures show of them.
+
+The page and the figures for papers draw the same numbers: they are computed here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..stats.classical_tests import normal_positions
+from ..stats.quantiles import Shift, shift_of
+from ..stats.samples import lag_pairs
+
 if TYPE_CHECKING:
-    from ...data.matrix import PerformanceMatrix
-    from ..subject import Subject
+    from ..data.matrix import PerformanceMatrix
+    from ..diagnose.result import FarRun
+    from ..methods.multilevel.result import Multilevel
+    from .subject import Subject
 
 __all__ = [
     "Cell",
     "Failed",
     "Frame",
     "cells_of",
+    "distribution",
     "failed_of",
+    "far_places",
     "frame_of",
     "mean_of",
+    "normal_quantiles",
     "numbers_within",
+    "pairs_in_order",
+    "ran_together",
+    "session_means",
+    "shift_between",
 ]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+_LEAST = 3  # runs that are held against a normal law
+_ROUNDING = 1e-12  # runs whose logs differ by less are equal
 _GAP, _GAPS = 0.0115, 0.06  # a gap between panels, and all of them together at most
 
 
@@ -36,7 +54,7 @@ class Cell:
     values: Floats
     labels: tuple[str, ...]  # the sessions; one, "", where they are not known
     session: Integers  # the place of each run's session in `labels`
-    block: Integers | None = None  # equal for runs of one block; None where blocks are not known
+    block: NDArray[Any] | None = None  # the id of each run's block; None where blocks are not known
 
     def of(self, place: int) -> Floats:
         """Give the runs of one session."""
@@ -71,14 +89,14 @@ class Failed(NamedTuple):
     block: int
 
 
-def cells_of(subject: Subject) -> Mapping[str, Mapping[str, Cell]]:
-    """Give all cells: benchmark -> variant -> cell, the baseline first."""
-    found: dict[str, dict[str, Cell]] = {}
-    for name, matrix in subject.matrices.items():
-        for one in filter(None, (matrix, matrix.with_zeros)):
-            for k, bench in enumerate(one.benchmarks):
-                found.setdefault(bench, {})[name] = _cell(one, k)
-    return found
+def cells_of(subject: Subject, benchmark: str) -> dict[str, Cell]:
+    """Give each variant's runs of a benchmark, the baseline's first; of runs of 0 too."""
+    return {
+        name: _cell(one, one.benchmarks.index(benchmark))
+        for name, matrix in subject.matrices.items()
+        for one in (matrix, matrix.with_zeros)
+        if one is not None and benchmark in one.benchmarks
+    }
 
 
 def failed_of(subject: Subject) -> Mapping[tuple[str, str], tuple[Failed, ...]]:
@@ -101,10 +119,7 @@ def _cell(matrix: PerformanceMatrix, k: int) -> Cell:
     values = matrix.samples[k]
     unknown = np.full(values.size, "")
     labels, session = _numbered(unknown if matrix.sessions is None else matrix.sessions[k])
-    block = None
-    if matrix.blocks is not None:
-        given = matrix.blocks[k]
-        block = given.astype(np.int64) if given.dtype.kind in "iu" else _numbered(given)[1]
+    block = None if matrix.blocks is None else matrix.blocks[k]
     return Cell(values=values, labels=labels, session=session, block=block)
 
 
@@ -116,6 +131,11 @@ def _numbered(given: NDArray[Any]) -> tuple[tuple[str, ...], Integers]:
     names = given.tolist()
     places = {name: k for k, name in enumerate(dict.fromkeys(names))}
     return tuple(places), np.array([places[name] for name in names], dtype=np.int64)
+
+
+def _whole(given: NDArray[Any]) -> Integers:
+    """Give ids as whole numbers: names by their order."""
+    return given.astype(np.int64) if given.dtype.kind in "iu" else _numbered(given)[1]
 
 
 class Frame(NamedTuple):
@@ -149,7 +169,7 @@ def frame_of(
     edges = np.array(spans)
 
     where = {name: panel[name][cell.session] for name, cell in cells.items()}
-    blocks = {name: cell.block for name, cell in cells.items() if cell.block is not None}
+    blocks = {name: _whole(cell.block) for name, cell in cells.items() if cell.block is not None}
     lost = {
         name: np.array([(place[run.session], run.block) for run in runs])
         for name, runs in failures.items()
@@ -205,3 +225,73 @@ def numbers_within(session: Integers) -> Integers:
     found = np.empty_like(order)
     found[order] = np.arange(order.size) - np.searchsorted(session[order], session[order])
     return found
+
+
+def ran_together(subject: Subject) -> bool:
+    """Tell whether variants ran in the same sessions."""
+    results = (one.multilevel for one in subject.candidates)
+    apart = any(one.design in ("separate", "confounded") for one in results if one is not None)
+    return subject.trial is not None or not apart
+
+
+# ---- what pictures show of runs
+
+
+def session_means(
+    cell: Cell, frame: Frame, variant: str, *, log: bool
+) -> list[tuple[float, float, float]]:
+    """Give each session's mean behind its panel's edges."""
+    panels = frame.panel[variant].tolist()
+    means = [mean_of(runs, log=log) for runs in cell.by_session]
+    return [(*frame.spans[k], mean) for k, mean in zip(panels, means, strict=True)]
+
+
+def far_places(cell: Cell, far: Sequence[FarRun]) -> Iterator[int]:
+    """Give the places, in a cell, of runs that are far from the others of their session."""
+    for run in far:
+        if str(run.session) in cell.labels:
+            mine = np.flatnonzero(cell.session == cell.labels.index(str(run.session)))
+            if run.run <= mine.size:
+                yield int(mine[run.run - 1])
+
+
+def distribution(cell: Cell) -> Floats:
+    """Give the runs from the least on, each with the share of runs up to it."""
+    count = cell.values.size
+    return np.column_stack((np.sort(cell.values), np.arange(1, count + 1) / count))
+
+
+def pairs_in_order(cell: Cell) -> Floats:
+    """Give each run behind the one before it in its session."""
+    return lag_pairs(cell.values, cell.session)
+
+
+def normal_quantiles(cell: Cell) -> Floats:
+    """Give what a normal law expects, and the runs less their session's mean: of logs where possible.
+
+    Both in standard deviations; none of too few or equal runs.
+    """
+    values = np.log(cell.values) if cell.positive else cell.values
+    counts = np.bincount(cell.session, minlength=len(cell.labels))
+    means = np.bincount(cell.session, weights=values) / np.maximum(counts, 1)
+    rest = np.sort((values - means[cell.session])[counts[cell.session] > 1])
+    if rest.size < _LEAST:
+        return np.empty((0, 2))
+    sd = float(np.sqrt((rest**2).sum() / max(1, rest.size - int((counts > 1).sum()))))
+    if not sd > _ROUNDING:
+        return np.empty((0, 2))
+    return np.column_stack((normal_positions(rest.size), rest / sd))
+
+
+def shift_between(result: Multilevel, ours: Cell, theirs: Cell) -> Shift | None:
+    """Give the log speedups at quantiles; of sessions that both sides have where these are paired."""
+    paired = result.design in ("paired", "hosts")
+    sides = [ours.by_session, theirs.by_session]
+    if paired:
+        common = [label for label in ours.labels if label in theirs.labels]
+        sides = [
+            tuple(side.of(side.labels.index(label)) for label in common) for side in (ours, theirs)
+        ]
+    if result.better == "lower":
+        sides.reverse()
+    return shift_of(*sides, paired=paired, confidence=1 - result.look_alpha)
