@@ -105,7 +105,8 @@ def ecdf(one: Benchmark, variant: str, grounds: Grounds) -> Markup:
     ours, theirs = (steps(axes.shares(cell.values, scale)) for cell in sides)
     ticks = axes.labels_of(quantity_ticks(scale, unit, 5), scale)
     # "50 %" stands at the edge that is away from the curves
-    right = min(axes.across(curve, 0.55) for curve in (ours, theirs)) < _NEAR
+    halfway = [axes.across(curve, 0.55) for curve in (ours, theirs)]
+    right = min(halfway) < min(_NEAR, 1 - max(halfway))
     halves = [quantity(float(np.median(cell.values)), unit) for cell in sides]
     area = Area(top=0.0, height=_TALL)
     marks = [
