@@ -256,3 +256,45 @@ def test_a_kind_of_figure_costs_a_file_and_a_row(tree):
     assert (tree / "c.csv").read_text() == "variant,runs\ngzip-6,60\ngzip-1,60\n"
     assert "<text" in (tree / "c.svg").read_text(encoding="utf-8")
     assert "counts: how many runs" in " ".join(fairtrial(tree, "plot", "--help").split())
+
+
+CHAPTER = '''"""How many runs there are, as a chapter."""
+
+from __future__ import annotations
+
+from analysis.pages.model import Section, Sentence
+from analysis.report.chapter import Chapter
+
+
+def chapter(subject):
+    runs = subject.verdict.runs
+    return Chapter(
+        name="count",
+        folder="count",
+        anchor=subject.anchor("count"),
+        title="How many",
+        values={"runs": runs},
+        sections=lambda: (Section((Sentence(f"{runs} runs in all."),), title="How many"),),
+    )
+'''
+
+
+def test_a_chapter_of_the_report_costs_a_file_a_template_and_a_row(tree):
+    room = tree / "analysis/report/count"
+    room.mkdir()
+    (room / "chapter.py").write_text(CHAPTER)
+    (room / "chapter.html.jinja").write_text(
+        '<section id="{{ chapter.anchor }}"><h2>{{ chapter.title }}</h2><p>{{ runs }}, all told</p></section>'
+    )
+    registry = tree / "analysis/registry.py"
+    text = registry.read_text()
+    row = '    "count": "analysis.report.count.chapter",'
+    registry.write_text(text.replace("CHAPTERS = {\n", f"CHAPTERS = {{\n{row}\n"))
+    sample = str(ROOT / "tests" / "data" / "sample-0.2.0")
+    fairtrial(tree, "report", sample, "-o", "page.html")
+    assert '<section id="count">' in (tree / "page.html").read_text()
+    assert "<p>120, all told</p>" in (tree / "page.html").read_text()
+    assert (
+        json.loads(fairtrial(tree, "report", sample, "--format", "json"))["count"][0]["runs"] == 120
+    )
+    assert "120 runs in all." in fairtrial(tree, "report", sample, "--format", "md")
