@@ -305,7 +305,7 @@ OPTIONS = frozenset(
     """--all --alpha --also --alternative --always-valid --and --annotations --backend --below --benchmark
     --best-of --better --centre --certificate --clt --compatible --conf-level --confidence
     --correction --decimal --digits --draws --effect --estimators --exit-code --explain --font-family
-    --font-size --format --gate --group --ignore --interval --jitter --json --layout --level --looks
+    --font-size --format --gate --group --guard --ignore --interval --jitter --json --layout --level --looks
     --margin --max-components --max-hosts --max-runs --max-sessions --mean --metric --normality --on --pairs
     --power --precision --quantile --rank --resamples --resolution --response --risk --runs --scale
     --scores --search --seed --shift --shifted --sides --simulations --sources --speedup --starts

@@ -51,7 +51,7 @@ def test_a_fault_is_a_difference(browser, page: Path, tmp_path: Path, name: str)
     other = tmp_path / "other.html"
     other.write_text(page.read_text("utf-8").replace(*FAULTS[name], 1), "utf-8")
     far = pictures.apart(pictures.taken(browser, other, "desktop-light"), golden("desktop-light"))
-    assert far > pictures.FONTS
+    assert far > pictures.FAR
 
 
 def test_dark_is_not_light() -> None:

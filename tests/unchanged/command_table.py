@@ -373,6 +373,7 @@ SHARING: tuple[Row, ...] = (
         "report @two-sessions -o {}",
         ("t.md", "t.tex", "t.json", "t.csv", "t.txt", "t.xyz", "-", "folder/"),
     ),
+    ("report @pair --format csv --guard",),
     ("report @pair --format md {}", (*SIDE_OPTIONS, *VERDICT_OPTIONS, "--sources")),
     (
         "report @two-sessions -o page.html {}",

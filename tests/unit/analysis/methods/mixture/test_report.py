@@ -596,7 +596,7 @@ def test_two_metrics_in_detail_keep_the_cautions_of_each_fit():
         if isinstance(block, Figure)
     ]
     assert [picture.name for picture in pictures] == ["plane-1", "plane-2"]
-    assert pictures[1].draw().axes[0].get_xlabel() == "wall"
+    assert pictures[1].draw().axes[0].x_label == "wall"
     cell = report.cells[1]
     assert str(cell).startswith("text / gzip-1\n  ")
     assert cell.to_dict()["n"] == 10
