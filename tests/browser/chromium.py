@@ -241,6 +241,8 @@ class Browser:
         self.media(kind="print")
         self.open(page)
         note("print", self.layout())
+        self.unfold()
+        note("print, unfolded", self.layout())
         self.media()
         with self.without_scripts():
             for width in (WIDTHS[0], 1200):

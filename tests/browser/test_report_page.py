@@ -67,6 +67,7 @@ KINDS: dict[str, Kind] = {
     "two metrics": lambda _: [str(SAMPLE), "--metric", "wall,max_rss"],
     "40 benchmarks": made(big.write, big.Design(40, 3, 3, 5)),
     "6 variants": made(big.write, big.Design(7, 6, 3, 6)),
+    "4 variants on 8 benchmarks": made(big.write, big.Design(8, 4, 6, 8)),
     "30 sessions": made(big.write, big.Design(5, 2, 30, 3)),
     "120 benchmarks": made(big.write, big.Design(120, 2, 3, 4)),
 }
@@ -93,6 +94,26 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 def test_the_page_holds_in_every_way_it_is_looked_at(browser, report, kind: str) -> None:
     found = browser.holds(report(kind))
     assert not found, "\n".join(found)
+
+
+def test_a_link_to_a_folded_chapter_or_into_it_opens_it(browser, report) -> None:
+    page = report("sample").as_uri()
+    folded = "return [...document.querySelectorAll('section>.chapter')].map(d => d.open)"
+    browser.open(report("sample"))
+    assert browser.run(folded) == [False] * 5
+    for place in ("panel", "panel-hpt"):
+        browser.driver.get("about:blank")
+        browser.driver.get(f"{page}#{place}")
+        assert browser.run(folded) == [True, False, False, False, False]
+
+
+def test_four_variants_on_eight_benchmarks_take_six_screens(browser, report) -> None:
+    for width in (900, 1600):
+        browser.width(width, 900)
+        browser.open(report("4 variants on 8 benchmarks"))
+        assert browser.run("return document.documentElement.scrollHeight") <= 6 * 900
+        browser.unfold()
+        assert browser.run("return document.documentElement.scrollHeight") > 12 * 900
 
 
 @pytest.fixture(scope="module")
