@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ..data.matrix import PerformanceMatrix
     from ..importers.sources import Reading
-    from ..plots.drawing import Sheet
+    from ..plots.sheet import Sheet
     from ..stats.workers import Kind
 
 
@@ -396,7 +396,7 @@ def add_sheet(parser: argparse.ArgumentParser) -> None:
 
 def sheet_of(args: argparse.Namespace) -> Sheet:
     """Give the sheet that the options ask for."""
-    from ..plots.drawing import Sheet
+    from ..plots.sheet import Sheet
 
     sheet = Sheet(width=args.width, font_size=args.font_size, font_family=args.font_family)
     sheet.check()

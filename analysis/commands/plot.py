@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..pages.model import Caution
-    from ..plots.drawing import Sheet
+    from ..plots.sheet import Sheet
     from ..report.figures.layout import Drawing
     from .arguments import Subparsers
 

@@ -12,7 +12,7 @@ from .arguments import SIDE, add_choice, add_judging, add_sheet, asked, line_to,
 from .files import check_file, check_folder, write_file, write_files
 
 if TYPE_CHECKING:
-    from ..plots.drawing import Sheet
+    from ..plots.sheet import Sheet
     from ..report.model import Report
     from ..report.subject import Subject
     from .arguments import Subparsers

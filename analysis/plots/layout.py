@@ -22,7 +22,7 @@ from .scale import Scale, Tick
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from .drawing import Sheet
+    from .sheet import Sheet
 
 __all__ = ["POINT", "arranged", "stacked"]
 

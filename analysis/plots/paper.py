@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .axes import Axes
-    from .drawing import Sheet
+    from .sheet import Sheet
 
 __all__ = ["SMALL", "Letters", "Outline", "Picture", "Spots", "Style", "style_of_roles"]
 

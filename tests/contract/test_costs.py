@@ -222,7 +222,7 @@ from __future__ import annotations
 from analysis.plots import Axes, Scale, Tick, arranged, quantity_axis
 from analysis.report.figures.layout import Drawing
 from analysis.report.subject import Subject
-from analysis.plots.drawing import Sheet
+from analysis.plots.sheet import Sheet
 
 
 def draw_counts(subject: Subject, sheet: Sheet) -> Drawing:

@@ -9,12 +9,12 @@ import numpy as np
 
 from ...errors import InsufficientDataError
 from ...plots.axes import Axes
-from ...plots.drawing import Sheet
 from ...plots.labels import Box, Placed, Wanted, placed
 from ...plots.layout import arranged
 from ...plots.letters import wide
 from ...plots.paper import SMALL, Picture
 from ...plots.scale import Scale, Tick, quantity_ticks
+from ...plots.sheet import Sheet
 from ...stats.samples import Array
 from ...words import shorten, shown
 from .fit import SCALES, Biplot

@@ -10,10 +10,10 @@ import numpy as np
 from ...errors import AnalysisError, UsageError
 from ...pages import number_format as figures
 from ...plots.axes import Axes, Key, density_axis, quantity_axis
-from ...plots.drawing import Sheet
 from ...plots.layout import arranged
 from ...plots.paper import Picture
 from ...plots.scale import Scale, quantity_scale, quantity_ticks
+from ...plots.sheet import Sheet
 from ...stats.samples import Array
 from ...words import shorten, shown
 from .model import Mixture

@@ -7,10 +7,10 @@ import numpy as np
 from ...pages import number_format as figures
 from ...pages.number_format import said
 from ...plots.axes import Axes, Key, density_axis, quantity_axis, rows_down
-from ...plots.drawing import Sheet
 from ...plots.layout import arranged
 from ...plots.paper import Picture
 from ...plots.scale import Scale, quantity_scale, quantity_ticks
+from ...plots.sheet import Sheet
 from ...words import shorten, shown
 from .report import ResamplingReport
 from .result import BootstrapInterval, DistributionComparison, RandomizationTest

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...plots.axes import Axes, rows_down
-from ...plots.drawing import Sheet
 from ...plots.layout import arranged, stacked
 from ...plots.scale import Scale, quantity_scale, quantity_ticks
+from ...plots.sheet import Sheet
 from ...words import shorten, shown
 
 if TYPE_CHECKING:

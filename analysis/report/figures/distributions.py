@@ -21,8 +21,8 @@ from .layout import Drawing, in_columns, name_of, names_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ...plots.drawing import Sheet
     from ...plots.paper import Picture
+    from ...plots.sheet import Sheet
     from ...stats.quantiles import Shift
     from ..subject import Subject
 

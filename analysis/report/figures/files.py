@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import AnalysisError, UsageError
-from ...plots.drawing import ENDINGS, Sheet, write_file, write_picture
+from ...plots.drawing import ENDINGS, write_file, write_picture
+from ...plots.sheet import Sheet
 from .kinds import KINDS, draw
 
 if TYPE_CHECKING:

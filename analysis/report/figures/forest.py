@@ -26,7 +26,7 @@ from .layout import (
 )
 
 if TYPE_CHECKING:
-    from ...plots.drawing import Sheet
+    from ...plots.sheet import Sheet
     from ..subject import Subject
 
 __all__ = ["draw_forest"]

@@ -11,7 +11,7 @@ from ...words import shown
 
 if TYPE_CHECKING:
     from ...methods.biplot.fit import Biplot
-    from ...plots.drawing import Sheet
+    from ...plots.sheet import Sheet
     from ..subject import Subject
     from .layout import Drawing
 

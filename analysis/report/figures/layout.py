@@ -14,8 +14,8 @@ from ..names import shortened
 
 if TYPE_CHECKING:
     from ...methods.multilevel.result import Multilevel
-    from ...plots.drawing import Sheet
     from ...plots.paper import Picture
+    from ...plots.sheet import Sheet
 
 __all__ = [
     "Drawing", "Number", "broad", "columns_of", "counted", "few_of", "in_columns", "name_of",

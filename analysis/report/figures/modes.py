@@ -25,7 +25,7 @@ from .layout import Drawing, Number, name_of, names_of, rows_high
 if TYPE_CHECKING:
     from ...methods.variance_sources.covariates import Covariate
     from ...methods.variance_sources.modes import Explained
-    from ...plots.drawing import Sheet
+    from ...plots.sheet import Sheet
     from ..subject import Subject
 
 __all__ = ["draw_causes", "draw_modes"]

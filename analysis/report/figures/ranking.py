@@ -15,7 +15,7 @@ from ...verdict.ranking import PairLine, Ranking, rank_variants
 from .layout import Drawing, broad, name_of, names_of, rows_high
 
 if TYPE_CHECKING:
-    from ...plots.drawing import Sheet
+    from ...plots.sheet import Sheet
     from ..subject import Subject
 
 __all__ = ["draw_cd", "draw_ranks"]

@@ -27,7 +27,7 @@ from .layout import Drawing, name_of, names_of, rows_high
 
 if TYPE_CHECKING:
     from ...diagnose.result import Finding
-    from ...plots.drawing import Sheet
+    from ...plots.sheet import Sheet
     from ..subject import Subject
 
 __all__ = ["draw_order", "draw_strip"]

@@ -27,7 +27,7 @@ from .layout import (
 )
 
 if TYPE_CHECKING:
-    from ...plots.drawing import Sheet
+    from ...plots.sheet import Sheet
     from ..subject import Subject
 
 __all__ = ["draw_biplot", "draw_box", "draw_curve", "drawing_of"]

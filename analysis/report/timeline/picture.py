@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...plots.label_row import InRow, RowLabel, in_rows
-from ...plots.labels import text_width
+from ...plots.labels import InRow, RowLabel, in_rows, text_width
 from ...plots.marks import Mark, band, cross, dots, label, line, stroke
 from ...plots.scale import Scale, read_out
 from ...plots.svg import plot

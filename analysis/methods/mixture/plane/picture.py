@@ -9,10 +9,10 @@ import numpy as np
 
 from ....errors import UsageError
 from ....plots.axes import Axes, Key, quantity_axis
-from ....plots.drawing import Sheet
 from ....plots.layout import arranged
 from ....plots.palette import COLOURS
 from ....plots.scale import Scale
+from ....plots.sheet import Sheet
 from ....stats.arguments import numbers
 from ....words import shorten, shown
 from .model import Mixture2d

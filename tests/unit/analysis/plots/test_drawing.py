@@ -10,7 +10,8 @@ import pytest
 
 from analysis.errors import UsageError
 from analysis.plots import Axes, Scale, arranged, quantity_axis
-from analysis.plots.drawing import ENDINGS, Sheet, picture_bytes
+from analysis.plots.drawing import ENDINGS, picture_bytes
+from analysis.plots.sheet import Sheet
 
 SVG = "{http://www.w3.org/2000/svg}"
 SHEET = Sheet(width=85, font_size=7)

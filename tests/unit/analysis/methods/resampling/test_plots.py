@@ -15,9 +15,10 @@ from analysis.methods.biplot.fit import biplot
 from analysis.methods.biplot.picture import biplot_picture
 from analysis.methods.resampling.picture import resampling_picture
 from analysis.methods.resampling.report import resampling_report
-from analysis.plots.drawing import Sheet, check_picture, write_picture
+from analysis.plots.drawing import check_picture, write_picture
 from analysis.plots.marks import Text
 from analysis.plots.paper import Outline
+from analysis.plots.sheet import Sheet
 
 
 def systems(count, benchmarks=5, runs=6, spread=0.02):

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from analysis.plots.drawing import Sheet
+from analysis.plots.sheet import Sheet
 from analysis.report.benchmarks.axes import Grounds
 from analysis.report.benchmarks.benchmark import Benchmark, Known
 from analysis.report.benchmarks.pictures import squares

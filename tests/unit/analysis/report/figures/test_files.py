@@ -7,7 +7,7 @@ import csv
 import pytest
 
 from analysis.errors import UsageError
-from analysis.plots.drawing import Sheet
+from analysis.plots.sheet import Sheet
 from analysis.report.figures.files import write_all, write_drawing
 from analysis.report.figures.kinds import KINDS, draw, kind_of
 

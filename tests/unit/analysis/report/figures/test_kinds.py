@@ -12,8 +12,9 @@ from analysis.diagnose.result import Finding
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.importers.sources import Reading
 from analysis.methods.hpt.speedup import hpt_speedup
-from analysis.plots.drawing import Sheet, picture_bytes
+from analysis.plots.drawing import picture_bytes
 from analysis.plots.marks import Curve, Dots, Line, Rect
+from analysis.plots.sheet import Sheet
 from analysis.report.figures.kinds import KINDS, draw, kind_of
 from analysis.report.subject import subject_of
 from analysis.report.written import written_of

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings, strategies as st
 
-from analysis.plots.label_row import InRow, RowLabel, in_rows
-from analysis.plots.labels import text_width
+from analysis.plots.labels import InRow, RowLabel, in_rows, text_width
 
 WIDTH = 200.0
 labels = st.lists(
