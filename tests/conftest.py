@@ -7,6 +7,7 @@ import signal
 import tempfile
 import tomllib
 from collections import Counter
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from harness.host.state import OwnGroup
+    from tests.forks import Forks
 
 # How long a machine takes is no property of what is tested.
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -77,6 +79,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         groups = "_".join(sorted({mark.args[0] for mark in item.iter_markers("xdist_group")}))
         if groups and not item.nodeid.endswith(f"@{groups}"):
             item._id = type(item._id).parse(f"{item.nodeid}@{groups}")
+
+
+@pytest.fixture(scope="session")
+def forks() -> Iterator[Forks]:
+    """Give what executes command lines without the cost of their start."""
+    from tests.forks import Forks
+
+    found = Forks()
+    yield found
+    found.close()
 
 
 @pytest.fixture

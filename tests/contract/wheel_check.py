@@ -5,10 +5,13 @@ The flat layout lets tests pass while a file is missing from the wheel; this doe
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from make_venv import places_of_pip
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -31,12 +34,15 @@ def call(*command: str | Path, cwd: Path, ended: tuple[int, ...] = (0,)) -> None
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="wheel-") as folder:
         place = Path(folder)
-        call(sys.executable, "-m", "build", "--wheel", "-o", place / "dist", PROJECT, cwd=place)
+        uv = Path(sys.executable).with_name("uv")
+        os.environ |= places_of_pip(sys.executable)
+        os.environ["PATH"] = f"{uv.parent}:{os.environ['PATH']}"
+        build = (sys.executable, "-m", "build", "--wheel", "--installer", "uv")
+        call(*build, "-o", place / "dist", PROJECT, cwd=place)
         (wheel,) = (place / "dist").glob("*.whl")
-        # The new environment borrows the dependencies of this one; only fairtrial comes anew.
-        call(sys.executable, "-m", "venv", "--without-pip", place / "env", cwd=place)
+        call(uv, "venv", "-q", "--python", sys.executable, place / "env", cwd=place)
         python = place / "env" / "bin" / "python"
-        call(sys.executable, "-m", "pip", "--python", python, "install", "-q", wheel, cwd=place)
+        call(uv, "pip", "install", "-q", "--python", python, wheel, cwd=place)
         (place / "campaign.yaml").write_text(CAMPAIGN)
         fairtrial = place / "env" / "bin" / "fairtrial"
         call(fairtrial, "run", "campaign.yaml", "-q", cwd=place)

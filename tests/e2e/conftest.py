@@ -15,6 +15,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.forks import Forks
+
 FAIRTRIAL = Path(sys.executable).parent / "fairtrial"
 _PATIENCE_S = 300  # only a failing test ever waits for so long
 
@@ -27,8 +29,9 @@ class Lab:
     Every target carries `marker` among its arguments, so that what is left can be searched for.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, forks: Forks) -> None:
         self.folder = folder
+        self._forks = forks
         self.marker = f"9999.{uuid.uuid4().int % 10**15:015d}"
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("FAIRTRIAL_")}
         self.environment["FAIRTRIAL_DEFAULTS"] = ""  # whoever tests may have some
@@ -65,8 +68,15 @@ class Lab:
         command = [str(FAIRTRIAL), *map(str, args)]
         return processes.as_other_user(command) if other_user else command
 
-    def run_fairtrial(self, *args, cwd=None, other_user=False, prefix=()):
-        """Execute the command and wait for it."""
+    def run_fairtrial(self, *args, cwd=None, other_user=False, prefix=(), fresh=False):
+        """Execute the command and wait for it; `fresh`: in a new interpreter, as a user would."""
+        if not (fresh or other_user or prefix) and self._forks.can(self.environment):
+            return self._forks.run(
+                list(map(str, args)),
+                cwd=cwd or self.folder,
+                environment=self.environment,
+                seconds=_PATIENCE_S,
+            )
         return subprocess.run(
             [*prefix, *self._command(args, other_user=other_user)],
             cwd=cwd or self.folder,
@@ -183,7 +193,7 @@ class Lab:
 
 
 @pytest.fixture(scope="session")
-def make_lab():
+def make_lab(forks):
     """Make labs; all are closed at the end."""
     if not FAIRTRIAL.exists():
         pytest.skip(f"the command is not installed: {FAIRTRIAL} is missing")
@@ -191,7 +201,7 @@ def make_lab():
 
     def make(folder):
         folder.mkdir()
-        made.append(Lab(folder))
+        made.append(Lab(folder, forks))
         return made[-1]
 
     yield make

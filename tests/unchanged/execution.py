@@ -91,6 +91,7 @@ class Executor:
                 err=str(err),
                 seconds=_SECONDS,
                 host=str(INPUTS / line.host) if line.host else None,
+                ends=True,
             )
             code, ended = answer["code"], answer["ended"]
             begun = begun or answer["begun"]
@@ -139,7 +140,7 @@ class Executor:
     def _start(self) -> None:
         command = [sys.executable, PROJECT / "tests" / "own_network.py", self.installation.python]
         self._process = subprocess.Popen(
-            [*map(str, command), "-P", str(HERE / "fork_server.py")],
+            [*map(str, command), "-P", str(HERE.parent / "fork_server.py")],
             cwd=ROOT,
             env=self._environment(ROOT),
             stdin=subprocess.PIPE,

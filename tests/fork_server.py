@@ -1,10 +1,10 @@
 """Execute command lines of one installation, each in a fork of this process.
 
 Start-up is most of a short command. What other people wrote is imported here once; nothing of the
-product is, so that each command line imports it as a new process would. Executed by the Python of an
-installation: a JSON object a line comes in (words, cwd, environment, stdin, out, err, seconds,
-host), a JSON
-object with the exit code goes out.
+product is, so that each command line imports it as a new process would, but with ``--product``, which
+imports all of it, too, and its machine code. Executed by the Python of an installation: a JSON object
+a line comes in (words, cwd, environment, stdin, out, err, seconds, host, ends), a JSON object with the
+exit code goes out. `ends` tells whether what a command leaves behind ends with it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ import importlib
 import importlib.metadata
 import json
 import os
+import pkgutil
 import resource
+import runpy
 import signal
 import sys
 import threading
@@ -33,6 +35,7 @@ THIRD_PARTY = (
     *("matplotlib.backends.backend_pdf", "multiprocessing.pool", "xml.etree.ElementTree"),
     *("argparse", "sqlite3", "zipfile", "tarfile", "csv", "statistics", "subprocess", "tempfile"),
 )
+PRODUCT = ("harness", "analysis")
 TIMED_OUT = 124
 NEW_MOUNTS = 0x20000
 BIND, RECURSIVE, PRIVATE, AGAIN, READ_ONLY = 0x1000, 0x4000, 0x40000, 0x20, 0x1
@@ -44,10 +47,10 @@ def main() -> None:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     (entry,) = importlib.metadata.entry_points(group="console_scripts", name="fairtrial")
-    for foreign in [
-        name for name in sys.modules if name.partition(".")[0] in {"harness", "analysis"}
-    ]:
-        raise SystemExit(f"{foreign} is imported before a command runs")
+    for early in [name for name in sys.modules if name.partition(".")[0] in PRODUCT]:
+        raise SystemExit(f"{early} is imported before a command runs")
+    if "--product" in sys.argv[1:]:
+        _import_the_product()
     gc.collect()
     gc.freeze()
     answers.write(json.dumps({"ready": True}) + "\n")
@@ -55,6 +58,16 @@ def main() -> None:
     for line in commands:
         answers.write(json.dumps(_execute(entry, json.loads(line))) + "\n")
         answers.flush()
+
+
+def _import_the_product() -> None:
+    for half in PRODUCT:
+        package = importlib.import_module(half)
+        for found in pkgutil.walk_packages(package.__path__, f"{half}."):
+            if not found.name.endswith("__main__"):
+                with contextlib.suppress(ImportError):  # of what an option needs
+                    importlib.import_module(found.name)
+    runpy.run_path(str(Path(__file__).with_name("compile_kernels.py")), run_name="__main__")
 
 
 def _own_streams() -> tuple[TextIO, TextIO]:
@@ -76,23 +89,27 @@ def _execute(entry: importlib.metadata.EntryPoint, asked: dict[str, Any]) -> dic
             code = _be_the_command(entry, asked)
         finally:
             os._exit(code)
-    code, used = _wait(child, begun + asked["seconds"])
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(child, signal.SIGKILL)  # whatever it has left behind
-    return {"code": code, "begun": begun, "ended": time.time(), "cpu": used}
+    code, used, late = _wait(child, begun + asked["seconds"])
+    if asked["ends"]:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(child, signal.SIGKILL)
+    ended = time.time()
+    return {
+        "code": code, "late": late, "begun": begun, "ended": ended, "cpu": used,
+    }  # fmt: skip
 
 
-def _wait(child: int, until: float) -> tuple[int, float]:
-    """Give the exit code, and the CPU time of it and its children in seconds."""
+def _wait(child: int, until: float) -> tuple[int, float, bool]:
+    """Give the exit code, the CPU time of it and its children in seconds, and whether it took too long."""
     pause = 0.002
     while True:
         ended, status, usage = os.wait4(child, os.WNOHANG)
         if ended:
-            return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
+            return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, False
         if time.time() > until:
             os.killpg(child, signal.SIGKILL)
             os.waitpid(child, 0)
-            return TIMED_OUT, 0.0
+            return TIMED_OUT, 0.0, True
         time.sleep(pause)
         pause = min(pause * 1.5, 0.02)
 
@@ -127,6 +144,7 @@ def _be_the_command(entry: importlib.metadata.EntryPoint, asked: dict[str, Any])
     os.chdir(asked["cwd"])
     os.environ.clear()
     os.environ.update(asked["environment"])
+    time.tzset()
     for number, path, flags in (
         (0, asked["stdin"] or os.devnull, os.O_RDONLY),
         (1, asked["out"], os.O_WRONLY | os.O_CREAT | os.O_APPEND),

@@ -1,0 +1,89 @@
+"""The command `fairtrial` without its start: each command line in a fork of one warm process.
+
+Streams, exit code, working directory and environment are those of a process of its own, which it is,
+and nothing that one command line did is there for the next. What only a new interpreter shows (a
+broken import, what is read from the environment at its start) needs a start of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+SERVER = Path(__file__).with_name("fork_server.py")
+# read by the interpreter, the C library or the numeric libraries as they start
+_EARLY = ("PYTHON", "LD_", "LC_", "LANG", "OMP_", "OPENBLAS_", "NUMBA_", "MPL", "MKL_", "MALLOC_")
+
+
+def early(environment: Mapping[str, str]) -> dict[str, str]:
+    """Give what of an environment is read before the command begins."""
+    return {name: value for name, value in environment.items() if name.startswith(_EARLY)}
+
+
+class Forks:
+    """A warm process that is started when it is first needed; `close` ends it."""
+
+    spent = 0.0  # CPU seconds of commands, which the system tells only when the warm process ends
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+        self._early = early(os.environ)
+
+    def can(self, environment: Mapping[str, str]) -> bool:
+        """Tell whether a command with this environment would find what a new process finds."""
+        return early(environment) == self._early
+
+    def run(
+        self, words: list[str], *, cwd: Path, environment: Mapping[str, str], seconds: float
+    ) -> subprocess.CompletedProcess[str]:
+        """Execute a command line (without its first word) and wait for it.
+
+        Raises
+        ------
+        subprocess.TimeoutExpired
+            If it took longer than `seconds`; it was killed then.
+        """
+        with tempfile.TemporaryDirectory(prefix="streams-") as folder:
+            out, err = Path(folder, "out"), Path(folder, "err")
+            asked = {
+                "words": words, "cwd": str(cwd), "environment": dict(environment), "stdin": None,
+                "out": str(out), "err": str(err), "seconds": seconds, "host": None, "ends": False,
+            }  # fmt: skip
+            answer = self._ask(asked)
+            Forks.spent += answer["cpu"]
+            if answer["late"]:
+                raise subprocess.TimeoutExpired(words, seconds)
+            return subprocess.CompletedProcess(
+                ["fairtrial", *words], int(answer["code"]), out.read_text(), err.read_text()
+            )
+
+    def _ask(self, asked: dict[str, object]) -> dict[str, float]:
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", str(SERVER), "--product"],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            )  # fmt: skip
+            assert self._process.stdout is not None
+            assert self._process.stdout.readline(), "the warm process did not start"
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(asked) + "\n")
+        self._process.stdin.flush()
+        found: dict[str, float] = json.loads(self._process.stdout.readline())
+        return found
+
+    def close(self) -> None:
+        """End the warm process."""
+        if self._process is not None:
+            assert self._process.stdin is not None
+            assert self._process.stdout is not None
+            self._process.stdin.close()
+            self._process.wait()
+            self._process.stdout.close()
+            self._process = None
+            Forks.spent = 0.0
