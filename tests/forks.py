@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 SERVER = Path(__file__).with_name("fork_server.py")
@@ -23,6 +25,42 @@ _EARLY = ("PYTHON", "LD_", "LC_", "LANG", "OMP_", "OPENBLAS_", "NUMBA_", "MPL", 
 def early(environment: Mapping[str, str]) -> dict[str, str]:
     """Give what of an environment is read before the command begins."""
     return {name: value for name, value in environment.items() if name.startswith(_EARLY)}
+
+
+class Started:
+    """A command under way in a fork: what of `subprocess.Popen` tests use, `pid` first of all.
+
+    It is a process like any other, in a session of its own; only its command line is the warm process's.
+    """
+
+    def __init__(self, forks: Forks, pid: int, words: Sequence[str]) -> None:
+        self._forks = forks
+        self.pid = pid
+        self.args = ["fairtrial", *words]
+        self.returncode: int | None = None
+        self.out_path = self.err_path = Path()  # where it writes
+
+    def poll(self) -> int | None:
+        """Give the exit code once it has ended, -N after the signal N."""
+        if self.returncode is None:
+            self.returncode = self._forks.ended(self.pid)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the end; `subprocess.TimeoutExpired` after so many seconds."""
+        until = None if timeout is None else time.monotonic() + timeout
+        while (code := self.poll()) is None:
+            if until is not None and time.monotonic() > until:
+                raise subprocess.TimeoutExpired(self.args, timeout or 0.0)
+            time.sleep(0.005)
+        return code
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:  # until it is asked for its code, its number is nobody else's
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
 
 
 class Forks:
@@ -50,17 +88,39 @@ class Forks:
         """
         with tempfile.TemporaryDirectory(prefix="streams-") as folder:
             out, err = Path(folder, "out"), Path(folder, "err")
-            asked = {
-                "words": words, "cwd": str(cwd), "environment": dict(environment), "stdin": None,
-                "out": str(out), "err": str(err), "seconds": seconds, "host": None, "ends": False,
-            }  # fmt: skip
-            answer = self._ask(asked)
-            Forks.spent += answer["cpu"]
+            answer = self._begin(words, cwd, environment, out, err, seconds)
             if answer["late"]:
                 raise subprocess.TimeoutExpired(words, seconds)
             return subprocess.CompletedProcess(
                 ["fairtrial", *words], int(answer["code"]), out.read_text(), err.read_text()
             )
+
+    def start(
+        self, words: list[str], *, cwd: Path, environment: Mapping[str, str], out: Path, err: Path
+    ) -> Started:
+        """Start a command line, with its output in files; nobody ends it but who started it."""
+        return Started(self, int(self._begin(words, cwd, environment, out, err, None)["pid"]), words)
+
+    def ended(self, pid: int) -> int | None:
+        """Give the exit code of a started command, once; None as long as it lives."""
+        code = self._ask({"ended": pid})["code"]
+        return None if code is None else int(code)
+
+    def _begin(
+        self,
+        words: list[str],
+        cwd: Path,
+        environment: Mapping[str, str],
+        out: Path,
+        err: Path,
+        seconds: float | None,
+    ) -> dict[str, float]:
+        return self._ask(
+            {
+                "words": words, "cwd": str(cwd), "environment": dict(environment), "stdin": None,
+                "out": str(out), "err": str(err), "seconds": seconds, "host": None, "ends": False,
+            }
+        )  # fmt: skip
 
     def _ask(self, asked: dict[str, object]) -> dict[str, float]:
         if self._process is None:
@@ -75,6 +135,7 @@ class Forks:
         self._process.stdin.write(json.dumps(asked) + "\n")
         self._process.stdin.flush()
         found: dict[str, float] = json.loads(self._process.stdout.readline())
+        Forks.spent += found["cpu"]
         return found
 
     def close(self) -> None:
