@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from harness.host.state import OwnGroup
     from tests.forks import Forks
 
+pytest_plugins = ("tests.scheduling", "tests.costs")
+
 # How long a machine takes is no property of what is tested.
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # `make test` says the same of the same tree each time; `make search` draws other examples.
@@ -49,36 +51,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=Path,
         help="a TOML table from reasons (patterns) to numbers: more tests skipped is a failure",
     )
-
-
-def pytest_itemcollected(item: pytest.Item) -> None:
-    if not item.config.pluginmanager.hasplugin("xdist"):
-        return
-    if item.get_closest_marker("host"):
-        item.add_marker(pytest.mark.xdist_group("host"))
-    elif not item.get_closest_marker("xdist_group") and _takes_of_its_module(item):
-        item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
-
-
-def _takes_of_its_module(item: pytest.Item) -> bool:
-    """Tell whether a test takes what its module makes once: each worker would make it again."""
-    known = getattr(item, "_fixtureinfo", None)  # pytest says it nowhere else
-    made = known.name2fixturedefs.values() if known is not None else ()
-    return any(one.scope == "module" for definitions in made for one in definitions)
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Say in the ids of tests their groups, by which they are handed out.
-
-    xdist 3.8 writes them where pytest 9.2 no longer reads them: no group was kept together.
-    """
-    if not getattr(config.option, "loadgroup", False):  # which only workers have
-        return
-    for item in items:
-        groups = "_".join(sorted({mark.args[0] for mark in item.iter_markers("xdist_group")}))
-        if groups and not item.nodeid.endswith(f"@{groups}"):
-            item._id = type(item._id).parse(f"{item.nodeid}@{groups}")
 
 
 @pytest.fixture(scope="session")
