@@ -6,6 +6,7 @@ imports all of it, too, and its machine code. Executed by the Python of an insta
 a line comes in (words, cwd, environment, stdin, out, err, seconds, host, ends), a JSON object with the
 exit code goes out. `ends` tells whether what a command leaves behind ends with it. With `seconds` null
 the command is only started, and its process told; ``{"ended": PID}`` asks whether it has ended.
+A process may have its own `umask` and a size that no file of it exceeds (`largest_file`).
 """
 
 from __future__ import annotations
@@ -182,6 +183,10 @@ def _be_the_command(entry: importlib.metadata.EntryPoint, asked: dict[str, Any])
         file = os.open(path, flags, 0o644)
         os.dup2(file, number)
         os.close(file)
+    if asked.get("umask") is not None:
+        os.umask(asked["umask"])
+    if asked.get("largest_file") is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (asked["largest_file"],) * 2)
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     os.closerange(3, min(most, 256))
     script = str(Path(sys.executable).with_name("fairtrial"))

@@ -68,15 +68,20 @@ class Lab:
         command = [str(FAIRTRIAL), *map(str, args)]
         return processes.as_other_user(command) if other_user else command
 
-    def run_fairtrial(self, *args, cwd=None, other_user=False, prefix=(), fresh=False):
-        """Execute the command and wait for it; `fresh`: in a new interpreter, as a user would."""
+    def run_fairtrial(self, *args, cwd=None, other_user=False, prefix=(), fresh=False, **own):
+        """Execute the command and wait for it; `fresh`: in a new interpreter, as a user would.
+
+        `own` is what a fork may have of its own: see `Forks.run`.
+        """
         if not (fresh or other_user or prefix) and self._forks.can(self.environment):
             return self._forks.run(
                 list(map(str, args)),
                 cwd=cwd or self.folder,
                 environment=self.environment,
                 seconds=_PATIENCE_S,
+                **own,
             )
+        assert not own
         return subprocess.run(
             [*prefix, *self._command(args, other_user=other_user)],
             cwd=cwd or self.folder,
@@ -94,7 +99,11 @@ class Lab:
         out, err = self.folder / f"out-{number}", self.folder / f"err-{number}"
         if not fresh and self._forks.can(self.environment):
             process = self._forks.start(
-                list(map(str, args)), cwd=self.folder, environment=self.environment, out=out, err=err
+                list(map(str, args)),
+                cwd=self.folder,
+                environment=self.environment,
+                out=out,
+                err=err,
             )
             processes.wait_until(err.exists, "it has its streams")
         else:
