@@ -1,12 +1,15 @@
 """Model hosts, as {path: text}: what the checks meet on typical kinds of machines.
 
 They are composed by hand after the kernel's documented formats, not copied from real machines, and
-hold only what is read. `plant` writes a tree below a folder. A text of None makes a file that
-cannot be read (a folder in its place: that fails for root too).
+hold only what is read. `plant` writes a tree below a folder, `lent` gives one only to read. A text of
+None makes a file that cannot be read (a folder in its place: that fails for root too).
 """
 
 from __future__ import annotations
 
+import tempfile
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 CPU = "sys/devices/system/cpu"
@@ -24,6 +27,41 @@ def plant(root: Path, tree: dict[str, str | None]) -> Path:
         else:
             path.write_text(text)
     return root
+
+
+_lent: dict[Path, dict[str, str | None]] = {}
+
+
+def lent(tree: dict[str, str | None]) -> Path:
+    """Give a folder with a tree, only to read and until the next is asked for.
+
+    A tree has 140 files, and most differ in one or two from another: those alone are written.
+    """
+    root = min(_lent, key=lambda one: len(_lent[one].items() ^ tree.items()), default=None)
+    if root is None or len(_lent[root].items() ^ tree.items()) > len(tree):
+        root = Path(_folder().name, str(len(_lent)))
+        root.mkdir()
+        _lent[root] = {}
+    there = _lent.pop(root)
+    for name, _ in sorted(there.items() - tree.items(), reverse=True, key=lambda one: one[0]):
+        _remove(root, name, tree)
+    plant(root, dict(tree.items() - there.items()))
+    _lent[root] = dict(tree)
+    return root
+
+
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="hosts-")
+
+
+def _remove(root: Path, name: str, kept: dict[str, str | None]) -> None:
+    """Remove a file, and the folders that it leaves empty."""
+    path = root / name
+    with suppress(OSError):  # there is something else in it
+        path.rmdir() if path.is_dir() else path.unlink()
+        while (path := path.parent) != root and path.relative_to(root).as_posix() not in kept:
+            path.rmdir()
 
 
 def ranged(numbers) -> str:
