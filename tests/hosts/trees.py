@@ -1,14 +1,16 @@
 """Model hosts, as {path: text}: what the checks meet on typical kinds of machines.
 
 They are composed by hand after the kernel's documented formats, not copied from real machines, and
-hold only what is read. `plant` writes a tree below a folder, `lent` gives one only to read. A text of
-None makes a file that cannot be read (a folder in its place: that fails for root too).
+hold only what is read. `plant` writes a tree below a folder; `lent` gives one only to read, `borrowed` one
+to change. A text of None makes a file that cannot be read (a folder in its place: that fails for root too).
 """
 
 from __future__ import annotations
 
+import os
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -17,15 +19,16 @@ MACHINE_ID = "0123456789abcdef0123456789abcdef"
 
 
 def plant(root: Path, tree: dict[str, str | None]) -> Path:
+    for folder in {name.rpartition("/")[0] for name in tree}:
+        os.makedirs(f"{root}/{folder}", exist_ok=True)  # noqa: PTH103 - 140 files a tree: this is quick
     for name, text in tree.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
         if text is None:
-            path.mkdir()
+            (root / name).mkdir()
         elif text == "EMPTY FOLDER":
-            path.mkdir(exist_ok=True)
+            (root / name).mkdir(exist_ok=True)
         else:
-            path.write_text(text)
+            with open(f"{root}/{name}", "w", encoding="utf-8") as file:  # noqa: PTH123 - as above
+                file.write(text)
     return root
 
 
@@ -39,8 +42,7 @@ def lent(tree: dict[str, str | None]) -> Path:
     """
     root = min(_lent, key=lambda one: len(_lent[one].items() ^ tree.items()), default=None)
     if root is None or len(_lent[root].items() ^ tree.items()) > len(tree):
-        root = Path(_folder().name, str(len(_lent)))
-        root.mkdir()
+        root = Path(tempfile.mkdtemp(dir=_folder().name))
         _lent[root] = {}
     there = _lent.pop(root)
     for name, _ in sorted(there.items() - tree.items(), reverse=True, key=lambda one: one[0]):
@@ -48,6 +50,27 @@ def lent(tree: dict[str, str | None]) -> Path:
     plant(root, dict(tree.items() - there.items()))
     _lent[root] = dict(tree)
     return root
+
+
+@contextmanager
+def borrowed(tree: dict[str, str | None]) -> Iterator[Path]:
+    """Give a folder with a tree to change, but no modes; the next finds what it asks for."""
+    root = lent(tree)
+    there, left = _lent.pop(root), {}
+    yield root
+    for folder, folders, files in os.walk(root, topdown=False):
+        for path in (Path(folder, name) for name in (*files, *folders)):
+            name = path.relative_to(root).as_posix()
+            if path.is_symlink():
+                path.unlink()
+            elif path.is_file():
+                left[name] = path.read_text("utf-8")
+            elif there.get(name, "") in {None, "EMPTY FOLDER"}:
+                left[name] = there[name]
+            else:
+                with suppress(OSError):  # there is something in it
+                    path.rmdir()
+    _lent[root] = left
 
 
 @cache
