@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import settings
 
+MOST = 100  # of a test that asks for no number of its own
 SHARE = 4
 FEWEST = 10
 

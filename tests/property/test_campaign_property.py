@@ -17,6 +17,7 @@ from hypothesis import given, settings, strategies as st
 
 from harness.campaign.schema import check_shape, editor_schema
 from harness.campaign.yaml_reader import read_document
+from tests.examples import examples
 
 # Every form that a key may have; keys that nothing is said of here are added below.
 FORMS: dict[str, Any] = {
@@ -239,7 +240,7 @@ def test_the_full_campaign_is_accepted_by_both():
     assert SCHEMA.is_valid(FULL)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(bent())
 def test_the_schema_accepts_exactly_what_the_loader_accepts(campaign: dict[str, Any]):
     assert SCHEMA.is_valid(campaign) == loader_accepts(campaign)
@@ -279,7 +280,7 @@ def test_both_judge_each_place_alike(place: tuple[Any, ...]):
             assert loader_accepts(campaign) == accepted
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_is_read_or_refused_with_its_place(text: str):
     from harness.errors import CampaignError
