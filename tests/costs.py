@@ -97,7 +97,9 @@ class Costs:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         for name, value in report.user_properties:
             if name == KEY:
-                test = report.nodeid.rpartition("@")[0] if "@" in report.nodeid else report.nodeid
+                test = report.nodeid  # without the group that stands behind it
+                if test.rfind("@") > test.rfind("]"):
+                    test = test.rpartition("@")[0]
                 self._tests[test] = self._tests[test].plus(value)  # type: ignore[arg-type]
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:

@@ -38,8 +38,8 @@ RECORDED = {
 FOREIGN = "tests/golden/foreign"
 
 
-def write_inputs(folder: Path) -> None:
-    """Make the folder of inputs anew."""
+def write_inputs(folder: Path, *, samples: bool = True) -> None:
+    """Make the folder of inputs anew; `samples`: with those beside the project, where there are any."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     write_made_trials(folder)
@@ -47,7 +47,7 @@ def write_inputs(folder: Path) -> None:
         _copy(PROJECT / place, folder / name)
     for path in sorted((PROJECT / FOREIGN).iterdir()):
         _copy(path, folder / "foreign" / path.name)
-    if SAMPLES.is_dir():
+    if samples and SAMPLES.is_dir():
         shutil.copytree(SAMPLES, folder / "samples", ignore=shutil.ignore_patterns("gallery"))
     hosts = runpy.run_path(str(PROJECT / "tests" / "hosts" / "trees.py"))
     for name, make in hosts["TREES"].items():

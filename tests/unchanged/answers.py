@@ -1,0 +1,129 @@
+"""Whole answers of commands, as tests/golden/answers holds them, and how they are written anew.
+
+`lines.txt` there holds command lines in the words of command_lines.py; `NAME.txt` what each gave when
+it was last looked at. After a wanted change: ``python tests/unchanged/answers.py``, and read the
+difference before it is committed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import platform
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from importlib.metadata import version
+from pathlib import Path
+
+from command_lines import Line, line
+from input_folder import write_inputs
+from text_filter import filtered
+
+from analysis.version import VERSION
+from harness.cli import main
+
+ROOT = Path(__file__).resolve().parents[2]
+ANSWERS = ROOT / "tests" / "golden" / "answers"
+LINES = (ANSWERS / "lines.txt").read_text().splitlines()
+DIGITS = 6  # of numbers in JSON, SVG and CSV: further ones may differ between machines
+LARGEST = 4000  # bytes of a written file that stands there whole; of a larger one its hash does
+ENVIRONMENT = {"FAIRTRIAL_DEFAULTS": "", "COLUMNS": "80", "TZ": "UTC"}
+_LONG = re.compile(r"-?\d+\.\d{7,}(?:e[-+]\d+)?|-?\d\.\d+e[-+]\d+")
+
+
+VERSIONS = {VERSION: "<version>", f"Python {platform.python_version()}": "Python <version>"} | {
+    version(name): f"<version of {name}>" for name in ("numpy", "scipy", "numba")
+}
+
+
+def rounded(text: str) -> str:
+    """Round numbers that are given in full."""
+    return _LONG.sub(lambda found: f"{float(found[0]):.{DIGITS}g}", text)
+
+
+def answer(asked: Line, inputs: Path, lab: Path) -> str:
+    """Execute a command line in a new folder; give all that it printed and wrote, and its exit code."""
+    for name in asked.inputs:
+        target = lab / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if (inputs / name).is_dir():
+            shutil.copytree(inputs / name, target, dirs_exist_ok=True)
+        else:
+            shutil.copy2(inputs / name, target)
+    before = {path: path.stat().st_mtime_ns for path in lab.rglob("*")}
+    out, err = io.StringIO(), io.StringIO()
+    begun, here, known = time.time(), Path.cwd(), dict(os.environ)
+    os.chdir(lab)
+    os.environ.update(ENVIRONMENT)
+    try:
+        with redirect_stdout(out), redirect_stderr(err):  # argparse writes there
+            code = main(list(asked.words), out, err)
+    finally:
+        os.chdir(here)
+        os.environ.clear()
+        os.environ.update(known)
+    written = {
+        str(path.relative_to(lab)): text_of(path)
+        for path in sorted(lab.rglob("*"))
+        if path.is_file() and before.get(path) != path.stat().st_mtime_ns
+    }
+    parts = [out.getvalue(), *(f"[stderr]\n{text}" for text in [err.getvalue()] if text)]
+    parts += [f"[file {name}]\n{text}" for name, text in written.items()]
+    whole = "\n".join(part.rstrip("\n") for part in [*parts, f"[exit code {code}]"])
+    paths = {str(lab): "<here>", str(ROOT): "<installation>", **VERSIONS}
+    return rounded(
+        filtered(whole, begun=begun, ended=time.time(), paths=paths, measured=False)
+    ).strip("\n")
+
+
+def text_of(path: Path) -> str:
+    """Give a written file, or of a large one its hash."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    for number, name in VERSIONS.items():
+        text = text.replace(number, name)
+    text = rounded(text)
+    if len(text) <= LARGEST:
+        return text
+    return f"{len(text)} characters, SHA-256 {hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def file_of(asked: Line) -> Path:
+    return ANSWERS / f"{asked.room}.txt"
+
+
+def stored(path: Path) -> dict[str, str]:
+    """Read the answers of a file by their command line."""
+    parts = re.split(r"(?m)^\$ fairtrial (.*)\n", path.read_text())
+    return {text: found.strip("\n") for text, found in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def _all_answers() -> Iterator[tuple[Line, str]]:
+    with tempfile.TemporaryDirectory() as folder:
+        write_inputs(Path(folder) / "inputs", samples=False)
+        for text in LINES:
+            asked = line(text)
+            lab = Path(folder) / asked.key
+            lab.mkdir()
+            yield asked, answer(asked, Path(folder) / "inputs", lab)
+
+
+def update() -> None:
+    """Write all answers anew."""
+    found: dict[Path, list[str]] = {}
+    for asked, text in _all_answers():
+        assert "$ fairtrial " not in text, "it would be taken for the next answer"
+        found.setdefault(file_of(asked), []).append(f"$ fairtrial {asked.text}\n{text}\n")
+    for path in ANSWERS.glob("*.txt"):
+        if path.name != "lines.txt":
+            path.unlink()
+    for path, blocks in found.items():
+        path.write_text("\n".join(blocks))
+
+
+if __name__ == "__main__":
+    update()
