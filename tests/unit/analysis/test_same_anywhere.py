@@ -133,8 +133,10 @@ def test_here(name: str, place: str, alone: Callable[[str], str]) -> None:
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with distributed.LocalCluster(
-        n_workers=1,  # test_clusters.py has several
-        threads_per_worker=2,  # which share a process
+        n_workers=2,
+        threads_per_worker=2,
+        processes=False,  # test_clusters.py has processes, each of which imports everything
+        protocol="tcp",
         dashboard_address="127.0.0.1:0",
         worker_dashboard_address=None,
         local_directory=str(tmp_path_factory.mktemp("dask")),
