@@ -79,7 +79,7 @@ def measurement(planned: PlannedRun, wall_s: float, **changes: object) -> Measur
         before_s=None,
         after_s=None,
     )
-    return replace(row, **changes)
+    return replace(row, **changes) if changes else row
 
 
 def build(
