@@ -114,7 +114,7 @@ def test_a_role_that_nobody_knows_is_an_error():
         style_of_roles("faster nonsense")
 
 
-@settings(max_examples=examples(25))
+@settings(max_examples=examples(25), deadline=None)
 @given(st.floats(40, 80), st.floats(0.01, 3.0), st.sampled_from([5.0, 8.0, 14.0]))
 def test_ticks_that_are_left_do_not_touch(width, spread, size):
     axes = Axes()

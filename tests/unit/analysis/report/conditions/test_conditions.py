@@ -326,7 +326,11 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("any")
 
 
-@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(60),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    deadline=None,
+)
 @given(st.lists(record, max_size=3), st.lists(found_note, max_size=3), settings_of_any)
 def test_whatever_stands_in_the_files_is_told_or_unknown(folder, synthetic, records, notes, chosen):
     made = synthetic({"base": {"text": [1.0, 1.0]}, "fast": {"text": [1.0, 1.0]}})

@@ -44,7 +44,7 @@ def kinds(tokens) -> set[str]:
 @example("---")
 @example("~~~")
 @example("a | b")
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(300), deadline=None)
 def test_a_paragraph_of_a_foreign_text_is_that_text(text):
     plain = " ".join(text.split())
     tokens = READER.parse(_safe(text))
@@ -54,7 +54,7 @@ def test_a_paragraph_of_a_foreign_text_is_that_text(text):
 
 @pytest.mark.parametrize("write", [_safe, _ticked])
 @given(text=TEXTS)
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(300), deadline=None)
 def test_a_cell_of_a_foreign_text_is_that_text(write, text):
     plain = " ".join(text.split())
     table = _table("| a | b |\n|---|---|", [(write(text), "end")])
