@@ -74,6 +74,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.fixture(scope="session", autouse=True)
+def one_thread_of_linear_algebra() -> Iterator[None]:
+    """Take one thread for matrices as small as those of tests: a second one waits, and at full speed.
+
+    What must not depend on the threads asks for two itself.
+    """
+    import scipy.linalg  # noqa: F401 - what is loaded later would not be limited
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, user_api="blas"):
+        yield
+
+
 @pytest.fixture(scope="session")
 def forks() -> Iterator[Forks]:
     """Give what executes command lines without the cost of their start."""

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,7 +79,7 @@ def measurement(planned: PlannedRun, wall_s: float, **changes: object) -> Measur
         before_s=None,
         after_s=None,
     )
-    return replace(row, **changes)
+    return replace(row, **changes) if changes else row
 
 
 def build(
@@ -159,6 +160,26 @@ def fleet_folder(tmp_path: Path) -> Callable[[Sequence[str]], Path]:
     return make
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def synthetic() -> Callable[..., Synthetic]:
     return build
+
+
+def _once(make: Callable[..., Any]) -> Callable[..., Any]:
+    known: dict[str, Any] = {}
+
+    def made(*args: object, **named: object) -> Any:
+        key = repr((args, named))
+        if " at 0x" in key or "..." in key:  # a function, or a long array: no key
+            return make(*args, **named)
+        if key not in known:
+            known[key] = make(*args, **named)
+        return known[key]
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def once() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Let a maker make the same once: whoever asks for it leaves it as it is."""
+    return _once

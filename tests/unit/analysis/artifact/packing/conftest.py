@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import io
 import json
 import shutil
@@ -9,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.artifact.packing import answers
+from analysis.artifact.packing import answers, describing
 from analysis.artifact.packing.bundle import pack_bundle
 from analysis.artifact.packing.request import PackingRequest
 from analysis.artifact.recomputing import Recomputed
@@ -66,9 +67,26 @@ def campaign(measured, tmp_path):
     return SimpleNamespace(folder=folder, trial=trial, file=folder / "campaign.yaml")
 
 
+WHEEL = functools.cache(describing.wheel_of_this)
+
+
+@functools.cache
+def _libraries(endings):
+    return _LIBRARIES([f"x{ending}" for ending in endings])
+
+
+_LIBRARIES = describing.libraries_of_this
+
+
 @pytest.fixture
 def quick(monkeypatch):
-    """Leave out the computation of results, which has tests of its own."""
+    """Leave out the computation of results, and make the wheel and the lock once: they have tests of their own."""
+    monkeypatch.setattr(describing, "wheel_of_this", WHEEL)
+    monkeypatch.setattr(
+        describing,
+        "libraries_of_this",
+        lambda names: _libraries(frozenset(Path(one).suffix for one in names)),
+    )
 
     def recompute(command, folder, commands):
         del folder, commands

@@ -13,6 +13,8 @@ from analysis.record.fleet import Fleet, FleetHost, read_fleet, write_fleet
 from analysis.verdict.fleet import judge_fleet
 from harness.cli import main
 
+pytestmark = pytest.mark.usefixtures("quick_start")
+
 HOSTS = ("labnode1", "labnode2", "labnode3")
 SLURM = {"slurm": {"fleet": "c-1", "user": "annabel", "folder": "/home/annabel/runs/c-1"}}
 CLAIMS = """\

@@ -32,6 +32,7 @@ def named(folder):
     return folder
 
 
+@pytest.mark.usefixtures("quick_start")
 def test_no_name_is_left_in_the_archive(named, tmp_path):
     claims = tmp_path / "claims.yaml"
     claims.write_text(CLAIMS.replace("TRIAL", str(named.trial)))

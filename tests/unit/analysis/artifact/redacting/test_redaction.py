@@ -347,7 +347,7 @@ def test_a_record_nested_deeply_is_left_and_told(folder):
 
 
 def test_a_program_that_writes_any_number_of_paths_is_no_reason_to_stop(folder):
-    folder.put("trials/sample/outputs/a.log", "\n".join(f"/home/person{k}/x" for k in range(5_000)))
+    folder.put("trials/sample/outputs/a.log", "\n".join(f"/home/person{k}/x" for k in range(1_200)))
     done = folder.redact("user,paths")
     assert "/home/person0/" not in folder.read("trials/sample/outputs/a.log")
     assert any("further home folders are left" in one for one in done.record.left)

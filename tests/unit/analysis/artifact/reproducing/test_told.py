@@ -11,7 +11,7 @@ import pytest
 
 from analysis.artifact.packing.bundle import pack_bundle
 from analysis.artifact.packing.request import PackingRequest
-from analysis.artifact.recomputing import Recomputed
+from analysis.artifact.recomputing import Commands, Recomputed
 from analysis.artifact.reproducing import reproduction
 from analysis.artifact.reproducing.reproduction import reproduce
 
@@ -37,29 +37,34 @@ license: MIT
 """
 
 
-@pytest.fixture(scope="module", params=[True, False], ids=["described", "plain"])
-def packed(tmp_path_factory, request):
+AS_DESCRIBED = pytest.mark.parametrize(
+    "packed", [True, False], ids=["described", "plain"], indirect=True
+)
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory, request, remembered):
     """Give the files of a bundle that fairtrial packed, with its results."""
     folder = tmp_path_factory.mktemp("packed")
     shutil.copytree(handmade.SAMPLE, folder / "sample")
     (folder / "claims.yaml").write_text(CLAIMS)
     about = None
-    if request.param:
+    if getattr(request, "param", True):
         about = folder / "bundle.yaml"
         about.write_text(ABOUT)
-    done = pack_bundle(
-        PackingRequest(
-            sources=[str(folder / "sample")], claims=folder / "claims.yaml", about=about
-        ),
-        folder / "a.zip",
+    asked = PackingRequest(
+        sources=[str(folder / "sample")], claims=folder / "claims.yaml", about=about
     )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Commands, "run", remembered)
+        done = pack_bundle(asked, folder / "a.zip")
     assert [one.code for one in done.cautions if one.code.startswith("claim")] == ["claim-coarse"]
     with zipfile.ZipFile(folder / "a.zip") as file:
         return {one: file.read(one) for one in file.namelist()}
 
 
 @pytest.fixture
-def checked(packed, tmp_path, monkeypatch):
+def checked(packed, tmp_path, monkeypatch, known_versions):
     """Check a bundle that was edited, its hashes repaired; its commands print what is stored."""
     contents = json.loads(packed["bundle.json"])
     made = {tuple(one["command"]): one["result"] for one in contents["analyses"]}
@@ -90,6 +95,7 @@ def _replaced(name, pattern, other):
     return edit
 
 
+@AS_DESCRIBED
 def test_what_was_packed_is_what_comes_out(checked):
     found = checked()
     assert (found.outcome, found.exit_code) == ("same bytes", 0)
@@ -143,6 +149,7 @@ def test_a_sentence_is_that_of_the_page(checked):
     assert "README.md" in {one.name for one in found.documents if not one.holds}
 
 
+@AS_DESCRIBED
 def test_titles_agree(checked, packed):
     metadata = json.loads(packed["bundle.json"])["metadata"] | {"title": "Another"}
     found = checked(metadata=metadata)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,10 +24,13 @@ def runs(scale: float, turn: int, sessions: int, wobble: float) -> list[float]:
     ]
 
 
-@pytest.fixture
-def subject(synthetic: Callable[..., Any], tmp_path: Path) -> Make:
+@pytest.fixture(scope="module")
+def subject(
+    synthetic: Callable[..., Any],
+    tmp_path_factory: pytest.TempPathFactory,
+    once: Callable[..., Any],
+) -> Make:
     """Give a function: variant -> factors on the benchmarks, the baseline first; then a subject."""
-    written = iter(range(100))
 
     def make(
         variants: Factors,
@@ -51,7 +53,7 @@ def subject(synthetic: Callable[..., Any], tmp_path: Path) -> Make:
         }
         trial = synthetic(times, sessions=sessions)
         change(trial)
-        path = trial.write(tmp_path / f"trial-{next(written)}")
+        path = trial.write(tmp_path_factory.mktemp("trials") / "trial")
         return subject_of([str(path)], Reading(metric=metric), **asked)
 
-    return make
+    return once(make)

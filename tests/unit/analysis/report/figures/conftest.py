@@ -14,8 +14,8 @@ BENCHES = ("a", "b", "c")
 FACTORS = {"base": 1.0, "fast": 0.5, "same": 1.0, "slow": 1.3}
 
 
-@pytest.fixture
-def measured(synthetic, tmp_path):
+@pytest.fixture(scope="module")
+def measured(synthetic, tmp_path_factory, once):
     """Write a trial of lognormal runs and judge it; variants are those of FACTORS by name.
 
     With `modal` a run takes half as long again where its padding modulo 64 lies from 16 to 39.
@@ -41,10 +41,10 @@ def measured(synthetic, tmp_path):
                 built.rows[k] = replace(
                     row, padding_bytes=padding, wall_ns=round(row.wall_ns * slow)
                 )
-        trial = built.write(tmp_path / "runs" / "one")
+        trial = built.write(tmp_path_factory.mktemp("trials") / "runs" / "one")
         return subject_of([str(trial)], Reading(), explain=False, **asked)
 
-    return judged
+    return once(judged)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -42,8 +41,10 @@ def drawn(
     return found
 
 
-@pytest.fixture
-def judged(synthetic: Callable, tmp_path: Path) -> Callable[..., Subject]:
+@pytest.fixture(scope="module")
+def judged(
+    synthetic: Callable, tmp_path_factory: pytest.TempPathFactory, once: Callable
+) -> Callable[..., Subject]:
     """Judge what `drawn` draws, or times that are given."""
 
     def judge(
@@ -51,18 +52,19 @@ def judged(synthetic: Callable, tmp_path: Path) -> Callable[..., Subject]:
         *,
         sessions: int = 5,
         metric: str | None = None,
-        change: Callable = lambda made: None,
+        change: Callable | None = None,
         **asked: object,
     ) -> Subject:
         given = drawn(FACTORS, sessions=sessions) if times is None else times
         made = synthetic(given, sessions=sessions)
-        change(made)
-        path = made.write(tmp_path / "trial")
+        if change is not None:
+            change(made)
+        path = made.write(tmp_path_factory.mktemp("trials") / "trial")
         return subject_of(
             [str(path)], Reading(metric=metric), **{"confidence": 0.95, "margin": 0.01, **asked}
         )
 
-    return judge
+    return once(judge)
 
 
 @pytest.fixture

@@ -37,13 +37,15 @@ def runs(factors, *, seed=1, benches=BENCHES, sessions=4, count=6):
     }
 
 
-@pytest.fixture
-def subject(synthetic, tmp_path):
+@pytest.fixture(scope="module")
+def subject(synthetic, tmp_path_factory, once):
     def make(data, how=None, **asked):
-        path = synthetic(data, sessions=4).write(tmp_path / "runs" / f"t{len(data)}")
+        path = synthetic(data, sessions=4).write(
+            tmp_path_factory.mktemp("trials") / "runs" / f"t{len(data)}"
+        )
         return subject_of([str(path)], how or Reading(), **asked)
 
-    return make
+    return once(make)
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,12 +15,16 @@ BENCHES = {"text": 0.02, "logs": 2.0, "random": 0.2}
 RUNS = 20
 
 
-@pytest.fixture
-def subject(tmp_path: Path, synthetic: Callable[..., object]) -> Callable[..., Subject]:
+@pytest.fixture(scope="module")
+def subject(
+    tmp_path_factory: pytest.TempPathFactory,
+    synthetic: Callable[..., object],
+    once: Callable[..., object],
+) -> Callable[..., Subject]:
     """Give a subject of trials on which the host's speed is `speed(session, second)`."""
 
     def make(speed=lambda session, second: 1.0, *, change=None, sessions=3, trials=1, **names):
-        paths = []
+        paths, folder = [], tmp_path_factory.mktemp("trials")
         for number in range(trials):
             rng = np.random.default_rng(7)
             benches = names.get("benches", BENCHES)
@@ -38,8 +41,8 @@ def subject(tmp_path: Path, synthetic: Callable[..., object]) -> Callable[..., S
             made.rows = rows
             if change is not None:
                 change(made)
-            paths.append(str(made.write(tmp_path / f"trial-{number}")))
+            paths.append(str(made.write(folder / f"trial-{number}")))
         sources = paths if trials == 1 else [f"{path}:fast" for path in paths]
         return subject_of(sources, Reading())
 
-    return make
+    return once(make)

@@ -60,10 +60,6 @@ def chapter(report):
     return found
 
 
-def test_it_is_there_only_when_asked_for():
-    assert "variation" not in assemble(subjects_of([SAMPLE], Reading())).to_dict()
-
-
 def test_the_numbers_are_those_of_the_command(chapter):
     out = io.StringIO()
     assert main(["sources", SAMPLE, "--json"], out, io.StringIO()) == 0
@@ -88,13 +84,16 @@ def test_every_cell_stands_on_the_page(report, chapter):
     assert html_page(report).count('id="variation"') == 1
 
 
-def test_two_metrics_have_a_chapter_each():
-    both = assemble(subjects_of([SAMPLE], Reading(), ["wall", "user"]), sources=True)
+def test_two_metrics_have_a_chapter_each_if_that_is_asked_for():
+    subjects = subjects_of([SAMPLE], Reading(), ["wall", "user"])
+    both = assemble(subjects, sources=True)
     told = [one for one in both.chapters if one.name == "variation"]
     assert [one["found"].response for one in told] == ["wall", "user"]
     assert told[1]["command"].endswith("--metric user")
     assert len({one.anchor for one in told}) == 2
     assert page_of(both)
+    unasked = assemble(subjects)
+    assert "variation" not in [one.name for one in unasked.chapters]
 
 
 def test_a_file_has_none(tmp_path):
