@@ -67,6 +67,16 @@ def test_failed_runs_are_kept_by_session(trial):
     assert (line.reason, line.pvalue_fails) == ("fails-more", pytest.approx(1 / 924))
 
 
+def test_a_candidate_without_a_good_run_in_common_is_named_and_not_judged(trial):
+    folder = trial(
+        lambda s, v, b, k: (v == "new" and b != "text") or (v == "old" and b == "text"),
+        variants=("old", "new", "odd"),
+    )
+    new, odd = judge(read_trial(folder)).candidates
+    assert (new.variant, new.multilevel) == ("new", None)
+    assert odd.multilevel is not None
+
+
 def test_a_cell_that_is_dead_as_a_whole_is_a_cell(trial):
     read = read_trial(trial(lambda s, v, b, k: v == "new" and s in (2, 5)))
     line = judge(read).candidates[0].multilevel.benchmarks[0]
