@@ -53,6 +53,10 @@ for _number, _default in (
         signal.signal(_number, _default)
 
 
+# Threads of the linear algebra wait for each other by turning, which on a machine that is in use took
+# four times the CPU of small matrices. Before numpy is imported; what is started here takes it too.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # Trials keep a key there, and tests leave nothing in the home of who executes them.
 _STATE = tempfile.TemporaryDirectory(prefix="fairtrial-state-")
 os.environ["XDG_STATE_HOME"] = _STATE.name

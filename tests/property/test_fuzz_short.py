@@ -22,10 +22,14 @@ def drill():
     return fuzz
 
 
+# each value of JSON of other tools is damaged in turn by the tests of their readers
+MOST = dict.fromkeys(("campaign", "trial", "matrix", "config", "systems"), 2000) | {"foreign": 1200}
+
+
 @pytest.mark.hypothesis  # `make search` executes it too
-@pytest.mark.parametrize("kind", ["campaign", "trial", "matrix", "config", "systems", "foreign"])
+@pytest.mark.parametrize("kind", MOST)
 def test_damaged_files_are_refused_in_our_own_words(drill, kind):
-    count, seed = examples(2000), drawn_seed()
+    count, seed = examples(MOST[kind]), drawn_seed()
     row = drill.fuzz(kind, count, seed)
     assert (row.crashes, row.hangs) == ({}, 0), seed
     assert row.accepted + row.refused == row.mutants == count

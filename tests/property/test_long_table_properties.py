@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from analysis.importers.tables.headings import is_good, is_warmup, mapped, summaries
+from tests.examples import examples
 
 WORDS = st.sampled_from(
     ["benchmark", "time", "run", "mean", "min", "max", "ms", "s", "h", "per", "(ms)", "[B]", "cpu", "ok",
@@ -19,6 +20,7 @@ OUTCOMES = st.sampled_from(
 )
 
 
+@settings(max_examples=examples(400))
 @given(HEADINGS)
 def test_each_column_has_one_role(headings: list[str]) -> None:
     found = mapped(headings)
@@ -40,6 +42,7 @@ def test_each_column_has_one_role(headings: list[str]) -> None:
     assert not {headings[place] for place in values} & set(summed)
 
 
+@settings(max_examples=examples(400))
 @given(OUTCOMES)
 def test_a_failure_is_the_opposite_of_a_success(text: str) -> None:
     if text.strip().lower() in ("ok", "failed"):  # words of outcomes, whatever the heading

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given, settings, strategies as st
 
 from analysis.methods.variance_sources.mode_rules import best_rule, largest_j, places_of
+from tests.examples import examples
 
 SHAPES = st.sampled_from(["arc", "threshold", "levels"])
 PERIOD = 64.0
@@ -78,7 +79,7 @@ def test_richer_sets_are_worth_as_much_at_least(data):
 
 
 @given(labelled(), SHAPES)
-@settings(deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_the_best_rule_is_worth_what_was_told(data, shape):
     values, labels = data
     inside, outside = labels == 1, labels == 0

@@ -49,7 +49,12 @@ class Synthetic:
 
 def measurement(planned: PlannedRun, wall_s: float, **changes: object) -> Measurement:
     row = Measurement(
-        **planned.to_dict(),
+        position=planned.position,
+        session=planned.session,
+        block=planned.block,
+        benchmark=planned.benchmark,
+        variant=planned.variant,
+        warmup=planned.warmup,
         segment=0,
         started_at="2026-11-21T04:12:00.000000Z",
         start_ns=1_000_000 + planned.position,

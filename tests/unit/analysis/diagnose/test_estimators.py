@@ -175,9 +175,9 @@ def test_a_tiny_spread_on_a_large_value_is_seen() -> None:
 
 
 def test_a_benchmark_does_not_depend_on_its_neighbours() -> None:
-    rows = {"a": NORMAL, "b": SKEWED}
+    rows = {"a": NORMAL[:50], "b": SKEWED[:90]}
     both = estimator_spread(matrix(rows), rng=rng(9))
-    alone = estimator_spread(matrix({"b": SKEWED}), rng=rng(9))
+    alone = estimator_spread(matrix({"b": rows["b"]}), rng=rng(9))
     assert both.benchmarks[1] == alone.benchmarks[0]
     assert both.to_dict() == estimator_spread(matrix(rows), rng=rng(9)).to_dict()
     assert both.benchmarks[1] != estimator_spread(matrix(rows), rng=rng(8)).benchmarks[1]
@@ -211,7 +211,7 @@ def test_cautions_say_what_the_data_lack() -> None:
 
 
 def test_it_is_json_and_narrow_text() -> None:
-    rows = {f"{'a long name of a benchmark ' * 2}{k}": NORMAL + k for k in range(3)}
+    rows = {f"{'a long name of a benchmark ' * 2}{k}": NORMAL[:90] + k for k in range(3)}
     rows |= {"few": NORMAL[:6], "tiny": NORMAL[:30] * 1e-12, "huge": NORMAL[:30] * 1e12}
     result = estimator_spread(matrix(rows), rng=rng())
     data = result.to_dict()

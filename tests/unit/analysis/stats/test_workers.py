@@ -308,8 +308,12 @@ def test_other_versions_are_refused() -> None:
 
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("prefer", ["threads", "processes"])
-def test_linear_algebra_has_one_thread_meanwhile(workers: int, prefer: Any) -> None:
+def test_linear_algebra_has_one_thread_meanwhile(
+    workers: int, prefer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from threadpoolctl import threadpool_limits
+
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)  # of tests, in all other cases
 
     def threads(_item: int, _going_on: Progress) -> list[int]:
         from threadpoolctl import threadpool_info
@@ -318,6 +322,7 @@ def test_linear_algebra_has_one_thread_meanwhile(workers: int, prefer: Any) -> N
 
     with threadpool_limits(2, user_api="blas"):
         before = threads(0, lambda _done, _total: None)
+        assert set(before) == {2}
         with two(prefer):
             for found in in_order(threads, range(8), workers=workers, prefer=prefer):
                 assert found

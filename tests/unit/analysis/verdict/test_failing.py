@@ -17,6 +17,7 @@ from analysis.verdict.gate import gate
 from analysis.verdict.judging import judge
 from analysis.verdict.ranking import rank_variants
 from harness.cli import main
+from tests.examples import drawn_seed, examples
 
 BENCHMARKS = ("text", "logs", "random")
 
@@ -64,6 +65,16 @@ def test_failed_runs_are_kept_by_session(trial):
     assert line.fails.candidate == (1, 2, 3, 4, 5, 6)
     assert line.fails.candidate_runs == (8,) * 6
     assert (line.reason, line.pvalue_fails) == ("fails-more", pytest.approx(1 / 924))
+
+
+def test_a_candidate_without_a_good_run_in_common_is_named_and_not_judged(trial):
+    folder = trial(
+        lambda s, v, b, k: (v == "new" and b != "text") or (v == "old" and b == "text"),
+        variants=("old", "new", "odd"),
+    )
+    new, odd = judge(read_trial(folder)).candidates
+    assert (new.variant, new.multilevel) == ("new", None)
+    assert odd.multilevel is not None
 
 
 def test_a_cell_that_is_dead_as_a_whole_is_a_cell(trial):
@@ -189,10 +200,12 @@ def test_a_benchmark_that_is_dead_on_one_host_passes_nowhere(hosts):
     assert main(["gate", "slower>50%", str(folder)], io.StringIO(), io.StringIO()) == 1
 
 
+@pytest.mark.hypothesis  # `make search` draws others
 def test_every_random_trial_has_one_word_at_verdict_and_gate(trial):
-    """What the gate proves by failures is what the verdict says, over 40 random trials."""
-    rng = np.random.default_rng(11)
-    for number in range(40):
+    """What the gate proves by failures is what the verdict says, over random trials."""
+    rng = np.random.default_rng([11, drawn_seed()])
+    said = set()
+    for number in range(examples(60)):
         rate = rng.choice([0, 0.05, 0.3, 0.7, 1.0], size=(2, 3), p=[0.3, 0.2, 0.2, 0.1, 0.2])
         dead = rng.random((9, 2, 3)) < rng.choice([0, 0.2])
         sessions = int(rng.integers(1, 8))
@@ -210,6 +223,7 @@ def test_every_random_trial_has_one_word_at_verdict_and_gate(trial):
             told = {line.name: line for line in found.candidates[0].benchmarks}
             for line in result.benchmarks:
                 fails_more = line.reason in ("fails-more", "fails-always")
+                said.add((line.reason, line.fails_proven))
                 assert told[line.name].reason == line.reason or not fails_more
                 if fails_more:
                     assert line.outcome == "undecided"
@@ -219,3 +233,4 @@ def test_every_random_trial_has_one_word_at_verdict_and_gate(trial):
                 else:
                     assert not line.fails_proven
                     assert told[line.name].reason not in ("fails-more", "fails-always")
+    assert {(None, False), ("fails-more", True), ("fails-always", True)} <= said
