@@ -145,7 +145,6 @@ def below(value: Any, levels: int) -> Any:
 @pytest.mark.parametrize(
     "source",
     [
-        "tests/data/sample-0.2.0",
         "tests/data/sample-0.2.0:gzip-1 --metric wall,user",
         "tests/data/sample-0.2.0 --sources",
     ],
