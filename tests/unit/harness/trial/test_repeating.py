@@ -289,7 +289,7 @@ def whole(stage, campaign, disturb):
     return found
 
 
-@pytest.mark.parametrize("number", range(4, 40, 3))
+@pytest.mark.parametrize("number", range(4, 40, 5))
 def test_a_trial_that_was_broken_off_anywhere_holds_the_same(
     stage, campaign, disturb, whole, number
 ):

@@ -220,9 +220,9 @@ def test_a_program_that_sleeps_was_neither_on_a_cpu_nor_waiting_for_one(run):
 # Children that nobody waits for: one that spins as long as its parent, one that lives on, one of a child.
 LEFT = (
     "import os, time\nos.fork()\n"
-    "end = time.process_time() + 0.05\nwhile time.process_time() < end: pass",
+    "end = time.process_time() + 0.02\nwhile time.process_time() < end: pass",
     "import os, time\nend, begin = os.pipe()\nif os.fork(): os.read(end, 1)\nelse:\n  os.setsid()\n"
-    "  while time.process_time() < 0.05: pass\n  os.write(begin, b'x')\n  while True: pass",
+    "  while time.process_time() < 0.03: pass\n  os.write(begin, b'x')\n  while True: pass",
     "import os\nif not os.fork():\n  if not os.fork():\n    [x for x in range(500_000)]\n  os._exit(0)\n"
     "else:\n  os.wait()\n  [x for x in range(500_000)]",
 )
