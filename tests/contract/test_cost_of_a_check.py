@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.contract.copies import copied, edited, python
+
 NEEDED = (
-    "analysis",
-    "configs",
-    "docs",
-    "harness",
-    "tests",
-    "tests/data",
-    "runs/sample",
-    "runs/README.md",
+    *("analysis", "configs", "docs", "harness", "tests/data", "runs/sample", "runs/README.md"),
+    *("pyproject.toml", "README.md", "CHANGELOG.md"),
 )
-NEEDED += ("pyproject.toml", "README.md", "CHANGELOG.md")
 TABLE, END = "\n\nCHECKS = (\n", ")\n"
 
 FUNCTION = '''
@@ -82,50 +70,37 @@ ITS_TEST = {
 }
 
 
+EXECUTED = """
+import runpy, sys, pytest
+words, sys.argv[1:] = sys.argv[1:], []
+runpy.run_path("tests/contract/generate.py", run_name="__main__")
+from harness.host import checks
+print(checks.__file__, "nmi_watchdog" in checks.CHECK_NAMES)
+sys.exit(pytest.main(["-q", "-p", "no:randomly", "-p", "no:cacheprovider", *words]))
+"""
+
+
 @pytest.fixture
 def tree(tmp_path):
     """Give a copy of the tree, as far as checks reach."""
-    skipped = shutil.ignore_patterns(
-        "__pycache__", "golden", "calibration", "analysis", "e2e", "property", "data"
-    )
-    for name in NEEDED:
-        source, place = ROOT / name, tmp_path / name
-        place.parent.mkdir(exist_ok=True)
-        if source.is_file():
-            shutil.copy(source, place)
-        else:
-            # what is compiled comes along, but not what another process is writing just now
-            ignore = skipped if name == "tests" else shutil.ignore_patterns("*.pyc.*")
-            shutil.copytree(source, place, ignore=ignore)
-    return tmp_path
-
-
-def execute(tree: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run(
-        [sys.executable, *words], cwd=tree, env=env, capture_output=True, text=True, check=False
-    )
+    left_out = ("golden", "calibration", "analysis", "e2e", "property", "data", "browser")
+    return copied(copied(tmp_path, NEEDED), ("tests",), *left_out)
 
 
 def test_a_check_is_a_function_with_its_row_a_fact_and_a_section(tree):
-    for name, edit in (BY_HAND | ITS_TEST).items():
-        path = tree / name
-        path.write_text(edit(path.read_text(encoding="utf-8")), encoding="utf-8")
+    edited(tree, BY_HAND | ITS_TEST)
     assert len(BY_HAND) == 3
-    asked = "import harness.host.checks as c; print(c.__file__, 'nmi_watchdog' in c.CHECK_NAMES)"
-    place = tree / "harness/host/checks.py"
-    assert execute(tree, "-c", asked).stdout == f"{place} True\n"
-    made = execute(tree, "tests/contract/generate.py")
-    assert made.returncode == 0, made.stderr
-    for name in ("configs/campaign.schema.json", "docs/measuring-well.md"):
-        assert "nmi_watchdog" in (tree / name).read_text(encoding="utf-8")
-    done = execute(
+    # all that goes through the checks, whichever there are; no link to the rest of the tree
+    about = "not relative_link and (test_checks or test_checkup or test_schema or check or where_it_is_said)"
+    told = python(
         tree,
-        *("-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider"),
-        *("-k", "not relative_link"),  # that needs the rest of the tree
-        "tests/unit/harness/host",
+        *("-c", EXECUTED, "-k", about),
+        "tests/unit/harness/host/test_checks.py",
+        "tests/unit/harness/host/test_reader.py",
         "tests/unit/harness/campaign/test_schema.py",
         "tests/unit/harness/commands/test_checkup_text.py",
         "tests/contract/test_docs.py",
     )
-    assert done.returncode == 0, done.stdout
+    assert told.startswith(f"{tree / 'harness/host/checks.py'} True\n")
+    for name in ("configs/campaign.schema.json", "docs/measuring-well.md"):
+        assert "nmi_watchdog" in (tree / name).read_text(encoding="utf-8")

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import json
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from harness.campaign.identity import first_defaults, identity_of
+from harness.campaign.load import load_campaign
+from harness.cli import main
+from tests.contract.copies import ROOT, copied, edited, python
+
 NEEDED = (
-    "analysis",
-    "configs",
-    "docs",
-    "harness",
-    "tests",
-    "runs/sample",
-    "runs/README.md",
+    *("analysis", "configs", "docs", "harness", "tests/golden/campaign_identity"),
+    *("tests/golden/schemas", "tests/data"),
+    *("runs/sample", "runs/README.md", "pyproject.toml", "README.md", "CHANGELOG.md"),
 )
-NEEDED += ("pyproject.toml", "README.md", "CHANGELOG.md")
 # file -> the line before which something is added, and what
 BY_HAND = {
     "harness/campaign/schema.py": (
@@ -64,39 +60,31 @@ CAMPAIGN = {
     "protocol": {"sessions": 1, "runs": 2, "max_runs": 2},
     "isolation": {"cpus": "none"},
 }
-IDENTITIES = """
-import json, pathlib, sys
+# The steps after the edits, in one process of the copy: what is made, what campaigns and trials become
+USED = """
+import io, json, runpy, sys
+from pathlib import Path
+words, sys.argv[1:] = sys.argv[1:], []
+runpy.run_path("tests/contract/generate.py", run_name="__main__")
 from harness.campaign.identity import first_defaults, identity_of
 from harness.campaign.load import load_campaign
-for path in map(pathlib.Path, sys.argv[1:]):
+from harness.cli import main
+plain, scored, *campaigns = map(Path, words)
+for path in campaigns:
     then = load_campaign(path, defaults=first_defaults())
     print(path.name, identity_of(then, 1), identity_of(load_campaign(path)))
+for path, options in ((plain, ["--resume", "--accept-drift"]), (scored, [])):
+    said = io.StringIO()
+    words = ["run", str(path), "--dir", str(path.with_name("runs")), *options]
+    assert main(words, said, said) == 0, said.getvalue()
 """
 
 
 @pytest.fixture
 def tree(tmp_path):
     """Give a copy of the tree, as far as campaigns reach."""
-    skipped = shutil.ignore_patterns("__pycache__", "calibration", "analysis", "e2e")
-    for name in NEEDED:
-        source, place = ROOT / name, tmp_path / "tree" / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        if source.is_file():
-            shutil.copy(source, place)
-        else:
-            ignore = skipped if name == "tests" else shutil.ignore_patterns("__pycache__")
-            shutil.copytree(source, place, ignore=ignore)
-    return tmp_path / "tree"
-
-
-def execute(tree: Path, *words: object, cwd: Path | None = None) -> str:
-    env = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(
-        [sys.executable, "-P", *map(str, words)],
-        cwd=cwd or tree, env=env, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    left_out = ("golden", "calibration", "analysis", "e2e", "browser", "data")
+    return copied(copied(tmp_path / "tree", NEEDED), ("tests",), *left_out)
 
 
 def texts(tree: Path) -> dict[str, str]:
@@ -105,6 +93,7 @@ def texts(tree: Path) -> dict[str, str]:
 
 
 def written(folder: Path, name: str, **isolation: object) -> Path:
+    folder.mkdir(exist_ok=True)
     path = folder / name
     campaign = CAMPAIGN | {"isolation": {**CAMPAIGN["isolation"], **isolation}}
     path.write_text(json.dumps(campaign))
@@ -120,43 +109,44 @@ def test_a_key_is_a_row_of_the_schema_a_field_of_the_model_and_its_use(tree, tmp
     known = json.loads((ROOT / "tests/golden/campaign_identity/first_version.json").read_text())
     for name, campaign in known.items():
         (tmp_path / name).write_text(campaign["text"])
-    campaigns = [tmp_path / name for name in known]
-    identities = execute(ROOT, "-c", IDENTITIES, *campaigns)
-    plain = written(tmp_path, "c.yaml")
-    execute(ROOT, "-m", "harness", "run", plain, cwd=tmp_path)  # the cap stops it half-way
+    scored, like_it = tmp_path / "scored", tmp_path / "like_it"
+    plain, bare = written(tmp_path, "c.yaml"), written(like_it, "plain.yaml")
+    campaigns = [*(tmp_path / name for name in known), bare]
+    identities = [
+        f"{path.name} {identity_of(load_campaign(path, defaults=first_defaults()), 1)} "
+        f"{identity_of(load_campaign(path))}"
+        for path in campaigns
+    ]
+    said = io.StringIO()  # the cap stops it half-way
+    assert main(["run", str(plain), "--dir", str(tmp_path / "runs")], said, said) == 0
 
     before = texts(tree)
-    for name, (mark, lines) in BY_HAND.items():
-        text = (tree / name).read_text("utf-8")
-        assert text.count(mark) == 1, name
-        (tree / name).write_text(text.replace(mark, lines + mark), "utf-8")
-    execute(tree, "tests/contract/generate.py")
+    assert all(before[name].count(mark) == 1 for name, (mark, _) in BY_HAND.items())
+    edited(tree, {
+        name: lambda text, mark=mark, lines=lines: text.replace(mark, lines + mark)
+        for name, (mark, lines) in BY_HAND.items()
+    })  # fmt: skip
+    # raising the cap is a change; nothing else is
+    plain.write_text(json.dumps(CAMPAIGN | {"protocol": {"sessions": 1, "runs": 2, "max_runs": 9}}))
+    with_key = written(scored, "scored.yaml", oom_score=321)
+    told = python(tree, "-c", USED, plain, with_key, *campaigns, with_key).splitlines()
     after = texts(tree)
     assert {name for name in after if after[name] != before.get(name)} == {*BY_HAND, *GENERATED}
     assert ROW in after["docs/campaign.md"]
 
     # campaigns without the key are what they were, and a trial from before goes on
-    assert execute(tree, "-c", IDENTITIES, *campaigns) == identities
-    plain.write_text(json.dumps(CAMPAIGN | {"protocol": {"sessions": 1, "runs": 2, "max_runs": 9}}))
-    execute(
-        tree, "-m", "harness", "run", plain, "--resume", "--accept-drift", cwd=tmp_path
-    )  # raising the cap is a change; nothing else is
+    assert told[:-1] == identities
     assert len([row for row in rows(tmp_path) if row["position"] >= 0]) == 3
     drifts = (tmp_path / "runs").glob("*/findings.jsonl")
-    told = [line for path in drifts for line in path.read_text().splitlines() if "drift" in line]
-    assert len(told) == 1
-    assert "max_runs" in told[0]
+    drift = [line for path in drifts for line in path.read_text().splitlines() if "drift" in line]
+    assert len(drift) == 1
+    assert "max_runs" in drift[0]
 
     # with the key: read, checked, applied, and part of the identity
-    folder = tmp_path / "scored"
-    folder.mkdir()
-    scored = written(folder, "scored.yaml", oom_score=321)
-    execute(tree, "-m", "harness", "run", scored, cwd=folder)
-    assert {value for row in rows(folder) for value in row["metrics"]["score"]} == {321.0}
-    both = execute(tree, "-c", IDENTITIES, written(folder, "plain.yaml"), scored).split()
-    assert both[1] != both[4]
-    assert both[2] != both[5]
-    execute(
+    assert {value for row in rows(scored) for value in row["metrics"]["score"]} == {321.0}
+    both = [line.split() for line in told[-2:]]
+    assert all(old != new for old, new in zip(*both, strict=True))
+    python(
         tree,
         *("-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider"),
         *("-k", "not relative_link and not judge_each and not text_is_read and not exactly"),

@@ -6,15 +6,12 @@ The steps of the recipe are done here in a copy of the tree, and the copy is use
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.contract.copies import ROOT, copied, python
+
 SAMPLE = ROOT / "tests" / "data" / "sample-0.2.0"
 
 # file -> what stands before the new lines, and the new lines
@@ -100,10 +97,9 @@ print(json.dumps({
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
     """Copy the tree and take the steps."""
-    copy = tmp_path_factory.mktemp("tree")
-    for part in ("harness", "analysis", "docs", "tests/contract"):
-        # what is compiled comes along, but not what another process is writing just now
-        shutil.copytree(ROOT / part, copy / part, ignore=shutil.ignore_patterns("*.pyc.*"))
+    copy = copied(
+        tmp_path_factory.mktemp("tree"), ("harness", "analysis", "docs", "tests/contract")
+    )
     for part in ("README.md", "CHANGELOG.md", "runs", "configs"):
         (copy / part).symlink_to(ROOT / part)
     for name, (after, new) in STEPS.items():
@@ -112,19 +108,6 @@ def tree(tmp_path_factory):
         assert found, f"{name} has no {after!r}"
         path.write_text(before + new + found + rest, "utf-8")
     return copy
-
-
-def python(tree, *args, cwd=None):
-    done = subprocess.run(
-        [sys.executable, *args],
-        cwd=cwd or tree,
-        env={**os.environ, "PYTHONPATH": str(tree), "PYTHONSAFEPATH": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 @pytest.fixture(scope="module")

@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
-import sys
 import tomllib
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.contract.copies import ROOT, answers, copied, python
+
+SAMPLE = ROOT / "tests" / "data" / "sample-0.2.0"
 
 
-@pytest.fixture
-def tree(tmp_path):
-    """Copy the product; what a test edits there touches nobody."""
-    for part in ("analysis", "harness"):
-        ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / part, tmp_path / part, ignore=ignored)
-    return tmp_path
-
-
-def fairtrial(tree: Path, *words: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "harness", *words],
-        cwd=tree, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """Copy the product; what tests add there touches nobody."""
+    return copied(tmp_path_factory.mktemp("tree"), ("analysis", "harness"))
 
 
 TALLY_READ = '''"""The files of a tally that never was: ``tally:`` and seconds between semicolons."""
@@ -85,16 +71,23 @@ def test_a_foreign_tool_costs_a_module_and_a_row_each_way(tree):
         assert head in text
         table.write_text(text.replace(head, f"{head}\n    {row}"))
     (tree / "x.tally").write_text("tally:1;1.5;2")
-    assert "tally" in fairtrial(tree, "export", "--help")
-    fairtrial(tree, "export", "x.tally", "-o", "y.tally")
+    (tree / "old.tally").write_text("tally:2;2.1;2.2;2.3;2.4")
+    (tree / "new.tally").write_text("tally:1;1.1;1.2;1.3;1.4")
+    shown, _, read, tested, ranked = answers(
+        tree,
+        ("export", "--help"),
+        ("export", "x.tally", "-o", "y.tally"),
+        ("import", "y.tally", "--dry-run", "--json"),
+        # every command reads it
+        ("speedup-test", "new.tally", "old.tally"),
+        ("hpt", "new.tally", "old.tally", "--json"),
+    )
+    assert "tally" in shown
     assert (tree / "y.tally").read_text() == "tally:1.0;1.5;2.0"
-    found = json.loads(fairtrial(tree, "import", "y.tally", "--dry-run", "--json"))
+    found = json.loads(read)
     assert (found["format"], found["cells"][0]["sum"]) == ("tally", 4.5)
-    # every command reads it
-    (tree / "y.tally").write_text("tally:2;2.1;2.2;2.3;2.4")
-    (tree / "x.tally").write_text("tally:1;1.1;1.2;1.3;1.4")
-    assert "x" in fairtrial(tree, "speedup-test", "x.tally", "y.tally")
-    assert '"word": "faster"' in fairtrial(tree, "hpt", "x.tally", "y.tally", "--json")
+    assert "new" in tested
+    assert '"word": "faster"' in ranked
 
 
 SIGNS = {
@@ -199,16 +192,14 @@ def test_a_method_costs_its_folder_its_command_and_three_rows(tree):
     for name, scale in (("x", 1), ("y", 2)):
         (tree / f"{name}.csv").write_text(f"a,{scale},{scale}\nb,{scale},{scale}\n")
     sides = ("sign-test", "x.csv", "y.csv", "--better", "lower")
-    assert fairtrial(tree, *sides) == "better on 2 of 2 benchmarks\n"
-    data = json.loads(fairtrial(tree, *sides, "--json"))
+    said, printed, shown = answers(tree, sides, (*sides, "--json"), ("--help",))
+    assert said == "better on 2 of 2 benchmarks\n"
+    data = json.loads(printed)
     assert (data["schema"], data["method"], data["better"]) == (1, "sign-test", 2)
     assert (data["cautions"], data["caution_codes"]) == ([], [])
-    assert "count the benchmarks that are better" in fairtrial(tree, "--help")
+    assert "count the benchmarks that are better" in shown
     code = "import analysis; print(analysis.sign_test.__module__, 'sign_test' in dir(analysis))"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tree, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "analysis.methods.signs.compare True\n"
+    assert python(tree, "-c", code) == "analysis.methods.signs.compare True\n"
     # the contracts hold for it as it is: no line of pyproject.toml names a method
     assert "methods.signs" not in (ROOT / "pyproject.toml").read_text()
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
@@ -249,13 +240,11 @@ def test_a_kind_of_figure_costs_a_file_and_a_row(tree):
     kinds = tree / "analysis/report/figures/kinds.py"
     row = '    "counts": Kind("analysis.report.figures.counts", "how many runs each variant has"),'
     kinds.write_text(kinds.read_text().replace("_SUITE = {", f"_SUITE = {{\n{row}"))
-    said = fairtrial(
-        tree, "plot", "counts", str(ROOT / "tests" / "data" / "sample-0.2.0"), "-o", "c.svg"
-    )
+    said, shown = answers(tree, ("plot", "counts", SAMPLE, "-o", "c.svg"), ("plot", "--help"))
     assert said == "Runs: {'gzip-6': 60, 'gzip-1': 60}.\n"
     assert (tree / "c.csv").read_text() == "variant,runs\ngzip-6,60\ngzip-1,60\n"
     assert "<text" in (tree / "c.svg").read_text(encoding="utf-8")
-    assert "counts: how many runs" in " ".join(fairtrial(tree, "plot", "--help").split())
+    assert "counts: how many runs" in " ".join(shown.split())
 
 
 CHAPTER = '''"""How many runs there are, as a chapter."""
@@ -290,11 +279,13 @@ def test_a_chapter_of_the_report_costs_a_file_a_template_and_a_row(tree):
     text = registry.read_text()
     row = '    "count": "analysis.report.count.chapter",'
     registry.write_text(text.replace("CHAPTERS = {\n", f"CHAPTERS = {{\n{row}\n"))
-    sample = str(ROOT / "tests" / "data" / "sample-0.2.0")
-    fairtrial(tree, "report", sample, "-o", "page.html")
+    _, as_json, as_text = answers(
+        tree,
+        ("report", SAMPLE, "-o", "page.html"),
+        ("report", SAMPLE, "--format", "json"),
+        ("report", SAMPLE, "--format", "md"),
+    )
     assert '<section id="count">' in (tree / "page.html").read_text()
     assert "<p>120, all told</p>" in (tree / "page.html").read_text()
-    assert (
-        json.loads(fairtrial(tree, "report", sample, "--format", "json"))["count"][0]["runs"] == 120
-    )
-    assert "120 runs in all." in fairtrial(tree, "report", sample, "--format", "md")
+    assert json.loads(as_json)["count"][0]["runs"] == 120
+    assert "120 runs in all." in as_text

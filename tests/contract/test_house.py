@@ -1,40 +1,70 @@
-"""The house's own rules: where things stand, what they are called, what is private."""
+"""The house's own rules: where things stand, what they are called, what is private, what finds what.
+
+What the product finds by its name exists, all of it, and nothing is found by a name that is computed: so
+a file can be moved by whoever rewrites each name that stands in full.
+"""
 
 from __future__ import annotations
 
 import ast
+import gc
 import importlib
 import re
 import runpy
 import subprocess
 import sys
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import analysis
+from analysis import registry
+from analysis.importers.exports.targets import TARGETS
+from analysis.importers.registry import TOOLS
+from analysis.pages.model import page_of
+from analysis.report.figures.kinds import KINDS
+from harness.cli import RUNNER
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(path for half in ("harness", "analysis") for path in (ROOT / half).rglob("*.py"))
+
 PACKAGES = sorted({path.parent for path in SOURCES})
 OPENED = ("harness", "analysis", "analysis.methods")  # their packages are rooms of their own
 # why a file may have more than 500 lines, up to 700: path -> reason
 LONG: dict[str, str] = {}
 
 
-def name_of(path: Path) -> str:
-    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+@cache
+def text_of(path: Path) -> str:
+    return path.read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def nodes():
+    """Give the syntax of each file of the product: 800,000 nodes, made once and then forgotten."""
+    gc.disable()  # which would look at all of them again and again
+    found = {path: tuple(ast.walk(ast.parse(text_of(path)))) for path in SOURCES}
+    gc.enable()
+    yield found
+    found.clear()
 
 
 def local(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=local)
-def test_no_module_is_named_like_one_of_the_standard_library_or_like_a_test(path):
-    assert path.stem not in sys.stdlib_module_names
-    assert not path.stem.endswith("_test")
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def test_no_module_is_named_like_one_of_the_standard_library_or_like_a_test():
+    taken = [local(path) for path in SOURCES if path.stem in sys.stdlib_module_names]
+    assert taken == []
+    assert [local(path) for path in SOURCES if path.stem.endswith("_test")] == []
 
 
 def test_no_public_name_is_a_module_or_package_of_the_judge():
@@ -75,13 +105,17 @@ def is_private(name: str) -> bool:
     return name.startswith("_") and not name.endswith("__")
 
 
-def taken_from_elsewhere(text: str, module: str, known: Collection[str]) -> Iterator[str]:
-    """List the private names of other rooms that a module of `text` imports or reaches for."""
-    package = module.split(".") if module in {name_of(path) for path in PACKAGES} else None
+ROOMS = frozenset(map(name_of, PACKAGES))
+
+
+def taken_from_elsewhere(
+    nodes: Collection[ast.AST], module: str, known: Collection[str]
+) -> Iterator[str]:
+    """List the private names of other rooms that a module imports or reaches for."""
+    package = module.split(".") if module in ROOMS else None
     here = package or module.split(".")[:-1]
     modules: dict[str, str] = {}
-    tree = ast.parse(text)
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             modules |= {one.asname or one.name: one.name for one in node.names}
         if not isinstance(node, ast.ImportFrom):
@@ -95,7 +129,7 @@ def taken_from_elsewhere(text: str, module: str, known: Collection[str]) -> Iter
             ours = full.partition(".")[0] in {"harness", "analysis"}
             if ours and any(map(is_private, full.split("."))) and room_of(full) != room_of(module):
                 yield full
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute) and is_private(node.attr):
             home = modules.get(ast.unparse(node.value), "")
             if home.partition(".")[0] in {"harness", "analysis"} and room_of(home) != room_of(
@@ -104,12 +138,12 @@ def taken_from_elsewhere(text: str, module: str, known: Collection[str]) -> Iter
                 yield f"{home}.{node.attr}"
 
 
-def test_what_is_private_is_used_in_its_room_alone():
+def test_what_is_private_is_used_in_its_room_alone(nodes):
     known = {name_of(path) for path in SOURCES}
     found = {
         local(path): taken
         for path in SOURCES
-        if (taken := list(taken_from_elsewhere(path.read_text(), name_of(path), known)))
+        if (taken := list(taken_from_elsewhere(nodes[path], name_of(path), known)))
     }
     assert found == {}
 
@@ -127,37 +161,44 @@ def test_what_is_private_is_used_in_its_room_alone():
 )
 def test_a_private_name_of_another_room_would_be_found(text, taken):
     known = {"analysis.one.ranks", "analysis.two.matrix"}
-    assert list(taken_from_elsewhere(text, "analysis.two.columns", known)) == taken
+    nodes = list(ast.walk(ast.parse(text)))
+    assert list(taken_from_elsewhere(nodes, "analysis.two.columns", known)) == taken
 
 
-@pytest.mark.parametrize("path", PACKAGES, ids=local)
-def test_a_folder_can_be_taken_in_at_a_glance(path):
-    assert len([entry for entry in path.glob("*.py") if entry.name != "__init__.py"]) <= 20
+def test_a_folder_can_be_taken_in_at_a_glance():
+    counts = Counter(path.parent for path in SOURCES if path.name != "__init__.py")
+    assert {local(path): count for path, count in counts.items() if count > 20} == {}
 
 
 def test_long_files_have_a_reason():
-    lengths = {local(path): len(path.read_text().splitlines()) for path in SOURCES}
+    lengths = {local(path): len(text_of(path).splitlines()) for path in SOURCES}
     assert {name for name, lines in lengths.items() if lines > 500} == set(LONG)
     assert [name for name, lines in lengths.items() if lines > 700] == []
 
 
-def streams(text: str) -> set[str]:
+def streams(nodes: Iterable[ast.AST]) -> set[str]:
     """Give how a module reaches for a stream of the process: by name, or with print."""
     said = {
         ast.unparse(node)
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Attribute | ast.Name | ast.ImportFrom)
+        for node in nodes
+        if (isinstance(node, ast.Attribute) and node.attr.strip("_") in {"stdout", "stderr"})
+        or (isinstance(node, ast.Name) and node.id == "print")
+        or (isinstance(node, ast.ImportFrom) and node.module == "sys")
     }
     pattern = r"print|sys\.(__)?(stdout|stderr)(__)?|from sys import .*"
     return {text for text in said if re.fullmatch(pattern, text)}
 
 
-def test_only_the_command_line_knows_the_streams_of_the_process():
+def test_only_the_command_line_knows_the_streams_of_the_process(nodes):
     # commands and what a person watches are handed theirs
-    found = {local(path) for path in SOURCES if streams(path.read_text())}
+    found = {local(path) for path in SOURCES if streams(nodes[path])}
     assert found == {"harness/cli.py"}
-    assert streams("import sys\nsys.stderr.write('x')\nprint(1)") == {"sys.stderr", "print"}
-    assert streams("from sys import stdout") == {"from sys import stdout"}
+    for text, said in (
+        ("import sys\nsys.stderr.write('x')\nprint(1)", {"sys.stderr", "print"}),
+        ("sys.__stdout__, self.stdout", {"sys.__stdout__"}),
+        ("from sys import stdout", {"from sys import stdout"}),
+    ):
+        assert streams(ast.walk(ast.parse(text))) == said
 
 
 def test_help_imports_the_command_line_and_nothing_behind_it():
@@ -175,28 +216,122 @@ def test_help_imports_the_command_line_and_nothing_behind_it():
     assert not {"numpy", "yaml", "rich", "psutil", "json", "joblib"} & loaded
 
 
-def test_the_picture_of_the_floors_is_fresh():
+@pytest.fixture(scope="module")
+def drawn():
+    """Give what draws the floors; it looks at the house once."""
+    found = SimpleNamespace(**runpy.run_path(str(ROOT / "docs" / "draw_floors.py")))
+    gc.disable()
+    house = found.house()
+    gc.enable()
+    found.picture.__globals__["house"] = lambda: house
+    return found
+
+
+def test_the_picture_of_the_floors_is_fresh(drawn):
     # otherwise: python docs/draw_floors.py
-    drawn = runpy.run_path(str(ROOT / "docs" / "draw_floors.py"))
-    assert drawn["PICTURE"].read_text() == drawn["picture"]()
+    assert drawn.PICTURE.read_text() == drawn.picture()
 
 
-def test_the_house_has_few_rooms_and_floors_no_circle_and_no_arrow_up():
-    drawn = runpy.run_path(str(ROOT / "docs" / "draw_floors.py"))
-    rooms, floors, circles, up = (int(line.split()[-1]) for line in drawn["count"]().splitlines())
+def test_the_house_has_few_rooms_and_floors_no_circle_and_no_arrow_up(drawn):
+    rooms, floors, circles, up = (int(line.split()[-1]) for line in drawn.count().splitlines())
     assert rooms <= 22
     assert floors <= 11
     assert (circles, up) == (0, 0)
 
 
-def test_circles_and_arrows_up_are_counted():
-    drawn = runpy.run_path(str(ROOT / "docs" / "draw_floors.py"))
+def test_circles_and_arrows_up_are_counted(drawn):
     rooms = dict.fromkeys(("analysis.data", "analysis.pages", "analysis.methods.hpt"), 1)
     arrows = {
         ("analysis.data", "analysis.pages"),
         ("analysis.pages", "analysis.data"),
         ("analysis.methods.hpt", "analysis.data"),
     }
-    assert drawn["circles"](rooms, arrows) == [{"analysis.data", "analysis.pages"}]
-    assert drawn["circles"](rooms, arrows - {("analysis.pages", "analysis.data")}) == []
-    assert drawn["arrows_up"](arrows) == [("analysis.pages", "analysis.data")]
+    assert drawn.circles(rooms, arrows) == [{"analysis.data", "analysis.pages"}]
+    assert drawn.circles(rooms, arrows - {("analysis.pages", "analysis.data")}) == []
+    assert drawn.arrows_up(arrows) == [("analysis.pages", "analysis.data")]
+
+
+# --- what is found by its name ------------------------------------------------------------
+
+REGISTRY = "analysis/registry.py"
+# a file of the product that looks for what lies beside it: which, and why it may
+BESIDE = {
+    "harness/cli.py": "it looks whether the judge beside it is ours, before it imports anything",
+    "harness/launch/launcher.py": "a program of its own, without our packages",
+    REGISTRY: "the one place that knows where the packages lie",
+}
+IMPORTING = {
+    REGISTRY: "`load`",
+    "analysis/lazy_names.py": "the public names",
+}
+
+
+def registered(nodes: dict[Path, tuple[ast.AST, ...]], table: str) -> dict[str, list[str]]:
+    """Give the classes for which a function is registered in a table, with their modules."""
+    found: dict[str, list[str]] = {}
+    for path, inside in nodes.items():
+        for node in inside:
+            for mark in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
+                if isinstance(mark, ast.Call) and ast.unparse(mark.func) == f"{table}.register":
+                    of = ast.unparse(mark.args[0])
+                    found.setdefault(of, []).append(local(path)[:-3].replace("/", "."))
+    return found
+
+
+def test_every_name_in_full_is_a_module_or_a_file(nodes):
+    said = (
+        node.value for inside in nodes.values() for node in inside if isinstance(node, ast.Constant)
+    )
+    found = {text for text in said if isinstance(text, str)}
+    modules = {text for text in found if re.fullmatch(r"(analysis|harness)(\.\w+)+", text)}
+    assert len(modules) > 50
+    for name in modules:
+        importlib.import_module(name)
+    places = {text for text in found if re.fullmatch(r"(analysis|harness)(/[\w.]+)+", text)}
+    assert len(places) >= 6
+    for place in places:
+        assert registry.shipped(place).exists(), place
+
+
+@pytest.mark.parametrize(
+    ("pattern", "allowed"),
+    [
+        (r"\bimportlib\.import_module\b|\b__import__\(|\bfrom importlib import", IMPORTING),
+        (r"\b__file__\b|\bimportlib\.resources\b|\bPackageLoader\b", BESIDE),
+    ],
+)
+def test_only_the_registry_imports_by_name_and_knows_where_files_lie(pattern, allowed):
+    found = {local(path) for path in SOURCES if re.search(pattern, text_of(path))}
+    assert found == set(allowed)
+
+
+def test_no_name_that_is_loaded_is_computed(nodes):
+    for path, inside in nodes.items():
+        for node in inside:
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in {"load", "shipped"}:
+                given = node.args[0]
+                assert not isinstance(given, ast.JoinedStr | ast.BinOp), local(path)
+
+
+def test_whatever_is_registered_for_a_class_is_found(nodes):
+    table = registry.PAGES
+    assert {name: [module] for name, module in table.items()} == registered(nodes, page_of.__name__)
+    for module in table.values():
+        registry.load(module)
+    assert set(table) <= {one.__name__ for one in page_of.registry}
+
+
+def test_commands_chapters_and_figures_have_their_functions():
+    assert all(callable(registry.function(place)) for place, _ in registry.COMMANDS.values())
+    assert all(callable(registry.function(place)) for place, _ in RUNNER.values())
+    rooms = map(registry.load, registry.CHAPTERS.values())
+    assert all(callable(room.chapter) for room in rooms)
+    for name, kind in KINDS.items():
+        assert callable(getattr(registry.load(kind.module), f"draw_{name}"))
+
+
+def test_formats_have_their_readers_and_writers():
+    for tool in TOOLS:
+        assert callable(tool.knows)
+        assert callable(tool.read)
+    assert all(callable(target.writer) for target in TARGETS)

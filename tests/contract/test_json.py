@@ -12,6 +12,7 @@ import math
 import re
 import runpy
 from collections.abc import Collection
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,7 @@ def keys(value: Any) -> set[str]:
     return set()
 
 
+@cache
 def section(title: str, heading: str = "## ") -> str:
     parts = re.split(rf"(?m)^{heading}", PAGE)
     return next(part for part in parts if part.splitlines()[0] == title)
@@ -73,9 +75,10 @@ INSIDE = {
 }  # answers that hold those of another section
 
 
-def documented(title: str) -> set[str]:
+@cache
+def documented(title: str) -> frozenset[str]:
     shared = ("The head of every result", *INSIDE.get(title, ()))
-    return documented_in(section(title) + "".join(map(section, shared)))
+    return frozenset(documented_in(section(title) + "".join(map(section, shared))))
 
 
 def documented_in(text: str) -> set[str]:
@@ -145,7 +148,6 @@ def below(value: Any, levels: int) -> Any:
 @pytest.mark.parametrize(
     "source",
     [
-        "tests/data/sample-0.2.0",
         "tests/data/sample-0.2.0:gzip-1 --metric wall,user",
         "tests/data/sample-0.2.0 --sources",
     ],

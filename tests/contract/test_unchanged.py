@@ -6,13 +6,11 @@ the list of command lines is held to what ``fairtrial COMMAND --help`` says.
 
 from __future__ import annotations
 
+import io
 import json
 import re
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stdout
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from command_lines import ROOMS, line, of_room
@@ -20,7 +18,8 @@ from command_table import COMMANDS, all_lines
 from execution import Execution
 from text_comparison import differences
 
-FAIRTRIAL = Path(sys.executable).parent / "fairtrial"
+from harness.cli import main
+
 ANSWER = {
     "speedup": 1.2041666666666666,
     "runs": 24,
@@ -143,26 +142,21 @@ def test_every_command_and_every_option_is_in_the_list():
                 step = []
             else:
                 step.append(word.partition("=")[0])
-    (root,) = helps([[]])
+    root = help_of()
     commands = re.findall(r"^    ([a-z][a-z-]+)(?= |$)", root, re.MULTILINE)
     assert set(commands) == set(COMMANDS)
     missing = {
         command: [names for names in options_in(text) if not names & used[command]]
-        for command, text in zip(commands, helps([[one] for one in commands]), strict=True)
+        for command, text in ((command, help_of(command)) for command in commands)
     }
     assert {command: options for command, options in missing.items() if options} == {}
     assert all(names & (set(used) | {"--help"}) for names in options_in(root))
 
 
-def helps(commands):
-    def one(words):
-        done = subprocess.run(
-            [FAIRTRIAL, *words, "--help"], capture_output=True, text=True, check=True
-        )
-        return done.stdout
-
-    with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(one, commands))
+def help_of(*command):
+    with redirect_stdout(io.StringIO()) as said:
+        assert main([*command, "--help"], said, said) == 0
+    return said.getvalue()
 
 
 def options_in(text):

@@ -56,8 +56,8 @@ class Judge:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._server.kill()
-        self._server.wait()
+        with self._server:
+            self._server.kill()
 
     def knows(self, known: CoverageMap) -> None:
         """Take another part of the map for what comes next."""

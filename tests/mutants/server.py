@@ -10,11 +10,13 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import re
 import shutil
 import signal
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -70,7 +72,7 @@ class Chosen:
 
 def main() -> None:
     sys.path[0] = str(Path.cwd())  # as with `python -m pytest`; not this folder
-    for name in _BEFORE:
+    for name in filter(_mentioned(), _BEFORE):
         with suppress(ImportError):
             importlib.import_module(name)
     log = Path(os.environ["MUTANTS_LOG"])
@@ -78,6 +80,13 @@ def main() -> None:
     for line in sys.stdin:
         asked = json.loads(line)
         print(json.dumps(one_run(asked["tests"], asked["limit"], log)), flush=True)
+
+
+def _mentioned() -> Callable[[str], bool]:
+    """Give what tells whether the tree has to do with the package of a module."""
+    paths = [p for part in ("harness", "analysis", "tests") for p in Path(part).rglob("*.py")]
+    words = set(re.findall(r"\w+", " ".join(path.read_text("utf-8") for path in paths)))
+    return lambda name: name.partition(".")[0] in words
 
 
 def one_run(tests: list[str], limit: float, log: Path) -> dict[str, Any]:

@@ -72,14 +72,18 @@ def test_what_is_no_letter_and_no_digit_is_refused(load, name):
         assert "letters, digits and . _ + -" in str(raised.value)
 
 
+OF_TEXT, OF_NAMES = (
+    jsonschema.Draft202012Validator(schema)
+    for schema in ({"pattern": PATTERN}, {"propertyNames": {"pattern": PATTERN}})
+)
+
+
 @given(st.text(max_size=6) | st.text("aB0._+-é日\u0301", max_size=55))
 @example("a" * 100)
 @example("é" * 50)
 def test_the_editor_accepts_what_the_loader_accepts(name):
-    for schema in ({"pattern": PATTERN}, {"propertyNames": {"pattern": PATTERN}}):
-        value = {name: 1} if "propertyNames" in schema else name
-        valid = jsonschema.Draft202012Validator(schema).is_valid(value)
-        assert valid == (NAME.fullmatch(name) is not None)
+    for value, editor in ((name, OF_TEXT), ({name: 1}, OF_NAMES)):
+        assert editor.is_valid(value) == (NAME.fullmatch(name) is not None)
 
 
 @given(st.text(st.characters(max_codepoint=127), max_size=102))
@@ -91,7 +95,9 @@ def test_ascii_names_are_what_they_were(name):
 
 def test_signs_are_letters_digits_and_their_marks_by_the_standard():
     wrong = []
-    for code in range(0x80, 0x110000):
+    # beyond 0x32000 are rows of tags and what nobody has assigned, or keeps private
+    beyond = (*range(0x32000, 0xE0000, 61), *range(0xE0000, 0xE0200), *range(0xE0200, 0x110000, 61))
+    for code in (*range(0x80, 0x32000), *beyond):
         sign = chr(code)
         kind = unicodedata.category(sign)
         letter = kind[0] == "L" or kind == "Nd"

@@ -26,6 +26,7 @@ def looks(monkeypatch):
         )
 
     monkeypatch.setattr(Host, "gaps", gaps)
+    monkeypatch.setattr("harness.commands.doctor_page._LOOK_S", 0.01)
     monkeypatch.setattr("harness.trial.plan.cpus_in_use", lambda: ())
     return asked
 

@@ -240,6 +240,7 @@ def test_the_doctor_tells_of_it(root, monkeypatch):
     from harness.commands import doctor_page as checkup
     from harness.tune.journal import finding_of_tuning
 
+    monkeypatch.setattr(checkup, "_LOOK_S", 0.01)
     monkeypatch.setattr(checkup, "finding_of_tuning", lambda: finding_of_tuning(root))
     execute("--yes")
     out = io.StringIO()

@@ -77,12 +77,11 @@ def test_every_number_of_the_table_comes_and_is_of_its_type(open_launcher, reque
 
 def test_wall_time_contains_a_sleep_and_user_time_a_spin(open_launcher, request_for):
     launcher = open_launcher()
-    slept = launcher.execute(request_for(SH, "-c", "sleep 0.2"))
-    assert slept.wall_ns >= 200_000_000
-    assert slept.numbers["user_s"] < 0.2
-    code = "import time\nwhile time.process_time() < 0.2: pass"
+    slept = launcher.execute(request_for(SH, "-c", "sleep 0.1"))
+    assert slept.wall_ns / 1e9 >= 0.1 + slept.numbers["user_s"]
+    code = "import time\nwhile time.process_time() < 0.1: pass"
     spun = launcher.execute(request_for(PYTHON, "-I", "-S", "-c", code))
-    assert spun.numbers["user_s"] + spun.numbers["system_s"] >= 0.2
+    assert spun.numbers["user_s"] + spun.numbers["system_s"] >= 0.1
 
 
 def test_clocks_of_successive_runs_follow_each_other(open_launcher, request_for):
@@ -100,7 +99,7 @@ def test_crash_by_signal_is_reported_as_one(containment, open_launcher, request_
 def test_small_program_is_at_the_floor_although_the_orchestrator_is_large(
     open_launcher, request_for
 ):
-    ballast = bytearray(300 << 20)
+    ballast = bytearray(90 << 20)
     ballast[::4096] = b"x" * len(ballast[::4096])  # touch every page
     done = open_launcher().execute(request_for("/bin/true"))
     assert done.numbers["max_rss_bytes"] <= done.numbers["max_rss_floor_bytes"] < 30 << 20
@@ -193,10 +192,10 @@ def test_fork_bomb_is_swept(containment, open_launcher, request_for, processes, 
 
 def test_target_that_closes_its_output_is_still_waited_for(open_launcher, request_for, tmp_path):
     done = open_launcher().execute(
-        request_for(SH, "-c", "echo before; exec >&- 2>&- <&-; sleep 0.2; exit 5")
+        request_for(SH, "-c", "echo before; exec >&- 2>&- <&-; sleep 0.05; exit 5")
     )
     assert done.exit_code == 5
-    assert done.wall_ns >= 200_000_000
+    assert done.wall_ns >= 50_000_000
     assert (tmp_path / "stdout").read_text() == "before\n"
 
 
@@ -661,9 +660,10 @@ def test_a_launcher_outlives_the_term_that_all_processes_of_a_job_get(
     with Interrupts() as interrupts:
         launcher = open_launcher(interrupts=interrupts, containment=containment)
         os.kill(launcher.pid, signal.SIGTERM)
-        began = time.monotonic()
+        waited = []
+        interrupts.sleep = waited.append
         assert launcher.execute(request_for("/bin/true")).exit_code == 0  # it was told alone
-        assert time.monotonic() - began >= 1  # and it was waited whether we are told too
+        assert waited == [1.0]  # and it was waited whether we are told too
         assert launcher.execute(request_for("/bin/true")).exit_code == 0
 
         def end_all():
@@ -770,16 +770,17 @@ def test_children_of_the_caller_are_none_of_the_launchers_business(open_launcher
     assert mine.returncode == 3
 
 
-def test_the_process_that_only_waits_keeps_nothing_open(open_launcher):
+def test_the_process_that_only_waits_keeps_nothing_open(open_launcher, processes):
     launcher = open_launcher(containment="auto")
     if launcher.containment == "none":
         pytest.skip("no PID namespace can be had here")
     stat = Path(f"/proc/{launcher.pid}/stat").read_text()
     waiting = int(stat.rpartition(")")[2].split()[1])
     # the socket is the launcher's alone: with a second holder its death would go unnoticed
-    deadline = time.monotonic() + 10
-    while (held := {fd.name for fd in Path(f"/proc/{waiting}/fd").iterdir()}) > {"0", "1", "2"}:
-        assert time.monotonic() < deadline, held
+    fds = Path(f"/proc/{waiting}/fd")
+    processes.wait_until(
+        lambda: not {fd.name for fd in fds.iterdir()} > {"0", "1", "2"}, "it has closed all else"
+    )
 
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
@@ -853,21 +854,18 @@ def test_a_launcher_that_stays_is_busy_for_a_moment_then_sleeps(request_for, pro
     with contextlib.closing(
         LauncherClient(Isolation(), (max(os.sched_getaffinity(0)),), Interrupts(), stays=stays)
     ) as launcher:
-        used = []
-        for _ in range(5):
+
+        def busy_for_a_moment():
             processes.wait_until(lambda: processes.state(launcher.pid) == "S", "it sleeps")
             before = _used_ns(launcher.pid)
             assert launcher.execute(request_for("/bin/true")).exit_code == 0
             processes.wait_until(lambda: processes.state(launcher.pid) == "S", "it sleeps again")
-            used.append(_used_ns(launcher.pid) - before)
+            return _used_ns(launcher.pid) - before > 3_000_000
+
         # it polls for 20 ms by the clock, of which others may have most, and spawns in less than 1
-        assert max(used) < 60_000_000
-        if stays:
-            assert max(used) > 3_000_000
-        else:
-            assert min(used) < 3_000_000
+        processes.wait_until(lambda: busy_for_a_moment() == stays, "as busy as it should be")
         before = _used_ns(launcher.pid)
-        time.sleep(0.1)
+        time.sleep(0.05)
         assert _used_ns(launcher.pid) == before
         assert launcher.execute(request_for("/bin/true")).exit_code == 0
 

@@ -17,6 +17,7 @@ import pytest
 from analysis.record.run_numbers import LAUNCHER_NUMBERS
 from harness.campaign.model import Command, Isolation
 from harness.host.reader import Host
+from harness.host.state import HostState
 from harness.launch.exchange import Execution, LaunchRequest
 from harness.launch.interrupts import Interrupted, Interrupts
 from harness.trial.execution import Options, start
@@ -125,6 +126,19 @@ class Watching:
         return [words for said, *words in self.heard if said == name]
 
 
+class StageHost(Host):
+    """Reads what stands still once between two changes of the stage's host."""
+
+    def __init__(self, stage: Stage) -> None:
+        super().__init__(stage.host)
+        self._known = stage.known
+
+    def read(self, cpus: tuple[int, ...] = ()) -> HostState:
+        if cpus not in self._known:
+            self._known[cpus] = super().read(cpus)
+        return self._known[cpus]
+
+
 class Stage:
     """What a test of a trial has in hand.
 
@@ -137,6 +151,7 @@ class Stage:
         self.runs = folder / "runs"
         self.host = host
         self._before: dict[Path, str | None] = {}
+        self.known: dict[tuple[int, ...], HostState] = {}
         self.bin = folder / "bin"
         self.clock = Clock()
         self.containment = "pid"
@@ -159,6 +174,7 @@ class Stage:
 
     def tree(self, tree: dict[str, str]) -> None:
         """Change files of the host, until the test ends."""
+        self.known.clear()
         for name, text in tree.items():
             path = self.host / name
             self._before.setdefault(path, path.read_text() if path.exists() else None)
@@ -279,7 +295,7 @@ def stage(tmp_path, monkeypatch, planted_host):
     monkeypatch.setattr("harness.trial.preparation.LauncherClient", launcher_for("trying"))
     monkeypatch.setattr("harness.launch.commands.LauncherClient", launcher_for("command"))
     for name in ("harness.trial.preparation.Host", "harness.trial.plan.Host"):
-        monkeypatch.setattr(name, lambda: Host(made.host))
+        monkeypatch.setattr(name, lambda: StageHost(made))
     monkeypatch.setattr("harness.trial.execution.Interrupts", Interruptible)
     monkeypatch.setattr("harness.trial.plan.CpuLock", Free)
     for name in (

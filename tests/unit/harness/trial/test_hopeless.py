@@ -242,7 +242,7 @@ def test_a_stopping_rule_goes_on_without_the_cell(stage, campaign, next_run, cel
 
 
 @pytest.mark.parametrize("cells", [[("x", "b")], [("x", "b"), ("y", "a")]])
-@pytest.mark.parametrize("number", [*range(6, 24, 2), None])
+@pytest.mark.parametrize("number", [*range(6, 24, 4), None])
 def test_a_stopping_rule_ends_a_resumed_session_where_it_would_have_ended(
     stage, campaign, next_run, monkeypatch, cells, number
 ):

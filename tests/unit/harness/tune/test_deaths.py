@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ import pytest
 from harness.errors import HostError
 from harness.tune.journal import finding_of_tuning
 from harness.tune.tuner import tune, undo_tuning
+from tests.processes import wait_until
 
 from .conftest import contents
 
@@ -52,14 +52,6 @@ def gone(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
     except OSError:
         return True
-
-
-def until(condition) -> None:
-    for _ in range(600):
-        if condition():
-            return
-        time.sleep(0.05)
-    pytest.fail("it did not come to that in 30 s")
 
 
 def guardian_of(pid: int) -> int:
@@ -112,7 +104,7 @@ def test_the_guardian_puts_back_what_a_killed_tune_has_changed(laptop, tuning, w
     guardian = guardian_of(process.pid)
     assert contents(laptop) != before  # the preference comes first
     process.kill()
-    until(lambda: gone(guardian))
+    wait_until(lambda: gone(guardian))
     assert contents(laptop) == before
     assert not (laptop / "run/fairtrial").exists()
     assert "its guardian puts the settings back" in process.stderr.read()
@@ -124,7 +116,7 @@ def test_the_guardian_acts_when_tune_dies_under_its_command(laptop, tuning):
     assert contents(laptop) != before
     guardian = guardian_of(process.pid)
     process.kill()
-    until(lambda: gone(guardian))
+    wait_until(lambda: gone(guardian))
     assert contents(laptop) == before
 
 
@@ -171,7 +163,7 @@ def test_a_ctrl_c_reaches_no_guardian_and_the_lock_is_its_too(laptop, tuning, pr
     with pytest.raises(HostError, match="at work"):  # its guardian holds it
         tune(proposal, laptop)
     os.kill(guardian, signal.SIGCONT)
-    until(lambda: gone(guardian))
+    wait_until(lambda: gone(guardian))
     assert undo_tuning(laptop) is None
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import time
 
 import pytest
 
@@ -12,7 +11,7 @@ from harness.meters.cgroups import empty, remove
 
 
 @pytest.fixture
-def busy(group):
+def busy(group, processes):
     """Start a shell in a group, with two sleepers that left its session, one of them in a group below."""
     inner = group / "inner"
     inner.mkdir()
@@ -21,10 +20,8 @@ def busy(group):
         '(echo 0 > "$0/inner/cgroup.procs"; exec setsid sleep 600) & wait'
     )
     process = subprocess.Popen(["/bin/sh", "-c", code, str(group)])
-    deadline = time.monotonic() + 10
-    while not ((inner / "cgroup.procs").read_text() and (group / "cgroup.procs").read_text()):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    files = [folder / "cgroup.procs" for folder in (inner, group)]
+    processes.wait_until(lambda: all(file.read_text() for file in files), "both are in use")
     return process
 
 
