@@ -93,7 +93,7 @@ def test_printed_form_is_what_the_step_search_prints(ours: float, ties: str, pri
 
 def test_confidence_rises_again_on_bimodal_runs() -> None:
     rises = missed = 0
-    for seed in range(60):
+    for seed in range(30):
         result = hpt_speedup(*bimodal(seed))
         rises += result.rises
         if result.value is None or result.first_failure is None:
@@ -107,8 +107,8 @@ def test_confidence_rises_again_on_bimodal_runs() -> None:
             inside = result.value * (1 if result.attained_at_value else 1 - 1e-9)
             assert hpt(*sides, speedup=inside).confidence >= 0.95
             assert any("multimodal" in text for text in result.cautions)
-    assert rises > 30
-    assert missed > 5
+    assert rises > 15
+    assert missed > 2
 
 
 def test_unimodal_runs_fall_steadily() -> None:

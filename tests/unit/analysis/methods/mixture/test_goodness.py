@@ -433,7 +433,7 @@ class TestCorpus:
     def test_ctrl_c_stops_inside_a_test(self) -> None:
         # each sample would take a million resamples: only a stop inside the test ends within a day
         samples = {f"s{k}": rng(k).normal(size=20) for k in range(50)}
-        ctrl_c = threading.Timer(1.0, signal.raise_signal, (signal.SIGINT,))
+        ctrl_c = threading.Timer(0.2, signal.raise_signal, (signal.SIGINT,))
         ctrl_c.start()
         with pytest.raises(KeyboardInterrupt):
             next(fit_corpus(samples, resamples=1_000_000, rng=rng(), workers=2))
