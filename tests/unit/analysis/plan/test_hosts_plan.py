@@ -21,7 +21,7 @@ from analysis.plan.goal import Goal, TrialCosts
 from analysis.plan.hosts import Grid, HostPilot, HostSpread, half_widths, plan_hosts
 from tests.examples import examples
 
-plan_few = partial(plan_hosts, max_hosts=40, max_sessions=8, max_runs=10)
+plan_few = partial(plan_hosts, max_hosts=20, max_sessions=8, max_runs=10)
 
 COSTS = TrialCosts(block_s=2.0, warmup_s=10.0, between_s=5.0, sessions=4, blocks=16)
 
