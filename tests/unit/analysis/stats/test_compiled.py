@@ -35,7 +35,16 @@ def toy(tmp_path):
     return folder
 
 
-def test_the_first_use_is_announced_and_a_second_copy_of_the_product_compiles_nothing(tmp_path):
+@pytest.fixture
+def unnamed(monkeypatch):
+    """Name no folder for kernels."""
+    for name in ("FAIRTRIAL_CACHE", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_the_first_use_is_announced_and_a_second_copy_of_the_product_compiles_nothing(
+    unnamed, tmp_path
+):
     """Two clones or environments with one cache, which is the user's, and then named."""
     program = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
@@ -45,8 +54,6 @@ def test_the_first_use_is_announced_and_a_second_copy_of_the_product_compiles_no
         "with compiled.announcing(print): print(exponential(0.5))\n"
         "print(compiled.CACHE.folder)\n"
     )
-    others = ("FAIRTRIAL_CACHE", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME")
-    known = {name: value for name, value in os.environ.items() if name not in others}
     home = tmp_path / "home"
     folder = home / ".cache" / "fairtrial" / "kernels"
     said = []
@@ -56,7 +63,7 @@ def test_the_first_use_is_announced_and_a_second_copy_of_the_product_compiles_no
         done = subprocess.run(
             [sys.executable, "-P", "-c", program, str(copy)],
             cwd=tmp_path,
-            env={**known, **variables},
+            env={**os.environ, **variables},
             capture_output=True,
             text=True,
             check=True,
@@ -70,11 +77,24 @@ def test_the_first_use_is_announced_and_a_second_copy_of_the_product_compiles_no
     assert said[1][1] == str(folder)
 
 
-def test_without_any_folder_kernels_work_and_the_user_hears_why(use, toy, tmp_path, monkeypatch):
+def test_the_folder_is_the_one_that_is_named_or_the_users(unnamed, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, value, folder in (
+        ("HOME", str(tmp_path / "home"), "home/.cache/fairtrial/kernels"),
+        ("XDG_CACHE_HOME", str(tmp_path / "xdg"), "xdg/fairtrial/kernels"),
+        ("NUMBA_CACHE_DIR", str(tmp_path / "numba"), "numba"),
+        ("FAIRTRIAL_CACHE", "named", "named"),  # each goes before those above
+    ):
+        monkeypatch.setenv(name, value)
+        assert compiled._choose() == compiled.Cache(folder=tmp_path / folder)
+        assert (tmp_path / folder).is_dir()
+
+
+def test_without_any_folder_kernels_work_and_the_user_hears_why(
+    unnamed, use, toy, tmp_path, monkeypatch
+):
     blocked = tmp_path / "file"
     blocked.write_text("")
-    for name in ("FAIRTRIAL_CACHE", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(blocked))
     monkeypatch.setattr(compiled, "CACHE", compiled._choose())
     assert compiled.CACHE.folder is None

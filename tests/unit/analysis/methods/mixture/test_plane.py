@@ -326,8 +326,9 @@ class TestPicture:
     def test_it_is_drawn(self, tmp_path: Path) -> None:
         pairs = two_clusters(r=0.8)
         picture = plane_picture(fit_mixture_2d(pairs), pairs, units=("s", "J"))
-        write_picture(picture, tmp_path / "plane.png")
-        assert (tmp_path / "plane.png").stat().st_size > 5000
+        for name in ("plane.svg", "plane.png"):
+            write_picture(picture, tmp_path / name)
+            assert (tmp_path / name).stat().st_size > 5000
         axes = picture.axes[0]
         assert axes.x_label == "wall"
         # the unit stands once, at the last tick

@@ -31,7 +31,7 @@ def found():
         table,
         ["run0", "run1", "run2"],
         group="family",
-        folds=2,
+        folds=3,
         repeats=2,
         rng=np.random.default_rng(1),
     )
