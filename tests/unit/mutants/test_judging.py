@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -137,3 +138,22 @@ def test_the_same_mutants_are_judged_in_a_tree_whose_files_moved(toy, tmp_path):
     row = done.stdout.splitlines()[-2].split()
     assert row[0] == "all"
     assert row[4:6] == ["0", "0"]
+
+
+def test_who_killed_before_is_asked_first_and_the_others_when_that_is_not_enough(toy, tmp_path):
+    tree = tmp_path / "weaker"
+    shutil.copytree(toy, tree, ignore=shutil.ignore_patterns(".mutants"))
+    tests = tree / "tests/unit/harness/toy/test_wall.py"
+    weaker = tests.read_text().replace("(0, 1, 9, 10)", "(0, 1)").replace(", True, False]", "]")
+    tests.write_text(weaker)
+    before = toy / ".mutants/records.jsonl"
+    done = execute(tree, "--limit", "15", "--pair", str(before))
+    assert done.returncode == 0, done.stderr
+    stages = {one["function"]: one["stage"] for one in judged(tree) if one["result"] == "killed"}
+    assert stages["by_a_process"] == "again"
+    # who lives now was asked by all stages
+    alive = {one["function"] for one in judged(tree) if one["result"] == "survived"}
+    assert alive & {"checked", ""}
+    row = done.stdout.splitlines()[-2].split()
+    assert row[0] == "all"
+    assert int(row[4]) >= 1
