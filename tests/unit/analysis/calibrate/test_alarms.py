@@ -56,11 +56,11 @@ def relabelled(pairs, table, row):
     ]
 
 
-@pytest.mark.parametrize(("shift", "seed"), [(0.0, 1), (1.0, 2), (2.0, 3)])
+@pytest.mark.parametrize(("shift", "seed"), [(0.0, 1), (2.0, 3)])
 def test_single_benchmarks_against_the_methods_themselves(shift, seed):
     pairs = pairs_of(*both(shift, seed))
     table = signs(pairs.groups, np.random.default_rng(1))
-    for k, bench in enumerate(pairs.benchmarks[:3]):
+    for k, bench in enumerate(pairs.benchmarks[:2]):
         x, y = sides(pairs, k, table)
         welch = pooled_welch(x, y, RISK)["welch"]
         ranks = pooled_rank_sum(x, y, RISK)["rank-sum"]

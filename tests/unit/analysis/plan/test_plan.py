@@ -56,7 +56,9 @@ def test_only_what_is_asked_for_and_not_reached_is_capped(pair, rng):
 
 def test_the_loop_of_a_plan_starts_at_five_runs_where_there_are_so_many(pair, rng):
     for runs, start in ((20, 5), (5, 5), (4, 4), (3, 3)):
-        assert plan_runs(*pair(m=runs), width=1e-6, rng=rng).loop.steps[0].runs == start
+        assert (
+            plan_runs(*pair(m=runs), width=1e-6, max_runs=60, rng=rng).loop.steps[0].runs == start
+        )
 
 
 def test_arguments_are_refused_before_the_pilot_is_looked_at(pair, rng):

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import dask
 import distributed
 import pytest
 
@@ -59,26 +60,6 @@ def test_the_workers_of_a_cluster_do_it(cluster: Any) -> None:
     assert os.getpid() not in {pid for _, pid in found + again}
 
 
-@pytest.fixture
-def small(tmp_path: Path) -> Iterator[Any]:
-    """Give a cluster of one worker that no other test has."""
-    with distributed.LocalCluster(
-        n_workers=1,
-        threads_per_worker=1,
-        dashboard_address=ANY_PORT,
-        worker_dashboard_address=None,
-        local_directory=str(tmp_path / "dask"),
-        silence_logs=50,
-    ) as made:
-        yield made
-
-
-def test_a_cluster_of_one_processor_does_it_too(small: Any) -> None:
-    with dask_cluster(small.scheduler_address, say=hushed):
-        places = in_order(lambda _item, _: os.getpid(), range(3), workers=None, prefer="threads")
-        assert os.getpid() not in set(places)
-
-
 def test_a_scheduler_file_will_do(cluster: Any, tmp_path: Path) -> None:
     file = tmp_path / "scheduler.json"
     file.write_text(json.dumps({"address": cluster.scheduler_address}))
@@ -112,7 +93,9 @@ def test_a_worker_that_is_killed_is_replaced(cluster: Any, tmp_path: Path) -> No
     assert found == list(range(8))
 
 
-def test_work_that_kills_every_worker_ends(small: Any) -> None:
+def test_a_cluster_of_one_processor_works_and_work_that_kills_every_worker_ends(
+    tmp_path: Path,
+) -> None:
     # negative control of the above: joblib's backend would wait for it for ever
     here = os.getpid()
 
@@ -121,10 +104,24 @@ def test_work_that_kills_every_worker_ends(small: Any) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
     with (
-        pytest.raises(AnalysisError, match="killed each worker"),
-        dask_cluster(small.scheduler_address, say=hushed),
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),  # each is a new worker
+        distributed.LocalCluster(
+            n_workers=1,
+            threads_per_worker=1,
+            dashboard_address=ANY_PORT,
+            worker_dashboard_address=None,
+            local_directory=str(tmp_path / "dask"),
+            silence_logs=50,
+        ) as small,
     ):
-        list(in_order(dies, range(4), workers=None, prefer="threads"))
+        with reached(small.scheduler_address):
+            rows = in_order(lambda _item, _: os.getpid(), range(3), workers=None, prefer="threads")
+            assert here not in set(rows)
+        with (
+            pytest.raises(AnalysisError, match="killed each worker"),
+            reached(small.scheduler_address),
+        ):
+            list(in_order(dies, range(4), workers=None, prefer="threads"))
 
 
 def test_a_scheduler_that_goes_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,11 +161,11 @@ def test_a_scheduler_that_goes_away(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("text", ["nonsense", "http://host:1", "tcp://host", ""])
 def test_what_is_no_address(text: str) -> None:
-    with pytest.raises(UsageError, match=r"neither .* address nor its file"), dask(text):
+    with pytest.raises(UsageError, match=r"neither .* address nor its file"), reached(text):
         pass
 
 
-def dask(address: str) -> Any:
+def reached(address: str) -> Any:
     return dask_cluster(address, say=hushed)
 
 
@@ -176,7 +173,7 @@ def dask(address: str) -> Any:
 def test_what_is_no_scheduler_file(text: str, tmp_path: Path) -> None:
     file = tmp_path / "scheduler.json"
     file.write_text(text)
-    with pytest.raises(UsageError, match="nor its file"), dask(str(file)):
+    with pytest.raises(UsageError, match="nor its file"), reached(str(file)):
         pass
 
 
@@ -184,7 +181,7 @@ def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("analysis.stats.clusters._ANSWER_S", 0.5)
     with (
         pytest.raises(UsageError, match=r"no Dask scheduler answers: .*after"),
-        dask("127.0.0.1:1"),
+        reached("127.0.0.1:1"),
     ):
         pass
 
@@ -200,7 +197,7 @@ def test_a_cluster_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
         n_workers=0, dashboard_address=ANY_PORT, silence_logs=50, processes=False, protocol="tcp"
     ) as empty:
         address = empty.scheduler_address
-        with pytest.raises(UsageError, match="has no worker") as caught, dask(address):
+        with pytest.raises(UsageError, match="has no worker") as caught, reached(address):
             pass
     assert f"dask worker {address}" in str(caught.value)
 
@@ -242,6 +239,6 @@ def test_other_processors_are_told() -> None:
 
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
-    with pytest.raises(UsageError, match="not installed") as caught, dask("tcp://host:1"):
+    with pytest.raises(UsageError, match="not installed") as caught, reached("tcp://host:1"):
         pass
     assert "pip install 'fairtrial[dask]'" in str(caught.value)

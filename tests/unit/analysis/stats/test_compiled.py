@@ -1,6 +1,7 @@
 """Where compiled kernels are kept, and that a user hears of a compilation. The choice is made once, on
-import, so each case about it is a process of its own."""
+import, so what it means for others is seen in processes of their own."""
 
+import math
 import os
 import runpy
 import shutil
@@ -14,17 +15,6 @@ import pytest
 from analysis.stats import compiled
 
 ROOT = Path(__file__).parents[4]
-PROGRAM = """
-import sys
-import numpy as np
-sys.path.insert(0, sys.argv[1])
-from analysis.stats.compiled import CACHE, announcing
-import toy_kernel
-with announcing(lambda said: print("SAID", said)):
-    assert toy_kernel.total(np.arange(4.0)) == 6.0
-    assert toy_kernel.total(np.arange(5.0)) == 10.0
-print("FOLDER", CACHE.folder)
-"""
 KERNEL = """
 from analysis.stats.compiled import kernel
 
@@ -45,47 +35,74 @@ def toy(tmp_path):
     return folder
 
 
-def execute(toy: Path, **variables: str) -> str:
-    known = {
-        k: v
-        for k, v in os.environ.items()
-        if k not in ("FAIRTRIAL_CACHE", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME")
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(toy)],
-        env={**known, **variables},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
+@pytest.fixture
+def unnamed(monkeypatch):
+    """Name no folder for kernels."""
+    for name in ("FAIRTRIAL_CACHE", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_the_first_use_is_announced_and_a_second_copy_of_the_product_compiles_nothing(
+    unnamed, tmp_path
+):
+    """Two clones or environments with one cache, which is the user's, and then named."""
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from analysis.stats import compiled\n"
+        "assert compiled.__file__.startswith(sys.argv[1])\n"
+        "from analysis.methods.mixture.em_kernel import exponential\n"
+        "with compiled.announcing(print): print(exponential(0.5))\n"
+        "print(compiled.CACHE.folder)\n"
     )
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    return done.stdout
+    home = tmp_path / "home"
+    folder = home / ".cache" / "fairtrial" / "kernels"
+    said = []
+    for variables in ({"HOME": str(home)}, {"HOME": str(tmp_path), "FAIRTRIAL_CACHE": str(folder)}):
+        copy = tmp_path / f"copy{len(said)}"
+        shutil.copytree(ROOT / "analysis", copy / "analysis", ignore=shutil.ignore_patterns("_*_"))
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", program, str(copy)],
+            cwd=tmp_path,
+            env={**os.environ, **variables},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stderr == ""
+        said.append(done.stdout.splitlines())
+    assert said[0][0].startswith("compiling the numeric kernels")
+    assert f"kept in {folder}" in said[0][0]
+    assert said[0][1:] == said[1]
+    assert float(said[1][0]) == pytest.approx(math.exp(0.5))
+    assert said[1][1] == str(folder)
 
 
-def test_the_first_use_is_announced_and_the_second_is_not(toy, tmp_path):
-    first = execute(toy, FAIRTRIAL_CACHE=str(tmp_path / "kept"))
-    assert first.count("SAID compiling the numeric kernels") == 1
-    assert f"kept in {tmp_path / 'kept'}" in first
-    second = execute(toy, FAIRTRIAL_CACHE=str(tmp_path / "kept"))
-    assert "SAID" not in second
+def test_the_folder_is_the_one_that_is_named_or_the_users(unnamed, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, value, folder in (
+        ("HOME", str(tmp_path / "home"), "home/.cache/fairtrial/kernels"),
+        ("XDG_CACHE_HOME", str(tmp_path / "xdg"), "xdg/fairtrial/kernels"),
+        ("NUMBA_CACHE_DIR", str(tmp_path / "numba"), "numba"),
+        ("FAIRTRIAL_CACHE", "named", "named"),  # each goes before those above
+    ):
+        monkeypatch.setenv(name, value)
+        assert compiled._choose() == compiled.Cache(folder=tmp_path / folder)
+        assert (tmp_path / folder).is_dir()
 
 
-def test_the_users_cache_is_taken_without_a_word_of_where(toy, tmp_path):
-    assert f"FOLDER {tmp_path / 'home' / '.cache' / 'fairtrial'}" in execute(
-        toy, HOME=str(tmp_path / "home")
-    )
-
-
-def test_without_any_folder_kernels_work_and_the_user_hears_why(toy, tmp_path):
+def test_without_any_folder_kernels_work_and_the_user_hears_why(
+    unnamed, use, toy, tmp_path, monkeypatch
+):
     blocked = tmp_path / "file"
     blocked.write_text("")
-    said = execute(toy, HOME=str(blocked))
+    monkeypatch.setenv("HOME", str(blocked))
+    monkeypatch.setattr(compiled, "CACHE", compiled._choose())
+    assert compiled.CACHE.folder is None
+    (said,) = use()
     assert "on every use, because" in said
     assert "$FAIRTRIAL_CACHE" in said
-    assert "FOLDER None" in said
-    assert not (toy / "__pycache__").exists() or not list((toy / "__pycache__").glob("*.nbi"))
+    assert use() != []
+    assert not list(toy.rglob("*.nbi"))
 
 
 @pytest.fixture
@@ -135,35 +152,29 @@ def total(values):
 """
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "compiles"),
-    [
+def test_only_what_machine_code_is_made_from_compiles_it_anew(use):
+    assert use(PARTS) != []
+    for old, new, compiles in (
         ("", "# a comment\n\n\n", False),
         ("return values[0]", "return values[-1]", False),  # another kernel's
         ("return a + b", "return b + a", True),  # of what it calls
         ("START = 0.0", "START = -0.0", True),  # what it names
         ("done = START", "done = 0.0", True),
-    ],
-)
-def test_only_what_machine_code_is_made_from_compiles_it_anew(use, old, new, compiles):
-    use(PARTS)
-    assert use(PARTS) == []
-    assert bool(use(PARTS.replace(old, new, 1))) == compiles
-    assert use(PARTS) == []  # and what was, is still there
+    ):
+        assert bool(use(PARTS.replace(old, new, 1))) == compiles, new
+        assert use(PARTS) == []  # and what was, is still there
 
 
 def test_another_place_finds_the_same_machine_code(use):
     assert use(name="elsewhere.py") == []
 
 
-@pytest.mark.parametrize("what", ["numba", "llvmlite"])
-def test_another_compiler_makes_its_own(use, monkeypatch, what):
-    monkeypatch.setattr(getattr(compiled, what), "__version__", "0.0")
-    assert use() != []
-    assert use() == []
-
-
-def test_another_processor_makes_its_own(use, monkeypatch):
+def test_another_compiler_and_another_processor_make_their_own(use, monkeypatch):
+    for what in (compiled.numba, compiled.llvmlite):
+        with monkeypatch.context() as other:
+            other.setattr(what, "__version__", "0.0")
+            assert use() != []
+            assert use() == []
     codegen = compiled.numba.core.registry.cpu_target.target_context.codegen()
     triple, _, features = codegen.magic_tuple()
     monkeypatch.setattr(type(codegen), "magic_tuple", lambda _: (triple, "z80", features))
@@ -199,12 +210,12 @@ def spoilt(path: Path) -> None:
     path.write_bytes(data)
 
 
-@pytest.mark.parametrize("damage", [torn, empty, spoilt])
-def test_damaged_machine_code_is_compiled_again(use, tmp_path, damage):
-    damage(kept(tmp_path)[0])
-    (said,) = use()
-    assert said.startswith("compiling the numeric kernels")
-    assert use() == []
+def test_damaged_machine_code_is_compiled_again(use, tmp_path):
+    for damage in (torn, empty, spoilt):
+        damage(kept(tmp_path)[0])
+        (said,) = use()
+        assert said.startswith("compiling the numeric kernels")
+        assert use() == []
 
 
 def test_what_cannot_be_kept_is_said(use, tmp_path):
@@ -213,28 +224,3 @@ def test_what_cannot_be_kept_is_said(use, tmp_path):
     file.mkdir()  # stands for a full disk: nothing can be written there
     assert use()[1].startswith(f"the compiled kernels could not be kept in {tmp_path}: ")
     assert [path for path in kept(tmp_path) if path.name.startswith(f"{file.name}.")] == []
-
-
-def test_a_second_copy_of_the_product_compiles_nothing(tmp_path):
-    """Two clones or environments with one cache; the first compiles, so the test sees something."""
-    program = (
-        "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "import numpy as np\n"
-        "from analysis.stats import compiled\n"
-        "assert compiled.__file__.startswith(sys.argv[1])\n"
-        "from analysis.methods.mixture.calibration_kernel import sorted_dips\n"
-        "with compiled.announcing(print): print(sorted_dips(np.arange(8.0)[None, :])[0])\n"
-    )
-    said = []
-    for name in ("one", "two"):
-        copy = tmp_path / name
-        shutil.copytree(ROOT / "analysis", copy / "analysis", ignore=shutil.ignore_patterns("_*_"))
-        shutil.copytree(ROOT / "harness", copy / "harness", ignore=shutil.ignore_patterns("_*_"))
-        command = [sys.executable, "-P", "-c", program, str(copy)]
-        environment = {**os.environ, "FAIRTRIAL_CACHE": str(tmp_path / "kept")}
-        done = subprocess.run(
-            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
-        )
-        said.append(done.stdout)
-    assert said[0].startswith("compiling the numeric kernels")
-    assert said == [said[0], said[0].splitlines()[-1] + "\n"]

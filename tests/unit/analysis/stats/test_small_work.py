@@ -51,11 +51,11 @@ def test_a_budget_is_spent_once():
     assert not Budget(10).allows(11)
 
 
-def test_what_was_put_off_comes_when_it_is_used(tmp_path):
+def test_what_was_put_off_comes_when_it_is_used():
     use = (
         "import analysis.stats.samples, numpy\n"
         "numpy.f2py.crackfortran\n"
         "from numpy.testing import assert_equal\n"
         "assert_equal(1, 1)"
     )
-    assert loaded("report", str(SAMPLE), "-o", str(tmp_path / "a.html"), first=use) >= PUT_OFF
+    assert loaded("--version", first=use) >= PUT_OFF

@@ -348,8 +348,10 @@ with joblib.parallel_config(backend=sys.argv[1], n_jobs=2):
 """
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    ("backend", "how"),
+    [("threading", signal.SIGINT), ("loky", signal.SIGINT), ("loky", signal.SIGKILL)],
+)
 def test_no_worker_outlives_its_parent(backend: str, how: signal.Signals, tmp_path: Path) -> None:
     # as a terminal does, the signal of Ctrl-C goes to every process of the group
     script = tmp_path / "sleepers.py"

@@ -257,13 +257,13 @@ class TestTies:
     def test_jitter_infers_the_step_and_fits_anew(self) -> None:
         x = coarse()
         given = fit_mixture(x)
-        found = ks_fit(x, given, resamples=200, rng=rng(), ties="jitter")
+        found = ks_fit(x, given, resamples=50, rng=rng(), ties="jitter")
         assert found.resolution == 0.5
         assert found.mixture is not given
         assert found.mixture.n == 35
         assert found.distinct < 35
         assert "another seed gives another p" in found.cautions[0]
-        same = ks_fit(x, given, resamples=200, rng=rng(), ties="jitter", resolution=0.5)
+        same = ks_fit(x, given, resamples=50, rng=rng(), ties="jitter", resolution=0.5)
         assert same.to_dict() == found.to_dict()
 
     def test_jitter_of_a_constant_sample_needs_the_step(self) -> None:
@@ -274,7 +274,7 @@ class TestTies:
         assert found.resolution == 0.1
 
     def test_jitter_without_ties_moves_nothing(self, sample: np.ndarray, mixture: Mixture) -> None:
-        found = ks_fit(sample, mixture, resamples=200, rng=rng(), ties="jitter")
+        found = ks_fit(sample, mixture, resamples=20, rng=rng(), ties="jitter")
         assert found.resolution is None
         assert found.statistic == ks_fit(sample, mixture, resamples=1, rng=rng()).statistic
         assert "nothing was moved" in found.cautions[0]
@@ -433,7 +433,7 @@ class TestCorpus:
     def test_ctrl_c_stops_inside_a_test(self) -> None:
         # each sample would take a million resamples: only a stop inside the test ends within a day
         samples = {f"s{k}": rng(k).normal(size=20) for k in range(50)}
-        ctrl_c = threading.Timer(1.0, signal.raise_signal, (signal.SIGINT,))
+        ctrl_c = threading.Timer(0.2, signal.raise_signal, (signal.SIGINT,))
         ctrl_c.start()
         with pytest.raises(KeyboardInterrupt):
             next(fit_corpus(samples, resamples=1_000_000, rng=rng(), workers=2))

@@ -348,7 +348,7 @@ def test_halves_have_the_spread_of_the_mean() -> None:
     def one(values: np.ndarray) -> Mixture:
         return Mixture.from_parameters(weights=[1], means=[values.mean()], sds=[1])
 
-    sample = fitted_sample(x, single, fit=one, resamples=4000, rng=generator)
+    sample = fitted_sample(x, single, fit=one, resamples=2000, rng=generator)
     spread = np.std([mixture.mean() for mixture in sample.replicates])
     assert spread == pytest.approx(x.std(ddof=1) / math.sqrt(40), rel=0.06)
 
@@ -442,7 +442,7 @@ def test_faster_estimate_sets_ranks_beside_the_mixtures() -> None:
 def test_two_far_peaks_are_multimodal() -> None:
     generator = rng(21)
     x = np.concatenate((generator.normal(10, 0.2, 30), generator.normal(12, 0.3, 20)))
-    found = mode_evidence(x, fit_mixture(x), resamples=60, rng=rng())
+    found = mode_evidence(x, fit_mixture(x), resamples=40, rng=rng())
     assert found.multimodal
     assert found.stability.several >= STABLE
     assert len(found.modes) == 2
@@ -453,7 +453,7 @@ def test_two_far_peaks_are_multimodal() -> None:
     assert data["multimodal"] is True
     assert data["stability"]["modes"]["2"] > 0.7
     assert data["seed"] == found.seed
-    again = mode_evidence(x, fit_mixture(x), resamples=60, rng=rng())
+    again = mode_evidence(x, fit_mixture(x), resamples=40, rng=rng())
     assert again.to_dict() == found.to_dict()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from analysis.stats.arguments import stream
 
 GOLDEN = Path(__file__).parents[4] / "golden" / "varcore_ammp"
 SAMPLE = Path(__file__).parents[5] / "tests" / "data" / "sample-0.2.0"
-QUICK = MixtureOptions(resamples=20)
+QUICK = MixtureOptions(resamples=8, max_components=4)
 NONE = MixtureOptions(resamples=0)
 
 
@@ -54,7 +55,7 @@ def two():
     return made(
         matrix("new", b=normal(9.5, 0.3, 60)),
         matrix("old", b=clusters),
-        options=MixtureOptions(resamples=60, quantiles=(0.9,), below=(10.0,)),
+        options=MixtureOptions(resamples=30, quantiles=(0.9,), below=(10.0,), max_components=5),
     )
 
 
@@ -106,15 +107,20 @@ def test_fit_test_is_the_one_of_the_library(ammp):
     cell = report.benchmarks[0].cells[0]
     root = int(stream(1, "test").integers(2**63))
     again = ks_fit(
-        ammp, cell.mixture, resamples=20, rng=stream(root, "b", "x", "fit test"), workers=1
+        ammp,
+        cell.mixture,
+        resamples=8,
+        max_components=4,
+        rng=stream(root, "b", "x", "fit test"),
+        workers=1,
     )
     assert again.pvalue == cell.fit_test.pvalue
 
 
 def test_a_clear_second_mode_is_called_one_and_a_skewed_peak_is_not():
-    clear = np.concatenate((normal(10, 0.1, 60), normal(12, 0.1, 60, 1)))
-    skewed = np.random.default_rng(1).lognormal(0, 0.8, 120)  # negative control
-    options = MixtureOptions(resamples=40)
+    clear = np.concatenate((normal(10, 0.1, 30), normal(12, 0.1, 30, 1)))
+    skewed = np.random.default_rng(1).lognormal(0, 0.8, 60)  # negative control
+    options = MixtureOptions(resamples=40, max_components=4)
     assert "\nmultimodal: 2 modes" in str(made(matrix("x", b=clear), options=options))
     text = str(made(matrix("x", b=skewed), options=options))
     assert "\nmultimodal" not in text
@@ -274,7 +280,7 @@ def test_overview_has_a_line_each_and_reports_progress():
     report = made(
         matrix("new", **rows),
         matrix("old", bench0=normal(12, 1, 10), bench1=normal(5, 1, 10)),
-        options=MixtureOptions(resamples=3),
+        options=MixtureOptions(resamples=3, max_components=3),
         progress=lambda done, total, name: seen.append((done, total, name)),
     )
     lines = str(report).splitlines()
@@ -526,7 +532,7 @@ def test_digits_are_those_that_are_asked_for(ammp):
 def test_what_samples_say_themselves_is_not_said_of_their_pairs():
     samples = matrix("x", b=normal(10, 1, 12)), matrix("y", b=normal(10.5, 1, 12, 1))
     plain = made(*samples, options=QUICK)
-    asked = made(*samples, options=MixtureOptions(resamples=20, quantiles=(0.5,)))
+    asked = made(*samples, options=replace(QUICK, quantiles=(0.5,)))
     for code in ("few-resamples", "interval-too-narrow"):
         (of_pair,) = (caution for caution in plain.cautions if caution.code == code)
         assert of_pair.about == ("x and y",)
@@ -548,11 +554,11 @@ def test_cautions_of_one_code_with_other_numbers_are_all_said():
 def test_pairs_say_of_whom_and_all_pairs_say_it_once():
     names = ("x", "y", "z")
     far = [matrix(name, b=normal(10 + 50 * k, 0.1, 30, k)) for k, name in enumerate(names)]
-    everywhere = made(*far, options=MixtureOptions(resamples=30))
+    everywhere = made(*far, options=QUICK)
     (apart,) = (c for c in everywhere.cautions if c.code == "no-overlap")
     assert str(apart).startswith("the samples do not overlap")
     near = [*far[:2], matrix("z", b=normal(10.05, 0.1, 30, 5))]
-    some = made(*near, options=MixtureOptions(resamples=30))
+    some = made(*near, options=QUICK)
     (apart,) = (c for c in some.cautions if c.code == "no-overlap")
     assert str(apart).startswith("x and y; y and z: the samples do not overlap")
     assert apart.about == ("x and y", "y and z")

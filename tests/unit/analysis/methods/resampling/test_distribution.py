@@ -81,9 +81,9 @@ def test_one_benchmark_gives_the_runs_themselves():
 @pytest.mark.parametrize("mean", MEANS)
 @pytest.mark.parametrize("size", [1e-300, 1e-9, 1e9, 1e300])
 def test_any_size(mean, size):
-    plain = empirical_distribution(matrix(), mean=mean, rng=rng())
+    plain = empirical_distribution(matrix(), mean=mean, resamples=999, rng=rng())
     scaled = {bench: np.array(runs) * size for bench, runs in SAMPLES.items()}
-    found = empirical_distribution(matrix(scaled), mean=mean, rng=rng())
+    found = empirical_distribution(matrix(scaled), mean=mean, resamples=999, rng=rng())
     assert found.values / size == pytest.approx(plain.values, rel=1e-12)
     density = found.density()
     assert np.isfinite(density.density).all()

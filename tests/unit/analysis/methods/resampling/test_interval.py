@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings, strategies as st
+from hypothesis import assume, example, given, settings, strategies as st
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
@@ -402,6 +402,7 @@ FAR = st.builds(
 def test_values_at_the_ends_of_doubles_give_an_interval_or_an_error_and_no_warning(
     rows, mean, centre, kind
 ) -> None:
+    assume((centre, kind) != ("median", "studentized"))  # there is none
     ours, theirs = (
         matrix(name, {f"b{i}": row[k] for i, row in enumerate(rows)})
         for k, name in enumerate(("new", "old"))

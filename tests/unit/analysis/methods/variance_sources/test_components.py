@@ -49,7 +49,7 @@ def drawn(planted, rng, *, trials=1, hosts=1, **design):
 
 
 def test_parts_add_up_and_are_those_that_were_drawn(planted):
-    trials = drawn(planted, np.random.default_rng(2), sessions=60, runs=10, benchmarks=4)
+    trials = drawn(planted, np.random.default_rng(2), sessions=30, runs=5, benchmarks=3)
     found = components_of(pooled(trials, "wall"))
     whole = {one.source: one for one in found if one.benchmark is None}
     assert whole["session"].sd == pytest.approx(0.1, rel=0.25)
@@ -57,8 +57,8 @@ def test_parts_add_up_and_are_those_that_were_drawn(planted):
     assert whole["run"].sd == pytest.approx(0.02, rel=0.1)
     assert whole["benchmark:session"].sd < 0.005
     assert sum(one.share for one in whole.values()) == pytest.approx(1)
-    assert whole["session"].levels == 60
-    assert whole["block"].levels == 600
+    assert whole["session"].levels == 30
+    assert whole["block"].levels == 150
     assert {"host", "trial"}.isdisjoint(whole)
     one = {c.source: c for c in found if c.benchmark == "b1"}
     assert set(one) == {"session", "run"}

@@ -20,7 +20,7 @@ from analysis.plan.sessions import SessionSpread, cheapest, errors, least_sessio
 
 t_power = runpy.run_path(str(Path(__file__).parents[4] / "power.py"))["t_power"]
 
-SESSIONS, RUNS = 25, 40
+SESSIONS, RUNS = 20, 25
 
 
 def reaches(spreads, goal, sessions, runs):
@@ -38,13 +38,9 @@ def reaches(spreads, goal, sessions, runs):
 
 
 def by_loops(spreads, goal, cost):
-    plans = [
-        (cost(s, r), -s, r)
-        for s in range(2, SESSIONS + 1)
-        for r in range(1, RUNS + 1)
-        if reaches(spreads, goal, s, r)
-    ]
-    return min(plans) if plans else None
+    plans = itertools.product(range(2, SESSIONS + 1), range(1, RUNS + 1))
+    by_cost = sorted((cost(s, r), -s, r) for s, r in plans)
+    return next((plan for plan in by_cost if reaches(spreads, goal, -plan[1], plan[2])), None)
 
 
 GOALS = [
@@ -55,7 +51,7 @@ GOALS = [
 
 
 @pytest.mark.parametrize("goal", GOALS, ids=["width", "effect", "both"])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(6))
 def test_it_is_the_cheapest_of_all(goal, seed):
     rng = np.random.default_rng(seed)
     spreads = tuple(

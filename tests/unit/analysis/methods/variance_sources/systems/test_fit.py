@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError, FairtrialError, InsufficientDataError, UsageError
+from analysis.methods.variance_sources import held_out
 from analysis.methods.variance_sources.predictions import correlation_interval
 from analysis.methods.variance_sources.systems import sources_of_table
 from analysis.methods.variance_sources.systems_table import ceiling_of, noise_of_log_sd
@@ -39,13 +40,25 @@ def systems(rows: int = 240, families: int = 40, seed: int = 5) -> dict[str, lis
 
 
 def fitted(table, response="score", **more):
-    more = {"group": "family", "folds": 4, "repeats": 3, "rng": rng()} | more
+    """Predict with as few folds and repeats as there may be; what needs more says so."""
+    more = {"group": "family", "folds": 2, "repeats": 2, "rng": rng()} | more
     return sources_of_table(table, response, **more)
+
+
+@pytest.fixture
+def _few_trees(monkeypatch):
+    for name in ("MOST_TREES", "PATIENCE"):
+        monkeypatch.setattr(held_out, name, 8)
+
+
+few_trees = pytest.mark.usefixtures(
+    "_few_trees"
+)  # where it is not the prediction that is looked at
 
 
 @pytest.fixture(scope="module")
 def found():
-    return fitted(systems(), seed=1)
+    return fitted(systems(), folds=3, seed=1)
 
 
 def test_planted_covariates_are_found_and_others_are_not(found):
@@ -91,7 +104,7 @@ def test_shuffled_responses_are_not_predicted():
     # the negative control; the error of a correlation of 240 rows is 0.065 at least
     table = systems()
     table["score"] = rng(9).permutation(table["score"]).tolist()
-    found = fitted(table)
+    found = fitted(table, folds=3)
     for one in (found.systems[0].random, found.systems[0].grouped):
         assert one.low <= 0 <= one.high
         assert one.explained < 0.1
@@ -107,27 +120,28 @@ def test_sisters_leak_through_a_random_split():
         "serial": draw.normal(size=30)[family].tolist(),
         "other": draw.normal(size=300).tolist(),
     }
-    found = fitted(table)
+    found = fitted(table, folds=4)
     assert found.correlation > 0.9
     assert found.systems[0].grouped.low < 0.3
     assert "random-split-leaks" in [caution.code for caution in found.cautions]
 
 
-def test_the_same_seed_gives_the_same_bytes(found):
-    text = json.dumps(found.to_dict())
-    assert json.dumps(fitted(systems(), seed=1).to_dict()) == text
-    assert json.dumps(fitted(systems(), rng=rng(2), seed=1).to_dict()) != text
-
-
-def test_the_progress_ends_at_its_end():
+@few_trees
+def test_the_same_seed_gives_the_same_bytes_and_the_progress_ends_at_its_end():
     told = []
-    fitted(systems(), progress=lambda done, total: told.append((done, total)))
-    assert told == [(k, 12) for k in range(1, 13)]
+    options = {"folds": 3, "seed": 1}
+    texts = [
+        json.dumps(fitted(systems(rows=80), rng=rng(seed), **options, **more).to_dict())
+        for seed, more in ((1, {}), (1, {"progress": lambda *now: told.append(now)}), (2, {}))
+    ]
+    assert texts[0] == texts[1] != texts[2]
+    assert told == [(k, 9) for k in range(1, 10)]
 
 
 # --- the response's own noise ----------------------------------------------------------------------
 
 
+@few_trees
 def test_runs_are_performance_and_variation():
     draw = rng(4)
     table = systems(rows=300)
@@ -149,6 +163,7 @@ def test_runs_are_performance_and_variation():
     )
 
 
+@few_trees
 def test_a_column_of_variation_needs_its_runs_for_a_ceiling():
     draw = rng(6)
     table = systems() | {"sd": (0.5 + draw.random(240)).tolist()}
@@ -180,6 +195,7 @@ def test_the_ceiling_is_what_the_truth_reaches():
     assert ceiling_of(measured, 9.0 + 0 * noise).correlation == 0
 
 
+@few_trees
 def test_runs_that_do_not_differ_have_no_logarithm():
     table = systems()
     score = table.pop("score")
@@ -254,6 +270,7 @@ def test_what_cannot_be_answered_is_said(change, more, error, said):
         fitted(systems() | change, **({"response": "score"} | more))
 
 
+@few_trees
 def test_all_columns_that_tell_nothing_are_named_with_the_option_that_leaves_them_out():
     table = systems() | {"os": ["x"] * 240, "id": [f"i{k}" for k in range(240)]}
     with pytest.raises(AnalysisError) as caught:
@@ -262,6 +279,7 @@ def test_all_columns_that_tell_nothing_are_named_with_the_option_that_leaves_the
     assert fitted(table, ignore=["colour", "os", "id"]).correlation > 0.9
 
 
+@few_trees
 def test_a_column_that_numbers_the_rows_is_told():
     (told,) = [
         caution.about
@@ -278,6 +296,7 @@ def test_without_scikit_learn_the_line_that_installs_it_is_said(monkeypatch):
     assert "pip install 'fairtrial[sources]'" in str(caught.value)
 
 
+@few_trees
 def test_random_tables_end_in_an_answer_or_in_our_error():
     draw = rng(11)
     answered = []
@@ -291,7 +310,7 @@ def test_random_tables_end_in_an_answer_or_in_our_error():
         }
         enough = np.isfinite(table["score"]).sum() >= 50
         try:
-            found = fitted(table, folds=2, repeats=2)
+            found = fitted(table)
         except FairtrialError:
             assert not enough
         else:

@@ -23,7 +23,7 @@ study = SimpleNamespace(**runpy.run_path(str(ROOT / "tests" / "benchmarks" / "va
 def part(table, response, rows):
     scores = np.array([np.nan if s is None else s for s in table[response]], dtype=float)
     some = np.random.default_rng(1).permutation(np.flatnonzero(scores > 1))[:rows]
-    return study.predicted(study.chosen(table, some), response, folds=3, repeats=2)
+    return study.predicted(study.chosen(table, some), response, folds=2, repeats=2)
 
 
 def needs(name: str) -> None:
@@ -35,8 +35,8 @@ def test_cint2006():
     needs("spec_cpu2006")
     table = study.cint2006(DATASETS)
     assert len(table["Baseline"]) == 3243
-    found = part(table, "Baseline", 1000)
-    assert found.correlation >= 0.98
+    found = part(table, "Baseline", 700)
+    assert found.correlation >= 0.97  # of a fifth of the rows, half of them to learn from
     assert 0.9 < found.correlation_grouped < found.correlation
     # an independent program: L2 size, frequency, L3 size
     top = [one.factor for one in found.importance[:4]]
@@ -45,7 +45,7 @@ def test_cint2006():
 
 def test_cpu2017():
     needs("spec_cpu2017")
-    found = part(study.cpu2017(DATASETS), "score", 700)
+    found = part(study.cpu2017(DATASETS), "score", 500)
     assert found.correlation >= 0.95
     assert found.importance[0].factor == "max_mhz"
     assert found.systems[0].random.relative_error < 0.02
