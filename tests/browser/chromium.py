@@ -43,7 +43,7 @@ NEWER = re.compile(
     "Element “span” not allowed as child of element “summary”"  # beside a heading it is
 )
 PAPER = 695  # px: what A4 leaves between its margins of 13 mm
-PARTS = 5  # those of benchmarks that axe looks at: it takes minutes for hundreds
+PARTS = 5  # those of benchmarks that axe looks at, at most: it takes minutes for hundreds
 CHECKS = Path(__file__).with_name("checks.js").read_text("utf-8")
 
 
@@ -98,7 +98,6 @@ class Browser:
 
     def open(self, page: Path) -> None:
         """Load a page anew; what the last one logged is forgotten."""
-        self.driver.get("about:blank")
         self._log("browser"), self._log("performance")
         self.page = page
         self.driver.get(page.resolve().as_uri())
@@ -156,12 +155,16 @@ class Browser:
         return base64.b64decode(done["data"])
 
     def unfold(self) -> None:
-        self.run("for (const d of document.querySelectorAll('details')) d.open = true")
+        self.run(f"{CHECKS}; unfold()")
+
+    def fold(self) -> None:
+        """Close again what `unfold` opened."""
+        self.run(f"{CHECKS}; fold()")
 
     def thin(self, parts: int) -> None:
         """Leave the first parts of benchmarks, and two of the rows of one shape in one kind of place.
 
-        They differ in words and numbers; their elements, classes and the rest are the same.
+        Others differ in words and numbers; their elements, classes and the rest are the same.
         """
         self.run(f"{CHECKS}; thin(arguments[0])", parts)
 
@@ -217,38 +220,36 @@ class Browser:
             for complaint in complaints:
                 found.setdefault(complaint, how)
 
+        self.media()
         for width in WIDTHS:
-            for dark in (False, True):
-                self.width(width)
-                self.media(dark=dark)
-                self.open(page)
-                how = f"{width} px, {'dark' if dark else 'light'}"
-                note(how, self.console() + self.requests())
-                if not dark:
-                    note(how, self.layout())
-                    self.unfold()
-                    note(f"{how}, unfolded", self.layout())
-                if width == WIDTHS[1]:
-                    note(how, self.structure())
-                    self.thin(PARTS)
-                    self.unfold()
-                    # dark is other values of our colours: nothing else of the page changes
-                    note(how, self.axe(*(["color-contrast"] if dark else [])))
+            self.width(width)
+            self.open(page)
+            note(f"{width} px, light", self.console() + self.requests() + self.layout())
+            self.unfold()
+            note(f"{width} px, light, unfolded", self.layout())
+            if width == WIDTHS[1]:
+                note(f"{width} px, light", self.structure())
+                self.media(dark=True)
+                note(f"{width} px, dark", self.console() + self.requests())
+                self.thin(PARTS)
+                # dark is other values of our colours: nothing else of the page changes
+                note(f"{width} px, dark", self.axe("color-contrast"))
+                self.media()
+                note(f"{width} px, light", self.axe())
         self.media(forced=True)
-        self.open(page)
-        note("forced colours", self.console() + self.layout())
+        note("forced colours, unfolded", self.console() + self.layout())
         self.width(PAPER)
         self.media(kind="print")
-        self.open(page)
-        note("print", self.layout())
-        self.unfold()
         note("print, unfolded", self.layout())
+        self.fold()
+        note("print", self.layout())
         self.media()
         with self.without_scripts():
-            for width in (WIDTHS[0], 1200):
-                self.width(width)
-                self.open(page)
-                note(f"{width} px, no scripts", self.console() + self.layout())
+            self.width(WIDTHS[0])
+            self.open(page)
+            note(f"{WIDTHS[0]} px, no scripts", self.console() + self.layout())
+            self.width(1200)
+            note("1200 px, no scripts", self.layout())
             note("no scripts", self.structure())
         return [f"{how}: {complaint}" for complaint, how in found.items()]
 

@@ -6,7 +6,6 @@ The page is one of our shell with a chapter of the test's own, so that each part
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from analysis.report import shell
 from analysis.report.chapter import Chapter
 from analysis.report.model import Report
 from analysis.report.shell import html_page
+from tests.processes import wait_until
 
 RAW = {"runs": [1.5, 2.5], "name": "</script>"}
 
@@ -104,11 +104,7 @@ def choose(browser, label: str, option: str) -> None:
 
 
 def eventually(browser, script: str, *args: object) -> object:
-    for _ in range(100):
-        if found := browser.run(script, *args):
-            return found
-        time.sleep(0.02)
-    pytest.fail(f"never: {script}")
+    return wait_until(lambda: browser.run(script, *args), script)
 
 
 def test_the_script_is_small_and_the_policy_knows_it(browser, page: Path) -> None:
@@ -247,10 +243,7 @@ def test_raw_values_are_downloaded_byte_by_byte(browser, page: Path) -> None:
     browser.open(page)
     press(browser, "download raw.json", "#topmore")
     path = browser.downloads / "raw.json"
-    for _ in range(250):
-        if path.exists() and path.stat().st_size:
-            break
-        time.sleep(0.02)
+    wait_until(lambda: path.exists() and path.stat().st_size, "the file is there")
     assert json.loads(path.read_text("utf-8")) == RAW
     path.unlink()
     assert browser.console() == []

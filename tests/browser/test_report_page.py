@@ -65,12 +65,15 @@ KINDS: dict[str, Kind] = {
     "matrix files": matrices,
     "one file": lambda folder: [matrices(folder)[0], "--better", "lower"],
     "two metrics": lambda _: [str(SAMPLE), "--metric", "wall,max_rss"],
-    "40 benchmarks": made(big.write, big.Design(40, 3, 3, 5)),
+    "32 benchmarks": made(big.write, big.Design(32, 3, 3, 2)),
     "6 variants": made(big.write, big.Design(7, 6, 3, 6)),
     "4 variants on 8 benchmarks": made(big.write, big.Design(8, 4, 6, 8)),
     "30 sessions": made(big.write, big.Design(5, 2, 30, 3)),
-    "120 benchmarks": made(big.write, big.Design(120, 2, 3, 4)),
+    "62 benchmarks": made(big.write, big.Design(62, 2, 3, 2)),
 }
+
+# what these show is on other pages, too: the same page with one more chapter, or with more variants
+ELSEWHERE = {"sample", "hostile", "4 variants on 8 benchmarks"}
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +93,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     return page
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ELSEWHERE])
 def test_the_page_holds_in_every_way_it_is_looked_at(browser, report, kind: str) -> None:
     found = browser.holds(report(kind))
     assert not found, "\n".join(found)
@@ -174,8 +177,8 @@ def test_the_size_of_a_page_stays_small(report) -> None:
     # the figures of the large trials (tests/benchmarks/report.py) are 5 MB for 40 x 300 x 3 and 10 MB
     # for 500 x 30 x 2; what does not grow with the runs must leave room for them
     assert report("sample").stat().st_size < 500_000
-    assert report("40 benchmarks").stat().st_size < 2_000_000
-    assert report("120 benchmarks").stat().st_size < 2_500_000
+    assert report("32 benchmarks").stat().st_size < 1_500_000
+    assert report("62 benchmarks").stat().st_size < 1_500_000
 
 
 def test_the_same_trial_gives_the_same_bytes(report, tmp_path: Path) -> None:

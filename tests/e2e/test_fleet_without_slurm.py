@@ -10,21 +10,30 @@ import shutil
 
 import pytest
 
+BENCHMARKS = {"one": {"command": ["/bin/true"]}}
+
+
+@pytest.fixture(scope="module")
+def trial(make_lab, tmp_path_factory):
+    """Measure a trial."""
+    lab = make_lab(tmp_path_factory.mktemp("measured") / "lab")
+    lab.environment["PATH"] = "/nonexistent"
+    assert lab.run_fairtrial("run", lab.write_campaign(benchmarks=BENCHMARKS)).returncode == 0
+    return lab.trial()
+
 
 @pytest.fixture
-def fleet(lab):
-    """Measure two trials, and lay them down as a submitted fleet."""
+def fleet(lab, trial):
+    """Lay a copy of the trial down as that of one of two hosts of a submitted fleet."""
     lab.environment["PATH"] = "/nonexistent"
-    campaign = lab.write_campaign(benchmarks={"one": {"command": ["/bin/true"]}})
-    assert lab.run_fairtrial("run", campaign).returncode == 0
-    trial = lab.trial()
+    campaign = lab.write_campaign(benchmarks=BENCHMARKS)
     path = lab.folder / "fleet"
     path.mkdir()
     shutil.copytree(trial, path / "lab1")
     record = {
         "schema": 1,
         "campaign": "c",
-        "identity": lab.manifest()["campaign_sha256"],
+        "identity": lab.manifest(trial)["campaign_sha256"],
         "submitted_at": "2026-11-22T10:15:00Z",
         "script": "job.sh",
         "hosts": [

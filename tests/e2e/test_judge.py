@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import runpy
 import shutil
+import unicodedata
+import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,7 +22,7 @@ GATE = "slower>2%"
 SAID = "declares rps, p50; judged is wall: --metric rps"
 
 
-def fixed(lab, **sections):
+def fixed(lab, names=("load", "more"), **sections):
     """Write the campaign of a load generator of fixed duration; its throughput falls to 0.3."""
     regex = {"rps": ("rps", "1/s", "higher"), "p50": ("ms", "s", "lower")}
     command = "sleep 0.02; n=$(date +%N | cut -c7); echo rps $(($1 * 100 + n)); echo ms 1.$n"
@@ -36,7 +38,7 @@ def fixed(lab, **sections):
             "name": "fixed",
             "variants": {"fast": {"n": "10"}, "slow": {"n": "3"}},
             "baseline": "fast",
-            "benchmarks": {"load": benchmark, "more": benchmark},
+            "benchmarks": dict.fromkeys(names, benchmark),
             "protocol": {"sessions": 3, "runs": 3, "warmup": 0},
             **sections,
         }
@@ -205,14 +207,26 @@ def test_merged_trials_of_different_questions_are_told_apart(lab):
         assert lab.run_fairtrial(*words, "--metric", "rps").returncode in (0, 1, 7), words
 
 
-def test_a_bundle_holds_one_document_for_each_question(lab):
-    _, trial = measured(lab, judge=["rps", "p50"])
-    done = lab.run_fairtrial("bundle", trial, "-o", "b.tar.gz")
+def test_a_bundle_holds_one_document_for_each_question_and_names_of_any_script(lab):
+    _, trial = measured(
+        lab,
+        name="größe-日本",
+        names=["текст"],
+        variants={"é": {"n": "10"}, "हिन्दी": {"n": "3"}},
+        baseline=unicodedata.normalize("NFD", "é"),
+        judge=["rps", "p50"],
+        protocol={"sessions": 2, "runs": 2, "warmup": 0},
+    )
+    done = lab.run_fairtrial("bundle", trial, "-o", "b.zip")
     assert done.returncode == 0, done.stderr
-    done = lab.run_fairtrial("reproduce", "b.tar.gz", "--json")
+    with zipfile.ZipFile(lab.folder / "b.zip") as file:
+        assert f"trials/{trial.name}/manifest.json" in file.namelist()
+    done = lab.run_fairtrial("reproduce", "b.zip", "--json")
     assert done.returncode == 0, done.stdout + done.stderr
     names = [one["name"] for one in json.loads(done.stdout)["analyses"]]
     assert {"verdict", "verdict-p50", "explained"} <= {*names}
+    shown = lab.run_fairtrial("reproduce", "--rerun", "b.zip")
+    assert "run of текст" in shown.stdout
 
 
 def test_a_bundle_of_before_the_key_is_held_against_what_it_asked(lab, unasked):

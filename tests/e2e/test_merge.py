@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 
+PROTOCOL = {"sessions": 1, "runs": 2, "warmup": 1}
 
-@pytest.fixture
-def nights(lab):
+
+@pytest.fixture(scope="module")
+def measured(make_lab, tmp_path_factory):
     """Measure two trials of one campaign, of two sessions and one, with seeds of their own."""
-    path = lab.write_campaign(protocol={"sessions": 1, "runs": 2, "warmup": 1})
+    lab = make_lab(tmp_path_factory.mktemp("nights") / "lab")
+    path = lab.write_campaign(protocol=PROTOCOL)
     for seed, sessions in ((1, 2), (2, 1)):
         done = lab.run_fairtrial("run", path, "--seed", seed, "--sessions", sessions, "-q")
         assert done.returncode == 0, done.stderr
+    return lab
+
+
+@pytest.fixture
+def nights(lab, measured):
+    """Give the campaign, and copies of its trials."""
+    lab.marker = measured.marker  # a part of the commands
+    lab.write_campaign(protocol=PROTOCOL)
+    shutil.copytree(measured.folder / "runs", lab.folder / "runs")
     return sorted(lab.trials(), key=lambda trial: lab.manifest(trial)["started"])
 
 
@@ -54,7 +67,7 @@ def test_a_merged_trial_cannot_be_resumed_and_is_passed_over(lab, nights):
 
 
 def test_another_campaign_and_another_program_are_refused(lab, nights):
-    other = lab.write_campaign("other", protocol={"sessions": 1, "runs": 2, "warmup": 1})
+    other = lab.write_campaign("other", protocol=PROTOCOL | {"runs": 1, "warmup": 0})
     assert lab.run_fairtrial("run", other, "-q").returncode == 0
     (third,) = set(lab.trials()) - set(nights)
     refused = lab.run_fairtrial("merge", nights[0], third, "-o", "runs/all")

@@ -1,10 +1,12 @@
-"""Names of other scripts, from the campaign to every form in which results are handed on."""
+"""Names of other scripts, from the campaign to every form in which results are handed on.
+
+In a bundle: `test_judge.py`, which makes one.
+"""
 
 from __future__ import annotations
 
 import json
 import unicodedata
-import zipfile
 
 import pytest
 
@@ -67,14 +69,6 @@ def test_names_of_any_script_go_all_the_way(lab, trial):
         assert all(name in text for name in ("日本語", "текст"))
     asked = json.loads(lab.run_fairtrial("verdict", trial, "--variant", "日本語", "--json").stdout)
     assert [one["variant"] for one in asked["candidates"]] == ["日本語"]
-    bundled = lab.run_fairtrial("bundle", trial, "-o", "a.zip")
-    assert bundled.returncode == 0, bundled.stderr
-    with zipfile.ZipFile(lab.folder / "a.zip") as file:
-        assert f"trials/{trial.name}/manifest.json" in file.namelist()
-    checked = lab.run_fairtrial("reproduce", "a.zip", "--json")
-    assert checked.returncode == 0, checked.stdout
-    shown = lab.run_fairtrial("reproduce", "--rerun", "a.zip")
-    assert "run of текст:" in shown.stdout  # of all variants: they have one command
 
 
 def test_names_that_look_alike_are_told_before_and_after(lab):

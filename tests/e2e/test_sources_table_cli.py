@@ -15,21 +15,26 @@ from harness.cli import main
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "json.md").read_text()
 
 
-@pytest.fixture
-def table(tmp_path, monkeypatch):
-    """Write a table of 90 systems in 15 families, with three runs each."""
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """Write a table of 52 systems in ten families, with three runs each."""
     draw = np.random.default_rng(5)
-    family = draw.integers(0, 15, 90)
-    clock = draw.uniform(1, 4, 15)[family]
+    family = np.arange(52) % 10
+    clock = draw.uniform(1, 4, 10)[family]
     lines = ['run1,run2,run3,family,clock,os,constant,id,"CPU(s), orderable"']
-    for k in range(90):
+    for k in range(52):
         runs = ",".join(f"{10 * clock[k] + one:.4f}" for one in draw.normal(size=3))
         os = "" if k % 11 == 0 else f"os{draw.integers(3)}"
         lines.append(f"{runs},f{family[k]},{clock[k]:.3f},{os},x,i{k},{k % 5}")
-    path = tmp_path / "systems.csv"
+    path = tmp_path_factory.mktemp("table") / "systems.csv"
     path.write_text("\n".join(lines) + "\n")
-    monkeypatch.chdir(tmp_path)
     return path
+
+
+@pytest.fixture
+def table(written, monkeypatch):
+    monkeypatch.chdir(written.parent)
+    return written
 
 
 IGNORE = ("--ignore", "constant,id,CPU(s), orderable,run2,run3")
@@ -48,8 +53,19 @@ def answer(*words):
     return json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
 
 
-def test_one_response_and_headings_that_hold_commas(table):
-    found = answer(table, "--response", "run1", "--group", "family", *IGNORE)
+@pytest.fixture(scope="module")
+def answers(written):
+    """Give three answers, each found once: of one response, of it in families, and of its runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(written.parent)
+        code, out, err = fairtrial(written, "--response", "run1", *IGNORE, "--json", "--seed", 3)
+        assert (code, err) == (0, "")
+        families = answer(written, "--response", "run1", "--group", "family", *IGNORE)
+        return out, families, answer(written, *RUNS)
+
+
+def test_one_response_and_headings_that_hold_commas(answers):
+    _, found, _ = answers
     assert found["method"] == "sources"
     assert found["correlation"] > 0.8
     assert found["correlation_grouped"] is not None
@@ -60,8 +76,8 @@ def test_one_response_and_headings_that_hold_commas(table):
     assert "ceiling-unknown" in found["caution_codes"]
 
 
-def test_runs_give_performance_variation_and_the_ceiling(table):
-    found = answer(table, *RUNS)
+def test_runs_give_performance_variation_and_the_ceiling(answers):
+    *_, found = answers
     assert [one["kind"] for one in found["systems"]] == ["performance", "variation"]
     assert found["correlation_grouped"] is None
     assert 0.9 < found["ceiling"] < 1
@@ -69,7 +85,7 @@ def test_runs_give_performance_variation_and_the_ceiling(table):
     assert "families-unknown" in found["caution_codes"]
 
 
-def test_every_key_is_documented(table):
+def test_every_key_is_documented(answers):
     section = next(part for part in re.split("(?m)^## ", PAGE) if part.startswith("sources\n"))
     head = next(part for part in re.split("(?m)^## ", PAGE) if part.startswith("The head"))
     told = {name.removesuffix("[]") for name in re.findall(r"`([a-z_]+(?:\[\])?)`", section + head)}
@@ -83,34 +99,39 @@ def test_every_key_is_documented(table):
             for item in value:
                 yield from keys(item)
 
-    assert set(keys(answer(table, *RUNS, "--group", "family"))) - told == set()
+    _, families, runs = answers
+    assert {*keys(families), *keys(runs)} - told == set()
 
 
-def test_the_seed_decides_and_is_told(table):
-    words = (table, "--response", "run1", *IGNORE)
-    texts = [fairtrial(*words, "--json", "--seed", seed)[1] for seed in (3, 3, 4)]
-    assert texts[0] == texts[1] != texts[2]
-    assert json.loads(texts[0])["seed"] == 3
+def test_the_installed_command_and_the_seed_decides(table, answers, lab):
+    words = ("--response", "run1", *IGNORE, "--json", "--seed", 3)
+    done = lab.run_fairtrial("sources", table, *words, cwd=table.parent)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == answers[0]
+    assert json.loads(done.stdout)["seed"] == 3
 
 
 def test_the_picture_and_the_interval(table):
     words = (table, "--response", "run1", *IGNORE, "--confidence", "0.5", "--plot", "p.svg")
     code, out, err = fairtrial(*words)
     assert (code, err) == (0, "")
+    assert out.startswith("Of systems held out at random, predicted and measured run1")
     assert "50 % interval" in out
     picture = (table.parent / "p.svg").read_text()
     assert "what predictions rest on (no causes)" in picture
     assert "Of systems held out at random" in picture
 
 
-def test_the_bar_moves_on_a_terminal_only(table):
+def test_the_bar_moves_on_a_terminal_only_and_another_seed_is_another_answer(table, answers):
     class Terminal(io.StringIO):
         def isatty(self):
             return True
 
     # the clock is not touched: a run is long enough for a redraw, or the line is only cleared
-    code, _, shown = fairtrial(table, "--response", "run1", *IGNORE, err=Terminal())
+    words = (table, "--response", "run1", *IGNORE, "--json", "--seed", 4)
+    code, out, shown = fairtrial(*words, err=Terminal())
     assert code == 0
+    assert out != answers[0]
     assert shown.endswith("\r\x1b[K")
     assert all("[" in part for part in shown.split("\r\x1b[K") if part)
 
@@ -145,10 +166,3 @@ def test_two_tables_and_files_that_are_none(table, tmp_path):
     code, _, err = fairtrial(tmp_path / "short.csv", "--response", "a")
     assert code == 6
     assert "2 rows have the response 'a'" in err
-
-
-def test_the_installed_command(table, lab):
-    done = lab.run_fairtrial("sources", table, "--response", "run1", *IGNORE)
-    assert done.returncode == 0
-    assert done.stdout.startswith("Of systems held out at random, predicted and measured run1")
-    assert done.stderr == ""

@@ -261,7 +261,7 @@ def test_nothing_left_to_judge(example):
 
 
 def test_large_sample(lab):
-    rng_free = [f"{1 + (k * 7919 % 100003) / 1e6:.6f}" for k in range(1_000_000)]
+    rng_free = [f"{1 + (k * 7919 % 100003) / 1e6:.6f}" for k in range(200_000)]
     (lab.folder / "x").write_text("\n".join(rng_free))
     (lab.folder / "y").write_text("\n".join(rng_free[:1000]))
     (lab.folder / "bench.cfg").write_text("one,x,y,,\n")
@@ -271,14 +271,14 @@ def test_large_sample(lab):
     assert float(row["SpeedupMean"]) == pytest.approx(1, abs=0.01)
 
 
-def test_a_thousand_benchmarks(example):
-    lines = [f"bench {k},bench3.data.1,bench3.data.2,,{k + 1}\n" for k in range(1000)]
+def test_hundreds_of_benchmarks(example):
+    lines = [f"bench {k},bench3.data.1,bench3.data.2,,{k + 1}\n" for k in range(300)]
     (example.folder / "bench.cfg").write_text(HEADING + "".join(lines))
     done = example.run_fairtrial("speedup-test", "bench.cfg", "--json")
     assert done.returncode == 0, done.stderr
     table = rows(example.folder / "bench.cfg.out")
-    assert [row["Name"] for row in table] == [f"bench {k}" for k in range(1000)]
-    assert table[999]["CoefMin"] == "1000"
+    assert [row["Name"] for row in table] == [f"bench {k}" for k in range(300)]
+    assert table[299]["CoefMin"] == "300"
     assert {row["MeanConfLevel"] for row in table} == {"0.99"}
 
 

@@ -90,7 +90,10 @@ class Cluster:
             if time.monotonic() - woken > 15:
                 woken = time.monotonic()
                 self.wake()
-            return condition()
+            found = condition()
+            if not found:  # to ask is work, too, for Slurm and for a command
+                time.sleep(0.1)
+            return found
 
         try:
             return self._wait(holds, what, seconds)
@@ -104,7 +107,7 @@ class Cluster:
     def forgotten(self):
         """Tell whether a job waits for resources while all nodes are idle: Slurm 22.05 does that."""
         waiting = self.slurm.client("squeue", "-h", "-t", "PENDING", "-o", "%S %r").splitlines()
-        idle = set(self.slurm.client("sinfo", "-h", "-N", "-o", "%T").split()) == {"idle"}
+        idle = self.all_idle()
         now = time.strftime("%Y-%m-%dT%H:%M:%S")
         late = (("N/A", "Resources"), ("N/A", "Priority"))
         found = [tuple(line.split(maxsplit=1)) for line in waiting]
@@ -135,13 +138,17 @@ class Cluster:
             return []
         return [json.loads(line) for line in file.read_bytes().split(b"\n")[:-1]]
 
-    def begin_now(self, job):
-        """Cut the time that a job waits that was requeued just now."""
+    def begin_now(self, *jobs):
+        """Cut the time that jobs wait that were requeued just now."""
         # sooner than 5 s after it, Slurm kills the job that it starts, and takes it for running
         time.sleep(6)
-        text = self.slurm.client("scontrol", "show", "job", job)
-        assert "JobState=PENDING" in text
-        self.slurm.client("scontrol", "update", f"JobId={job}", "StartTime=now")
+        for job in jobs:
+            text = self.slurm.client("scontrol", "show", "job", job)
+            assert "JobState=PENDING" in text
+            self.slurm.client("scontrol", "update", f"JobId={job}", "StartTime=now")
+
+    def all_idle(self):
+        return set(self.slurm.client("sinfo", "-h", "-N", "-o", "%T").split()) == {"idle"}
 
     def children_of_step(self, job):
         """List the processes of a job: slurmstepd and all that is below it."""
@@ -154,9 +161,9 @@ class Cluster:
     def clear(self):
         for job in self.live():
             self.slurm.client("scancel", job)
-        for node in NODES:
-            text = self.slurm.client("sinfo", "-h", "-N", "-n", node, "-p", "lab", "-o", "%T")
-            if "drain" in text:
+        text = self.slurm.client("sinfo", "-h", "-N", "-p", "lab", "-o", "%N %T")
+        for node, state in map(str.split, text.splitlines()):
+            if "drain" in state:
                 self.slurm.client("scontrol", "update", f"NodeName={node}", "State=RESUME")
         self._wait(lambda: not self.live(), "the queue is empty", 120)
 

@@ -9,96 +9,88 @@ import contextlib
 import json
 import os
 import signal
-import time
 
 import pytest
 
-# runs that last, so that something can happen to them
-SLOW = {"sessions": 1, "runs": 4, "warmup": 1}
+PROTOCOL = {"sessions": 1, "runs": 4, "warmup": 1}
+BEFORE = 3  # runs of each host that are made while the lab holds
 
 
-def slow(cluster, seconds=0.15, **sections):
-    """Write a campaign of such runs, each of which waits at its end while the lab holds."""
-    command = cluster.lab.sh(f"sleep {seconds}; {cluster.lab.waiting}")
+def held(cluster, *in_hooks):
+    """Write a campaign whose further runs wait while the lab holds.
+
+    On hosts of `in_hooks` the hook before a run does, on others the target.
+    """
+    here, node = cluster.lab.folder, "$SLURMD_NODENAME"
+    wait = f": > {here}/waits-{node}; while [ -e {here}/hold ]; do sleep 0.02; done"
+    hosts = "|".join(in_hooks) or "none"
+    late = f"case {node} in {hosts}) {wait};; *) : > {here}/late-{node};; esac"
+    before = f'[ "$FAIRTRIAL_POSITION" -lt {BEFORE} ] || {late}'
+    command = cluster.lab.sh(f"[ ! -e {here}/late-{node} ] || {{ {wait}; }}")
+    hooks = {
+        "before": [cluster.lab.sh(before)],
+        "cleanup": [cluster.lab.sh(f"sleep 0.1; echo done >> {here}/cleanups-{node}")],
+    }
     benchmarks = {"one": {"command": command}, "two": {"command": command}}
-    return cluster.campaign(benchmarks=benchmarks, protocol=SLOW, **sections)
+    return cluster.campaign(benchmarks=benchmarks, protocol=PROTOCOL, hooks=hooks)
 
 
-def job_of(cluster, host="lab1"):
-    return cluster.jobs()[host][-1]
-
-
-def wait_for_rows(cluster, host="lab1", count=3):
-    cluster.wait(lambda: len(cluster.rows(host)) >= count, f"{count} rows on {host}")
-
-
-def wait_until_requeued(cluster, job):
-    cluster.wait(lambda: cluster.queue(job) == ["PENDING"], f"job {job} waits again")
-    cluster.begin_now(job)
+def submitted_and_waiting(cluster, *hosts, in_hooks=()):
+    """Submit it; give the jobs when all hosts wait."""
+    cluster.lab.hold()
+    cluster.submit(held(cluster, *in_hooks), hosts=",".join(hosts))
+    waits = [cluster.lab.folder / f"waits-{host}" for host in hosts]
+    cluster.wait(lambda: all(path.exists() for path in waits), f"runs wait on {hosts}")
+    assert [len(cluster.rows(host)) for host in hosts] == [BEFORE] * len(hosts)
+    return [cluster.jobs()[host][-1] for host in hosts]
 
 
 def assert_no_failed_row(cluster, host="lab1"):
     assert {row["outcome"] for row in cluster.rows(host)} == {"ok"}
 
 
-@pytest.mark.parametrize("whom", ["--batch", "--full"])
-def test_a_job_that_is_told_to_end_comes_back_and_executes_each_run_once(cluster, whom):
-    # --batch: the shell alone, as at the time limit; --full: every process, the targets too
-    note = f"{cluster.lab.folder}/cleanups"
-    hooks = {
-        "before": [cluster.lab.sh("sleep 0.1")],  # half of the time TERM hits one of these
-        "cleanup": [cluster.lab.sh(f"sleep 0.1; echo done >> {note}")],
-    }
-    path = cluster.submit(slow(cluster, hooks=hooks), hosts="lab1")
-    job = job_of(cluster)
-    wait_for_rows(cluster)
-    cluster.slurm.client("scancel", "--signal=TERM", whom, job)
-    wait_until_requeued(cluster, job)
-    cluster.wait_until_ended()
-    assert cluster.status()["lab1"]["state"] == "complete", cluster.log()
-    cluster.lab.assert_complete_once_each(path / "lab1")
-    assert_no_failed_row(cluster)
-    assert {row["segment"] for row in cluster.rows("lab1")} == {0, 1}
-    assert "requeued after" in cluster.log()
-    assert cluster.jobs()["lab1"] == [job]
-    assert (cluster.lab.folder / "cleanups").read_text() == "done\n" * 2  # in both starts
-    findings = cluster.lab.findings(path / "lab1")
-    assert not [f for f in findings if f["check"] == "hook"]
-    assert not [f for f in findings if "SLURM" in f["what"]]  # its variables are no drift
-    assert not [f for f in findings if f["check"] == "drift"]
-
-
-def test_a_job_that_slurm_requeues_goes_on_by_itself(cluster):
-    path = cluster.submit(slow(cluster), hosts="lab1")
-    job = job_of(cluster)
-    wait_for_rows(cluster)
-    cluster.lab.hold()  # it does not come to its end before
-    cluster.slurm.client("scontrol", "requeue", job)
-    wait_until_requeued(cluster, job)
+def test_a_job_that_is_told_to_end_or_requeued_comes_back_and_executes_each_run_once(cluster):
+    # --batch: the shell alone, as at the time limit; --full: every process, those of a hook too
+    jobs = submitted_and_waiting(cluster, "lab1", "lab2", "lab3", in_hooks=["lab2"])
+    path = cluster.path
+    cluster.slurm.client("scancel", "--signal=TERM", "--batch", jobs[0])
+    cluster.slurm.client("scancel", "--signal=TERM", "--full", jobs[1])
+    cluster.slurm.client("scontrol", "requeue", jobs[2])  # this one by Slurm itself
+    cluster.wait(lambda: cluster.queue(*jobs) == ["PENDING"] * 3, "the jobs wait again")
     cluster.lab.release()
+    cluster.begin_now(*jobs)
     cluster.wait_until_ended()
-    cluster.lab.assert_complete_once_each(path / "lab1")
-    assert_no_failed_row(cluster)
-    assert "fairtrial: requeued" not in cluster.log()  # it was not the script's to do
+    assert {host["state"] for host in cluster.status().values()} == {"complete"}, cluster.log()
+    for host, job in zip(("lab1", "lab2", "lab3"), jobs, strict=True):
+        cluster.lab.assert_complete_once_each(path / host)
+        assert_no_failed_row(cluster, host)
+        assert {row["segment"] for row in cluster.rows(host)} == {0, 1}
+        assert cluster.jobs()[host] == [job]
+        findings = cluster.lab.findings(path / host)
+        assert not [f for f in findings if "SLURM" in f["what"]]  # its variables are no drift
+        assert not [f for f in findings if f["check"] == "drift"]
+        if host != "lab3":
+            assert not [f for f in findings if f["check"] == "hook"]
+            cleanups = cluster.lab.folder / f"cleanups-{host}"
+            assert cleanups.read_text() == "done\n" * 2  # in both starts
+    # what Slurm requeues is not the script's to do
+    said = [line.partition(":")[0] for line in cluster.log().splitlines() if "requeued" in line]
+    assert cluster.log().count("requeued after") == 2, said
 
 
 def test_cancel_leaves_no_process_and_no_job_comes_back(cluster):
-    # long enough that the command finds the jobs also on a busy machine
-    path = cluster.submit(slow(cluster, seconds=0.5), hosts="lab[1-2]")
-    jobs = [job for ids in cluster.jobs().values() for job in ids]
-    wait_for_rows(cluster)
-    cluster.lab.hold()  # neither comes to its end before it is cancelled
+    jobs = submitted_and_waiting(cluster, "lab1", "lab2")
+    path = cluster.path
     done = cluster.run("cancel", path)
     cluster.lab.release()
     assert done.returncode == 0, done.stderr
     assert "2 jobs are cancelled" in done.stdout
     assert cluster.live() == []
     assert cluster.lab.left() == []
-    kept = len(cluster.rows("lab1"))
-    assert kept >= 3
+    assert len(cluster.rows("lab1")) == BEFORE
     assert_no_failed_row(cluster)
     assert cluster.queue(*jobs) == ["CANCELLED"] * 2
-    time.sleep(3)
+    cluster.wait(cluster.all_idle, "the nodes have nothing left to do")
     assert cluster.queue(*jobs) == ["CANCELLED"] * 2  # also later
     assert cluster.status()["lab1"]["state"] == "partial"
     again = cluster.run("cancel", path)
@@ -155,7 +147,12 @@ def test_a_killed_start_takes_nothing_back_and_the_next_resume_finds_its_jobs(cl
 @pytest.mark.host
 def test_nodes_that_share_a_machine_meet_in_the_lock_of_a_cpu(cluster):
     cpu = min(os.sched_getaffinity(0))
-    campaign = slow(cluster, isolation={"cpus": cpu}, checks={"probe": "0s"})
+    campaign = cluster.campaign(
+        benchmarks={"one": {"command": cluster.lab.sh(cluster.lab.waiting)}},
+        protocol=PROTOCOL,
+        isolation={"cpus": cpu},
+        checks={"probe": "0s"},
+    )
     cluster.lab.hold()  # so that the first still measures when the second comes
     refused = cluster.submit(campaign, hosts="lab[1-2]")
     cluster.wait(lambda: "another trial measures on CPU" in cluster.log(), "one is refused")
@@ -170,9 +167,8 @@ def test_nodes_that_share_a_machine_meet_in_the_lock_of_a_cpu(cluster):
 
 
 def test_a_job_whose_node_dies_starts_again_when_it_is_back(cluster):
-    path = cluster.submit(slow(cluster, 0.5), hosts="lab3")
-    job = job_of(cluster, "lab3")
-    wait_for_rows(cluster, "lab3", 2)
+    (job,) = submitted_and_waiting(cluster, "lab3")
+    path = cluster.path
     # the node loses its power: daemon, step and all that is below
     children = cluster.children_of_step(job)
     os.kill(cluster.slurm.daemon("lab3"), signal.SIGKILL)
@@ -180,6 +176,9 @@ def test_a_job_whose_node_dies_starts_again_when_it_is_back(cluster):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     cluster.lab.wait_until_all_gone()
+    cluster.lab.release()
+    # what the controller finds by itself when it has asked often enough
+    cluster.slurm.client("scontrol", "update", "NodeName=lab3", "State=DOWN", "Reason=power")
     cluster.wait(lambda: cluster.queue(job) == ["PENDING"], "the job waits for its node", 180)
     host = cluster.status()["lab3"]
     assert host["state"] == "partial"

@@ -18,8 +18,8 @@ def plan(trial):
     return [(run["benchmark"], run["variant"]) for run in map(json.loads, lines)]
 
 
-def test_three_hosts_measure_one_campaign_each_in_an_order_of_its_own(cluster):
-    campaign = cluster.campaign(protocol={"sessions": 2, "runs": 6, "warmup": 1})
+def test_three_hosts_measure_one_campaign_each_in_an_order_of_its_own_and_give_one_verdict(cluster):
+    campaign = cluster.campaign(protocol={"sessions": 2, "runs": 3, "warmup": 1})
     path = cluster.submit(campaign)
     fleet = cluster.fleet()
     assert [host["host"] for host in fleet["hosts"]] == ["lab1", "lab2", "lab3"]
@@ -30,7 +30,7 @@ def test_three_hosts_measure_one_campaign_each_in_an_order_of_its_own(cluster):
     hosts = cluster.status()
     assert [host["state"] for host in hosts.values()] == ["complete"] * 3, cluster.log()
     assert (
-        {host["done"] for host in hosts.values()} == {56} == {h["planned"] for h in hosts.values()}
+        {host["done"] for host in hosts.values()} == {32} == {h["planned"] for h in hosts.values()}
     )
     for name in hosts:
         cluster.lab.assert_complete_once_each(path / name)
@@ -45,6 +45,13 @@ def test_three_hosts_measure_one_campaign_each_in_an_order_of_its_own(cluster):
     with pytest.raises(AssertionError, match="disabled"):  # no accounting was needed for that
         cluster.slurm.client("sacct")
     assert cluster.run("status").returncode == 0  # the list of trials knows what a fleet is
+    done = cluster.run("verdict", path, "--json")
+    assert done.returncode == 0, done.stderr
+    judged = json.loads(done.stdout)["hosts"]
+    assert [(host["host"], host["state"], host["done"]) for host in judged] == [
+        (name, "complete", host["done"]) for name, host in hosts.items()
+    ]
+    assert "on 3 hosts" in cluster.run("verdict", path).stdout
 
 
 def test_dry_run_shows_script_and_jobs_and_leaves_nothing(cluster):
