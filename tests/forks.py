@@ -36,9 +36,8 @@ class Started:
     def __init__(self, forks: Forks, pid: int, words: Sequence[str]) -> None:
         self._forks = forks
         self.pid = pid
-        self._end = os.pidfd_open(
-            pid
-        )  # readable at its end, without a question to the warm process
+        # readable at its end, without a question to the warm process
+        self._end = os.pidfd_open(pid)
         self.args = ["fairtrial", *words]
         self.returncode: int | None = None
         self.out_path = self.err_path = Path()  # where it writes
@@ -81,6 +80,7 @@ class Forks:
 
     def __init__(self, *, product: bool = True) -> None:
         self._product = product
+        self._spent = 0.0
         self._process: subprocess.Popen[str] | None = None
         self._early = early(os.environ)
 
@@ -161,6 +161,7 @@ class Forks:
         self._process.stdin.write(json.dumps(asked) + "\n")
         self._process.stdin.flush()
         found: dict[str, float] = json.loads(self._process.stdout.readline())
+        self._spent += found["cpu"]
         Forks.spent += found["cpu"]
         return found
 
@@ -173,4 +174,5 @@ class Forks:
             self._process.wait()
             self._process.stdout.close()
             self._process = None
-            Forks.spent = 0.0
+            Forks.spent -= self._spent
+            self._spent = 0.0
