@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.examples import MOST, SHARE
+
 if TYPE_CHECKING:
     from harness.host.state import OwnGroup
     from tests.forks import Forks
@@ -22,9 +24,22 @@ if TYPE_CHECKING:
 pytest_plugins = ("tests.scheduling", "tests.costs")
 
 # How long a machine takes is no property of what is tested.
-settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-# `make test` says the same of the same tree each time; `make search` draws other examples.
-settings.register_profile("same", settings.get_profile("search"), derandomize=True, database=None)
+# `make test` says the same of the same tree each time, of few examples; `make search` draws many
+# others, also where the environment variable CI lets Hypothesis begin with a profile that does not.
+settings.register_profile(
+    "search",
+    deadline=None,
+    derandomize=False,
+    max_examples=MOST,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile(
+    "same",
+    settings.get_profile("search"),
+    derandomize=True,
+    database=None,
+    max_examples=MOST // SHARE,
+)
 settings.load_profile("same")
 
 # Started in the background or under nohup, this process ignores signals, and so would commands

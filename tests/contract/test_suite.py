@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import runpy
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -12,6 +13,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+
+from tests.hosts import trees
 
 TESTS = Path(__file__).resolve().parents[1]
 ROOT = TESTS.parent
@@ -143,6 +146,29 @@ def test_the_suites_network_is_its_own_where_it_can_be_had() -> None:
     ours = execute(sys.executable, "-c", code).stdout
     # either it is another one, in which the loopback works, or it is said that there is none
     assert (done.stdout != ours) != ("no network namespace is to be had" in done.stderr)
+
+
+# --- model hosts that are used again
+
+
+def there(root: Path) -> dict[str, str | None]:
+    paths = {path.relative_to(root).as_posix(): path for path in root.rglob("*")}
+    return {name: path.read_text() if path.is_file() else None for name, path in paths.items()}
+
+
+def test_a_host_that_is_lent_is_the_one_that_is_planted(tmp_path: Path) -> None:
+    asked = [make() for make in trees.TREES.values()]
+    asked += [asked[0] | {"proc/stat": None}, asked[0] | {"run": "EMPTY FOLDER"}, {"x": "1"}]
+    planted = [there(trees.plant(tmp_path / str(k), tree)) for k, tree in enumerate(asked)]
+    for k in (*range(len(asked)), *range(0, len(asked), 2), 0):
+        assert there(trees.lent(asked[k])) == planted[k]
+        with trees.borrowed(asked[k]) as root:
+            assert there(root) == planted[k]
+            shutil.rmtree(root / "proc", ignore_errors=True)
+            (root / "proc/stat").mkdir(parents=True)
+            (root / "proc/more").symlink_to(tmp_path)
+            (root / "etc").mkdir(exist_ok=True)
+            (root / "etc/more").write_text("x")
 
 
 # --- what the calibrations have passed with

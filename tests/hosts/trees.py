@@ -1,12 +1,17 @@
 """Model hosts, as {path: text}: what the checks meet on typical kinds of machines.
 
 They are composed by hand after the kernel's documented formats, not copied from real machines, and
-hold only what is read. `plant` writes a tree below a folder. A text of None makes a file that
-cannot be read (a folder in its place: that fails for root too).
+hold only what is read. `plant` writes a tree below a folder; `lent` gives one only to read, `borrowed` one
+to change. A text of None makes a file that cannot be read (a folder in its place: that fails for root too).
 """
 
 from __future__ import annotations
 
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 CPU = "sys/devices/system/cpu"
@@ -14,16 +19,72 @@ MACHINE_ID = "0123456789abcdef0123456789abcdef"
 
 
 def plant(root: Path, tree: dict[str, str | None]) -> Path:
+    for folder in {name.rpartition("/")[0] for name in tree}:
+        os.makedirs(f"{root}/{folder}", exist_ok=True)  # noqa: PTH103 - 140 files a tree: this is quick
     for name, text in tree.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
         if text is None:
-            path.mkdir()
+            (root / name).mkdir()
         elif text == "EMPTY FOLDER":
-            path.mkdir(exist_ok=True)
+            (root / name).mkdir(exist_ok=True)
         else:
-            path.write_text(text)
+            with open(f"{root}/{name}", "w", encoding="utf-8") as file:  # noqa: PTH123 - as above
+                file.write(text)
     return root
+
+
+_lent: dict[Path, dict[str, str | None]] = {}
+
+
+def lent(tree: dict[str, str | None]) -> Path:
+    """Give a folder with a tree, only to read and until the next is asked for.
+
+    A tree has 140 files, and most differ in one or two from another: those alone are written.
+    """
+    root = min(_lent, key=lambda one: len(_lent[one].items() ^ tree.items()), default=None)
+    if root is None or len(_lent[root].items() ^ tree.items()) > len(tree):
+        root = Path(tempfile.mkdtemp(dir=_folder().name))
+        _lent[root] = {}
+    there = _lent.pop(root)
+    for name, _ in sorted(there.items() - tree.items(), reverse=True, key=lambda one: one[0]):
+        _remove(root, name, tree)
+    plant(root, dict(tree.items() - there.items()))
+    _lent[root] = dict(tree)
+    return root
+
+
+@contextmanager
+def borrowed(tree: dict[str, str | None]) -> Iterator[Path]:
+    """Give a folder with a tree to change, but no modes; the next finds what it asks for."""
+    root = lent(tree)
+    there, left = _lent.pop(root), {}
+    yield root
+    for folder, folders, files in os.walk(root, topdown=False):
+        for path in (Path(folder, name) for name in (*files, *folders)):
+            name = path.relative_to(root).as_posix()
+            if path.is_symlink():
+                path.unlink()
+            elif path.is_file():
+                left[name] = path.read_text("utf-8")
+            elif there.get(name, "") in {None, "EMPTY FOLDER"}:
+                left[name] = there[name]
+            else:
+                with suppress(OSError):  # there is something in it
+                    path.rmdir()
+    _lent[root] = left
+
+
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="hosts-")
+
+
+def _remove(root: Path, name: str, kept: dict[str, str | None]) -> None:
+    """Remove a file, and the folders that it leaves empty."""
+    path = root / name
+    with suppress(OSError):  # there is something else in it
+        path.rmdir() if path.is_dir() else path.unlink()
+        while (path := path.parent) != root and path.relative_to(root).as_posix() not in kept:
+            path.rmdir()
 
 
 def ranged(numbers) -> str:

@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import json
 import re
-import runpy
-from pathlib import Path
-from types import SimpleNamespace
+from functools import cache
 
 import pytest
 
@@ -15,12 +13,12 @@ from harness.host.checks import CHECK_NAMES, check_before
 from harness.host.placement import choose_cpus
 from harness.host.reader import Host
 from harness.host.state import Situation
+from tests.hosts import trees as hosts
 
-hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "hosts" / "trees.py")))
 
-
-def examine(folder, name):
-    with Host(hosts.plant(folder, hosts.TREES[name]())) as host:
+@cache
+def examine(name):
+    with Host(hosts.lent(hosts.TREES[name]())) as host:
         state = host.read()
         try:
             plan = choose_cpus("auto", state.topology, usable=state.usable, isolated=state.isolated)
@@ -59,16 +57,16 @@ def checkup_text(state, findings, *, plan=None, fatal=None, strict=False, **show
          "unknown, usable here none · Linux of unknown version · virtual machine: unknown"),
     ],
 )  # fmt: skip
-def test_the_host_is_named_in_one_line(tmp_path, name, text):
+def test_the_host_is_named_in_one_line(name, text):
     if name == "bare":
         text = text.replace(", usable here none", "")
-    assert headline(examine(tmp_path, name)[0]) == text
+    assert headline(examine(name)[0]) == text
 
 
 @pytest.mark.parametrize("name", sorted(hosts.TREES))
 @pytest.mark.parametrize("width", [80, 100])
-def test_every_host_has_a_screen_of_bounded_width(tmp_path, name, width):
-    state, findings, plan = examine(tmp_path, name)
+def test_every_host_has_a_screen_of_bounded_width(name, width):
+    state, findings, plan = examine(name)
     text = checkup_text(state, findings, plan=plan, width=width)
     for check in CHECK_NAMES:
         assert re.search(rf"^  (ok|warn|fail|unknown) +{check} ", text, re.MULTILINE), check
@@ -80,8 +78,8 @@ def test_every_host_has_a_screen_of_bounded_width(tmp_path, name, width):
     assert "None" not in text
 
 
-def test_what_is_to_mend_comes_last_with_the_command(tmp_path):
-    state, findings, plan = examine(tmp_path, "intel_pstate")
+def test_what_is_to_mend_comes_last_with_the_command():
+    state, findings, plan = examine("intel_pstate")
     text = checkup_text(state, findings, plan=plan)
     order = re.findall(r"^  (ok|unknown|warn|fail) ", text, re.MULTILINE)
     assert order == sorted(order, key=["ok", "unknown", "warn", "fail"].index)
@@ -105,8 +103,8 @@ def test_what_is_to_mend_comes_last_with_the_command(tmp_path):
          "2 to mend, and --strict makes them fatal; 2 things cannot be known here"),
     ],
 )  # fmt: skip
-def test_the_last_line_counts_what_to_mend(tmp_path, statuses, strict, last):
-    state, _, _ = examine(tmp_path, "amd")
+def test_the_last_line_counts_what_to_mend(statuses, strict, last):
+    state, _, _ = examine("amd")
     findings = tuple(Finding(check="load", status=status, what="x") for status in statuses)
     assert checkup_text(state, findings, strict=strict, width=200).splitlines()[-1] == last
 
@@ -123,31 +121,31 @@ def test_the_last_line_counts_what_to_mend(tmp_path, statuses, strict, last):
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("strict", [False, True])
-def test_the_last_line_says_what_becomes_of_a_campaign(tmp_path, statuses, fatal, last, strict):
-    state, _, _ = examine(tmp_path, "amd")
+def test_the_last_line_says_what_becomes_of_a_campaign(statuses, fatal, last, strict):
+    state, _, _ = examine("amd")
     found = tuple(Finding(check="load", status=status, what="x") for status in statuses)
     text = checkup_text(state, found, fatal=found[:fatal], strict=strict, width=200)
     assert text.splitlines()[-1] == last
 
 
-def test_colour_only_repeats_what_words_say(tmp_path):
-    state, findings, plan = examine(tmp_path, "intel_pstate")
+def test_colour_only_repeats_what_words_say():
+    state, findings, plan = examine("intel_pstate")
     plain = checkup_text(state, findings, plan=plan)
     painted = checkup_text(state, findings, plan=plan, colour=True)
     assert painted != plain
     assert re.sub(r"\x1b\[\d+m", "", painted) == plain
 
 
-def test_verbose_says_where_good_values_were_read(tmp_path):
-    state, findings, _ = examine(tmp_path, "amd")
+def test_verbose_says_where_good_values_were_read():
+    state, findings, _ = examine("amd")
     where = "read  /proc/sys/kernel/randomize_va_space = 2"
     assert where not in checkup_text(state, findings)
     assert where in checkup_text(state, findings, verbose=True)
 
 
 @pytest.mark.parametrize("name", sorted(hosts.TREES))
-def test_the_screen_as_json_says_the_same(tmp_path, name):
-    state, findings, plan = examine(tmp_path, name)
+def test_the_screen_as_json_says_the_same(name):
+    state, findings, plan = examine(name)
     data = checkup(state, findings, plan=plan).to_dict()
     assert json.loads(json.dumps(data, allow_nan=False)) == data
     assert sum(data["counts"].values()) == len(CHECK_NAMES) == len(data["findings"])

@@ -7,34 +7,30 @@ import json
 import os
 import pwd
 import re
-import runpy
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from harness.cli import main
 from harness.commands import tune as command
 from harness.tune.changes import Knobs
+from tests.hosts import trees as hosts
 
-hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "hosts" / "trees.py")))
 GOVERNOR = f"{hosts.CPU}/cpu3/cpufreq/scaling_governor"
 
 
 @pytest.fixture
-def root(tmp_path, monkeypatch):
+def root(monkeypatch):
     """A host of its own, where this process is root."""
-    place = tmp_path / "root"
-    (place / "run").mkdir(parents=True)
-    hosts.plant(place, hosts.intel_pstate())
-    monkeypatch.setattr(command, "_ROOT", place)
     monkeypatch.setattr("harness.tune.tuner.LOOK_S", 0)
     monkeypatch.setattr("harness.tune.tuner.cpus_in_use", lambda: ())
     monkeypatch.setattr(command, "_is_root", lambda: True)
     for name in ("SUDO_UID", "PKEXEC_UID", "DOAS_USER"):
         monkeypatch.delenv(name, raising=False)
-    return place
+    with hosts.borrowed(hosts.intel_pstate() | {"run": "EMPTY FOLDER"}) as place:
+        monkeypatch.setattr(command, "_ROOT", place)
+        yield place
 
 
 @pytest.fixture
@@ -170,8 +166,8 @@ def test_the_trial_of_another_is_not_spoilt(root, monkeypatch):
     assert "nothing is changed meanwhile" in out
 
 
-def test_a_host_in_order_is_not_asked_about(root, tmp_path, monkeypatch):
-    server = hosts.plant(tmp_path / "server", hosts.amd() | {f"{hosts.CPU}/isolated": "7"})
+def test_a_host_in_order_is_not_asked_about(root, monkeypatch):
+    server = hosts.lent(hosts.amd() | {f"{hosts.CPU}/isolated": "7"})
     monkeypatch.setattr(command, "_ROOT", server)
     code, _, err = execute()
     assert (code, err) == (0, "nothing to change on lab07, CPU 7\n")

@@ -20,6 +20,7 @@ from harness.errors import HostError, LaunchError
 from harness.fleet import status as standing, submission
 from harness.fleet.resubmission import resubmission_of
 from harness.fleet.status import cancel, read_standing
+from tests.examples import examples
 
 from .conftest import Played
 
@@ -239,7 +240,7 @@ FAULTS = st.none() | st.sampled_from(["kill before", "kill after", "down", "late
 
 
 @settings(
-    max_examples=40,
+    max_examples=examples(40),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

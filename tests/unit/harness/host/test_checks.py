@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-import runpy
 from dataclasses import replace
-from pathlib import Path
-from types import SimpleNamespace
+from functools import cache
 
 import pytest
 
@@ -11,14 +9,19 @@ from analysis.record.trial_files import Finding
 from harness.host.checks import CHECK_NAMES, CHECKS, check_before, check_between, fatal_findings
 from harness.host.reader import Host
 from harness.host.state import Busy, GapLook, Gaps, Situation
+from tests.hosts import trees as hosts
 
-hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "hosts" / "trees.py")))
 CPU = hosts.CPU
 
 
-def examine(folder, tree, cpus=(3,), **options):
-    with Host(hosts.plant(folder, tree)) as host:
-        state, counters = host.read(cpus), host.counters(cpus)
+@cache
+def read(files, cpus):
+    with Host(hosts.lent(dict(files))) as host:
+        return host.read(cpus), host.counters(cpus)
+
+
+def examine(tree, cpus=(3,), **options):
+    state, counters = read(frozenset(tree.items()), cpus)
     findings = check_before(Situation(state=state, counters=counters, cpus=cpus, **options))
     return {finding.check: finding for finding in findings}
 
@@ -196,9 +199,9 @@ BEFORE = [
 
 
 @pytest.mark.parametrize(("check", "tree", "changes", "status", "words"), BEFORE)
-def test_what_a_check_finds_on_a_recorded_host(tmp_path, check, tree, changes, status, words):
+def test_what_a_check_finds_on_a_recorded_host(check, tree, changes, status, words):
     cpus = (1,) if tree == "vm_no_cpufreq" else (3, 4) if tree == "arm_biglittle" else (3,)
-    finding = examine(tmp_path, hosts.TREES[tree]() | changes, cpus)[check]
+    finding = examine(hosts.TREES[tree]() | changes, cpus)[check]
     assert (finding.status, words in finding.what) == (status, True), finding
 
 
@@ -230,11 +233,11 @@ def test_every_check_is_shown_in_each_of_its_answers():
         ("soon", "unknown", "does not show"),
     ],
 )
-def test_real_time_throttling_matters_to_fifo_only(tmp_path, runtime, status, words):
+def test_real_time_throttling_matters_to_fifo_only(runtime, status, words):
     tree = hosts.amd() | {"proc/sys/kernel/sched_rt_runtime_us": runtime}
-    finding = examine(tmp_path, tree, fifo=True)["rt_throttle"]
+    finding = examine(tree, fifo=True)["rt_throttle"]
     assert (finding.status, words in finding.what) == (status, True), finding
-    assert examine(tmp_path / "other", tree)["rt_throttle"].status == "ok"
+    assert examine(tree)["rt_throttle"].status == "ok"
 
 
 def gap(cpu, share, count=7):
@@ -252,20 +255,20 @@ def gap(cpu, share, count=7):
         (None, "unknown", "nobody looked"),
     ],
 )
-def test_what_others_take_of_a_cpu_counts_whoever_they_are(tmp_path, look, status, words):
-    finding = examine(tmp_path, hosts.amd(), gaps=look)["gaps"]
+def test_what_others_take_of_a_cpu_counts_whoever_they_are(look, status, words):
+    finding = examine(hosts.amd(), gaps=look)["gaps"]
     assert (finding.status, words in finding.what) == (status, True), finding
 
 
-def test_the_busiest_programs_are_named_where_something_is_taken(tmp_path):
+def test_the_busiest_programs_are_named_where_something_is_taken():
     busy = (Busy(name="cc1plus", share=0.98), Busy(name="Web Content", share=0.4))
     said = "; busiest meanwhile, in % of a CPU: cc1plus 98 %, Web Content 40 %"
     loaded = hosts.amd() | {"proc/loadavg": "1.50 1 1 2/30 9"}
     look = GapLook(gaps=(gap(3, 0.1),), busiest=busy)
-    found = examine(tmp_path / "busy", loaded, gaps=look)
+    found = examine(loaded, gaps=look)
     assert found["load"].what.endswith(said)
     assert found["gaps"].what.endswith(said)
-    quiet = examine(tmp_path / "quiet", hosts.amd(), gaps=GapLook(gaps=(gap(3, 0),), busiest=busy))
+    quiet = examine(hosts.amd(), gaps=GapLook(gaps=(gap(3, 0),), busiest=busy))
     assert not any("busiest" in quiet[name].what for name in ("load", "gaps"))
 
 
@@ -278,8 +281,8 @@ def test_the_busiest_programs_are_named_where_something_is_taken(tmp_path):
         (3, "warn", "3 other users logged in"),
     ],
 )
-def test_who_else_is_logged_in(tmp_path, others, status, words):
-    finding = examine(tmp_path, hosts.amd(), others_logged_in=others)["users"]
+def test_who_else_is_logged_in(others, status, words):
+    finding = examine(hosts.amd(), others_logged_in=others)["users"]
     assert (finding.status, words in finding.what) == (status, True), finding
 
 
@@ -293,9 +296,9 @@ def test_who_else_is_logged_in(tmp_path, others, status, words):
         (None, 0, "unknown"),
     ],
 )
-def test_the_disk_must_hold_the_results(tmp_path, free, needed, status):
+def test_the_disk_must_hold_the_results(free, needed, status):
     options = {"free_bytes": free, "needed_bytes": needed, "runs_path": "runs"}
-    assert examine(tmp_path, hosts.amd(), **options)["disk"].status == status
+    assert examine(hosts.amd(), **options)["disk"].status == status
 
 
 @pytest.mark.parametrize(
@@ -307,26 +310,26 @@ def test_the_disk_must_hold_the_results(tmp_path, free, needed, status):
         ("numa", "sudo modprobe intel_rapl_msr"),
     ],
 )
-def test_who_asks_for_energy_is_failed_where_it_cannot_be_had(tmp_path, tree, fix):
-    finding = examine(tmp_path, hosts.TREES[tree](), energy=True)["energy"]
+def test_who_asks_for_energy_is_failed_where_it_cannot_be_had(tree, fix):
+    finding = examine(hosts.TREES[tree](), energy=True)["energy"]
     assert (finding.status, fix in finding.fix) == ("fail", True), finding
-    assert examine(tmp_path / "has", hosts.amd(), energy=True)["energy"].status == "ok"
+    assert examine(hosts.amd(), energy=True)["energy"].status == "ok"
 
 
-def test_perf_is_opened_by_a_setting_or_a_capability(tmp_path):
+def test_perf_is_opened_by_a_setting_or_a_capability():
     tree = hosts.bare() | hosts.power_pmu(paranoid=2)
-    assert examine(tmp_path / "a", tree)["energy"].fix == "sudo sysctl kernel.perf_event_paranoid=0"
+    assert examine(tree)["energy"].fix == "sudo sysctl kernel.perf_event_paranoid=0"
     tree |= {"proc/self/status": "CapEff:\t0000004000000000\n"}  # CAP_PERFMON, and nothing else
-    assert examine(tmp_path / "b", tree)["energy"].status == "ok"
+    assert examine(tree)["energy"].status == "ok"
 
 
-def test_a_campaign_without_aslr_is_not_warned_about_it(tmp_path):
+def test_a_campaign_without_aslr_is_not_warned_about_it():
     tree = hosts.amd() | {"proc/sys/kernel/randomize_va_space": "0"}
-    assert examine(tmp_path, tree, aslr=False)["aslr"].status == "ok"
+    assert examine(tree, aslr=False)["aslr"].status == "ok"
 
 
-def test_cpus_on_two_nodes_are_warned_about(tmp_path):
-    finding = examine(tmp_path, hosts.numa(), (7, 8))["numa"]
+def test_cpus_on_two_nodes_are_warned_about():
+    finding = examine(hosts.numa(), (7, 8))["numa"]
     assert (finding.status, finding.what[:35]) == ("warn", "the measured CPUs lie on nodes 0-1:")
 
 
@@ -362,29 +365,26 @@ def test_cpus_on_two_nodes_are_warned_about(tmp_path):
     ],
 )  # fmt: skip
 def test_a_finding_says_where_it_was_read_and_the_command_that_mends_it(
-    tmp_path, check, tree, cpus, where, fix
+    check, tree, cpus, where, fix
 ):
-    finding = examine(tmp_path, hosts.TREES[tree](), cpus)[check]
+    finding = examine(hosts.TREES[tree](), cpus)[check]
     assert finding.fix == fix
     assert where is None or finding.where == where
 
 
-def test_interrupts_are_moved_to_cpus_that_share_no_core_with_the_measured_ones(tmp_path):
+def test_interrupts_are_moved_to_cpus_that_share_no_core_with_the_measured_ones():
     tree = hosts.intel_pstate() | {"proc/interrupts": hosts.interrupts([2_000_000] * 8)}
-    assert (
-        examine(tmp_path, tree)["irq"].fix
-        == "echo 0-2,4-6 | sudo tee /proc/irq/25/smp_affinity_list"
-    )
+    assert examine(tree)["irq"].fix == "echo 0-2,4-6 | sudo tee /proc/irq/25/smp_affinity_list"
 
 
-def test_boost_is_turned_off_by_the_opposite_value(tmp_path):
+def test_boost_is_turned_off_by_the_opposite_value():
     tree = hosts.amd() | {f"{CPU}/cpufreq/boost": "1"}
-    assert examine(tmp_path, tree)["turbo"].fix == f"echo 0 | sudo tee /{CPU}/cpufreq/boost"
+    assert examine(tree)["turbo"].fix == f"echo 0 | sudo tee /{CPU}/cpufreq/boost"
 
 
 @pytest.mark.parametrize("name", sorted(hosts.TREES))
-def test_every_check_answers_on_every_host_in_whole_sentences(tmp_path, name):
-    findings = examine(tmp_path, hosts.TREES[name](), (0,))
+def test_every_check_answers_on_every_host_in_whole_sentences(name):
+    findings = examine(hosts.TREES[name](), (0,))
     assert tuple(findings) == CHECK_NAMES
     for finding in findings.values():
         assert finding.what
@@ -394,8 +394,8 @@ def test_every_check_answers_on_every_host_in_whole_sentences(tmp_path, name):
 
 
 @pytest.mark.parametrize("word", ["unknown", "<unsupported>", "", "-", "\0\xff"])
-def test_garbage_never_passes_for_ok(tmp_path, word):
-    findings = examine(tmp_path, hosts.garbage(hosts.amd(), word), (0,))
+def test_garbage_never_passes_for_ok(word):
+    findings = examine(hosts.garbage(hosts.amd(), word), (0,))
     answered = {check for check, finding in findings.items() if finding.status != "unknown"}
     # The supplies' folder is listed, an empty log holds no alarm, FIFO is not asked for; and an
     # empty list of isolated CPUs is the kernel's way to say that there is none.
@@ -419,9 +419,8 @@ def test_a_row_of_a_table_has_the_functions_of_its_check():
 
 
 @pytest.fixture
-def quiet(tmp_path):
-    with Host(hosts.plant(tmp_path, hosts.intel_pstate())) as host:
-        return host.counters((3,))
+def quiet():
+    return read(frozenset(hosts.intel_pstate().items()), (3,))[1]
 
 
 def compare(before, elapsed_s=100.0, **changes):
@@ -555,8 +554,8 @@ def test_a_group_that_is_not_ours_names_the_line_that_gives_one(tmp_path):
 @pytest.mark.parametrize(
     ("groups", "status"), [(("memory", "pids"), "ok"), ((), "unknown"), (("pids",), "unknown")]
 )
-def test_in_a_trial_what_its_runs_have_counts(tmp_path, groups, status):
-    found = examine(tmp_path, hosts.TREES["amd"](), groups=groups)["cgroup"]
+def test_in_a_trial_what_its_runs_have_counts(groups, status):
+    found = examine(hosts.TREES["amd"](), groups=groups)["cgroup"]
     assert found.status == status
 
 
@@ -572,16 +571,16 @@ def test_in_a_trial_what_its_runs_have_counts(tmp_path, groups, status):
         (GROUP | {f"{SCOPE}/cgroup.procs": "1\n2\n"}, {"pids": 10}, "fail"),
     ],
 )
-def test_a_limit_that_no_group_can_hold_is_said_before_a_trial(tmp_path, tree, limits, status):
-    found = examine(tmp_path, hosts.TREES["amd"]() | tree, limits=limits)["cgroup"]
+def test_a_limit_that_no_group_can_hold_is_said_before_a_trial(tree, limits, status):
+    found = examine(hosts.TREES["amd"]() | tree, limits=limits)["cgroup"]
     assert found.status == status
     if status == "fail":
         assert f"the limit '{next(iter(limits))}' cannot be held" in found.what
         assert found.fix.endswith("or drop the limit")
 
 
-def test_a_campaign_that_wants_no_groups_is_not_told_that_it_has_them(tmp_path):
-    told = examine(tmp_path, hosts.TREES["amd"]() | GROUP, ungrouped=True)["cgroup"]
+def test_a_campaign_that_wants_no_groups_is_not_told_that_it_has_them():
+    told = examine(hosts.TREES["amd"]() | GROUP, ungrouped=True)["cgroup"]
     assert (told.status, told.where) == ("unknown", "isolation.containment = none")
-    kept = examine(tmp_path, hosts.TREES["amd"]() | GROUP, ungrouped=True, limits={"pids": 9})
+    kept = examine(hosts.TREES["amd"]() | GROUP, ungrouped=True, limits={"pids": 9})
     assert kept["cgroup"].status == "ok"  # a limit asks for one all the same

@@ -6,15 +6,11 @@ max_energy_range_uj), Documentation/ABI/testing/sysfs-bus-event_source-devices-e
 
 from __future__ import annotations
 
-import runpy
-from pathlib import Path
-from types import SimpleNamespace
-
 import pytest
 
 from harness.host.reader import Host
+from tests.hosts import trees as hosts
 
-hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "hosts" / "trees.py")))
 SERVER = {
     "package-1": 5, "package-1/dram": 7, "package-0": 11, "package-0/core": 13, "package-0/uncore": 17,
     "psys": 19, "mmio package-0": 23,
@@ -22,9 +18,9 @@ SERVER = {
 
 
 @pytest.fixture
-def read(tmp_path):
+def read():
     def make(tree):
-        with Host(hosts.plant(tmp_path, hosts.bare() | tree)) as host:
+        with Host(hosts.lent(hosts.bare() | tree)) as host:
             return host.read()
 
     return make

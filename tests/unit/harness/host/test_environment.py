@@ -3,13 +3,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import runpy
 import stat
 import struct
 import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -20,8 +18,7 @@ from harness.host.executables import describe_target, describe_targets, read_elf
 from harness.host.reader import Host
 from harness.host.snapshot import capture
 from harness.host.variables import HIDDEN, redact_text
-
-hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "hosts" / "trees.py")))
+from tests.hosts import trees as hosts
 
 
 def script(path: Path, text: str) -> Path:
@@ -34,7 +31,7 @@ def script(path: Path, text: str) -> Path:
 def record(tmp_path):
     """A capture of the prepared AMD host, with one script as target and no compilers."""
     target = script(tmp_path / "program", "#!/bin/sh\nexit 0\n")
-    with Host(hosts.plant(tmp_path / "host", hosts.amd())) as host:
+    with Host(hosts.lent(hosts.amd())) as host:
         found = capture(
             host,
             targets={"text/a": target, "text/b": target},
@@ -76,8 +73,8 @@ def test_a_record_says_what_the_host_is(record):
 
 
 @pytest.mark.parametrize("name", sorted(hosts.TREES))
-def test_every_host_can_be_captured(tmp_path, name):
-    with Host(hosts.plant(tmp_path, hosts.TREES[name]())) as host:
+def test_every_host_can_be_captured(name):
+    with Host(hosts.lent(hosts.TREES[name]())) as host:
         made = capture(host, targets={}, variables={"PATH": "/nowhere"}, tool_version="1")
     assert json.dumps(made, allow_nan=False)
     assert diff(made, made) == ()
@@ -196,7 +193,7 @@ def test_targets_that_cannot_be_read_are_unknown(tmp_path):
 
 def test_no_target_is_executed(tmp_path):
     trap = script(tmp_path / "trap", f"#!/bin/sh\ntouch {tmp_path}/sprung\n")
-    with Host(hosts.plant(tmp_path / "host", hosts.amd())) as host:
+    with Host(hosts.lent(hosts.amd())) as host:
         capture(host, targets={"t": trap}, variables={"PATH": "/nowhere"}, tool_version="1")
     assert not (tmp_path / "sprung").exists()
 
@@ -285,7 +282,7 @@ def test_no_file_is_hashed_twice_for_many_cells(tmp_path, monkeypatch):
     monkeypatch.setattr(targets_module, "sha256_of", counted)
     copy_of_it = tmp_path / "copy"
     copy_of_it.write_bytes(Path(sys.executable).read_bytes())
-    with Host(hosts.plant(tmp_path / "host", hosts.amd())) as host:
+    with Host(hosts.lent(hosts.amd())) as host:
         cells = {f"b{number}/v": Path(sys.executable) for number in range(50)}
         record = capture(
             host, targets={**cells, "b/copy": copy_of_it}, variables={}, tool_version="0"
@@ -308,7 +305,7 @@ def test_descriptions_in_bulk_are_those_of_each(tmp_path):
 def test_compilers_on_the_path_are_asked_for_their_version(tmp_path):
     script(tmp_path / "gcc", "#!/bin/sh\necho gcc 99.1\necho more\n")
     script(tmp_path / "clang", "#!/bin/sh\nexit 1\n")
-    with Host(hosts.plant(tmp_path / "host", hosts.amd())) as host:
+    with Host(hosts.lent(hosts.amd())) as host:
         made = capture(host, targets={}, variables={"PATH": str(tmp_path)}, tool_version="1")
     assert made["tools"]["compilers"] == {"gcc": "gcc 99.1"}
 
@@ -316,7 +313,7 @@ def test_compilers_on_the_path_are_asked_for_their_version(tmp_path):
 def test_a_compiler_that_hangs_is_killed_and_left_out(tmp_path, monkeypatch):
     monkeypatch.setattr("harness.host.snapshot._PATIENCE_S", 0.2)
     script(tmp_path / "rustc", f"#!/bin/sh\necho $$ > {tmp_path}/pid\nsleep 1000\n")
-    with Host(hosts.plant(tmp_path / "host", hosts.amd())) as host:
+    with Host(hosts.lent(hosts.amd())) as host:
         made = capture(
             host, targets={}, variables={"PATH": f"{tmp_path}:/usr/bin:/bin"}, tool_version="1"
         )

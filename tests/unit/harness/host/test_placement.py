@@ -1,21 +1,16 @@
 from __future__ import annotations
 
-import runpy
-from pathlib import Path
-from types import SimpleNamespace
-
 import pytest
 
 from harness.errors import HostError
 from harness.host.placement import choose_cpus
 from harness.host.reader import Host
 from harness.host.state import Cpu, Topology
+from tests.hosts import trees as hosts
 
-hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "hosts" / "trees.py")))
 
-
-def plan(folder, tree, setting="auto", usable=None):
-    with Host(hosts.plant(folder, tree)) as host:
+def plan(tree, setting="auto", usable=None):
+    with Host(hosts.lent(tree)) as host:
         state = host.read()
     allowed = state.usable if usable is None else usable
     return choose_cpus(setting, state.topology, usable=allowed, isolated=state.isolated)
@@ -36,55 +31,55 @@ def plan(folder, tree, setting="auto", usable=None):
         ("numa", (15,), (15, 31), (*range(14), *range(16, 30))),
     ],
 )
-def test_auto_chooses_a_core_away_from_cpu_0(tmp_path, tree, targets, reserved, housekeeping):
-    chosen = plan(tmp_path, hosts.TREES[tree]())
+def test_auto_chooses_a_core_away_from_cpu_0(tree, targets, reserved, housekeeping):
+    chosen = plan(hosts.TREES[tree]())
     assert (chosen.targets, chosen.reserved) == (targets, reserved)
     assert chosen.housekeeping == housekeeping
 
 
-def test_the_plan_is_one_readable_line(tmp_path):
-    chosen = plan(tmp_path, hosts.intel_pstate())
+def test_the_plan_is_one_readable_line():
+    chosen = plan(hosts.intel_pstate())
     assert chosen.text == "targets on 3 (whole core, node 0), fairtrial on 0-2,4-6"
     assert chosen.cautions == ()
 
 
-def test_the_thread_beside_cpu_0_is_not_away_from_it(tmp_path):
-    chosen = plan(tmp_path, hosts.intel_pstate(), usable=(0, 4))
+def test_the_thread_beside_cpu_0_is_not_away_from_it():
+    chosen = plan(hosts.intel_pstate(), usable=(0, 4))
     assert (chosen.targets, chosen.housekeeping) == ((4,), (0,))
     assert "away from CPU 0" in chosen.cautions[0]
     assert "no core is left for fairtrial" in chosen.cautions[1]
 
 
-def test_one_usable_cpu_is_enough_with_a_caution(tmp_path):
-    chosen = plan(tmp_path, hosts.amd(), usable=(0,))
+def test_one_usable_cpu_is_enough_with_a_caution():
+    chosen = plan(hosts.amd(), usable=(0,))
     assert (chosen.targets, chosen.housekeeping) == ((0,), (0,))
     assert chosen.cautions == ("only cpu0 is usable: fairtrial itself runs there too",)
 
 
-def test_isolated_cpus_outside_the_affinity_are_left_alone(tmp_path):
-    assert plan(tmp_path, hosts.amd(), usable=(0, 1, 2)).targets == (2,)
+def test_isolated_cpus_outside_the_affinity_are_left_alone():
+    assert plan(hosts.amd(), usable=(0, 1, 2)).targets == (2,)
 
 
-def test_a_core_that_is_wholly_ours_is_preferred(tmp_path):
+def test_a_core_that_is_wholly_ours_is_preferred():
     # CPU 3's other thread (7) belongs to somebody else, CPU 2's (6) to us.
-    chosen = plan(tmp_path, hosts.intel_pstate(), usable=(0, 2, 3, 6))
+    chosen = plan(hosts.intel_pstate(), usable=(0, 2, 3, 6))
     assert (chosen.targets, chosen.reserved) == ((2,), (2, 6))
 
 
-def test_fast_cores_of_a_hybrid_processor_are_preferred(tmp_path):
+def test_fast_cores_of_a_hybrid_processor_are_preferred():
     tree = hosts.base(8) | {"sys/devices/cpu_core/cpus": "0-3\n"}
-    assert plan(tmp_path, tree).targets == (3,)
+    assert plan(tree).targets == (3,)
 
 
-def test_an_unknown_topology_is_said(tmp_path):
-    chosen = plan(tmp_path, hosts.container())
+def test_an_unknown_topology_is_said():
+    chosen = plan(hosts.container())
     assert chosen.cautions == (
         "the kernel does not show which CPUs share a core: threads may share one",
     )
 
 
-def test_none_pins_nothing(tmp_path):
-    chosen = plan(tmp_path, hosts.amd(), "none")
+def test_none_pins_nothing():
+    chosen = plan(hosts.amd(), "none")
     assert (chosen.targets, chosen.reserved) == (None, ())
     assert chosen.housekeeping == tuple(range(8))
     assert "not pinned" in chosen.cautions[0]
@@ -101,14 +96,14 @@ def test_none_pins_nothing(tmp_path):
         ("amd", tuple(range(8)), "no core is left for fairtrial"),
     ],
 )
-def test_named_cpus_are_used_with_a_caution(tmp_path, tree, setting, caution):
-    chosen = plan(tmp_path, hosts.TREES[tree](), setting)
+def test_named_cpus_are_used_with_a_caution(tree, setting, caution):
+    chosen = plan(hosts.TREES[tree](), setting)
     assert chosen.targets == setting
     assert any(caution in text for text in chosen.cautions), chosen.cautions
 
 
-def test_good_named_cpus_need_no_caution(tmp_path):
-    chosen = plan(tmp_path, hosts.amd(), (5, 4, 5))
+def test_good_named_cpus_need_no_caution():
+    chosen = plan(hosts.amd(), (5, 4, 5))
     assert (chosen.targets, chosen.cautions) == ((4, 5), ())
     assert chosen.text == "targets on 4-5 (node 0), fairtrial on 0-3"
 
@@ -121,17 +116,17 @@ def test_good_named_cpus_need_no_caution(tmp_path):
         ((), (0, 1, 2), "no CPU is named"),
     ],
 )
-def test_cpus_that_cannot_be_used_are_an_error_with_a_remedy(tmp_path, setting, usable, words):
+def test_cpus_that_cannot_be_used_are_an_error_with_a_remedy(setting, usable, words):
     with pytest.raises(HostError) as error:
-        plan(tmp_path, hosts.amd(), setting, usable)
+        plan(hosts.amd(), setting, usable)
     assert words in error.value.what
     assert "isolation.cpus" in error.value.where
     assert "cpus: auto" in error.value.fix
 
 
-def test_no_cpu_at_all_is_an_error(tmp_path):
+def test_no_cpu_at_all_is_an_error():
     with pytest.raises(HostError, match="no CPU that this process may use"):
-        plan(tmp_path, hosts.bare())
+        plan(hosts.bare())
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 64, 256])

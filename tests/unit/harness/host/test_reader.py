@@ -2,26 +2,24 @@ from __future__ import annotations
 
 import hashlib
 import os
-import runpy
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from harness.host.reader import Host
 from harness.host.state import IN_FILES, path_of
 from harness.host.tree import format_cpus, parse_cpus
+from tests.hosts import trees as hosts
 
-hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "hosts" / "trees.py")))
 CPU = hosts.CPU
 
 
 @pytest.fixture
-def host(tmp_path):
+def host():
     opened = []
 
-    def make(tree):
-        made = Host(hosts.plant(tmp_path, tree))
+    def make(tree, folder=None):
+        made = Host(hosts.lent(tree) if folder is None else hosts.plant(folder, tree))
         opened.append(made)
         return made
 
@@ -259,7 +257,7 @@ def test_package_throttle_counts_are_not_added_up(host):
 
 
 def test_steal_follows_the_file_that_stays_open(host, tmp_path):
-    made = host(hosts.vm_no_cpufreq())
+    made = host(hosts.vm_no_cpufreq(), tmp_path)
     tick = 1 / os.sysconf("SC_CLK_TCK")
     assert made.steal_s((1,)) == pytest.approx(70000 * tick)
     (tmp_path / "proc/stat").write_text(hosts.stat(2, steal=70001))
@@ -268,7 +266,7 @@ def test_steal_follows_the_file_that_stays_open(host, tmp_path):
 
 
 def test_a_missing_file_is_tried_once_only(host, tmp_path):
-    made = host(hosts.bare())
+    made = host(hosts.bare(), tmp_path)
     assert made.frequency_khz(0) is None
     hosts.plant(tmp_path, {f"{CPU}/cpu0/cpufreq/scaling_cur_freq": "1000\n"})
     assert made.frequency_khz(0) is None
@@ -277,7 +275,7 @@ def test_a_missing_file_is_tried_once_only(host, tmp_path):
 
 
 def test_alarms_of_the_kernel_log_are_collected_once_and_in_order(host, tmp_path):
-    made = host(hosts.vm_no_cpufreq())
+    made = host(hosts.vm_no_cpufreq(), tmp_path)
     first = made.counters().kernel_alarms
     assert first == ("[4.000] Out of memory: Killed process 77 (cc1plus)",)
     with (tmp_path / "dev/kmsg").open("a") as log:
@@ -335,16 +333,16 @@ def test_this_very_process_is_read():
         assert here.thread_count(2**30) is None
 
 
-def test_close_gives_the_files_back(tmp_path):
-    hosts.plant(tmp_path, hosts.amd())
+def test_close_gives_the_files_back():
+    place = hosts.lent(hosts.amd())
     before = len(list(Path("/proc/self/fd").iterdir()))
-    with Host(tmp_path) as made:
+    with Host(place) as made:
         made.counters()
         assert len(list(Path("/proc/self/fd").iterdir())) > before
     assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
-def test_a_partition_around_this_process_isolates_where_the_kernel_lists_none(tmp_path):
+def test_a_partition_around_this_process_isolates_where_the_kernel_lists_none():
     # Linux 6.1 has no cpuset.cpus.isolated, and its cpu/isolated stays empty
     group = "sys/fs/cgroup/user.slice/session.scope"
     tree = hosts.amd() | {
@@ -352,8 +350,8 @@ def test_a_partition_around_this_process_isolates_where_the_kernel_lists_none(tm
         f"{group}/cpuset.cpus.partition": "isolated\n",
         f"{group}/cpuset.cpus.effective": "2,6\n",
     }
-    with Host(hosts.plant(tmp_path / "in", tree)) as host:
+    with Host(hosts.lent(tree)) as host:
         assert host.read().isolated == (2, 6)
     tree[f"{group}/cpuset.cpus.partition"] = "isolated invalid (no reason)\n"
-    with Host(hosts.plant(tmp_path / "out", tree)) as host:
+    with Host(hosts.lent(tree)) as host:
         assert host.read().isolated == ()

@@ -22,6 +22,7 @@ from harness.meters.counters import EventAnswer
 from harness.trial.progress import read_progress
 from harness.trial.repeating import repeats_of
 from harness.trial.writer import Store
+from tests.examples import examples
 
 STOPS = st.builds(
     StopRule,
@@ -208,7 +209,7 @@ BREAKS = st.sampled_from(["signal", "kill"])
 
 
 @settings(
-    max_examples=15,
+    max_examples=examples(15),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -23,6 +23,7 @@ from harness.trial.plan import padding
 from harness.trial.progress import read_progress
 from harness.trial.repeating import Repeats, repeats_of, still_to_do
 from harness.trial.writer import Store
+from tests.examples import examples
 
 WAITED = {"wall_ns": 1_000_000, "run_delay_ns": 200_000}
 
@@ -490,7 +491,7 @@ def rule():
     return SimpleNamespace(protocol=SimpleNamespace(order="shuffled"))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     flags=st.lists(
         st.sampled_from([True, True, False, False, False, None]), min_size=7, max_size=40

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import runpy
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from harness.tune.changes import Knobs
 from harness.tune.proposal import Wish
 from harness.tune.tuner import survey
+from tests.hosts import trees as hosts
 
-hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "hosts" / "trees.py")))
 CPU = hosts.CPU
 BOOT = "11111111-2222-3333-4444-555555555555"
 V1 = {"proc/cgroups": "#subsys_name\thierarchy\nnum\ncpuset\t3\t1\t1\n"}
@@ -50,18 +48,17 @@ class CgroupKnobs(Knobs):
 
 
 @pytest.fixture
-def laptop(tmp_path):
+def laptop():
     """A laptop as it comes, with a busy disk: every item but the partition has something to do."""
-    root = tmp_path / "root"
-    tree = hosts.intel_pstate() | BUSY_IRQ | V2
+    tree = hosts.intel_pstate() | BUSY_IRQ | V2 | {"run": "EMPTY FOLDER"}
     for cpu in range(8):
         tree[f"{CPU}/cpu{cpu}/online"] = "1\n"
         place = f"{CPU}/cpu{cpu}/cpufreq"
         tree[f"{place}/energy_performance_preference"] = "balance_performance\n"
         tree[f"{place}/energy_performance_available_preferences"] = "default performance power\n"
         tree[f"{place}/scaling_available_governors"] = "performance powersave\n"
-    (root / "run").mkdir(parents=True)
-    return hosts.plant(root, tree)
+    with hosts.borrowed(tree) as root:
+        yield root
 
 
 @pytest.fixture
@@ -76,10 +73,11 @@ def contents(root: Path) -> dict[str, str]:
     """Give what the tree holds, settings in one spelling: the kernel's brackets say the same."""
     knobs = Knobs(root)
     found = {}
-    for path in sorted(root.rglob("*")):
-        name = "/" + path.relative_to(root).as_posix()
-        if path.is_file() and not name.startswith("/run/"):
-            found[name] = knobs.shown(name) or path.read_text().strip()
+    for folder, _, files in os.walk(root):
+        for path in (f"{folder}/{name}" for name in files):
+            name = path.removeprefix(str(root))
+            if not name.startswith("/run/"):
+                found[name] = knobs.shown(name) or Path(path).read_text().strip()
     return found
 
 

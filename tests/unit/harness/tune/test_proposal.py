@@ -33,16 +33,14 @@ def test_a_laptop_as_it_comes(proposed):
     assert json.loads(json.dumps(proposal.to_dict())) == proposal.to_dict()
 
 
-def test_a_host_in_order_has_nothing_to_change(tmp_path, proposed):
+def test_a_host_in_order_has_nothing_to_change(proposed):
     # negative control: every check that tuning serves is ok there
-    root = hosts.plant(tmp_path / "server", hosts.amd() | {f"{CPU}/isolated": "7"})
-    proposal = proposed(root)
+    proposal = proposed(hosts.lent(hosts.amd() | {f"{CPU}/isolated": "7"}))
     assert (proposal.changes, proposal.partition, proposal.left) == ((), None, ())
 
 
-def test_a_kernel_that_shows_nothing_is_left_alone(tmp_path, proposed):
-    root = hosts.plant(tmp_path / "guest", hosts.vm_no_cpufreq())
-    assert proposed(root).count == 0
+def test_a_kernel_that_shows_nothing_is_left_alone(proposed):
+    assert proposed(hosts.lent(hosts.vm_no_cpufreq())).count == 0
 
 
 def test_cpus_of_one_policy_are_one_file(laptop, proposed):

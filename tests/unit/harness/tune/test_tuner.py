@@ -87,8 +87,8 @@ def test_a_command_that_cannot_be_executed_leaves_nothing_changed(laptop, propos
     assert not journal.exists()
 
 
-def test_nothing_to_change_needs_no_journal(tmp_path, proposed):
-    root = hosts.plant(tmp_path / "guest", hosts.vm_no_cpufreq())
+def test_nothing_to_change_needs_no_journal(proposed):
+    root = hosts.lent(hosts.vm_no_cpufreq())
     done = tune(proposed(root), root, argv=[sys.executable, "-c", "raise SystemExit(3)"])
     assert (done.code, done.applied) == (3, ())
     assert not (root / "run").exists()
