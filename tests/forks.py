@@ -36,9 +36,8 @@ class Started:
     def __init__(self, forks: Forks, pid: int, words: Sequence[str]) -> None:
         self._forks = forks
         self.pid = pid
-        self._end = os.pidfd_open(
-            pid
-        )  # readable at its end, without a question to the warm process
+        # readable at its end, without a question to the warm process
+        self._end = os.pidfd_open(pid)
         self.args = ["fairtrial", *words]
         self.returncode: int | None = None
         self.out_path = self.err_path = Path()  # where it writes
@@ -72,11 +71,16 @@ class Started:
 
 
 class Forks:
-    """A warm process that is started when it is first needed; `close` ends it."""
+    """A warm process that is started when it is first needed; `close` ends it.
+
+    Without `product` it has imported libraries only: each command imports the product as a new process does.
+    """
 
     spent = 0.0  # CPU seconds of commands, which the system tells only when the warm process ends
 
-    def __init__(self) -> None:
+    def __init__(self, *, product: bool = True) -> None:
+        self._product = product
+        self._spent = 0.0
         self._process: subprocess.Popen[str] | None = None
         self._early = early(os.environ)
 
@@ -147,7 +151,7 @@ class Forks:
     def _ask(self, asked: dict[str, object]) -> dict[str, float]:
         if self._process is None:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", str(SERVER), "--product"],
+                [sys.executable, "-P", str(SERVER), *["--product"][: self._product]],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             )  # fmt: skip
             assert self._process.stdout is not None
@@ -157,6 +161,7 @@ class Forks:
         self._process.stdin.write(json.dumps(asked) + "\n")
         self._process.stdin.flush()
         found: dict[str, float] = json.loads(self._process.stdout.readline())
+        self._spent += found["cpu"]
         Forks.spent += found["cpu"]
         return found
 
@@ -169,4 +174,5 @@ class Forks:
             self._process.wait()
             self._process.stdout.close()
             self._process = None
-            Forks.spent = 0.0
+            Forks.spent -= self._spent
+            self._spent = 0.0

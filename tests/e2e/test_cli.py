@@ -245,8 +245,7 @@ def test_failed_runs_are_said_under_quiet_too(lab):
 @pytest.mark.parametrize("mask", ["777", "700", "200"])
 def test_a_umask_that_takes_the_owners_rights_is_refused(lab, mask):
     path = lab.write_campaign()
-    prefix = ("/bin/sh", "-c", f'umask {mask}; exec "$@"', "sh")
-    done = lab.run_fairtrial("run", path, prefix=prefix)
+    done = lab.run_fairtrial("run", path, umask=int(mask, 8))
     assert done.returncode == 5
     assert f"the umask {mask} takes the rights of new files from their owner" in done.stderr
     assert lab.trials() == []

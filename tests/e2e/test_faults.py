@@ -137,17 +137,76 @@ def failed(lab, **sections):
     return row
 
 
-def test_crash_by_signal(lab):
-    row = failed(lab, **only(lab.sh("kill -SEGV $$")))
+@pytest.fixture(scope="module")
+def outcomes(make_lab, tmp_path_factory):
+    """Execute one run of each of many benchmarks; give the trial and the rows by benchmark."""
+    lab = make_lab(tmp_path_factory.mktemp("outcomes") / "lab")
+    (lab.folder / "reference").write_text("right\n")
+    right = hashlib.sha256(b"right\n").hexdigest()
+    metrics = {"t": {"regex": "time: (.*)", "unit": "s", "better": "lower"}}
+    benchmarks = {
+        "crash": {"command": lab.sh("kill -SEGV $$")},
+        "exit": {"command": lab.sh("echo out; echo err >&2; exit 3")},
+        "unparsable": {"command": lab.sh("echo time: soon"), "metrics": metrics},
+    }
+    for name, expect in (
+        ("wrong-sha256", {"sha256": "0" * 64}),
+        ("wrong-regex", {"regex": "^right$"}),
+        ("wrong-file", {"file": "reference"}),
+    ):
+        benchmarks[name] = {"command": lab.sh("echo wrong"), "expect": expect}
+    for name, expect in (
+        ("right-sha256", {"sha256": right}),
+        ("right-regex", {"regex": "^r"}),
+        ("right-file", {"file": "reference"}),
+    ):
+        benchmarks[name] = {"command": lab.sh("echo right"), "expect": expect}
+    path = lab.write_campaign(variants={"a": {}}, benchmarks=benchmarks, protocol=ONE)
+    done = lab.run_fairtrial("run", path)
+    assert done.returncode == 1, done.stderr
+    assert "6 runs were not ok (" in done.stderr
+    assert lab.manifest()["status"] == "complete"
+    lab.wait_until_all_gone()
+    rows = {row["benchmark"]: row for row in lab.read_rows()}
+    assert len(rows) == 9
+    for row in rows.values():
+        if row["outcome"] != "ok":
+            assert row["detail"] in done.stderr
+    return lab.trial(), rows
+
+
+def kept(trial, row, stream):
+    return (trial / "outputs" / f"{row['position']:04d}.{stream}").read_text()
+
+
+def test_crash_by_signal(outcomes):
+    row = outcomes[1]["crash"]
     assert (row["outcome"], row["signal"], row["exit_code"]) == ("signal", 11, None)
     assert "SIGSEGV" in row["detail"]
 
 
-def test_wrong_exit_code_keeps_its_output(lab):
-    row = failed(lab, **only(lab.sh("echo out; echo err >&2; exit 3")))
+def test_wrong_exit_code_keeps_its_output(outcomes):
+    trial, rows = outcomes
+    row = rows["exit"]
     assert (row["outcome"], row["exit_code"]) == ("exit", 3)
-    assert (lab.trial() / "outputs" / "0000.stdout").read_text() == "out\n"
-    assert (lab.trial() / "outputs" / "0000.stderr").read_text() == "err\n"
+    assert (kept(trial, row, "stdout"), kept(trial, row, "stderr")) == ("out\n", "err\n")
+
+
+@pytest.mark.parametrize("how", ["sha256", "regex", "file"])
+def test_wrong_and_right_output(outcomes, how):
+    trial, rows = outcomes
+    row = rows[f"wrong-{how}"]
+    assert row["outcome"] == "output-mismatch"
+    assert row["stdout_sha256"] == hashlib.sha256(b"wrong\n").hexdigest()
+    assert kept(trial, row, "stdout") == "wrong\n"
+    assert rows[f"right-{how}"]["outcome"] == "ok"
+
+
+def test_unparsable_metric(outcomes):
+    row = outcomes[1]["unparsable"]
+    assert row["outcome"] == "unparsable"
+    assert "'soon' is no finite number" in row["detail"]
+    assert row["wall_ns"] > 0
 
 
 def test_timeout_of_a_stubborn_program(lab):
@@ -159,35 +218,6 @@ def test_timeout_of_a_stubborn_program(lab):
     assert row["outcome"] == "timeout"
     assert row["wall_ns"] >= 300_000_000
     assert row["orphans"] >= 1
-
-
-@pytest.mark.parametrize(
-    "expect", [{"sha256": "0" * 64}, {"regex": "^right$"}, {"file": "reference"}]
-)
-def test_wrong_output(lab, expect):
-    (lab.folder / "reference").write_text("right\n")
-    row = failed(lab, **only(lab.sh("echo wrong"), expect=expect))
-    assert row["outcome"] == "output-mismatch"
-    assert row["stdout_sha256"] == hashlib.sha256(b"wrong\n").hexdigest()
-    assert (lab.trial() / "outputs" / "0000.stdout").read_text() == "wrong\n"
-
-
-@pytest.mark.parametrize(
-    "expect",
-    [{"sha256": hashlib.sha256(b"right\n").hexdigest()}, {"regex": "^r"}, {"file": "reference"}],
-)
-def test_right_output(lab, expect):
-    (lab.folder / "reference").write_text("right\n")
-    path = lab.write_campaign(**only(lab.sh("echo right"), expect=expect))
-    assert lab.run_fairtrial("run", path).returncode == 0
-
-
-def test_unparsable_metric(lab):
-    metrics = {"t": {"regex": "time: (.*)", "unit": "s", "better": "lower"}}
-    row = failed(lab, **only(lab.sh("echo time: soon"), metrics=metrics))
-    assert row["outcome"] == "unparsable"
-    assert "'soon' is no finite number" in row["detail"]
-    assert row["wall_ns"] > 0
 
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])

@@ -84,8 +84,15 @@ def test_there_is_never_a_traceback(lab, processes):
             assert {row["outcome"] for row in lab.read_rows()} == {"ok"}
 
 
-@pytest.mark.parametrize("options", [(), ("--json",), ("-q",)])
-@pytest.mark.parametrize("shape", ["good", "bad", "stop", "cap"])
+@pytest.mark.parametrize(
+    ("shape", "options"),
+    [
+        *(("good", option) for option in ([], ["--json"], ["-q"])),
+        *(("bad", option) for option in ([], ["--json"], ["-q"])),
+        ("stop", []),
+        ("cap", ["--json"]),
+    ],
+)
 def test_no_module_is_loaded_once_the_first_run_has_begun(lab, shape, options):
     sections = {
         "good": {},

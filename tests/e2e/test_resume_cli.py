@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -299,10 +300,20 @@ def test_damaged_line_of_another_file_is_named(lab, killed, name):
 # --- another version of fairtrial goes on ------------------------------------------------------
 
 
-@pytest.fixture
-def other_version(tmp_path):
-    """Give the command of a version whose defaults are others."""
-    tree = tmp_path / "other-version"
+# Executes several command lines, one after the other, in one process: a start costs more than they do.
+SEVERAL = """
+import io, json, sys
+from harness.cli import main
+for words in json.loads(sys.argv[1]):
+    out, err = io.StringIO(), io.StringIO()
+    print(json.dumps([main(words, out, err), out.getvalue(), err.getvalue()]))
+"""
+
+
+@pytest.fixture(scope="module")
+def other_version(tmp_path_factory):
+    """Give what executes command lines of a version whose defaults are others."""
+    tree = tmp_path_factory.mktemp("other-version")
     for half in ("harness", "analysis"):
         shutil.copytree(ROOT / half, tree / half, ignore=shutil.ignore_patterns("__pycache__"))
     model = tree / "harness/campaign/model.py"
@@ -315,9 +326,9 @@ def other_version(tmp_path):
         text = text.replace(old, new)
     model.write_text(text)
 
-    def execute(lab, *args):
-        return subprocess.run(
-            [sys.executable, "-P", "-m", "harness", *map(str, args)],
+    def execute(lab, *lines):
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", SEVERAL, json.dumps([[*map(str, one)] for one in lines])],
             cwd=lab.folder,
             env={**lab.environment, "PYTHONPATH": str(tree)},
             capture_output=True,
@@ -326,8 +337,16 @@ def other_version(tmp_path):
             check=False,
             stdin=subprocess.DEVNULL,
         )
+        assert done.returncode == 0, done.stderr
+        return [Told(*json.loads(line)) for line in done.stdout.splitlines()]
 
     return execute
+
+
+class Told(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
 
 
 def test_changed_defaults_change_no_trial_under_way(lab, other_version):
@@ -335,23 +354,29 @@ def test_changed_defaults_change_no_trial_under_way(lab, other_version):
     path = lab.write_campaign(protocol={"runs": 2, "max_runs": 5})
     assert lab.run_fairtrial("run", path).returncode == 1
     assert (lab.manifest()["sessions"], lab.manifest()["planned"]) == (6, 72)
-    fresh = json.loads(other_version(lab, "run", path, "--dry-run", "--json").stdout)
-    assert (fresh["sessions"], fresh["planned"]) == (5, 80)
     status = lab.run_fairtrial("status", lab.trial(), "--json").stdout
-    assert other_version(lab, "status", lab.trial(), "--json").stdout == status
-    shown = other_version(lab, "run", path, "--resume", "--dry-run", "--json")
+    fresh, its_status, shown, done = other_version(
+        lab,
+        ("run", path, "--dry-run", "--json"),
+        ("status", lab.trial(), "--json"),
+        ("run", path, "--resume", "--dry-run", "--json"),
+        ("run", path, "--resume"),
+    )
+    found = json.loads(fresh.stdout)
+    assert (found["sessions"], found["planned"]) == (5, 80)
+    assert its_status.stdout == status
     assert shown.returncode == 0, shown.stderr
     assert [json.loads(shown.stdout)[key] for key in ("sessions", "planned")] == [6, 72]
     assert json.loads(shown.stdout)["campaign_sha256"] == lab.manifest()["campaign_sha256"]
-    done = other_version(lab, "run", path, "--resume")
     assert done.returncode == 1, done.stderr
     assert "stopped after 5 of 72 runs" in done.stderr
     (lab.folder / "c.yaml").write_text(path.read_text().replace('"max_runs": 5', '"max_runs": 99'))
-    done = other_version(lab, "run", path, "--resume", "--accept-drift")
+    done, verdict = other_version(
+        lab, ("run", path, "--resume", "--accept-drift"), ("verdict", lab.trial(), "--json")
+    )
     assert done.returncode == 0, done.stderr
     lab.assert_complete_once_each(planned=72)
-    verdict = lab.run_fairtrial("verdict", lab.trial(), "--json").stdout
-    assert other_version(lab, "verdict", lab.trial(), "--json").stdout == verdict
+    assert verdict.stdout == lab.run_fairtrial("verdict", lab.trial(), "--json").stdout
 
 
 @pytest.mark.parametrize("version", ["this", "other"])
@@ -363,7 +388,7 @@ def test_a_trial_of_the_first_version_is_finished(lab, other_version, version):
     lab.script("tool", "#!/bin/sh\necho said 0.15\n")
     # another machine, and another program: neither can be that of then
     args = ("run", "campaign.yaml", "--resume", "--accept-drift")
-    done = lab.run_fairtrial(*args) if version == "this" else other_version(lab, *args)
+    done = lab.run_fairtrial(*args) if version == "this" else other_version(lab, args)[0]
     assert done.returncode == 0, done.stderr
     lab.assert_complete_once_each(planned=36)
     drifts = [found["what"] for found in lab.findings() if found["check"] == "drift"]

@@ -15,16 +15,14 @@ COMMAND = str(Path(sys.executable).parent / "fairtrial")
 HELD = Path("/run/fairtrial")
 
 
-def execute(*words: str) -> subprocess.CompletedProcess[str]:
-    # --yes is never among them, and there is no terminal
-    assert "--yes" not in words
-    return subprocess.run(
-        [COMMAND, "tune", *words],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+@pytest.fixture
+def execute(lab):
+    def execute(*words: str) -> subprocess.CompletedProcess[str]:
+        # --yes is never among them, and there is no terminal
+        assert "--yes" not in words
+        return lab.run_fairtrial("tune", *words)
+
+    return execute
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +32,7 @@ def _untouched():
     assert HELD.exists() == before
 
 
-def test_a_dry_run_shows_the_list():
+def test_a_dry_run_shows_the_list(execute):
     done = execute("--dry-run")
     assert (done.returncode, done.stderr) == (0, "")
     assert "to change" in done.stdout or "nothing to change" in done.stdout
@@ -44,14 +42,14 @@ def test_a_dry_run_shows_the_list():
         assert one["before"] != one["after"]
 
 
-def test_without_a_terminal_and_without_yes_nothing_is_changed():
+def test_without_a_terminal_and_without_yes_nothing_is_changed(execute):
     changes = json.loads(execute("--dry-run", "--json").stdout)["changes"]
     done = execute()
     assert done.returncode == (2 if changes else 0)
     assert ("there is no terminal" in done.stderr) == bool(changes)
 
 
-def test_who_is_asked_and_says_no_changes_nothing():
+def test_who_is_asked_and_says_no_changes_nothing(execute):
     changes = json.loads(execute("--dry-run", "--json").stdout)["changes"]
     ours, theirs = pty.openpty()
     with subprocess.Popen(
@@ -72,7 +70,7 @@ def test_who_is_asked_and_says_no_changes_nothing():
         assert process.returncode == (3 if changes else 0)
 
 
-def test_help_says_who_executes_the_command():
+def test_help_says_who_executes_the_command(execute):
     done = execute("--help")
     assert done.returncode == 0
     assert "as the user who called sudo" in " ".join(done.stdout.split())

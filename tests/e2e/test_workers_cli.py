@@ -39,14 +39,21 @@ def bench(make_lab, tmp_path_factory):
     ],
     ids=lambda words: words[0],
 )
+@pytest.mark.usefixtures("processes_that_stay")
 def test_the_same_answer_by_whomever(bench, command, monkeypatch):
     monkeypatch.chdir(bench.folder)
     alone = told_here(*command, "--workers", "1")
-    for words in (("--workers", "8", "--backend", "threads"), ()):
+    for words in (("--workers", "8", "--backend", "threads"), ("--backend", "processes"), ()):
         assert told_here(*command, *words) == alone
-    done = bench.run_fairtrial(*command, "--backend", "processes")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == alone
+
+
+@pytest.fixture(scope="module")
+def processes_that_stay():
+    """End the worker processes at last, which all commands in this process share."""
+    from joblib.externals.loky import get_reusable_executor
+
+    yield
+    get_reusable_executor().shutdown(wait=True)
 
 
 def told_here(*words):
@@ -79,8 +86,17 @@ def test_two_metrics_together_have_no_workers(bench):
     assert "--workers is for one metric" in done.stderr
 
 
-def told_by(bench, code):
-    """Give what a Python program writes in the folder of the bench."""
+def test_one_worker_imports_no_joblib_and_is_the_default_on_one_processor(bench):
+    code = (
+        "import io, os, sys; from harness.cli import main\n"
+        f"words = {[*STUDY, '--simulations', '2']!r}\n"
+        "def told(*more):\n"
+        "    out = io.StringIO()\n"
+        "    return main([*words, *more], out, sys.stderr), 'joblib' in sys.modules, out.getvalue()\n"
+        "one = told('--workers', '1')\n"
+        "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+        "print(one[:2], told() == one, 'numba' in sys.modules)\n"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=bench.folder,
@@ -89,24 +105,16 @@ def told_by(bench, code):
         text=True,
         check=True,
     )
-    return done.stdout
-
-
-def test_one_worker_imports_no_joblib(bench):
-    told = told_by(
-        bench,
-        "import io, sys; from harness.cli import main;"
-        f"code = main({[*STUDY, '--simulations', '2', '--workers', '1']!r}, io.StringIO(), sys.stderr);"
-        "print(code, 'joblib' in sys.modules, 'numba' in sys.modules)",
-    )
-    assert told == "0 False True\n"
+    assert done.stdout == "(0, False) True True\n"
+    assert available_cores() >= 1
 
 
 def _at_work(pid, backend):
     """Tell whether the command has its workers."""
     tasks = Path(f"/proc/{pid}/task")
     threads, children = len(list(tasks.iterdir())), (tasks / f"{pid}/children").read_text()
-    return threads > 4 if backend == "threads" else len(children.split()) > 1
+    # two workers, and what keeps track of their resources
+    return threads > 4 if backend == "threads" else len(children.split()) > 2
 
 
 @pytest.mark.parametrize("backend", ["threads", "processes"])
@@ -137,16 +145,3 @@ def test_ctrl_c_ends_all_of_them_and_leaves_nothing(bench, backend, tmp_path, pr
     processes.wait_until(lambda: not processes.group_lives(child.pid), "none is left")
     assert not list(tmp_path.iterdir())
     assert not list(Path("/dev/shm").glob(f"*joblib*_{child.pid}_*"))
-
-
-def test_the_default_is_what_this_process_may_use(bench):
-    # one processor, one worker: joblib is not asked, and the answer is the same
-    told = told_by(
-        bench,
-        "import io, os, sys; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))});"
-        "from harness.cli import main;"
-        f"main({[*STUDY, '--simulations', '2']!r}, sys.stdout, sys.stderr);"
-        "print('joblib' in sys.modules)",
-    )
-    assert told.endswith("\nFalse\n")
-    assert available_cores() >= 1

@@ -1,0 +1,230 @@
+"""Each command once in a new interpreter, each option where nothing of the product is imported yet.
+
+That is what a fork of a process that has imported everything cannot show: a module that is imported nowhere, or
+too late, a default that only a start reads. A row is the exit codes that are right, and the words. The first row
+of a command is executed in a new interpreter, the others in forks of a process that has libraries alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import runpy
+import shlex
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from analysis.artifact.contents import executed_lines
+from analysis.registry import COMMANDS
+from harness.cli import RUNNER, _parser
+from tests.forks import Forks
+
+handmade = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "handmade_bundle.py")))
+
+TABLE = """
+0   --version
+0   init new.yaml
+0,3 doctor c.yaml --strict --probe 1ms --dir elsewhere --json -v
+0,3 doctor -q
+0   tune --dry-run --yes --offline-sibling --for c.yaml --json -v
+2   tune --undo --dry-run -q
+0   run c.yaml --resume --trial runs/new --scratch scratch --seed 3 --built --wait-for-lock=9 --share --json -v
+0   run c.yaml --resume --trial runs/more --accept-drift --sessions +1 -q
+3   run required.yaml --strict --dir elsewhere
+0   run c.yaml --dry-run --probe
+0   run c.yaml --only one:a
+0   compare true 'exit 0' --shell -n a -n b --runs 1 --sessions 2 --warmup 0 --timeout 99 --stdin old.csv --prepare true --exit 0 --cpus none --seed 3 --dir compared --wait-for-lock=9 --share --json -v
+2   compare true true -q --runs 0
+0   status --dir runs --diff runs/two --json
+0,2,3 submit c.yaml --hosts lab1 --partition p --time 1:00 --build once --scratch /tmp/s --dry-run --seed 4 --dir fleet --wait-for-lock=9 --json
+2   submit c.yaml --count 2 --dry-run --resume
+5   cancel runs/one --json
+1   reproduce a.zip -C unpacked --md --max-entries 99 --max-bytes 99M --timeout 99 --timeout-each 99 --max-memory 9G -q
+0,1,7 reproduce a.zip --rerun --yes-execute --sessions 2 --trial t --metric user --confidence 0.9 --share --json -v
+0   verdict runs/one --variant b --benchmark one --explain --margin 0.05 --correction holm --weight one=2 --looks 3 --certificate certificate.json --metric user --confidence 0.9 --json
+7   verdict new.csv old.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --gate 'slower>900%'
+0   verdict runs/one --always-valid --all
+0   verdict runs/one --pairs
+0   verdict runs/one --rank
+0   verdict runs/one --best-of 3
+0,7 gate 'slower>900%' runs/one --variant b --on suite --metric user --confidence 0.9 --looks 3 --junit j.xml --summary s.md --annotations github
+7   gate 'slower>900%' new.csv old.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --json
+2   gate 'slower>900%' new.csv old.csv --better lower --always-valid
+0   hpt new.csv old.csv --better lower --layout rows --decimal point --level process --alpha 0.1 --speedup 1.01 --ties exact --scores raw --html hpt.html --confidence 0.9 --json
+0   hpt runs/one --metric max_rss --conf-level 0.9
+0   speedup-test new.csv old.csv --better lower --layout rows --decimal point --level process --confidence 0.9 --weight equal --precision 0.2 -o speedups --steps
+0   speedup-test runs/one --metric max_rss --conf-level 0.9 --search --compatible --json
+0   resample new.csv old.csv --also newer.csv --better lower --layout rows --decimal point --level process --mean harmonic --centre median --alternative candidate --unit run --interval bca --confidence 0.9 --sides lower --resamples 99 --seed 1 --plot r.svg --json
+0   resample runs/one --metric max_rss --draws run --conf-level 0.9 --resamples 99
+0   mixture runs/sample --benchmark text --metric user --below 0.02 --quantile 0.9 --shift 0.001 --max-components 2 --resamples 5 --scale log --starts 2 --resolution 0.0001 --jitter --seed 1 --workers 2 --backend threads --digits 3 --plot m.svg --confidence 0.9 --json
+0   mixture runs/sample --benchmark text --and max_rss
+2   mixture new.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --dask nowhere
+0   biplot new.csv old.csv newer.csv --better lower --layout rows --decimal point --level process --scale covariance --plot b.svg --json
+0,6 biplot runs/one --metric max_rss
+0   diagnose old.csv --normality --estimators --clt --better lower --layout rows --decimal point --level process --confidence 0.9 --risk 0.1 --seed 1 --json
+0   diagnose runs/one --metric max_rss --conf-level 0.9
+0   calibrate runs/one --pair a,b --methods welch --power 0.9 --dir certificates --metric max_rss --confidence 0.9 --seed 1 --workers 2 --backend threads --json
+2   calibrate runs/one --no-certificate --conf-level 0.9 --workers 2 --dask nowhere
+0   plan new.csv old.csv --better lower --layout rows --decimal point --level process --confidence 0.9 --within-session --interval t --simulations 100 --max-runs 9 --power 0.9 --width 0.05 --seed 1 --json
+0,6 plan runs/one --effect 1.2 --on suite --max-sessions 9 --metric max_rss --conf-level 0.9
+2   plan runs/one --max-hosts 9
+0   study power old.csv --better lower --layout rows --decimal point --level process --runs 3 --shift 2 --shifted 0 --alternative candidate --alpha 0.1 --unit run --draws run --simulations 3 --resamples 19 --seed 1 --workers 2 --backend threads --json
+0   study coverage runs/one:a --metric user --mean harmonic --runs 3 --simulations 3 --resamples 19
+2   study type1 old.csv --better lower --runs 3 --workers 2 --dask nowhere
+0   sources runs/sample --metric user --resamples 99 --confidence 0.9 --seed 1 --workers 2 --backend threads --json
+0   sources systems.csv --response time --group family --ignore system,cores --variation time2 --runs 3 --decimal point --plot s.svg --conf-level 0.9
+2   sources runs/one --workers 2 --dask nowhere
+0   report runs/one -o p.html --plots plots --sources --width 85mm --font-size 7 --font-family 'DejaVu Sans' --variant b --benchmark one --margin 0.05 --correction holm --weight one=2 --looks 3 --certificate certificate.json --metric user --confidence 0.9
+0   report new.csv old.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --format csv --guard
+2   report new.csv old.csv --better lower --always-valid --format md
+0   plot forest runs/one -o f.svg --data d.csv --width 85mm --font-size 7 --font-family 'DejaVu Sans' --variant b --benchmark one --margin 0.05 --correction holm --weight one=2 --looks 3 --certificate certificate.json --metric user --confidence 0.9
+0   plot box new.csv old.csv -o g.svg --better lower --layout rows --decimal point --level process --conf-level 0.9
+2   plot forest new.csv old.csv -o h.svg --better lower --always-valid
+0,1,7 diff runs/one runs/two --metric user --confidence 0.9 --margin 0.05 --exit-code --better lower --decimal point --json
+0   diff runs/one runs/two --level process --conf-level 0.9
+0   merge runs/one runs/two -o merged --as sessions --accept-drift --json
+0   import new.csv -o imported --format matrix --better lower --layout rows --decimal point --encoding utf-8 --metric value
+0   import long.csv --dry-run --format long-csv --variant program --benchmark file --session folder --baseline old --better lower --json
+0   export runs/one:a -o e.json --to json --metric user --strict --json
+0   export new.csv -o e.csv --better lower --layout rows --decimal point
+0   bundle runs/one -o b.zip --claims claims.yaml --about about.yaml --campaign c.yaml --binaries --redact host --max-bytes 99M --seed 3 --json
+"""
+ROWS = [line.split(maxsplit=1) for line in TABLE.strip().splitlines()]
+# of each command
+FIRST = {*{text.split()[0]: text for _, text in reversed(ROWS)}.values()}
+READERS = {
+    text for text in FIRST if text.startswith(("verdict", "speedup-test", "plan", "diagnose"))
+}
+
+
+def made(folder, run):
+    """Make in a folder what the rows of the table name."""
+    shutil.copytree(handmade.SAMPLE, folder / "runs" / "sample")
+    campaign = {
+        "name": "c",
+        "seed": 5,
+        "variants": {"a": {}, "b": {}},
+        "baseline": "a",
+        "benchmarks": {"one": {"command": ["true"]}, "two": {"command": ["true"]}},
+        "protocol": {"sessions": 2, "runs": 2, "warmup": 0},
+        "isolation": {"cpus": "none"},
+    }
+    (folder / "c.yaml").write_text(json.dumps(campaign))
+    required = campaign | {"isolation": {"cpus": [4000]}}
+    (folder / "required.yaml").write_text(json.dumps(required))
+    for name in ("one", "two", "more"):
+        done = run("run", "c.yaml", "--resume", "--trial", f"runs/{name}", "-q")
+        assert done.returncode == 0, done.stderr
+    for name, factor in (("old", 1.0), ("new", 0.9), ("newer", 0.8)):
+        rows = [
+            [
+                f"b{k}",
+                *(f"{factor * (k + 1 + run * k % 7 / 50 + run / 90):.4f}" for run in range(8)),
+            ]
+            for k in range(6)
+        ]
+        (folder / f"{name}.csv").write_text("".join(f"{','.join(row)}\n" for row in rows))
+    nights = [
+        f"{program},{name},{night},{1 + night / 50 + k / 30}\n"
+        for program in ("old", "new")
+        for night in range(3)
+        for name in "xy"
+        for k in range(3)
+    ]
+    (folder / "long.csv").write_text("program,input,night,value\n" + "".join(nights))
+    systems = [
+        f"s{k},{'abcd'[k % 4]},{2 + k % 5},{2 ** (k % 3)},{9 + k % 7},{9 + k % 7 + 0.1}\n"
+        for k in range(60)
+    ]
+    (folder / "systems.csv").write_text("system,family,clock,cores,time,time2\n" + "".join(systems))
+    claim = {"text": "t", "command": "verdict runs/one", "value": "/runs", "is": "equals"}
+    (folder / "claims.yaml").write_text(json.dumps({"claims": [claim | {"expected": 16}]}))
+    (folder / "about.yaml").write_text("title: t\nauthors: [{name: A B}]\nlicense: MIT\n")
+    run("calibrate", "runs/one", "--pair", "a,b", "--dir", "made", "--workers", "1")
+    (certificate,) = (folder / "made").iterdir()
+    certificate.rename(folder / "certificate.json")
+    (folder / "trials").mkdir()
+    (folder / "trials" / "t").symlink_to("../runs/one")
+    _pack(folder, run("verdict", "trials/t", "--json").stdout)
+
+
+def _pack(folder, verdict):
+    """Pack one of the trials by hand."""
+    trial = folder / "runs" / "one"
+    lines = executed_lines(json.loads((trial / "resolved.json").read_text())["campaign"])
+    files = handmade.files_of(trial, "t")
+    files |= {"README.md": "\n".join(lines).encode(), "analyses/a.json": verdict.encode()}
+    source = {
+        "name": "t",
+        "kind": "trial",
+        "path": "trials/t",
+        "trial": "one",
+        "campaign": "campaigns/t/campaign.yaml",
+        "identity": None,
+    }
+    words = ["verdict", "trials/t", "--json"]
+    analysis = {"name": "a", "command": words, "seed": None, "result": "analyses/a.json"}
+    told = {"sources": [source], "analyses": [analysis | {"exit_code": 0}]}
+    handmade.write_bundle(folder / "a.zip", handmade.sealed(files, **told))
+
+
+@pytest.fixture(scope="module")
+def bench(make_lab, tmp_path_factory):
+    lab = make_lab(tmp_path_factory.mktemp("fresh") / "lab")
+    made(lab.folder, lab.run_fairtrial)
+    return lab
+
+
+@pytest.fixture(scope="module")
+def executed(bench):
+    """Give what executes a row as the table says, each at most once."""
+    bare = Forks(product=False)
+
+    @functools.cache
+    def execute(text):
+        if text in FIRST:
+            return bench.run_fairtrial(*shlex.split(text), fresh=True)
+        words, surroundings = shlex.split(text), bench.environment
+        return bare.run(words, cwd=bench.folder, environment=surroundings, seconds=300)
+
+    yield execute
+    bare.close()
+
+
+@pytest.mark.parametrize(
+    ("codes", "text"), ROWS, ids=[f"{k}-{row[1][:20]}" for k, row in enumerate(ROWS)]
+)
+def test_it_starts_and_ends_as_it_should(executed, codes, text):
+    done = executed(text)
+    assert str(done.returncode) in codes.split(","), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_every_command_and_every_option_has_a_row():
+    given = {name: set() for name in (*RUNNER, *COMMANDS)}
+    for _, text in ROWS:
+        name, *words = shlex.split(text)
+        if name in given:
+            given[name] |= {word.partition("=")[0] for word in words}
+    for name, words in given.items():
+        (commands,) = (
+            a for a in _parser(name)._actions if isinstance(a, argparse._SubParsersAction)
+        )
+        for action in commands.choices[name]._actions:
+            if action.option_strings and not isinstance(action, argparse._HelpAction):
+                assert words & {*action.option_strings}, f"{name}: {action.option_strings}"
+
+
+def test_a_fork_tells_what_a_fresh_process_tells_after_whatever_was_executed_before(
+    bench, executed
+):
+    assert len(READERS) == 4
+    for order in (sorted(READERS), sorted(READERS, reverse=True)):
+        for text in order:
+            told, fresh = bench.run_fairtrial(*shlex.split(text)), executed(text)
+            assert told.returncode == fresh.returncode
+            assert (told.stdout, told.stderr) == (fresh.stdout, fresh.stderr)
