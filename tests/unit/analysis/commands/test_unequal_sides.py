@@ -90,7 +90,7 @@ def test_the_gate_has_the_same_law(sides):
     assert any("8 more of new" in told for told in json.loads(out)["cautions"])
 
 
-@pytest.mark.parametrize("form", ["html", "json"])
+@pytest.mark.parametrize("form", ["html", "md", "json"])
 def test_the_report_says_it_in_each_form(sides, tmp_path, form):
     path = tmp_path / f"report.{form}"
     code, _, err = execute("report", *sides, "-o", str(path))

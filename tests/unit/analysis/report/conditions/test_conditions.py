@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 from analysis.data.trial import read_trial
 from analysis.importers.sources import Reading
@@ -332,6 +332,14 @@ def folder(tmp_path_factory):
     deadline=None,
 )
 @given(st.lists(record, max_size=3), st.lists(found_note, max_size=3), settings_of_any)
+@example(
+    [
+        {"session": 1, "host": {"cpu_quota": 2.0}, "targets": {"x": 3}},
+        {"session": 1, "targets": {"y": {}}},
+    ],
+    [],
+    {},
+)
 def test_whatever_stands_in_the_files_is_told_or_unknown(folder, synthetic, records, notes, chosen):
     made = synthetic({"base": {"text": [1.0, 1.0]}, "fast": {"text": [1.0, 1.0]}})
     made.extra |= {
