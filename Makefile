@@ -12,12 +12,14 @@
 # make generated   what is made from the code: the editor's schema, lists in the documentation
 # make constraints writes anew the versions that `make setup` installs
 #
-# PYTHON=python3.12 chooses another interpreter, WORKERS=4 the processes that test, TESTS=tests/golden
+# PYTHON=python3.12 chooses another interpreter, WORKERS=4 the processes that test (one more than there
+# are cores: tests of Slurm, of Chromium and of signals wait more than they compute), TESTS=tests/golden
 # and PYTEST_ARGS what they do. The environment lives in .venv; the stamp is written last and carries
 # the hash of what it depends on, so a failed or outdated set-up is made again.
 
 PYTHON ?= python3
-WORKERS ?= 2
+CORES := $(shell nproc 2>/dev/null || echo 2)
+WORKERS ?= $(shell echo $$(($(CORES) < 8 ? $(CORES) + 1 : 8)))
 SEED ?= 1
 BASE ?= 8cc80650
 VENV := .venv
@@ -72,7 +74,7 @@ cover: kernels
 
 # SEED=2 makes other cases; `python tests/drills --help` knows parts of it.
 drill: $(READY)
-	$(ALONE) $(BIN)/python tests/drills --workers $(WORKERS) --seed $(SEED) --write
+	$(ALONE) $(BIN)/python tests/drills --workers $(CORES) --seed $(SEED) --write
 
 # KERNEL=/path/to/vmlinuz names another kernel than the newest in /boot.
 drill-vm: $(READY)
@@ -90,7 +92,7 @@ versions: $(READY)
 
 # ONLY=ROOM: a command, a part of the product or a pattern; `python tests/unchanged --help` knows more.
 unchanged: $(READY)
-	$(BIN)/python tests/unchanged --base $(BASE) --workers $(WORKERS) $(if $(ONLY),--only '$(ONLY)') $(UNCHANGED_ARGS)
+	$(BIN)/python tests/unchanged --base $(BASE) --workers $(CORES) $(if $(ONLY),--only '$(ONLY)') $(UNCHANGED_ARGS)
 
 # One version of each for all supported interpreters. Then: make test, and commit what changed.
 constraints: $(READY)

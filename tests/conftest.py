@@ -15,14 +15,31 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.examples import MOST, SHARE
+
 if TYPE_CHECKING:
     from harness.host.state import OwnGroup
     from tests.forks import Forks
 
+pytest_plugins = ("tests.scheduling", "tests.costs")
+
 # How long a machine takes is no property of what is tested.
-settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-# `make test` says the same of the same tree each time; `make search` draws other examples.
-settings.register_profile("same", settings.get_profile("search"), derandomize=True, database=None)
+# `make test` says the same of the same tree each time, of few examples; `make search` draws many
+# others, also where the environment variable CI lets Hypothesis begin with a profile that does not.
+settings.register_profile(
+    "search",
+    deadline=None,
+    derandomize=False,
+    max_examples=MOST,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile(
+    "same",
+    settings.get_profile("search"),
+    derandomize=True,
+    database=None,
+    max_examples=MOST // SHARE,
+)
 settings.load_profile("same")
 
 # Started in the background or under nohup, this process ignores signals, and so would commands
@@ -40,6 +57,12 @@ for _number, _default in (
 _STATE = tempfile.TemporaryDirectory(prefix="fairtrial-state-")
 os.environ["XDG_STATE_HOME"] = _STATE.name
 os.environ["FAIRTRIAL_DEFAULTS"] = ""  # own defaults of whoever tests
+# each trial asks the compilers for their versions, and a virtual machine of Java is half of that trial
+Path(_STATE.name, "bin").mkdir()
+_JAVA = Path(_STATE.name, "bin", "javac")
+_JAVA.write_text("#!/bin/sh\necho javac 1.8\n")
+_JAVA.chmod(0o755)
+os.environ["PATH"] = f"{_JAVA.parent}:{os.environ.get('PATH', os.defpath)}"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -49,36 +72,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=Path,
         help="a TOML table from reasons (patterns) to numbers: more tests skipped is a failure",
     )
-
-
-def pytest_itemcollected(item: pytest.Item) -> None:
-    if not item.config.pluginmanager.hasplugin("xdist"):
-        return
-    if item.get_closest_marker("host"):
-        item.add_marker(pytest.mark.xdist_group("host"))
-    elif not item.get_closest_marker("xdist_group") and _takes_of_its_module(item):
-        item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
-
-
-def _takes_of_its_module(item: pytest.Item) -> bool:
-    """Tell whether a test takes what its module makes once: each worker would make it again."""
-    known = getattr(item, "_fixtureinfo", None)  # pytest says it nowhere else
-    made = known.name2fixturedefs.values() if known is not None else ()
-    return any(one.scope == "module" for definitions in made for one in definitions)
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Say in the ids of tests their groups, by which they are handed out.
-
-    xdist 3.8 writes them where pytest 9.2 no longer reads them: no group was kept together.
-    """
-    if not getattr(config.option, "loadgroup", False):  # which only workers have
-        return
-    for item in items:
-        groups = "_".join(sorted({mark.args[0] for mark in item.iter_markers("xdist_group")}))
-        if groups and not item.nodeid.endswith(f"@{groups}"):
-            item._id = type(item._id).parse(f"{item.nodeid}@{groups}")
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""What the tests cost, by kind and one by one: a plugin, ``pytest -p tests.costs --costs FILE``.
+"""What the tests cost, by kind and one by one: ``pytest --costs``, or ``--costs=FILE`` to keep it as JSON.
 
 CPU is that of the process which executes a test, its threads and whatever it started and waited
 for; what a test makes for others counts for the one that asked first. Each worker of xdist tells
@@ -59,11 +59,14 @@ def kind(test: str) -> str:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--costs", metavar="FILE", type=Path, help="write what each test cost")
+    parser.addoption(
+        "--costs", metavar="FILE", nargs="?", const="", help="what the tests cost, by kind"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(Costs(config), "costs-of-tests")
+    if config.option.costs is not None:
+        config.pluginmanager.register(Costs(config), "costs-of-tests")
 
 
 class Costs:
@@ -115,9 +118,9 @@ class Costs:
         terminalreporter.section("what the tests cost")
         terminalreporter.write_line(table(self._tests, self._collected))
         path = self._config.option.costs
-        if path is not None:
+        if path:
             rows = {name: tuple(cost) for name, cost in sorted(self._tests.items())}
-            path.write_text(json.dumps({"collected": self._collected, "tests": rows}))
+            Path(path).write_text(json.dumps({"collected": self._collected, "tests": rows}))
 
 
 def _started() -> float:

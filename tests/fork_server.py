@@ -4,7 +4,9 @@ Start-up is most of a short command. What other people wrote is imported here on
 product is, so that each command line imports it as a new process would, but with ``--product``, which
 imports all of it, too, and its machine code. Executed by the Python of an installation: a JSON object
 a line comes in (words, cwd, environment, stdin, out, err, seconds, host, ends), a JSON object with the
-exit code goes out. `ends` tells whether what a command leaves behind ends with it.
+exit code goes out. `ends` tells whether what a command leaves behind ends with it. With `seconds` null
+the command is only started, and its process told; ``{"ended": PID}`` asks whether it has ended.
+A process may have its own `umask` and a size that no file of it exceeds (`largest_file`).
 """
 
 from __future__ import annotations
@@ -56,7 +58,7 @@ def main() -> None:
     answers.write(json.dumps({"ready": True}) + "\n")
     answers.flush()
     for line in commands:
-        answers.write(json.dumps(_execute(entry, json.loads(line))) + "\n")
+        answers.write(json.dumps(_answer(entry, json.loads(line))) + "\n")
         answers.flush()
 
 
@@ -68,6 +70,17 @@ def _import_the_product() -> None:
                 with contextlib.suppress(ImportError):  # of what an option needs
                     importlib.import_module(found.name)
     runpy.run_path(str(Path(__file__).with_name("compile_kernels.py")), run_name="__main__")
+    _ask_the_tools()
+
+
+def _ask_the_tools() -> None:
+    """Have what a process asks once: which compilers there are, the libraries of a shell and of Python."""
+    from harness.host.reader import Host
+    from harness.host.snapshot import capture
+
+    programs = {"sh": Path("/bin/sh"), "python": Path(sys.executable)}
+    with Host() as host:
+        capture(host, targets=programs, variables=dict(os.environ), tool_version="")
 
 
 def _own_streams() -> tuple[TextIO, TextIO]:
@@ -80,8 +93,19 @@ def _own_streams() -> tuple[TextIO, TextIO]:
     return commands, answers
 
 
-def _execute(entry: importlib.metadata.EntryPoint, asked: dict[str, Any]) -> dict[str, Any]:
-    begun = time.time()
+def _answer(entry: importlib.metadata.EntryPoint, asked: dict[str, Any]) -> dict[str, Any]:
+    if "ended" in asked:
+        ended, status, usage = os.wait4(asked["ended"], os.WNOHANG)
+        if not ended:
+            return {"code": None, "cpu": 0.0}
+        used = usage.ru_utime + usage.ru_stime
+        return {"code": os.waitstatus_to_exitcode(status), "cpu": used}
+    if asked["seconds"] is None:
+        return {"pid": _start(entry, asked), "cpu": 0.0}
+    return _execute(entry, asked)
+
+
+def _start(entry: importlib.metadata.EntryPoint, asked: dict[str, Any]) -> int:
     child = os.fork()
     if child == 0:
         code = 70
@@ -89,6 +113,12 @@ def _execute(entry: importlib.metadata.EntryPoint, asked: dict[str, Any]) -> dic
             code = _be_the_command(entry, asked)
         finally:
             os._exit(code)
+    return child
+
+
+def _execute(entry: importlib.metadata.EntryPoint, asked: dict[str, Any]) -> dict[str, Any]:
+    begun = time.time()
+    child = _start(entry, asked)
     code, used, late = _wait(child, begun + asked["seconds"])
     if asked["ends"]:
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -153,6 +183,10 @@ def _be_the_command(entry: importlib.metadata.EntryPoint, asked: dict[str, Any])
         file = os.open(path, flags, 0o644)
         os.dup2(file, number)
         os.close(file)
+    if asked.get("umask") is not None:
+        os.umask(asked["umask"])
+    if asked.get("largest_file") is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (asked["largest_file"],) * 2)
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     os.closerange(3, min(most, 256))
     script = str(Path(sys.executable).with_name("fairtrial"))

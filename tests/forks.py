@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 import os
+import select
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 SERVER = Path(__file__).with_name("fork_server.py")
@@ -23,6 +25,50 @@ _EARLY = ("PYTHON", "LD_", "LC_", "LANG", "OMP_", "OPENBLAS_", "NUMBA_", "MPL", 
 def early(environment: Mapping[str, str]) -> dict[str, str]:
     """Give what of an environment is read before the command begins."""
     return {name: value for name, value in environment.items() if name.startswith(_EARLY)}
+
+
+class Started:
+    """A command under way in a fork: what of `subprocess.Popen` tests use, `pid` first of all.
+
+    It is a process like any other, in a session of its own; only its command line is the warm process's.
+    """
+
+    def __init__(self, forks: Forks, pid: int, words: Sequence[str]) -> None:
+        self._forks = forks
+        self.pid = pid
+        self._end = os.pidfd_open(
+            pid
+        )  # readable at its end, without a question to the warm process
+        self.args = ["fairtrial", *words]
+        self.returncode: int | None = None
+        self.out_path = self.err_path = Path()  # where it writes
+
+    def poll(self) -> int | None:
+        """Give the exit code once it has ended, -N after the signal N."""
+        return self._code(0.0)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the end; `subprocess.TimeoutExpired` after so many seconds."""
+        code = self._code(timeout)
+        if code is None:
+            raise subprocess.TimeoutExpired(self.args, timeout or 0.0)
+        return code
+
+    def _code(self, seconds: float | None) -> int | None:
+        if self.returncode is None:
+            waits = select.poll()
+            waits.register(self._end, select.POLLIN)
+            if waits.poll(None if seconds is None else 1000 * seconds):
+                self.returncode = self._forks.ended(self.pid)
+                os.close(self._end)
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:  # until it is asked for its code, its number is nobody else's
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
 
 
 class Forks:
@@ -39,9 +85,18 @@ class Forks:
         return early(environment) == self._early
 
     def run(
-        self, words: list[str], *, cwd: Path, environment: Mapping[str, str], seconds: float
+        self,
+        words: list[str],
+        *,
+        cwd: Path,
+        environment: Mapping[str, str],
+        seconds: float,
+        umask: int | None = None,
+        largest_file: int | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """Execute a command line (without its first word) and wait for it.
+
+        `umask` is the process's own where it is given; no file of it can grow beyond `largest_file`.
 
         Raises
         ------
@@ -50,17 +105,44 @@ class Forks:
         """
         with tempfile.TemporaryDirectory(prefix="streams-") as folder:
             out, err = Path(folder, "out"), Path(folder, "err")
-            asked = {
-                "words": words, "cwd": str(cwd), "environment": dict(environment), "stdin": None,
-                "out": str(out), "err": str(err), "seconds": seconds, "host": None, "ends": False,
-            }  # fmt: skip
-            answer = self._ask(asked)
-            Forks.spent += answer["cpu"]
+            own = {"umask": umask, "largest_file": largest_file}
+            answer = self._begin(words, cwd, environment, out, err, seconds, **own)
             if answer["late"]:
                 raise subprocess.TimeoutExpired(words, seconds)
             return subprocess.CompletedProcess(
                 ["fairtrial", *words], int(answer["code"]), out.read_text(), err.read_text()
             )
+
+    def start(
+        self, words: list[str], *, cwd: Path, environment: Mapping[str, str], out: Path, err: Path
+    ) -> Started:
+        """Start a command line, with its output in files; nobody ends it but who started it."""
+        return Started(
+            self, int(self._begin(words, cwd, environment, out, err, None)["pid"]), words
+        )
+
+    def ended(self, pid: int) -> int | None:
+        """Give the exit code of a started command, once; None as long as it lives."""
+        code = self._ask({"ended": pid})["code"]
+        return None if code is None else int(code)
+
+    def _begin(
+        self,
+        words: list[str],
+        cwd: Path,
+        environment: Mapping[str, str],
+        out: Path,
+        err: Path,
+        seconds: float | None,
+        **own: int | None,
+    ) -> dict[str, float]:
+        return self._ask(
+            {
+                "words": words, "cwd": str(cwd), "environment": dict(environment), "stdin": None,
+                "out": str(out), "err": str(err), "seconds": seconds, "host": None, "ends": False,
+            }
+            | own
+        )  # fmt: skip
 
     def _ask(self, asked: dict[str, object]) -> dict[str, float]:
         if self._process is None:
@@ -75,6 +157,7 @@ class Forks:
         self._process.stdin.write(json.dumps(asked) + "\n")
         self._process.stdin.flush()
         found: dict[str, float] = json.loads(self._process.stdout.readline())
+        Forks.spent += found["cpu"]
         return found
 
     def close(self) -> None:

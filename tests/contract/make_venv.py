@@ -15,7 +15,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -59,12 +59,18 @@ def with_venv(place: Path) -> bool:
     pip = (python, "-m", "pip", "install", "-q", "--disable-pip-version-check")
     if not call(sys.executable, "-m", "venv", str(place)):
         return False
-    if call(*pip, "uv", "-c", "tests/constraints.txt"):
-        uv = (str(place / "bin" / "uv"), "pip", "install", "-q", "--python", python)
-        if call(*uv, *WANTED, environment=places_of_pip(python)):
-            return True
-        print("uv could not do it: pip does", flush=True)
+    if call(*pip, "uv", "-c", "tests/constraints.txt") and installed(place, python, WANTED):
+        return True
     return call(*pip, *WANTED)
+
+
+def installed(place: Path, python: str, wanted: Sequence[str]) -> bool:
+    """Install with the uv of the environment at `place`, into that of `python`."""
+    uv = (str(place / "bin" / "uv"), "pip", "install", "-q", "--python", python)
+    if call(*uv, *wanted, environment=places_of_pip(str(place / "bin" / "python"))):
+        return True
+    print("uv could not do it: pip does", flush=True)
+    return False
 
 
 def without_pip(place: Path) -> bool:
@@ -88,7 +94,16 @@ def with_virtualenv(place: Path) -> bool:
     )
 
 
+def into(other: str, wanted: Sequence[str]) -> int:
+    """Install packages into another environment: by this one's uv, or by the other's own pip."""
+    if installed(Path(sys.prefix), other, wanted):
+        return 0
+    return int(not call(other, "-m", "pip", "install", "-q", *wanted))
+
+
 def main() -> int:
+    if sys.argv[1] == "--into":
+        return into(str(Path(sys.argv[2]).absolute() / "bin" / "python"), sys.argv[3:])
     place = Path(sys.argv[1]).absolute()
     ways: list[tuple[Callable[[Path], bool], str | None]] = [
         (with_venv, None),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import runpy
 import shutil
 import subprocess
@@ -33,7 +35,13 @@ def load(path: str) -> SimpleNamespace:
 
 
 def execute(*words: str | Path, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(words, cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
+    known = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+    }  # elsewhere a copy of the conftest finds the rest
+    return subprocess.run(
+        words, cwd=cwd, env=known, capture_output=True, text=True, timeout=300, check=False
+    )
 
 
 def test_a_suite_that_ignores_signals_hears_them_again() -> None:
@@ -67,6 +75,63 @@ def test_reasons_of_one_kind_count_together() -> None:
     found = Counter({"no R: a": 2, "no R: b": 1})
     assert too_many(found, {"no R*": 3, "no jq": 1}) == []
     assert too_many(found, {"no R*": 2}) == ["3 skipped, 2 expected at most: no R*"]
+
+
+# --- workers
+
+DEATHS = """
+import os, pytest
+
+@pytest.mark.parametrize("k", range(12))
+def test_alone(k):
+    if k == 7:
+        os.kill(os.getpid(), 9)
+
+@pytest.mark.xdist_group("together")
+@pytest.mark.parametrize("k", range(5))
+def test_together(k):
+    if k == 3:
+        os._exit(3)
+"""
+
+
+def test_a_worker_that_dies_is_named_with_its_test_and_the_others_are_executed(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "conftest.py").write_bytes((TESTS / "conftest.py").read_bytes())
+    (tmp_path / "test_probe.py").write_text(DEATHS)
+    done = execute(*PYTEST, "-n", "2", "--dist", "loadgroup", cwd=tmp_path)
+    assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout
+    for test in ("test_alone[7]", "test_together[3]@together"):
+        assert done.stdout.count(f"crashed while running 'test_probe.py::{test}'") == 1
+    assert "2 failed, 15 passed" in done.stdout
+
+
+# --- what tests cost
+
+
+def test_what_tests_cost_is_told_by_kind_with_what_they_started(tmp_path: Path) -> None:
+    folder = tmp_path / "tests" / "unit" / "one"
+    folder.mkdir(parents=True)
+    (tmp_path / "conftest.py").write_bytes((TESTS / "conftest.py").read_bytes())
+    (folder / "test_busy.py").write_text(
+        "import subprocess, sys\n"
+        "BUSY = 'import time\\nwhile time.process_time() < .3: pass'\n"
+        "def test_own(): exec(BUSY.replace('< .3', '< .3 + begin').replace('import time', "
+        "'import time; begin = time.process_time()'))\n"
+        "def test_child(): subprocess.run([sys.executable, '-c', BUSY], check=True)\n"
+    )
+    kept = tmp_path / "costs.json"
+    done = execute(*PYTEST, "-n", "1", f"--costs={kept}", "tests", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    found = json.loads(kept.read_text())
+    costs = {name.rpartition("::")[2]: cost for name, cost in found["tests"].items()}
+    assert costs["test_own"][1] >= 0.3 > costs["test_own"][2]
+    assert costs["test_child"][2] >= 0.3 > costs["test_child"][1]
+    assert len(found["collected"]) == 1
+    (row,) = [line for line in done.stdout.splitlines() if line.startswith("unit/one ")]
+    assert row.split()[1] == "2"
+    assert float(row.split()[2]) >= 0.6
 
 
 # --- a network of its own

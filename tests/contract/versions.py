@@ -9,18 +9,23 @@ python tests/contract/versions.py [--only NAME]
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from make_venv import places_of_pip
+
 PROJECT = Path(__file__).resolve().parents[2]
 PLACE = PROJECT / ".venv-versions"
-PYTHONS = ("3.11", "3.12", "3.13")  # the first gets the lowest versions that are allowed
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")  # the first gets the lowest versions that are allowed
 TESTS = ("tests/unit", "tests/golden", "tests/contract")
-MISSING = "not executed: no such interpreter on PATH or in ~/.pyenv"
+MISSING = "not executed: no such interpreter on PATH or in ~/.pyenv, and uv could fetch none"
+UV = Path(sys.executable).with_name("uv")
 PASSED = re.compile(r"\d+ passed(, \d+ (skipped|deselected|warnings?))* in .*")
 
 
@@ -39,10 +44,19 @@ def works(command: str | Path) -> bool:
 
 
 def interpreter(version: str) -> str | None:
-    """Find an interpreter on PATH, or among those of pyenv."""
+    """Find an interpreter on PATH, or among those of pyenv, or one that uv has or fetches."""
     managed = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
     found = (shutil.which(f"python{version}"), *map(str, managed))
-    return next((command for command in found if command and works(command)), None)
+    known = next((command for command in found if command and works(command)), None)
+    return known or fetched(version)
+
+
+def fetched(version: str) -> str | None:
+    with suppress(subprocess.CalledProcessError):
+        uv("python install", version)
+        words = [UV, "python", "find", version]
+        return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+    return None
 
 
 def cells() -> list[Cell]:
@@ -54,8 +68,7 @@ def cells() -> list[Cell]:
 
 
 def uv(command: str, *words: str | Path) -> None:
-    program = Path(sys.executable).with_name("uv")
-    subprocess.run([program, *command.split(), "-q", *words], cwd=PROJECT, check=True)
+    subprocess.run([UV, *command.split(), "-q", *words], cwd=PROJECT, check=True)
 
 
 def execute(cell: Cell) -> str:
@@ -85,6 +98,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", metavar="NAME", help="one cell: lowest, 3.12, ...")
     only = parser.parse_args().only
+    os.environ |= places_of_pip(sys.executable)
     said: dict[str, str] = {}
     for cell in cells():
         if only not in {None, cell.name}:

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.forks import Forks
+from tests.forks import Forks, Started
 
 FAIRTRIAL = Path(sys.executable).parent / "fairtrial"
 _PATIENCE_S = 300  # only a failing test ever waits for so long
@@ -35,7 +35,7 @@ class Lab:
         self.marker = f"9999.{uuid.uuid4().int % 10**15:015d}"
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("FAIRTRIAL_")}
         self.environment["FAIRTRIAL_DEFAULTS"] = ""  # whoever tests may have some
-        self.started: list[subprocess.Popen[str]] = []
+        self.started: list[subprocess.Popen[str] | Started] = []
 
     def write_campaign(self, name="c", **sections):
         """Write a small campaign (JSON is YAML); `sections` take the place of its own."""
@@ -68,15 +68,20 @@ class Lab:
         command = [str(FAIRTRIAL), *map(str, args)]
         return processes.as_other_user(command) if other_user else command
 
-    def run_fairtrial(self, *args, cwd=None, other_user=False, prefix=(), fresh=False):
-        """Execute the command and wait for it; `fresh`: in a new interpreter, as a user would."""
+    def run_fairtrial(self, *args, cwd=None, other_user=False, prefix=(), fresh=False, **own):
+        """Execute the command and wait for it; `fresh`: in a new interpreter, as a user would.
+
+        `own` is what a fork may have of its own: see `Forks.run`.
+        """
         if not (fresh or other_user or prefix) and self._forks.can(self.environment):
             return self._forks.run(
                 list(map(str, args)),
                 cwd=cwd or self.folder,
                 environment=self.environment,
                 seconds=_PATIENCE_S,
+                **own,
             )
+        assert not own
         return subprocess.run(
             [*prefix, *self._command(args, other_user=other_user)],
             cwd=cwd or self.folder,
@@ -88,12 +93,28 @@ class Lab:
             stdin=subprocess.DEVNULL,
         )
 
-    def start_fairtrial(self, *args):
-        """Start the command, with its output in files."""
+    def start_fairtrial(self, *args, fresh=False):
+        """Start the command, with its output in files; `fresh` as above."""
         number = len(self.started)
         out, err = self.folder / f"out-{number}", self.folder / f"err-{number}"
+        if not fresh and self._forks.can(self.environment):
+            process = self._forks.start(
+                list(map(str, args)),
+                cwd=self.folder,
+                environment=self.environment,
+                out=out,
+                err=err,
+            )
+            processes.wait_until(err.exists, "it has its streams")
+        else:
+            process = self._new_process(args, out, err)
+        process.out_path, process.err_path = out, err
+        self.started.append(process)
+        return process
+
+    def _new_process(self, args, out, err):
         with out.open("wb") as stdout, err.open("wb") as stderr:
-            process = subprocess.Popen(
+            return subprocess.Popen(
                 self._command(args, other_user=False),
                 cwd=self.folder,
                 env=self.environment,
@@ -102,9 +123,6 @@ class Lab:
                 stderr=stderr,
                 text=True,
             )
-        process.out_path, process.err_path = out, err
-        self.started.append(process)
-        return process
 
     def ended(self, process):
         """Wait for a started command: (exit code, what it wrote to stderr)."""

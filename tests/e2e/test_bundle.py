@@ -24,77 +24,67 @@ CLAIM = (
 )
 
 
-def bundle(*words, cwd, umask=0o022, **environment):
+@pytest.fixture
+def folder(lab):
+    shutil.copytree(SAMPLE, lab.folder / "runs" / "sample")
+    return lab.folder
+
+
+@pytest.fixture(scope="module")
+def packed(make_lab, tmp_path_factory):
+    """Pack the sample with a claim that holds, once; give the archive and what was said."""
+    lab = make_lab(tmp_path_factory.mktemp("packed") / "lab")
+    shutil.copytree(SAMPLE, lab.folder / "runs" / "sample")
+    (lab.folder / "claims.yaml").write_text(CLAIM.format(120))
+    words = ("runs/sample", "-o", "a.zip", "--claims", "claims.yaml", "--json")
+    done = lab.run_fairtrial("bundle", *words)
+    assert done.returncode == 0, done.stderr
+    (lab.folder / "a.zip").chmod(0o400)
+    return lab.folder / "a.zip", json.loads(done.stdout)
+
+
+def test_two_users_zones_umasks_languages_and_folders_give_the_same_bytes(packed, tmp_path):
+    archive, _ = packed
+    shutil.copytree(SAMPLE, tmp_path / "runs" / "sample")
+    for path in (tmp_path / "runs").rglob("*"):
+        path.chmod(0o700 if path.is_dir() else 0o600)
+    (tmp_path / "home").mkdir()
     # which code of linear algebra is taken decides about last digits: the same here as in the tests
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if name in {"PATH", "FAIRTRIAL_CACHE"} or name.startswith("OPENBLAS_")
-    }
-    cache = {"FAIRTRIAL_CACHE": str(Path("~/.cache/fairtrial/kernels").expanduser())}
-    return subprocess.run(
-        [FAIRTRIAL, "bundle", *map(str, words)],
-        cwd=cwd,
-        env=cache | kept | environment,
-        umask=umask,
+    kept = {name: value for name, value in os.environ.items() if name.startswith("OPENBLAS_")}
+    kernels = Path("~/.cache/fairtrial/kernels").expanduser()
+    done = subprocess.run(
+        [
+            *(FAIRTRIAL, "bundle", "runs/sample/", "-o", tmp_path / "b.zip"),
+            *("--claims", archive.parent / "claims.yaml"),
+        ],
+        cwd=tmp_path,
+        env=kept
+        | {
+            "PATH": os.environ["PATH"],
+            "FAIRTRIAL_CACHE": os.environ.get("FAIRTRIAL_CACHE", str(kernels)),
+            "HOME": str(tmp_path / "home"),
+            "USER": "jane",
+            "TZ": "Pacific/Auckland",
+            "LC_ALL": "tr_TR.UTF-8",
+            "LANG": "de_DE.ISO-8859-1",
+            "PYTHONHASHSEED": "7",
+            "FORCE_COLOR": "1",
+            "COLUMNS": "300",
+        },
+        umask=0o077,
         capture_output=True,
         text=True,
         check=False,
     )
-
-
-@pytest.fixture
-def folder(tmp_path):
-    shutil.copytree(SAMPLE, tmp_path / "runs" / "sample")
-    return tmp_path
-
-
-@pytest.fixture(scope="module")
-def packed(tmp_path_factory):
-    """Pack the sample without any option but `--json`, once; give the archive and what was said."""
-    folder = tmp_path_factory.mktemp("packed")
-    shutil.copytree(SAMPLE, folder / "runs" / "sample")
-    done = bundle("runs/sample", "-o", "a.zip", "--json", cwd=folder)
     assert done.returncode == 0, done.stderr
-    (folder / "a.zip").chmod(0o400)
-    return folder / "a.zip", json.loads(done.stdout)
-
-
-def test_two_users_zones_umasks_languages_and_folders_give_the_same_bytes(folder):
-    (folder / "claims.yaml").write_text(CLAIM.format(120))
-    other = folder / "other" / "place"
-    shutil.copytree(folder / "runs", other / "runs")
-    for path in (other / "runs").rglob("*"):
-        path.chmod(0o700 if path.is_dir() else 0o600)
-    done = bundle("runs/sample", "-o", "a.zip", "--claims", "claims.yaml", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    (folder / "home").mkdir()
-    done = bundle(
-        "runs/sample/",
-        "-o",
-        folder / "b.zip",
-        "--claims",
-        folder / "claims.yaml",
-        cwd=other,
-        umask=0o077,
-        HOME=str(folder / "home"),
-        USER="jane",
-        TZ="Pacific/Auckland",
-        LC_ALL="tr_TR.UTF-8",
-        LANG="de_DE.ISO-8859-1",
-        PYTHONHASHSEED="7",
-        FORCE_COLOR="1",
-        COLUMNS="300",
-    )
-    assert done.returncode == 0, done.stderr
-    assert (folder / "a.zip").read_bytes() == (folder / "b.zip").read_bytes()
-    assert (folder / "b.zip").stat().st_mode & 0o777 == 0o600
-    assert not any((folder / "home").iterdir())
+    assert archive.read_bytes() == (tmp_path / "b.zip").read_bytes()
+    assert (tmp_path / "b.zip").stat().st_mode & 0o777 == 0o600
+    assert not any((tmp_path / "home").iterdir())
     # nothing of ours tells when or where it was made
-    with zipfile.ZipFile(folder / "a.zip") as file:
+    with zipfile.ZipFile(archive) as file:
         ours = [name for name in file.namelist() if not name.startswith(("trials/", "software/"))]
         text = b"".join(file.read(name) for name in ours)
-    assert str(folder).encode() not in text
+    assert str(archive.parent).encode() not in text
     assert time.strftime("%Y-%m-%d").encode() not in text.replace(b"2026-11-21", b"")
 
 
@@ -106,7 +96,7 @@ def test_whoever_installs_its_wheel_packs_the_same_wheel_and_lock(packed, tmp_pa
     env = folder / "env"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", env], check=True)
     python = env / "bin" / "python"
-    words = ["install", "-q", "--no-index", "--no-deps", folder / wheel]
+    words = ["install", "-q", "--no-index", "--no-deps", "--no-compile", folder / wheel]
     subprocess.run([sys.executable, "-m", "pip", "--python", python, *words], check=True)
     # the libraries are borrowed; a folder of a .pth comes behind the environment's own
     (own,) = (env / "lib").glob("python3*/site-packages")
@@ -126,8 +116,8 @@ def test_whoever_installs_its_wheel_packs_the_same_wheel_and_lock(packed, tmp_pa
         assert (folder / "own.txt").read_bytes() == file.read("software/requirements.txt")
 
 
-def test_its_answers_are_those_of_the_command_in_the_unpacked_folder(packed, tmp_path):
-    folder, (archive, _) = tmp_path, packed
+def test_its_answers_are_those_of_the_command_in_the_unpacked_folder(lab, packed):
+    folder, (archive, _) = lab.folder, packed
     with zipfile.ZipFile(archive) as file:
         file.extractall(folder / "unpacked")
     subprocess.run(
@@ -139,29 +129,29 @@ def test_its_answers_are_those_of_the_command_in_the_unpacked_folder(packed, tmp
     contents = json.loads((folder / "unpacked" / "bundle.json").read_text())
     assert [one["name"] for one in contents["analyses"]] == ["verdict", "explained", "diagnosis"]
     for one in contents["analyses"]:
-        done = subprocess.run(
-            [FAIRTRIAL, *one["command"]], cwd=folder / "unpacked", check=False, capture_output=True
-        )
+        done = lab.run_fairtrial(*one["command"], cwd=folder / "unpacked")
         assert done.returncode == one["exit_code"]
-        assert done.stdout == (folder / "unpacked" / one["result"]).read_bytes()
+        assert done.stdout.encode() == (folder / "unpacked" / one["result"]).read_bytes()
 
 
-def test_a_claim_that_fails_is_exit_1_and_the_archive_is_there(folder):
+def test_a_claim_that_fails_is_exit_1_and_the_archive_is_there(lab, folder):
     (folder / "claims.yaml").write_text(CLAIM.format(121))
-    done = bundle("runs/sample", "-o", "a.zip", "--claims", "claims.yaml", cwd=folder)
+    done = lab.run_fairtrial("bundle", "runs/sample", "-o", "a.zip", "--claims", "claims.yaml")
     assert done.returncode == 1, done.stderr
     assert "claim 1 does not hold: /runs is 120, not equal to 121" in done.stdout
     assert (folder / "a.zip").is_file()
 
 
-@pytest.mark.parametrize("record", ["plan.jsonl", "environment.jsonl"])
-def test_a_trial_without_one_of_its_records_is_exit_1_and_the_archive_is_there(folder, record):
-    (folder / "runs" / "sample" / record).unlink()
-    done = bundle("runs/sample", "-o", "a.zip", "--json", cwd=folder)
+def test_a_trial_without_some_of_its_records_is_exit_1_and_the_archive_is_there(lab, folder):
+    records = ("plan.jsonl", "environment.jsonl")
+    for record in records:
+        (folder / "runs" / "sample" / record).unlink()
+    done = lab.run_fairtrial("bundle", "runs/sample", "-o", "a.zip", "--json")
     assert done.returncode == 1, done.stderr
     told = json.loads(done.stdout)
     assert "record-missing" in told["caution_codes"]
-    assert any(record in one["what"] for one in told["missing"])
+    for record in records:
+        assert any(record in one["what"] for one in told["missing"])
     assert (folder / "a.zip").is_file()
 
 
@@ -189,31 +179,28 @@ def test_json_tells_what_the_archive_holds(packed):
         (["runs/damaged", "-o", "a.zip"], 5, "not what it was when the trial ended"),
     ],
 )
-def test_what_is_wrong_is_told_before_anything_is_written(folder, words, code, said):
+def test_what_is_wrong_is_told_before_anything_is_written(lab, folder, words, code, said):
     shutil.copytree(SAMPLE, folder / "runs" / "damaged")
     with (folder / "runs" / "damaged" / "measurements.jsonl").open("ab") as file:
         file.write(b"{}\n")
-    done = bundle(*words, cwd=folder)
+    done = lab.run_fairtrial("bundle", *words)
     assert done.returncode == code, done.stderr
     assert said in done.stderr
     assert not (folder / "a.zip").exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
-def test_a_kill_leaves_no_half_archive(folder, number):
+def test_a_kill_leaves_no_half_archive(lab, processes, folder, number):
     (folder / "tmp").mkdir()
-    process = subprocess.Popen(
-        [FAIRTRIAL, "bundle", "runs/sample", "-o", "a.zip"],
-        cwd=folder,
-        env=os.environ | {"TMPDIR": str(folder / "tmp")},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+    lab.environment["TMPDIR"] = str(folder / "tmp")
+    process = lab.start_fairtrial("bundle", "runs/sample", "-o", "a.zip")
+    processes.wait_until(
+        lambda: any((folder / "tmp").rglob("requirements.txt")) or process.poll() is not None,
+        "it packs",
     )
-    while not any((folder / "tmp").rglob("requirements.txt")) and process.poll() is None:
-        time.sleep(0.01)
     process.send_signal(number)
-    process.wait(60)
+    code, _ = lab.ended(process)
     assert not (folder / "a.zip").exists()
     if number != signal.SIGKILL:
-        assert process.returncode == 130
+        assert code == 130
         assert not any((folder / "tmp").iterdir())

@@ -13,11 +13,28 @@ import cases
 import children
 import pytest
 import soak
-from arena import FAIRTRIAL
+from arena import FAIRTRIAL, Arena
 
 KEPT = sorted(cases.FOUND.glob("*.case"))
 
 pytestmark = pytest.mark.skipif(not FAIRTRIAL.exists(), reason="the command is not installed")
+
+
+@pytest.fixture(autouse=True)
+def _forks(forks, monkeypatch):
+    """Start as a fork of the warm process what nobody traces and no terminal controls."""
+    fresh = Arena.start
+
+    def start(arena, *args, prefix=(), preexec_fn=None, **streams):
+        if prefix or streams:
+            return fresh(arena, *args, prefix=prefix, preexec_fn=preexec_fn, **streams)
+        # without the bound of memory: it is for damages which only `make drill` makes
+        said = arena.said
+        return forks.start(
+            list(args), cwd=arena.folder, environment=arena.environment, out=said, err=said
+        )
+
+    monkeypatch.setattr(Arena, "start", start)
 
 
 def attempt(drill, case):
@@ -85,7 +102,8 @@ def test_a_damaged_trial():
     attempt("damage", {"file": "plan.jsonl", "damage": "a list", "finished": False})
 
 
-def test_a_short_soak():
+def test_a_short_soak(monkeypatch):
+    monkeypatch.undo()  # its memory is looked at: that of a process of its own
     (row,) = soak.drill(1, 300)
     assert row.clean, row
     assert row.runs == 300

@@ -60,6 +60,7 @@ class Run:
         self._private = PrivateTree(work, work / "tree")
         everything = drawing.rooms(self._tree)
         self._before: dict[str, str] = {}  # names in the other tree, when its mutants are judged
+        self._killers: dict[str, str] = {}  # the tests that killed them there
         if args.pair is not None:
             self._mutants = self._found_again(everything)
         else:
@@ -73,14 +74,16 @@ class Run:
     def _found_again(
         self, everything: dict[str, list[drawing.Mutant]]
     ) -> dict[str, list[drawing.Mutant]]:
-        others = records.outcomes(records.read(self._args.pair)).values()
-        keys = [(one["mutant"], one["key"], one["path"]) for one in others]
+        others = records.outcomes(records.read(self._args.pair))
+        keys = [(one["mutant"], one["key"], one["path"]) for one in others.values()]
         found: dict[str, list[drawing.Mutant]] = {}
         for name, mutant in drawing.paired(
             keys, [m for all_ in everything.values() for m in all_]
         ).items():
             if mutant is not None:
                 self._before[mutant.name] = name
+                if "::" in others[name]["by"] and others[name]["result"] in records.DEAD:
+                    self._killers[mutant.name] = others[name]["by"]
                 found.setdefault(mutant.room, []).append(mutant)
         return found
 
@@ -88,9 +91,13 @@ class Run:
         """Give the mutants of a room that a stage has not judged: later ones judge who survived."""
         known = records.read(self._path)
         done = records.judged(known, self._product, stage)
-        first = records.judged(known, self._product, "own")
-        dead = {name for name, result in first.items() if result in records.DEAD}
-        skipped = done.keys() | (dead if stage == "rest" else set())
+        dead = {
+            name
+            for earlier in ("again", *STAGES[: STAGES.index(stage)])
+            for name, result in records.judged(known, self._product, earlier).items()
+            if result in records.DEAD
+        }
+        skipped = done.keys() | dead
         return [mutant for mutant in self._mutants[room] if mutant.name not in skipped]
 
     def _pieces(self, stage: str, room: str = "") -> list[str]:
@@ -130,6 +137,8 @@ class Run:
             environment = self._private.environment()
             subprocess.run(words, cwd=self._private.root, env=environment, check=True)
         with Judge(self._private, self._args.limit) as judge:
+            for room in self._mutants:
+                self._judge_again(judge, room)
             for stage in self._args.stages:
                 everywhere = None
                 for room in self._mutants:
@@ -141,6 +150,25 @@ class Run:
                     judge.knows(everywhere)
                     self._judge(judge, stage, room, left)
 
+    def _judge_again(self, judge: Judge, room: str) -> None:
+        """Ask first who killed a mutant in the other tree: most of them are dead by one test."""
+        asked = dead = 0
+        for mutant in self._left("own", room):
+            if mutant.name in self._killers:
+                asked += 1
+                record = judge.judge_again(mutant, self._killers[mutant.name])
+                dead += record is not None
+                if record is not None:
+                    self._add(mutant, record)
+        if asked:
+            print(f"again {room}: {dead} of {asked} killed by the same test", flush=True)
+
+    def _add(self, mutant: drawing.Mutant, record: dict[str, Any]) -> None:
+        record |= {"product": self._product, "seed": self._args.seed}
+        if mutant.name in self._before:
+            record["before"] = self._before[mutant.name]
+        records.add(self._path, record)
+
     def _mapped(self, pieces: list[str]) -> coverage_map.CoverageMap:
         coverage_map.make(self._private, pieces, lambda text: print(text, flush=True))
         return coverage_map.load(self._private, pieces)
@@ -148,12 +176,8 @@ class Run:
     def _judge(self, judge: Judge, stage: str, room: str, left: list[drawing.Mutant]) -> None:
         began, results = time.monotonic(), []
         for mutant in left:
-            record: dict[str, Any] = {
-                **judge.judge(mutant, stage), "product": self._product, "seed": self._args.seed
-            }  # fmt: skip
-            if mutant.name in self._before:
-                record["before"] = self._before[mutant.name]
-            records.add(self._path, record)
+            record = judge.judge(mutant, stage)
+            self._add(mutant, record)
             results.append(record["result"])
         dead = sum(result in records.DEAD for result in results)
         took = time.monotonic() - began

@@ -23,6 +23,7 @@ from tests.mutants.private_tree import PrivateTree, enclosure
 
 SERVER = Path(__file__).with_name("server.py")
 TIMES = 10.0  # the limit of a run: so often the seconds of its tests, beside those for starting
+UNMAPPED_S = 10.0  # taken for the seconds of a test that the map does not hold
 COMPILE_S = 400.0  # more, where machine code is made anew
 
 
@@ -75,6 +76,32 @@ class Judge:
         return {**described(self._private.root, mutant), "stage": stage, **outcome,
                 "seconds": round(time.monotonic() - began, 1)}  # fmt: skip
 
+    def judge_again(self, mutant: Mutant, test: str) -> dict[str, Any] | None:
+        """Ask the one test that killed a mutant in another tree; None where that is not enough.
+
+        The test may be gone here, or may let the mutant live: then all others are to be asked.
+        """
+        began = time.monotonic()
+        if not (self._private.root / test.partition("::")[0]).is_file():
+            return None
+        path = self._private.root / mutant.path
+        source = path.read_bytes()
+        self._write(path, mutant.site.applied(source))
+        try:
+            outcome = self._run(mutant, [test])
+        finally:
+            self._write(path, source, as_it_was=True)
+            self._forget_kernels()
+        if outcome["result"] not in {"killed", "timeout"}:
+            return None
+        if test not in self._good:
+            sound = self._run(mutant, [test])
+            if sound["result"] != "survived" or not sound["ran"]:
+                return None
+            self._good.add(test)
+        return {**described(self._private.root, mutant), "stage": "again", **outcome, "left": 0,
+                "seconds": round(time.monotonic() - began, 1)}  # fmt: skip
+
     def _once(self, mutant: Mutant, stage: str) -> dict[str, Any]:
         runs, left = chosen(mutant, stage, self._map, self._mentions, self._bad)
         outcome: dict[str, Any] = {"result": "no test", "by": "", "ran": 0, "left": left}
@@ -109,7 +136,9 @@ class Judge:
         return False
 
     def _run(self, mutant: Mutant, tests: Sequence[str]) -> dict[str, Any]:
-        limit = self._start_s + TIMES * sum(self._map.tests[test].seconds for test in tests)
+        known = self._map.tests
+        took = sum(known[test].seconds if test in known else UNMAPPED_S for test in tests)
+        limit = self._start_s + TIMES * took
         limit += COMPILE_S * self._mentions.has_compiled(mutant.path)
         assert self._server.stdin is not None
         self._server.stdin.write(json.dumps({"tests": list(tests), "limit": limit}) + "\n")

@@ -12,6 +12,7 @@ from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import AnalysisError
 from analysis.methods.biplot.fit import biplot
 from analysis.methods.resampling.distribution import empirical_distribution
+from tests.examples import examples
 
 TABLES = arrays.arrays(
     np.float64,
@@ -38,7 +39,7 @@ def of(values, scale):
     return biplot(values, list(map(str, range(n))), list(map(str, range(p))), scale=scale)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(TABLES, SCALES)
 def test_scores_and_loadings_are_a_rotation_of_the_table(values, scale):
     found = of(values, scale)
@@ -59,7 +60,7 @@ def test_scores_and_loadings_are_a_rotation_of_the_table(values, scale):
     assert np.abs(known).max(initial=0) <= 1
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(TABLES, SCALES, st.randoms(use_true_random=False))
 def test_the_order_of_systems_does_not_matter(values, scale, random):
     found = of(values, scale)
@@ -77,7 +78,7 @@ def test_the_order_of_systems_does_not_matter(values, scale, random):
         assert ours == pytest.approx(theirs, abs=1e-9 * size)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(
     st.lists(st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=5), min_size=1, max_size=6),
     st.sampled_from(["geometric", "harmonic", "arithmetic"]),

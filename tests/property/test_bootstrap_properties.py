@@ -11,6 +11,7 @@ from hypothesis import given, settings, strategies as st
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import AnalysisError
 from analysis.methods.resampling.bootstrap import bootstrap_speedup
+from tests.examples import examples
 
 KINDS = ("percentile", "corrected", "bca", "studentized")
 MEANS = ("geometric", "harmonic", "arithmetic")
@@ -35,7 +36,7 @@ def interval(a: Rows, b: Rows, better: str = "lower", **kwargs: Any) -> Any:
     return bootstrap_speedup(one, two, resamples=200, rng=np.random.default_rng(3), **kwargs)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(suites(), st.sampled_from(KINDS), st.sampled_from(MEANS), st.sampled_from(CENTRES))
 def test_ends_are_ordered_and_replicates_in_reach(
     rows: tuple[Rows, Rows], kind: str, mean: str, centre: str
@@ -55,7 +56,7 @@ def test_ends_are_ordered_and_replicates_in_reach(
         assert found.replicates.max() <= 4 + 1e-9
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(suites(), st.sampled_from(MEANS), st.randoms(use_true_random=False))
 def test_the_order_of_benchmarks_does_not_matter(
     rows: tuple[Rows, Rows], mean: str, random: Any
@@ -66,7 +67,7 @@ def test_the_order_of_benchmarks_does_not_matter(
     assert again.replicates == pytest.approx(interval(*rows, mean=mean).replicates, rel=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(suites(), st.sampled_from(KINDS), st.sampled_from(CENTRES[:2]))
 def test_reciprocal_values_exchange_the_harmonic_and_the_arithmetic_mean(
     rows: tuple[Rows, Rows], kind: str, centre: str
@@ -83,7 +84,7 @@ def test_reciprocal_values_exchange_the_harmonic_and_the_arithmetic_mean(
     assert (plain.low, plain.high) == pytest.approx((mirrored.low, mirrored.high), rel=1e-8)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(suites(), st.sampled_from(CENTRES), st.lists(st.floats(1e-6, 1e6), min_size=4, max_size=4))
 def test_the_geometric_mean_is_free_of_every_benchmarks_unit(
     rows: tuple[Rows, Rows], centre: str, scales: list[float]
@@ -95,7 +96,7 @@ def test_the_geometric_mean_is_free_of_every_benchmarks_unit(
     assert other.replicates == pytest.approx(one.replicates, rel=1e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(suites())
 def test_the_correction_widens_around_the_ratio(rows: tuple[Rows, Rows]) -> None:
     plain, wide = interval(*rows), interval(*rows, interval="corrected")
@@ -110,7 +111,7 @@ def test_the_correction_widens_around_the_ratio(rows: tuple[Rows, Rows]) -> None
         assert wide.high >= plain.high * (1 - 1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(suites(), st.sampled_from(MEANS))
 def test_a_uniform_gain_moves_everything_by_its_factor(rows: tuple[Rows, Rows], mean: str) -> None:
     faster = {b: [v / 3 for v in rows[0][b]] for b in rows[0]}

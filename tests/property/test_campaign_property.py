@@ -17,6 +17,7 @@ from hypothesis import given, settings, strategies as st
 
 from harness.campaign.schema import check_shape, editor_schema
 from harness.campaign.yaml_reader import read_document
+from tests.examples import examples
 
 # Every form that a key may have; keys that nothing is said of here are added below.
 FORMS: dict[str, Any] = {
@@ -239,7 +240,7 @@ def test_the_full_campaign_is_accepted_by_both():
     assert SCHEMA.is_valid(FULL)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(bent())
 def test_the_schema_accepts_exactly_what_the_loader_accepts(campaign: dict[str, Any]):
     assert SCHEMA.is_valid(campaign) == loader_accepts(campaign)
@@ -251,10 +252,16 @@ TABLE: tuple[Any, ...] = (
 )
 
 
-# the full campaign is read once, and each value of the table: to read all of it again for each value
-# at each place took two thirds of this test
-READ = read_document(json.dumps(FULL), "x.yaml")
+NEEDED: dict[str, Any] = {
+    "name": "x",
+    "variants": {"a": None},
+    "benchmarks": {"x": {"command": "x"}},
+}
+# each value of the table is read once, and each section with what every campaign needs: to judge all
+# of the full campaign for each value at each place took most of this test
 ROWS = [(value, read_document(json.dumps([value]), "x.yaml").value[0]) for value in TABLE]
+SECTIONS = {name: NEEDED | {name: section} for name, section in FULL.items()}
+READ = {name: read_document(json.dumps(part), "x.yaml") for name, part in SECTIONS.items()}
 
 
 def put(inside: Any, place: tuple[Any, ...], value: Any) -> Any:
@@ -268,10 +275,11 @@ def put(inside: Any, place: tuple[Any, ...], value: Any) -> Any:
 
 @pytest.mark.parametrize("place", PLACES, ids=lambda p: ".".join(map(str, p)))
 def test_both_judge_each_place_alike(place: tuple[Any, ...]):
+    part, read = SECTIONS[place[0]], READ[place[0]]
     whole = PLACES.index(place) % len(TABLE)  # this one is read as the text of a file
     for k, (value, as_read) in enumerate(ROWS):
-        campaign = put(FULL, place, value)
-        changed = replace(READ, value=put(READ.value, place, as_read))
+        campaign = put(part, place, value)
+        changed = replace(read, value=put(read.value, place, as_read))
         accepted = not check_shape(changed)[1].problems
         assert SCHEMA.is_valid(campaign) == accepted, value
         if k == whole:
@@ -279,7 +287,12 @@ def test_both_judge_each_place_alike(place: tuple[Any, ...]):
             assert loader_accepts(campaign) == accepted
 
 
-@settings(max_examples=200, deadline=None)
+def test_each_section_is_accepted_beside_what_every_campaign_needs():
+    assert all(map(SCHEMA.is_valid, SECTIONS.values()))
+    assert all(map(loader_accepts, SECTIONS.values()))
+
+
+@settings(max_examples=examples(200), deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_is_read_or_refused_with_its_place(text: str):
     from harness.errors import CampaignError

@@ -13,9 +13,10 @@ from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.result import Multilevel
 from analysis.verdict.comparison.effects import EffectPairs, compare_answers
 from analysis.verdict.comparison.result import CandidateComparison, EffectComparison
+from tests.examples import examples
 
 OPPOSITE = {"larger": "smaller", "smaller": "larger"}
-SETTINGS = settings(max_examples=60, deadline=None)
+SETTINGS = settings(max_examples=examples(60), deadline=None)
 
 
 @st.composite

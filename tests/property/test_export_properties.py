@@ -34,6 +34,7 @@ from analysis.importers.gathering import gather
 from analysis.importers.importing import import_files
 from analysis.importers.naming import ReadingChoices
 from analysis.importers.registry import tool_of
+from tests.examples import examples
 
 READ_BACK = tuple(one.name for one in TARGETS)
 TABLES = ("long-csv", "parquet", "json", "sqlite")
@@ -222,14 +223,14 @@ def _compare_counts(name, cell, runs, metric, lost):
 
 
 @pytest.mark.parametrize("name", READ_BACK)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(data=st.data())
 def test_what_is_not_said_to_be_lost_is_read_back(name, data):
     many = name in (*TABLES, "hyperfine", "go-bench")
     assert_is_there(name, data.draw(exports(variants=2 if many else 1)))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(data=st.data())
 def test_over_all_pairs_what_was_read_is_written_and_read_again(data):
     first, second = (data.draw(st.sampled_from(READ_BACK)) for _ in range(2))
@@ -244,7 +245,7 @@ def test_over_all_pairs_what_was_read_is_written_and_read_again(data):
     assert_is_there(second, exported)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(exported=exports())
 def test_the_tables_hold_the_same_rows(exported):
     # read by the standard library

@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 from analysis.errors import AnalysisError
 from analysis.methods.mixture.fit import fit_mixture
 from analysis.methods.mixture.model import Mixture
+from tests.examples import examples
 
 SIZES = st.integers(2, 60)
 
@@ -32,7 +33,7 @@ def samples(draw: st.DrawFn) -> np.ndarray:
     return (x + draw(st.sampled_from([0, 10, 1e5]))) * 10.0 ** draw(st.integers(-9, 9))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(x=samples())
 def test_a_fit_is_a_mixture_or_an_error_of_the_tree(x: np.ndarray) -> None:
     try:
@@ -54,7 +55,7 @@ def test_a_fit_is_a_mixture_or_an_error_of_the_tree(x: np.ndarray) -> None:
     assert fit.equal_variance == bool(np.ptp(fit.sds) <= 1e-12 * fit.sds.max()) or k > 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(x=samples())
 def test_likelihood_belongs_to_the_state_before_the_closing_step(x: np.ndarray) -> None:
     try:
@@ -71,7 +72,7 @@ def test_likelihood_belongs_to_the_state_before_the_closing_step(x: np.ndarray) 
         )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(x=samples(), power=st.integers(1, 30))
 def test_a_power_of_two_shifts_the_likelihood_of_one_gaussian(x: np.ndarray, power: int) -> None:
     try:
@@ -82,7 +83,7 @@ def test_a_power_of_two_shifts_the_likelihood_of_one_gaussian(x: np.ndarray, pow
     assert math.isclose(a.log_likelihood - shift, b.log_likelihood, rel_tol=1e-9, abs_tol=1e-7)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(x=samples(), step=st.floats(1e-3, 1))
 def test_no_component_is_narrower_than_the_floor(x: np.ndarray, step: float) -> None:
     resolution = step * max(float(np.ptp(x)), float(np.abs(x).max()) * 1e-6, 1e-12)

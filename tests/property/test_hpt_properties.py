@@ -8,6 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.hpt.compare import hpt
+from tests.examples import examples
 
 # Few distinct values, so that ties are common; powers of two scale without rounding.
 VALUES = st.integers(min_value=1, max_value=12).map(float)
@@ -39,7 +40,7 @@ def numbers(result: object) -> tuple[object, ...]:
     )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(suites(), st.sampled_from(["table", "exact"]))
 def test_swapping_the_sides_swaps_the_result(suite: tuple, ties: str) -> None:
     x, y = suite
@@ -57,7 +58,7 @@ def test_swapping_the_sides_swaps_the_result(suite: tuple, ties: str) -> None:
         assert other.rank == one.rank
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(suites(), st.randoms(use_true_random=False))
 def test_order_of_runs_and_benchmarks_does_not_matter(suite: tuple, random: object) -> None:
     shuffled = []
@@ -73,14 +74,14 @@ def test_order_of_runs_and_benchmarks_does_not_matter(suite: tuple, random: obje
     assert numbers(hpt(*shuffled)) == numbers(hpt(*suite))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(suites(), st.sampled_from([0.25, 8.0]), st.sampled_from(["raw", "ratio", "log-ratio"]))
 def test_scaling_both_sides_changes_nothing(suite: tuple, scale: float, scores: str) -> None:
     scaled = [remade(m, {b: m.values(b) * scale for b in m.benchmarks}) for m in suite]
     assert numbers(hpt(*scaled, scores=scores)) == numbers(hpt(*suite, scores=scores))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(suites(), st.sampled_from([0.5, 2.0]))
 def test_the_speedup_is_a_scale_of_the_candidate(suite: tuple, speedup: float) -> None:
     x, y = suite
@@ -89,7 +90,7 @@ def test_the_speedup_is_a_scale_of_the_candidate(suite: tuple, speedup: float) -
     assert numbers(hpt(x, y, speedup=speedup)) == numbers(hpt(virtual, y))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(suites())
 def test_winners_are_unmoved_by_a_monotone_transform_of_one_benchmark(suite: tuple) -> None:
     squared = [
@@ -101,7 +102,7 @@ def test_winners_are_unmoved_by_a_monotone_transform_of_one_benchmark(suite: tup
         assert one.rank_sum_candidate == other.rank_sum_candidate
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(suites(), st.sampled_from(["table", "exact"]))
 def test_sums_and_chances_keep_their_bounds(suite: tuple, ties: str) -> None:
     result = hpt(*suite, ties=ties)

@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings, strategies as st
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.hpt.compare import hpt
 from analysis.methods.hpt.speedup import HptSpeedup, hpt_speedup
+from tests.examples import examples
 
 NEAR = 1e-9  # more than the tolerance of ties, less than what separates the breakpoints here
 # The exact law changes where two differences of one sign are equal too: lines that may be nearly parallel.
@@ -52,7 +53,7 @@ TIES = st.sampled_from(["table", "exact"])
 SCORES = st.sampled_from(["auto", "raw", "ratio", "log-ratio"])
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(suites(), TIES, SCORES)
 def test_hpt_agrees_at_below_and_above_every_breakpoint(pair: Pair, ties: str, scores: str) -> None:
     curve = hpt_speedup(*pair, ties=ties, scores=scores).curve
@@ -73,7 +74,7 @@ def test_hpt_agrees_at_below_and_above_every_breakpoint(pair: Pair, ties: str, s
         assert at(x) == pytest.approx(curve.confidence(x), abs=1e-12)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(suites(), TIES, LEVELS)
 def test_nothing_beyond_the_supremum_reaches_the_level(pair: Pair, ties: str, r: float) -> None:
     result = hpt_speedup(*pair, ties=ties, confidence=r)
@@ -101,7 +102,7 @@ def near(one: HptSpeedup, other: HptSpeedup, scale: float = 1.0) -> bool:
     )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(suites(), st.sampled_from([0.5, 4.0]), LEVELS)
 def test_scale_of_one_side_is_a_factor_of_the_speedup(pair: Pair, c: float, r: float) -> None:
     x, y = pair
@@ -117,7 +118,7 @@ def test_scale_of_one_side_is_a_factor_of_the_speedup(pair: Pair, c: float, r: f
     assert near(hpt_speedup(scaled, both, confidence=r), plain)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(suites(), st.randoms(use_true_random=False), LEVELS)
 def test_order_of_runs_and_benchmarks_does_not_matter(pair: Pair, random: object, r: float) -> None:
     shuffled = []
@@ -132,7 +133,7 @@ def test_order_of_runs_and_benchmarks_does_not_matter(pair: Pair, random: object
     assert near(hpt_speedup(*shuffled, confidence=r), hpt_speedup(*pair, confidence=r))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(suites())
 def test_the_baseline_s_claim_mirrors_the_candidate_s(pair: Pair) -> None:
     # Log ratios and raw scores alike: where the sides swap, g becomes 1/g and wins become losses.

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given, settings, strategies as st
 
 from analysis.methods.mixture.plane.fit import fit_mixture_2d, start_classes
+from tests.examples import examples
 
 
 def drawn(seed: int, n: int) -> np.ndarray:
@@ -14,7 +15,7 @@ def drawn(seed: int, n: int) -> np.ndarray:
     return np.column_stack([3 * of + rng.normal(size=n), of % 2 + 0.3 * rng.normal(size=n)])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(seed=st.integers(0, 10**6), n=st.integers(4, 60))
 def test_a_fit_is_sound(seed: int, n: int) -> None:
     pairs = drawn(seed, n)
@@ -31,7 +32,7 @@ def test_a_fit_is_sound(seed: int, n: int) -> None:
     assert fit.bic == np.nanmax(every)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(seed=st.integers(0, 10**6), n=st.integers(4, 50))
 def test_classes_are_nested_and_named_in_order(seed: int, n: int) -> None:
     pairs = drawn(seed, n)
@@ -46,7 +47,7 @@ def test_classes_are_nested_and_named_in_order(seed: int, n: int) -> None:
             assert all(len(set(row[classes[k] == c])) == 1 for c in range(k + 1))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(seed=st.integers(0, 10**6), n=st.integers(10, 50))
 def test_the_metrics_may_change_places(seed: int, n: int) -> None:
     pairs = drawn(seed, n)

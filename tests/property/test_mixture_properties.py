@@ -13,6 +13,7 @@ from analysis.methods.mixture.single_run import (
     probability_fastest,
     variability_level,
 )
+from tests.examples import examples
 
 
 @st.composite
@@ -41,7 +42,7 @@ def test_faster_and_slower_are_complements(x: Mixture, y: Mixture, shift: float)
 
 
 @given(st.lists(mixtures(4), min_size=2, max_size=5))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_one_of_them_is_the_fastest(every: list[Mixture]) -> None:
     chances = [probability_fastest(m, *(every[:i] + every[i + 1 :])) for i, m in enumerate(every)]
     assert min(chances) >= 0
@@ -57,7 +58,7 @@ def test_the_mean_difference_is_a_distance(x: Mixture, y: Mixture) -> None:
 
 
 @given(mixtures(), mixtures(), st.sampled_from([1e-9, 1e-3, 7.0, 1e9]), st.floats(-100, 100))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_units_and_origins_do_not_matter(
     x: Mixture, y: Mixture, scale: float, shift: float
 ) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given, settings, strategies as st
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.result import Multilevel
+from tests.examples import examples
 
 OPPOSITE = {"faster": "slower", "slower": "faster"}
 Columns = dict[str, tuple[list[float], list[int], list[int]]]
@@ -69,7 +70,7 @@ def same(first: Multilevel, second: Multilevel) -> None:
 
 
 @given(pairs())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_swapping_the_sides_inverts(pair: tuple[Columns, Columns]) -> None:
     a, b = matrix("a", pair[0]), matrix("b", pair[1])
     there, back = multilevel(a, b), multilevel(b, a)
@@ -84,14 +85,14 @@ def test_swapping_the_sides_inverts(pair: tuple[Columns, Columns]) -> None:
 
 
 @given(pairs(), st.sampled_from([1e-9, 1e-3, 1e3, 60.0]))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_units_change_nothing(pair: tuple[Columns, Columns], scale: float) -> None:
     plain = multilevel(matrix("a", pair[0]), matrix("b", pair[1]))
     same(plain, multilevel(matrix("a", pair[0], scale), matrix("b", pair[1], scale)))
 
 
 @given(pairs(), st.integers(0, 1000))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_the_order_of_runs_and_the_names_of_sessions_change_nothing(
     pair: tuple[Columns, Columns], seed: int
 ) -> None:
@@ -113,7 +114,7 @@ def test_the_order_of_runs_and_the_names_of_sessions_change_nothing(
 
 
 @given(pairs())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_rates_are_times_upside_down(pair: tuple[Columns, Columns]) -> None:
     rates = [
         {b: ([1 / v for v in column[0]], *column[1:]) for b, column in side.items()}
@@ -125,7 +126,7 @@ def test_rates_are_times_upside_down(pair: tuple[Columns, Columns]) -> None:
 
 
 @given(pairs(), st.sampled_from(["holm", "bh", "none"]))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_what_every_answer_keeps(pair: tuple[Columns, Columns], correction: Any) -> None:
     result = multilevel(matrix("a", pair[0]), matrix("b", pair[1]), correction=correction)
     for line in lines(result):

@@ -9,6 +9,7 @@ from hypothesis import given, settings, strategies as st
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.resampling.randomization import randomization_test
 from analysis.methods.resampling.result import RandomizationTest
+from tests.examples import examples
 
 # Few distinct values, so that ties are common; powers of two scale without rounding.
 VALUES = st.integers(min_value=1, max_value=9).map(float)
@@ -50,7 +51,7 @@ def remade(matrix: PerformanceMatrix, change, ids=lambda row: row, **fields) -> 
     )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(suites(), MEAN, CENTRE, UNIT)
 def test_what_a_result_always_is(suite: Suite, mean: str, centre: str, unit: str) -> None:
     x, y = suite
@@ -68,7 +69,7 @@ def test_what_a_result_always_is(suite: Suite, mean: str, centre: str, unit: str
         )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(suites(), MEAN, CENTRE, UNIT)
 def test_swapping_the_sides_swaps_the_exact_result(
     suite: Suite, mean: str, centre: str, unit: str
@@ -85,7 +86,7 @@ def test_swapping_the_sides_swaps_the_exact_result(
         np.testing.assert_allclose(np.sort(back.null), np.sort(1 / there.null), rtol=1e-12)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(suites(), MEAN, CENTRE, UNIT, st.sampled_from([2.0**-20, 0.25, 2.0**30]))
 def test_a_common_factor_changes_nothing(
     suite: Suite, mean: str, centre: str, unit: str, factor: float
@@ -98,7 +99,7 @@ def test_a_common_factor_changes_nothing(
     np.testing.assert_allclose(scaled.null, plain.null, rtol=1e-12)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 @given(suites(), UNIT)
 def test_reciprocals_of_times_are_rates(suite: Suite, unit: str) -> None:
     # the geometric mean and the two others as each other's mirror
@@ -114,7 +115,7 @@ def test_reciprocals_of_times_are_rates(suite: Suite, unit: str) -> None:
             assert other.pvalue == one.pvalue
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 @given(suites(), MEAN, CENTRE, UNIT)
 def test_names_of_rounds_do_not_matter(suite: Suite, mean: str, centre: str, unit: str) -> None:
     plain = result_of(*suite, mean=mean, centre=centre, unit=unit)
@@ -129,7 +130,7 @@ def test_names_of_rounds_do_not_matter(suite: Suite, mean: str, centre: str, uni
     assert np.array_equal(named.null, plain.null)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(suites(), MEAN, CENTRE, UNIT, st.randoms(use_true_random=False))
 def test_the_order_of_runs_does_not_matter(
     suite: Suite, mean: str, centre: str, unit: str, random

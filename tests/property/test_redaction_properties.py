@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from analysis.artifact.redacted_documents import decoded, encoded, json_text, plain_text, yaml_text
 from analysis.artifact.redacted_names import Scrubber
+from tests.examples import examples
 
 NAMES = ("jdoe", "lab07.example.org", "jörgensen")
 WORDS = st.sampled_from(
@@ -22,7 +23,7 @@ DOCUMENTS = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),
     max_leaves=12,
 )
-SETTINGS = settings(max_examples=150, deadline=None)
+SETTINGS = settings(max_examples=examples(150), deadline=None)
 
 
 def scrubber() -> Scrubber:

@@ -19,6 +19,7 @@ from analysis.pages import as_csv, as_markup as as_latex, as_markup as as_markdo
 from analysis.pages.as_markup import escaped
 from analysis.pages.model import Caution, Column, CommandLine, Page, Section, Sentence, Table, Value
 from analysis.words import shown
+from tests.examples import examples
 
 HOSTILE = st.sampled_from(
     list("|_$%\\&#{}~^<>`*[]()!@\"'-+=:.,/ \n\r\t\0\x1b\u202e\u2028\ud800a1é中…×")
@@ -133,7 +134,7 @@ def said_in(page: Page) -> list[Table]:
     return found
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(pages())
 def test_markdown_keeps_every_table_and_makes_no_tag_of_a_name(page):
     seen = read_markdown(as_markdown.render_markdown(page))
@@ -152,7 +153,7 @@ def test_markdown_keeps_every_table_and_makes_no_tag_of_a_name(page):
             ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(NAME)
 def test_a_sentence_of_markdown_stays_one(text):
     page = Page(title="t", sections=(Section((Sentence(text),)),), cautions=(Caution("c", text),))
@@ -180,7 +181,7 @@ def braces_hold(text: str) -> bool:
 BARE = re.compile(r"(?<!\\)[%#$&_^~]")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(TEXT)
 def test_no_text_is_a_command_of_tex(text):
     told = escaped(text)
@@ -198,7 +199,7 @@ def test_no_text_is_a_command_of_tex(text):
     ) & set(text)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(pages())
 def test_latex_keeps_its_environments_and_the_columns_of_its_tables(page):
     told = as_latex.render_latex(page)
@@ -221,7 +222,7 @@ def test_latex_keeps_its_environments_and_the_columns_of_its_tables(page):
         assert not any(row.startswith(("[", "*")) for row in rows)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(pages())
 def test_csv_gives_back_every_cell_and_every_digit(page):
     told = list(csv.reader(io.StringIO(as_csv.render(page), newline="")))
@@ -240,7 +241,7 @@ def test_csv_gives_back_every_cell_and_every_digit(page):
             assert line[4] == ""
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(pages())
 def test_a_file_for_each_table_holds_its_rows(page):
     files = as_csv.separate(page)

@@ -12,6 +12,7 @@ from analysis.methods.speedup_test.compare import speedup_test, speedup_test_sui
 from analysis.methods.speedup_test.protocol import LEVELS
 from analysis.methods.speedup_test.result import SpeedupTest
 from analysis.stats.classical_tests import ks_centred, rank_sum
+from tests.examples import examples
 
 # Coarse values make ties, constant samples and equal medians likely; the powers of two make other
 # units of the same values exact.
@@ -32,7 +33,7 @@ def said(done: SpeedupTest) -> list[object]:
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(ANY, ANY)
 def test_decisions_are_coherent(x: list[float], y: list[float]) -> None:
     done = speedup_test(x, y)
@@ -51,7 +52,7 @@ def test_decisions_are_coherent(x: list[float], y: list[float]) -> None:
     str(done)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(ANY, ANY, st.sampled_from([0.95, 0.6, None]))
 def test_swapped_is_the_test_with_the_sides_swapped(
     x: list[float], y: list[float], confidence: float | None
@@ -68,7 +69,7 @@ def test_swapped_is_the_test_with_the_sides_swapped(
         assert {ours.word, theirs.word} in ({"faster", "slower"}, {"undecided"})
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(ANY, ANY)
 def test_the_best_level_is_the_highest_of_all_that_are_accepted(
     x: list[float], y: list[float]
@@ -84,7 +85,7 @@ def test_the_best_level_is_the_highest_of_all_that_are_accepted(
         assert found.steps == getattr(told, name).steps
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(ANY, ANY, st.integers(-40, 40), st.randoms(use_true_random=False))
 def test_unit_and_order_do_not_matter(
     x: list[float], y: list[float], power: int, shuffle: object
@@ -100,7 +101,7 @@ def test_unit_and_order_do_not_matter(
         assert one[:2] == other[:2]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(ANY, ANY)
 def test_the_two_directions(x: list[float], y: list[float]) -> None:
     there, back = rank_sum(x, y), rank_sum(y, x)
@@ -117,14 +118,14 @@ def test_the_two_directions(x: list[float], y: list[float]) -> None:
     assert not (first.median.significant and second.median.significant)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(SMOOTH, st.floats(0.01, 0.5))
 def test_an_exact_shift_has_one_shape(x: list[float], shift: float) -> None:
     done = ks_centred([v + shift for v in x], x)
     assert (done.statistic[0], done.pvalue[0]) == (0.0, 1.0)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(st.lists(st.tuples(ANY, ANY), min_size=1, max_size=6))
 def test_a_benchmark_does_not_depend_on_its_suite(
     pairs: list[tuple[list[float], list[float]]],

@@ -7,6 +7,7 @@ from hypothesis import given, settings, strategies as st
 
 from analysis.plan.log_interval import log_half_width, relative_width
 from analysis.plan.stop_rule import RunningSuite
+from tests.examples import examples
 
 SHAPES = st.tuples(st.integers(1, 4), st.integers(2, 3), st.integers(0, 2**32 - 1))
 
@@ -37,7 +38,7 @@ def fed(rows, order=None, scale=1.0):
     return suite
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(SHAPES)
 def test_the_wider_interval_counts_and_that_over_runs_is_welchs(shape):
     rows = cells(shape)
@@ -52,7 +53,7 @@ def test_the_wider_interval_counts_and_that_over_runs_is_welchs(shape):
         assert found[v] == relative_width(max(runs, rounds))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(SHAPES, st.sampled_from([1e-9, 1e-3, 1e9]))
 def test_neither_order_nor_unit_matters(shape, scale):
     rows = cells(shape)

@@ -13,6 +13,7 @@ from analysis.methods.variance_sources.held_out import (
 )
 from analysis.methods.variance_sources.mixed_table import mixed_table
 from analysis.methods.variance_sources.systems_table import MOST_LEVELS, CovariateRows
+from tests.examples import examples
 
 FAMILIES = st.lists(st.integers(0, 30), min_size=4, max_size=200).map(
     lambda names: np.unique(names, return_inverse=True)[1].astype(np.intp)
@@ -20,7 +21,7 @@ FAMILIES = st.lists(st.integers(0, 30), min_size=4, max_size=200).map(
 SEEDS = st.integers(0, 2**32)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(FAMILIES, st.integers(2, 12), SEEDS)
 def test_no_family_stands_on_both_sides(families, folds, seed):
     count = int(families.max()) + 1
@@ -35,7 +36,7 @@ def test_no_family_stands_on_both_sides(families, folds, seed):
     assert (found == again).all()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(FAMILIES, st.floats(0.05, 0.5), SEEDS)
 def test_the_rows_that_decide_are_whole_families_too(families, share, seed):
     part = grouped_part(families, share, np.random.default_rng(seed))
@@ -45,7 +46,7 @@ def test_the_rows_that_decide_are_whole_families_too(families, share, seed):
         assert part.any()
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.integers(4, 300), st.integers(2, 12), SEEDS)
 def test_random_folds_are_even(rows, folds, seed):
     rng = np.random.default_rng(seed)
@@ -55,7 +56,7 @@ def test_random_folds_are_even(rows, folds, seed):
     assert 1 <= random_part(rows, 0.15, rng).sum() < rows
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.integers(1, 400), SEEDS)
 def test_levels_are_pooled_by_what_is_learned_from_alone(levels, seed):
     rng = np.random.default_rng(seed)

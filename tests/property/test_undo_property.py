@@ -15,6 +15,7 @@ from harness.tune.changes import Knobs
 from harness.tune.journal import NAME
 from harness.tune.proposal import plain_value
 from harness.tune.tuner import undo_tuning
+from tests.examples import examples
 
 CPU = "/sys/devices/system/cpu"
 # path, value before, value of tune, what somebody else may write
@@ -69,7 +70,7 @@ def die_at(root: Path, step: int, torn: float) -> None:
     (root / "run/fairtrial" / NAME).write_bytes(b"".join(data))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(
     step=st.integers(0, STEPS * len(SETTINGS)),
     torn=st.floats(0, 1),
@@ -112,7 +113,7 @@ VALUES = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples(80))
 @given(
     lines=st.lists(st.dictionaries(KEYS, VALUES, max_size=6), max_size=6),
     junk=st.binary(max_size=40),

@@ -15,6 +15,7 @@ from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.estimates import ErrorParts
 from analysis.methods.multilevel.law import ErrorLaw
 from analysis.verdict.gate import gate
+from tests.examples import examples
 
 ERRORS = st.floats(1e-6, 1e3)
 PARTS = st.lists(st.tuples(ERRORS, st.integers(1, 60)), min_size=2, max_size=5)
@@ -40,7 +41,7 @@ def pvalue(parts: list[tuple[float, int]], distance: float) -> float:
     return float(law.pvalue(np.array([distance]), *known)[0])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(PARTS, ALPHAS, RATIOS)
 def test_p_and_interval_agree(parts, alpha, ratio):
     distance = ratio * math.hypot(*(e for e, _ in parts))
@@ -51,7 +52,7 @@ def test_p_and_interval_agree(parts, alpha, ratio):
     assert p == pvalue(parts, -distance)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(PARTS, ALPHAS, st.randoms(use_true_random=False))
 def test_the_order_of_the_parts_does_not_matter(parts, alpha, random):
     turned = random.sample(parts, len(parts))
@@ -59,7 +60,7 @@ def test_the_order_of_the_parts_does_not_matter(parts, alpha, random):
     assert pvalue(turned, 1.0) == pytest.approx(pvalue(parts, 1.0), rel=1e-9)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(PARTS, ALPHAS, st.floats(1.01, 100), st.data())
 def test_a_larger_error_or_fewer_freedoms_widen(parts, alpha, factor, data):
     k = data.draw(st.integers(0, len(parts) - 1))
@@ -71,7 +72,7 @@ def test_a_larger_error_or_fewer_freedoms_widen(parts, alpha, factor, data):
         assert pvalue(wider, 1.0) >= pvalue(parts, 1.0) * (1 - 1e-9)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(PARTS, ALPHAS, st.sampled_from([1e-9, 1e-3, 1e6]), RATIOS)
 def test_the_scale_does_not_matter(parts, alpha, scale, ratio):
     scaled = [(scale * e, f) for e, f in parts]
@@ -80,7 +81,7 @@ def test_the_scale_does_not_matter(parts, alpha, scale, ratio):
     assert pvalue(scaled, scale * distance) == pytest.approx(pvalue(parts, distance), rel=1e-7)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(PARTS, ALPHAS)
 def test_it_lies_between_the_least_and_the_most_freedoms(parts, alpha):
     error = math.hypot(*(e for e, _ in parts))
@@ -88,7 +89,7 @@ def test_it_lies_between_the_least_and_the_most_freedoms(parts, alpha):
     assert ends[0] * (1 - 1e-9) <= half(parts, alpha) <= ends[1] * (1 + 1e-9)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(ERRORS, st.integers(1, 60), st.integers(1, 60), ALPHAS, RATIOS)
 def test_a_part_without_error_leaves_t_of_the_other(error, freedom, other, alpha, ratio):
     parts = [(error, freedom), (0.0, other)]
@@ -97,7 +98,7 @@ def test_a_part_without_error_leaves_t_of_the_other(error, freedom, other, alpha
     assert pvalue(parts, ratio * error) == pytest.approx(told, rel=1e-6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.integers(2, 7), st.integers(2, 7), st.integers(0, 2**32), st.sampled_from([0.1, 1, 10]))
 def test_exchanged_sides_give_the_inverse(first, second, seed, ratio):
     rng = np.random.default_rng(seed)

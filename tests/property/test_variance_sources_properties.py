@@ -17,6 +17,7 @@ from hypothesis import given, settings, strategies as st
 
 from analysis.errors import InsufficientDataError
 from analysis.methods.variance_sources.fit import sources
+from tests.examples import examples
 
 spec = importlib.util.spec_from_file_location("planted", Path(__file__).parents[1] / "planted.py")
 planted = importlib.util.module_from_spec(spec)
@@ -53,7 +54,7 @@ def trial_of(seed, design, unit=1.0, offset=0.0, scale=1.0):
     )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(seeds, designs)
 def test_every_answer_holds_together(seed, design):
     if design["sessions"] * design["runs"] < 8:
@@ -82,7 +83,7 @@ def test_every_answer_holds_together(seed, design):
         assert all(part.sd >= 0 for part in parts)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(seeds, st.floats(1e-3, 1e3), st.floats(-1e3, 1e3), st.floats(0.01, 100))
 def test_units_change_nothing(seed, unit, offset, scale):
     design = {"sessions": 3, "runs": 8, "benchmarks": 2}
@@ -103,7 +104,7 @@ def key(one):
     return one.benchmark, one.variant, one.factor
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(seeds)
 def test_a_randomized_factors_pvalue_is_uniform_over_the_orders_of_the_plan(seed):
     """Whatever the runs are: its rank among all orders is one of so many, here with huge outliers."""

@@ -19,6 +19,7 @@ from hypothesis import given, settings, strategies as st
 import analysis
 from analysis.methods.mixture.report import MixtureOptions, mixture_report
 from analysis.stats.clusters import dask_cluster
+from tests.examples import examples
 
 SAMPLE = Path(__file__).resolve().parents[3] / "tests" / "data" / "sample-0.2.0"
 PLACES = {"8 threads": ("threading", 8), "2 processes": ("loky", 2)}
@@ -168,7 +169,7 @@ def test_another_seed_is_seen() -> None:
     assert study != other
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(st.sets(st.sampled_from("abcd"), min_size=2))
 def test_a_benchmark_more_changes_no_other(chosen: set[str]) -> None:
     names = sorted(chosen)

@@ -26,6 +26,7 @@ from analysis.artifact.archive import (
     write_archive,
 )
 from analysis.errors import StoreError, UsageError
+from tests.examples import examples
 from tests.unit.analysis.artifact.conftest import FILES, packed
 
 
@@ -112,7 +113,7 @@ def test_every_single_flipped_bit_is_found_and_the_file_named(archive):
     st.dictionaries(st.from_regex(r"[a-z]{1,3}(/[A-Z]{1,2})?", fullmatch=True), st.binary()),
     st.data(),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_one_flipped_bit_anywhere_in_any_archive_is_found(tmp_path_factory, files, data):
     folders = {name.partition("/")[0] for name in files if "/" in name}
     files = {name: content for name, content in files.items() if name not in folders}
@@ -127,7 +128,7 @@ def test_one_flipped_bit_anywhere_in_any_archive_is_found(tmp_path_factory, file
 
 
 @given(st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_no_bytes_are_read_as_an_archive_or_end_in_another_error(tmp_path_factory, data):
     # authority: the canonical form itself; what is accepted is what would be written
     path = packed(

@@ -27,6 +27,7 @@ from analysis.errors import AnalysisError, InsufficientDataError
 from analysis.importers.exports.export_data import exported_trial
 from analysis.record.run_numbers import Measurement
 from analysis.record.trial_files import GivenUp
+from tests.examples import examples
 
 METRICS = {"ops": {"unit": "1/s", "better": "higher"}}
 CAMPAIGN = {"name": "synthetic", "seed": 1}
@@ -246,7 +247,7 @@ def fates(trial: Trial) -> list[Any]:
 
 
 QUICK = settings(
-    max_examples=8,
+    max_examples=examples(8),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -14,6 +14,7 @@ from analysis.importers.gathering import gather, occasions
 from analysis.importers.naming import ReadingChoices
 from analysis.importers.parsing import ForeignCell, ForeignFile
 from analysis.verdict.judging import judge
+from tests.examples import examples
 
 
 def codes(found) -> list[str]:
@@ -254,7 +255,7 @@ def test_some_of_many_sessions_may_be_alike(cell, file, values) -> None:
 values = st.lists(st.floats(0.001, 1e3), min_size=2, max_size=4, unique=True).map(tuple)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.dictionaries(st.tuples(st.sampled_from("ab"), st.sampled_from("xyz")), values, min_size=1),
     st.integers(1, 3),

@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from analysis.importers.importing import joined_processes
 from analysis.importers.parsing import ForeignCell
+from tests.examples import examples
 
 
 def made(metric: str, *values: float, labels: str | None = None, known: bool = True) -> ForeignCell:
@@ -82,7 +83,7 @@ def test_cells_without_values_add_nothing() -> None:
 names = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(names, min_size=1, max_size=4))
 def test_every_value_comes_back_once_beside_those_of_its_process(columns) -> None:
     cells = [

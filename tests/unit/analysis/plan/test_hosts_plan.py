@@ -18,6 +18,7 @@ from analysis.errors import InsufficientDataError, UsageError
 from analysis.plan.components import variance_components
 from analysis.plan.goal import Goal, TrialCosts
 from analysis.plan.hosts import Grid, HostPilot, HostSpread, half_widths, plan_hosts
+from tests.examples import examples
 
 COSTS = TrialCosts(block_s=2.0, warmup_s=10.0, between_s=5.0, sessions=4, blocks=16)
 
@@ -118,7 +119,7 @@ def test_more_than_there_are_is_said():
     assert "claim these hosts only" in str(plan)
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(st.floats(1.01, 1.5), st.integers(2, 20))
 def test_an_effect_is_told_where_the_t_test_of_the_half_width_tells_it(effect, hosts):
     spread = HostSpread(host=1e-4, session=1e-4, run=1e-4)

@@ -15,6 +15,7 @@ from analysis.plots.palette import PRINT, style_of
 from analysis.plots.paper import Letters, Outline, style_of_roles
 from analysis.plots.scale import Scale, quantity_ticks, ratio_scale, ratio_ticks
 from analysis.plots.sheet import Sheet
+from tests.examples import examples
 
 SHEET = Sheet(width=85, font_size=8)
 
@@ -113,7 +114,7 @@ def test_a_role_that_nobody_knows_is_an_error():
         style_of_roles("faster nonsense")
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.floats(40, 80), st.floats(0.01, 3.0), st.sampled_from([5.0, 8.0, 14.0]))
 def test_ticks_that_are_left_do_not_touch(width, spread, size):
     axes = Axes()

@@ -491,7 +491,7 @@ def rule():
     return SimpleNamespace(protocol=SimpleNamespace(order="shuffled"))
 
 
-@settings(max_examples=examples(60))
+@settings(max_examples=examples(60), deadline=None)
 @given(
     flags=st.lists(
         st.sampled_from([True, True, False, False, False, None]), min_size=7, max_size=40

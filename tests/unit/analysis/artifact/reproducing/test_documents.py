@@ -11,6 +11,7 @@ from analysis.artifact.reproducing.documents import (
     StatedVersions,
     compare_documents,
 )
+from tests.examples import examples
 
 VERSIONS = {"same_tool": True}
 
@@ -167,7 +168,7 @@ _json = st.recursive(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(_json)
 def test_a_document_equals_itself_in_any_layout(value):
     text = json.dumps(value).encode()
@@ -177,7 +178,7 @@ def test_a_document_equals_itself_in_any_layout(value):
     assert compare_documents(text, other, same_tool=True).grade in {"same bytes", "within"}
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(_json, _json)
 def test_the_grade_is_the_same_in_both_directions(one, two):
     a, b = json.dumps([one]).encode(), json.dumps([two]).encode()

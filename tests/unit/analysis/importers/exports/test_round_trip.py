@@ -21,6 +21,7 @@ from analysis.importers.exports.export_data import exported_trial
 from analysis.importers.exports.targets import TARGETS
 from analysis.importers.trials import open_trial
 from analysis.verdict.judging import judge
+from tests.examples import examples
 
 TABLES = [one for one in TARGETS if one.name in ("long-csv", "parquet", "json", "sqlite")]
 
@@ -85,7 +86,9 @@ def same(one: Any, other: Any) -> bool:
 
 @pytest.mark.parametrize("target", TABLES, ids=[one.name for one in TABLES])
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(25),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(seed=st.integers(0, 10**9))
 def test_own_tables_come_back_to_the_same_verdict(synthetic, tmp_path, target, seed) -> None:

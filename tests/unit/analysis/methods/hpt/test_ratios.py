@@ -15,6 +15,7 @@ from analysis.methods.hpt.report import hpt_report
 from analysis.methods.hpt.speedup import hpt_speedup
 from analysis.pages.result import plain
 from analysis.stats.ratios import Ratios
+from tests.examples import examples
 
 Pair = tuple[PerformanceMatrix, PerformanceMatrix]
 
@@ -38,7 +39,7 @@ def samples(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
     return sides[0], sides[1]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(samples(), st.booleans(), st.integers(1, 50))
 def test_counts_places_and_windows_are_those_of_all_sorted_ratios(
     pair: tuple[np.ndarray, np.ndarray], negative: bool, few: int

@@ -13,6 +13,7 @@ from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import InsufficientDataError
 from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.hosts import over_hosts
+from tests.examples import examples
 
 
 def host(seed, shift, *, sessions=4, runs=3, benchmarks=("x", "y", "z"), noise=0.01, **options):
@@ -76,7 +77,7 @@ def test_on_hosts_like_these_adds_the_spread_of_the_hosts():
     assert level.these.error == pytest.approx(math.sqrt(variance))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     st.lists(st.floats(-0.3, 0.3), min_size=2, max_size=6),
     st.integers(0, 99),

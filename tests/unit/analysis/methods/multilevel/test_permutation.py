@@ -16,6 +16,7 @@ from hypothesis import example, given, settings, strategies as st
 
 from analysis.data.failed_runs import FailureCounts
 from analysis.methods.multilevel.failures import DRAWS, SidesCells, cell_pvalue
+from tests.examples import examples
 
 
 def side(cells):
@@ -50,7 +51,7 @@ def host(of):
     return st.tuples(st.lists(of, min_size=1, max_size=4), st.lists(of, min_size=1, max_size=4))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.one_of(host(cell), host(equal)).map(lambda one: [one]))
 @example([([(1, 3), (1, 3), (1, 3)], [(1, 1), (0, 7)])])  # three thirds are one
 @example([([(1, 3), (2, 6), (0, 5)], [(1, 3), (1, 3), (0, 5)])])  # equal shares of other numbers
@@ -62,7 +63,7 @@ def test_p_is_the_share_of_all_dealings(hosts):
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.one_of(host(cell), host(equal)), min_size=2, max_size=2))
 @example([([(4, 4)], [(0, 4)]), ([(4, 4)], [(0, 4)])])
 @example([([(1, 4), (0, 4)], [(0, 4)]), ([(4, 4)], [(0, 4), (1, 4)])])

@@ -19,6 +19,7 @@ from analysis.data.matrix import PerformanceMatrix
 from analysis.data.pair import set_apart
 from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.session_values import dependence_of, two_speeds
+from tests.examples import examples
 
 RUNS = 8
 
@@ -45,7 +46,7 @@ def by_all_splits(ours, theirs, within, freedom):
     return fires and stats.f.sf(left / within, len(cells) - 2, freedom) > 0.01, distance
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.integers(2, 9), st.integers(0, 2**32 - 1), st.floats(5, 60))
 def test_the_rule_is_its_definition(sessions, seed, gap):
     rng = np.random.default_rng(seed)

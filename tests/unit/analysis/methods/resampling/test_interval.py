@@ -19,6 +19,7 @@ from analysis.methods.resampling.draws import compare, draw, standard_error
 from analysis.methods.resampling.kernel import resampled_means, resampled_spreads
 from analysis.methods.resampling.result import BootstrapInterval
 from analysis.methods.resampling.units import ask
+from tests.examples import examples
 
 KINDS = ("percentile", "corrected", "bca", "studentized")
 
@@ -384,7 +385,7 @@ FAR = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @example(
     [([1.0, 1.0], [1.0, 1e207])], "geometric", "runs", "bca"
 )  # the cube of a ratio was no number

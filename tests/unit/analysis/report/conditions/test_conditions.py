@@ -23,6 +23,7 @@ from analysis.report.conditions.records import (
 )
 from analysis.report.shell import chapter_html
 from analysis.report.subject import subject_of
+from tests.examples import examples
 
 SAMPLE = Path(__file__).resolve().parents[5] / "tests" / "data" / "sample-0.2.0"
 
@@ -326,7 +327,9 @@ def folder(tmp_path_factory):
 
 
 @settings(
-    max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+    max_examples=examples(60),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    deadline=None,
 )
 @given(st.lists(record, max_size=3), st.lists(found_note, max_size=3), settings_of_any)
 def test_whatever_stands_in_the_files_is_told_or_unknown(folder, synthetic, records, notes, chosen):

@@ -16,6 +16,7 @@ from scipy import stats
 from analysis.errors import UsageError
 from analysis.methods.multilevel.law import Looks
 from analysis.verdict.gate import EXIT_CODES, gate
+from tests.examples import examples
 
 LIMIT = math.log(1 / 1.02)
 
@@ -205,7 +206,7 @@ numbers = st.tuples(
 )  # log speedup, error, freedom
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(numbers, min_size=1, max_size=8), numbers, st.sampled_from([0.9, 0.95, 0.99]))
 def test_proofs_are_holms_and_passes_are_every_bound(benchmarks, these, confidence):
     from .conftest import comparison
@@ -231,7 +232,7 @@ def test_proofs_are_holms_and_passes_are_every_bound(benchmarks, these, confiden
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(numbers, min_size=2, max_size=6), numbers)
 def test_a_larger_limit_never_turns_a_pass_into_a_proof(benchmarks, these):
     from .conftest import comparison

@@ -7,6 +7,7 @@ from hypothesis import example, given, settings, strategies as st
 from markdown_it import MarkdownIt
 
 from analysis.artifact.packing.documents import _safe, _table, _ticked
+from tests.examples import examples
 
 TEXTS = st.text(
     st.one_of(
@@ -43,7 +44,7 @@ def kinds(tokens) -> set[str]:
 @example("---")
 @example("~~~")
 @example("a | b")
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_a_paragraph_of_a_foreign_text_is_that_text(text):
     plain = " ".join(text.split())
     tokens = READER.parse(_safe(text))
@@ -53,7 +54,7 @@ def test_a_paragraph_of_a_foreign_text_is_that_text(text):
 
 @pytest.mark.parametrize("write", [_safe, _ticked])
 @given(text=TEXTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_a_cell_of_a_foreign_text_is_that_text(write, text):
     plain = " ".join(text.split())
     table = _table("| a | b |\n|---|---|", [(write(text), "end")])
