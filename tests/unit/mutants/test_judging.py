@@ -88,11 +88,15 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tree
 
 
-def test_who_is_killed_and_who_is_not(toy):
+@pytest.fixture(scope="module")
+def said(toy: Path) -> str:
+    """Judge the toy; give what is printed."""
     assert "stage own: 8 mutants of 1 rooms" in execute(toy, "--dry-run")
     assert not (toy / ".mutants").exists()
+    return execute(toy, "--limit", "15")
 
-    said = execute(toy, "--limit", "15")
+
+def test_who_is_killed_and_who_is_not(toy, said):
     known = judged(toy)
     own = {(one["function"], one["result"]) for one in known if one["stage"] == "own"}
     assert {result for function, result in own if function == "unchecked"} == {"no test"}
@@ -114,6 +118,7 @@ def test_who_is_killed_and_who_is_not(toy):
     assert sorted(again) == sorted((one["mutant"], one["stage"]) for one in known)
 
 
+@pytest.mark.usefixtures("said")
 def test_the_same_mutants_are_judged_in_a_tree_whose_files_moved(toy, tmp_path):
     tree = tmp_path / "after"
     (tree / "harness").mkdir(parents=True)
@@ -136,6 +141,7 @@ def test_the_same_mutants_are_judged_in_a_tree_whose_files_moved(toy, tmp_path):
     assert row[4:6] == ["0", "0"]
 
 
+@pytest.mark.usefixtures("said")
 def test_who_killed_before_is_asked_first_and_the_others_when_that_is_not_enough(toy, tmp_path):
     tree = tmp_path / "weaker"
     shutil.copytree(toy, tree, ignore=shutil.ignore_patterns(".mutants"))
