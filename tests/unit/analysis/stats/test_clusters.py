@@ -33,6 +33,7 @@ def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    known = dict(os.environ)
     with distributed.LocalCluster(
         n_workers=2,
         threads_per_worker=1,
@@ -41,6 +42,9 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         local_directory=str(tmp_path_factory.mktemp("dask")),
         silence_logs=50,
     ) as made:
+        # it sets variables for its workers, which would make other commands of later tests
+        os.environ.clear()
+        os.environ.update(known)
         yield made
 
 
