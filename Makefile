@@ -36,7 +36,7 @@ MOST := -m "not calibration or spot_check"
 # The tests start the command hundreds of times: what is compiled of it is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint unit wheel search calibrate cover drill drill-vm mutants docs-check versions unchanged constraints generated kernels setup clean
+.PHONY: demo test lint unit wheel collected search calibrate cover drill drill-vm mutants docs-check versions unchanged constraints generated kernels setup clean
 
 demo: $(READY)
 	$(BIN)/fairtrial run configs/quickstart.yaml
@@ -50,7 +50,7 @@ demo: $(READY)
 
 # Side by side what takes one core each; the tests come when these have passed.
 test: $(READY)
-	$(MAKE) --no-print-directory --output-sync -j2 lint wheel
+	$(MAKE) --no-print-directory --output-sync -j2 lint wheel collected
 	$(MAKE) --no-print-directory unit
 
 lint: $(READY)
@@ -61,6 +61,10 @@ lint: $(READY)
 
 unit: kernels
 	$(PYTEST) $(MOST) $(TESTS) $(PYTEST_ARGS)
+
+# Once before several workers need the bytecode of the tests, which pytest writes with better messages.
+collected: $(READY)
+	@$(BIN)/python -m pytest -q --collect-only $(TESTS) >/dev/null || $(BIN)/python -m pytest -q --collect-only $(TESTS)
 
 search: kernels
 	$(PYTEST) -m hypothesis --hypothesis-profile=search $(TESTS) $(PYTEST_ARGS)
