@@ -73,6 +73,22 @@ def test_five_numbers_are_quartiles_of_type_7():
     )
 
 
+@pytest.mark.parametrize(
+    ("runs", "said"),
+    [
+        # two digits of the middle half, 0.004, 40 and 4e-5
+        ([1.5, 1.502, 1.504, 1.506, 1.508], ("1.5040", "1.5020", "1.5060")),
+        ([1200.0, 1220.0, 1240.0, 1260.0, 1280.0], ("1240", "1220", "1260")),
+        ([2.0, 2.00002, 2.00004, 2.00006, 2.00008], ("2.000040", "2.000020", "2.000060")),
+    ],
+)
+def test_the_conclusion_shows_how_far_apart_the_quartiles_are(runs, said):
+    found = empirical_distribution(matrix({"x": runs}), resamples=1001, rng=rng())
+    median, q1, q3 = said
+    assert f"has the median {median}" in found.conclusion
+    assert f"lies between {q1} and {q3}" in found.conclusion
+
+
 def test_one_benchmark_gives_the_runs_themselves():
     found = empirical_distribution(matrix({"x": [0.1, 0.3, 0.7]}), rng=rng())
     assert set(found.values.tolist()) == {0.1, 0.3, 0.7}

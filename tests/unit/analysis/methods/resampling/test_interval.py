@@ -139,6 +139,21 @@ def test_one_run_in_a_stratum(kind: str) -> None:
     assert caught.value.needed == 2
 
 
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [((2, 1, 2), "benchmark 'b1': "), ((1, 2, 1), "benchmark 'b0' and 1 more: ")],
+)
+def test_only_benchmarks_with_one_run_are_said_to_have_too_few(
+    sizes: tuple[int, ...], said: str
+) -> None:
+    a = matrix("a", {f"b{i}": [1.0, 1.1, 1.2][:size] for i, size in enumerate(sizes)})
+    b = matrix("b", {f"b{i}": [1.5, 1.6] for i in range(len(sizes))})
+    with pytest.raises(InsufficientDataError) as caught:
+        bootstrap_speedup(a, b, interval="bca", rng=rng())
+    assert str(caught.value).startswith(said)
+    assert (caught.value.n, caught.value.needed) == (1, 2)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_constant_samples(kind: str) -> None:
     a = matrix("a", {"x": [0.1] * 7, "y": [2.0, 2.1, 2.3, 2.2]})

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import subprocess
@@ -12,8 +13,10 @@ import pytest
 from analysis.data.matrix import PerformanceMatrix
 from analysis.data.pair import CENTRES, MEANS
 from analysis.errors import AnalysisError, UsageError
+from analysis.methods.resampling import assignments
 from analysis.methods.resampling.randomization import randomization_test
 from analysis.pages.model import Caution
+from analysis.stats.small_work import Budget
 
 
 def matrix(name: str, rows: dict, *, better: str = "lower", **fields) -> PerformanceMatrix:
@@ -145,13 +148,25 @@ def test_rounds_with_one_variant_are_said() -> None:
     assert any("left as they are" in c for c in fixed.cautions)
 
 
-def test_rounds_that_lack_benchmarks() -> None:
+@pytest.mark.parametrize("compiled", [False, True])
+def test_rounds_that_lack_benchmarks(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(assignments, "BUDGET", Budget(0 if compiled else 1000))
     ours = matrix("c", {"a": [1.0, 2.0, 3.0], "b": [5.0]}, blocks={"a": [1, 2, 3], "b": [2]})
     theirs = matrix("b", {"a": [1.5, 2.5, 3.5], "b": [4.0]}, blocks={"a": [4, 5, 6], "b": [6]})
-    result = randomization_test(ours, theirs, rng=rng())
+    result = randomization_test(ours, theirs, centre="mean", rng=rng())
     # of 20 choices those count that part round 2 from round 6: 2 * C(4, 2)
     assert result.assignments == result.resamples == 12
     assert any("take no part" in c for c in result.cautions)
+    rows = {"a": {1: 1.0, 2: 2.0, 3: 3.0, 4: 1.5, 5: 2.5, 6: 3.5}, "b": {2: 5.0, 6: 4.0}}
+    ratios = []
+    for chosen in itertools.combinations(range(1, 7), 3):
+        if (2 in chosen) != (6 in chosen):
+            sides = [
+                [np.mean([row[k] for k in row if (k in chosen) == mine]) for row in rows.values()]
+                for mine in (False, True)
+            ]
+            ratios.append(math.sqrt(np.prod(sides[0]) / np.prod(sides[1])))
+    assert np.sort(result.null) == pytest.approx(sorted(ratios))
 
 
 def test_too_many_failed_runs_are_an_error_not_an_endless_search() -> None:
