@@ -274,7 +274,7 @@ def test_compressed_entries_are_refused_so_there_are_no_bombs(tmp_path):
     one.compress_type = zipfile.ZIP_DEFLATED
     path = made(tmp_path / "a.zip", (one, bytes(10**7)))
     assert path.stat().st_size < 20_000
-    refuses(path, "compressed")
+    refuses(path, "\u00fc is compressed; a bundle stores its files as they are")
 
 
 def test_entries_of_overlapping_bytes_are_refused(tmp_path):

@@ -106,6 +106,18 @@ def test_memory_is_counted_with_that_of_children_and_the_largest_is_ended(tmp_pa
 
 
 @pytest.mark.usefixtures("program")
+def test_a_file_may_have_a_gigabyte(under):
+    # authority: the table of limits in docs/artifacts.md
+    done = under(
+        "import resource, time\n"
+        "told = lambda: resource.getrlimit(resource.RLIMIT_FSIZE)\n"
+        "while told()[1] == resource.RLIM_INFINITY: time.sleep(.01)\n"
+        "print(*told())"
+    )
+    assert done.stdout.split() == [b"1000000000"] * 2
+
+
+@pytest.mark.usefixtures("program")
 def test_a_file_cannot_grow_without_end(under, monkeypatch):
     monkeypatch.setattr(limited, "_MOST_WRITTEN", 10_000)
     done = under(

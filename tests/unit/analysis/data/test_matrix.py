@@ -326,3 +326,14 @@ def test_failed_runs_that_are_none_are_refused(tmp_path: Path, wrong: object) ->
     path.write_text(json.dumps(whole))
     with pytest.raises(AnalysisError, match="failed"):
         PerformanceMatrix.read(path, better="lower")
+
+
+@pytest.mark.parametrize(
+    ("name", "where"), [("5", "m.json:2:9"), ("[5]", "m.json")], ids=["a number", "a list"]
+)
+def test_a_name_that_is_no_text_is_refused_with_its_place(
+    tmp_path: Path, name: str, where: str
+) -> None:
+    with pytest.raises(AnalysisError, match="'name' must be text") as failed:
+        read(tmp_path / "m.json", f'{{\n"name": {name},\n"samples": {{"a": [1.5, 2.5]}}}}\n')
+    assert failed.value.where == str(tmp_path / where)

@@ -104,6 +104,8 @@ def test_sessions_follow_each_other_in_the_order_of_the_starts(night, tmp_path):
             assert len(set(matrix.blocks[k].tolist())) == 8
     assert whole.position.tolist() == list(range(48))
     assert [one.code for one in whole.cautions] == ["merged"]
+    for name in ("campaign.yaml", "resolved.json"):
+        assert (tmp_path / "all" / name).read_bytes() == (first / name).read_bytes()
 
 
 def test_nothing_of_a_run_is_changed_but_its_place(night, tmp_path):

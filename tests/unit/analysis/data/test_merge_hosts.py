@@ -14,6 +14,7 @@ import pytest
 from analysis.data.merging.hosts import merge_hosts, named_trials, way_of
 from analysis.data.trial import read_trial
 from analysis.errors import StoreError, UsageError
+from analysis.importers.trials import open_trial
 from analysis.record.fleet import read_fleet
 from analysis.record.fleet_progress import read_hosts
 from analysis.verdict.fleet import judge_fleet
@@ -267,3 +268,19 @@ def test_no_host_takes_the_place_of_the_fleets_own_record(trial, tmp_path):
         "complete",
         "complete",
     ]
+
+
+def test_another_program_is_no_drift_that_is_accepted_unasked(trial, tmp_path):
+    paths = [trial("one", program="1"), trial("two", program="2"), trial("three", "lab2", "b")]
+    with pytest.raises(StoreError, match="x/new"):
+        merge_hosts(named_trials(paths), tmp_path / "fleet")
+    assert not (tmp_path / "fleet").exists()
+    merge_hosts(named_trials(paths), tmp_path / "fleet", accept_drift=True)
+    assert read_fleet(tmp_path / "fleet").names == ("lab1", "lab2")
+
+
+@pytest.mark.parametrize("status", ["complete", "interrupted"])
+def test_a_fleet_is_complete_where_each_host_is(trial, tmp_path, status):
+    paths = [trial("one"), trial("two", "lab2", "b", status=status)]
+    merge_hosts(named_trials(paths), tmp_path / "fleet")
+    assert open_trial(tmp_path / "fleet").manifest.status == status

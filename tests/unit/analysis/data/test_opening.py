@@ -15,7 +15,7 @@ import pytest
 import zstandard
 
 from analysis.data import opening
-from analysis.data.opening import open_foreign
+from analysis.data.opening import files_in, open_foreign
 from analysis.errors import AnalysisError, UsageError
 
 TEXT = "benchmark,value\nä,1.5\n"
@@ -121,3 +121,26 @@ def test_a_folder_has_no_bytes(tmp_path: Path) -> None:
     opened = open_foreign(str(tmp_path))
     assert opened.is_folder
     assert opened.data == b""
+
+
+def test_json_is_parsed_with_its_numbers_and_what_is_none_fails_each_time(tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    path.write_text('{"a": [1, 2.5, null, Infinity]}')
+    opened = open_foreign(str(path))
+    for _ in range(2):
+        assert opened.json() == {"a": [1, 2.5, None, float("inf")]}
+    assert opened.structure() == opened.json()
+    path.write_text('{"a": [1')
+    broken = open_foreign(str(path))
+    for _ in range(2):
+        with pytest.raises(AnalysisError):
+            broken.json()
+    assert broken.structure() is None
+
+
+def test_files_are_named_from_the_folder_that_was_opened(tmp_path: Path) -> None:
+    for name in ("b.txt", "sub/a.txt", "sub/deep/c.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x")
+    found = files_in(open_foreign(str(tmp_path)))
+    assert list(map(str, found)) == ["b.txt", "sub/a.txt", "sub/deep/c.txt"]

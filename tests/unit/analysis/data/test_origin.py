@@ -94,3 +94,12 @@ def test_distributions_may_show_one_system_twice_but_say_two_trials():
 
 def test_the_trial_goes_with_a_selection():
     assert matrix(trial="/runs/a").select(["y"]).trial == "/runs/a"
+
+
+def test_a_long_name_is_said_to_its_fortieth_sign():
+    def told(name):
+        (said,) = match(matrix(name), matrix(name)).cautions
+        return str(said)
+
+    assert f"'{'v' * 40}' is compared" in told("v" * 40)
+    assert "v" * 40 not in told("v" * 41)

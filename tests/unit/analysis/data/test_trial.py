@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from analysis.data.matrix import PerformanceMatrix
-from analysis.data.trial import Trial, read_trial
+from analysis.data.trial import Trial, question_of, read_trial
+from analysis.data.trial_cautions import imported_cautions
 from analysis.errors import AnalysisError, InsufficientDataError, StoreError, UsageError
 from analysis.record.run_numbers import BUILTIN_METRICS, NUMBERS
 from analysis.record.shapes import encode_checked
-from analysis.record.trial_files import SessionEnd, StopRule
+from analysis.record.trial_files import JudgedMetrics, SessionEnd, StopRule
 
 Build = Callable[..., Any]
 TIMES = {
@@ -580,3 +581,35 @@ def test_a_torn_plan_of_an_unfinished_trial(synthetic: Build, tmp_path: Path) ->
     (path / "plan.jsonl").write_bytes((path / "plan.jsonl").read_bytes()[:-9])
     with pytest.raises(StoreError, match="position 15 is not the planned one"):
         read_trial(path)
+
+
+def test_trials_that_ask_different_questions_are_told_by_name(
+    synthetic: Build, tmp_path: Path
+) -> None:
+    trial = read_trial(synthetic(TIMES).write(tmp_path / "one"))
+    one, two = (
+        replace(
+            trial,
+            path=Path(name),
+            manifest=replace(trial.manifest, judge=(JudgedMetrics(at="t", metrics=(metric,)),)),
+        )
+        for name, metric in (("one", "user"), ("two", "maximum_rss"))
+    )
+    assert question_of([one, one]) == "user"
+    assert question_of([trial]) == "wall"
+    with pytest.raises(UsageError, match="name different metrics as their question") as raised:
+        question_of([one, two])
+    assert raised.value.where == "one and two"
+    assert raised.value.fix == "say which is meant: --metric user or --metric maximum_rss"
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"format": "x"}'])
+def test_a_loss_report_that_cannot_be_read_is_told_with_its_file(
+    synthetic: Build, tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "import.json").write_text(text)
+    manifest = read_trial(synthetic(TIMES).write(tmp_path / "t")).manifest
+    assert list(imported_cautions(tmp_path, manifest)) == []
+    with pytest.raises(StoreError, match="loss report") as raised:
+        list(imported_cautions(tmp_path, replace(manifest, origin="imported")))
+    assert raised.value.where == str(tmp_path / "import.json")

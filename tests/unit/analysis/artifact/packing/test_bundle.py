@@ -18,8 +18,10 @@ import pytest
 
 from analysis.artifact.archive import open_archive
 from analysis.artifact.contents import Missing, RedactionRecord, read_contents
+from analysis.artifact.packing import answers
 from analysis.artifact.packing.gathering import Staging
 from analysis.artifact.packing.request import Redacted
+from analysis.artifact.recomputing import Recomputed
 from analysis.errors import StoreError, UsageError
 
 ABOUT = """\
@@ -227,6 +229,27 @@ class TestContents:
         assert "no part of the trial" in made.missing[f"{root}/notes.txt"].why
         assert "no part of the trial" in made.missing[f"{root}/link"].why
         assert "does not hold it any more" in made.missing[f"{root}/outputs/{gone.name}"].why
+
+    def test_a_trial_without_its_campaign_is_packed_and_the_campaign_listed(self, campaign, pack):
+        (campaign.trial / "campaign.yaml").unlink()
+        made = pack(campaign.trial, campaign=campaign.file)
+        place = f"campaigns/{campaign.trial.name}/campaign.yaml"
+        assert made.missing[place].why == "the trial does not hold it"
+        assert place not in made.files
+        assert made.contents["sources"][0]["campaign"] is None
+
+    def test_what_a_trial_was_imported_from_is_listed(self, campaign, pack):
+        manifest = campaign.trial / "manifest.json"
+        stored = json.loads(manifest.read_text())
+        why = "the trial was imported from it; name it as a SOURCE too to pack it"
+        made = pack(campaign.trial, campaign=campaign.file)
+        assert why not in [one.why for one in made.missing.values()]
+        stored["origin"] = "imported"
+        manifest.write_text(json.dumps(stored))
+        made = pack(campaign.trial, campaign=campaign.file)
+        assert [one.what for one in made.missing.values() if one.why == why] == [
+            stored["campaign_path"]
+        ]
 
     def test_a_trial_that_was_changed_is_refused(self, campaign, pack):
         with (campaign.trial / "findings.jsonl").open("ab") as file:
@@ -457,6 +480,17 @@ class TestClaims:
         ):
             assert words in told, words
 
+    def test_an_answer_that_is_no_json_is_a_mistake_at_the_claims_line(
+        self, campaign, pack, tmp_path, monkeypatch
+    ):
+        printed = Recomputed(stdout=b"a page\n", exit_code=0)
+        monkeypatch.setattr(answers, "recompute", lambda *_: printed)
+        file = self.claims(tmp_path, "verdict tiny")
+        with pytest.raises(UsageError) as raised:
+            pack(campaign.trial, campaign=campaign.file, claims=file)
+        assert raised.value.what == "the command does not print one JSON document"
+        assert raised.value.where == f"{file}:2"
+
     def test_what_is_not_in_the_bundle_cannot_be_claimed(self, campaign, pack, tmp_path):
         (tmp_path / "x.csv").write_text("a,1\n")
         more = "  - {text: t, command: verdict, value: /x, is: equals, expected: 1}\n"
@@ -495,6 +529,20 @@ class TestRedaction:
         # the identity is that of what was measured
         manifest = (campaign.trial / "manifest.json").read_bytes()
         assert made.contents["sources"][0]["identity"] == hashlib.sha256(manifest).hexdigest()
+
+    @pytest.mark.parametrize(("count", "more"), [(0, None), (12, None), (15, "and 3 more places")])
+    def test_what_was_left_is_said_with_the_reason(self, campaign, pack, count, more):
+        left = tuple(f"place-{k:02}" for k in range(count))
+
+        def redact(_):
+            record = RedactionRecord(what=("host",), replaced={"host": 1}, files={})
+            return Redacted(record=record, scrub=str, left=lambda *_: left)
+
+        told = str(pack(campaign.trial, campaign=campaign.file, redact=redact).said)
+        assert ("left, because only a person can tell" in told) == (count > 0)
+        assert [one for one in left if one in told] == list(left[:12])
+        assert ("more places" in told) == (more is not None)
+        assert (more or "") in told
 
 
 @pytest.mark.usefixtures("quick")

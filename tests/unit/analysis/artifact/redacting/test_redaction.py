@@ -12,7 +12,7 @@ import unicodedata
 import pytest
 import yaml
 
-from analysis.artifact.redacted_names import Known, known_here
+from analysis.artifact.redacted_names import Known, Scrubber, known_here
 from analysis.data.trial import read_trial
 from analysis.errors import UsageError
 from analysis.record.manifest import read_manifest
@@ -403,6 +403,27 @@ def test_given_names_and_folders_are_found(folder):
     assert folder.read(path) == (
         "cc -I/redacted-folder-1/include /scratch/secretly at redacted-host-1\n"
     )
+
+
+def test_names_that_are_learned_later_go_from_later_texts():
+    scrubber = Scrubber(("host", "paths"), kept=())
+    text = "/scratch/secret/x of node7.cluster, /data/me/y"
+    assert scrubber.text(text) == text
+    scrubber.learn_folder("/scratch/secret")
+    assert scrubber.text(text) == "/redacted-folder-1/x of node7.cluster, /data/me/y"
+    scrubber.learn("host", "node7.cluster")
+    assert scrubber.text(text) == "/redacted-folder-1/x of redacted-host-1, /data/me/y"
+    scrubber.learn_home("/data/me")
+    assert scrubber.text(text) == "/redacted-folder-1/x of redacted-host-1, /redacted-home-1/y"
+
+
+def test_data_beside_a_campaign_hide_no_name_of_the_files_behind_them(folder):
+    folder.put("campaigns/sample/data/in.txt", '{"hostname": "unmeant"}\n')
+    folder.put("sources/a.json", '{"hostname": "lab07", "x": "lab07"}')
+    folder.put("trials/sample/outputs/setup-1.log", "on lab07 and unmeant\n")
+    folder.redact("host")
+    # the first host is the trial's own
+    assert folder.read("trials/sample/outputs/setup-1.log") == "on redacted-host-2 and unmeant\n"
 
 
 @pytest.mark.parametrize(

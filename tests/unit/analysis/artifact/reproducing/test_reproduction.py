@@ -5,15 +5,18 @@ import json
 import platform
 import random
 import re
+from dataclasses import replace
 from importlib.metadata import version
 
 import pytest
 
-from analysis.artifact.archive import open_archive
+from analysis.artifact.archive import Archive, open_archive
 from analysis.artifact.claims import pointed
 from analysis.artifact.recomputing import Commands, LimitReachedError, Limits
+from analysis.artifact.reproducing.documents import Difference
 from analysis.artifact.reproducing.page import review_page
 from analysis.artifact.reproducing.reproduction import reproduce
+from analysis.artifact.reproducing.result import Recomputation
 from analysis.errors import StoreError, UsageError
 from analysis.pages import as_markup as as_markdown
 from analysis.record.shapes import encode_checked
@@ -31,6 +34,20 @@ def test_an_untouched_bundle_gives_the_same_bytes(bundle):
     assert found.numbers["numbers"] == found.numbers["same"] > 100
     assert found.other_versions == ()
     assert found.files == 12
+
+
+def test_a_stored_result_may_be_larger_than_other_files(bundle, monkeypatch):
+    asked = {}
+    read = Archive.read
+
+    def note(self, name, **limits):
+        asked[name] = limits
+        return read(self, name, **limits)
+
+    monkeypatch.setattr(Archive, "read", note)
+    reproduce(bundle())
+    larger = {name for name, limits in asked.items() if limits == {"most": 256 * 1024**2}}
+    assert larger == {"analyses/verdict.json", "analyses/hpt.json"}
 
 
 def _edited(name, change):
@@ -54,6 +71,33 @@ def test_an_edited_number_is_named_though_all_hashes_are_consistent(bundle):
     assert one.pointer == "/candidates/0/multilevel/these/speedup"
     assert one.relative == pytest.approx(0.01 / 1.01)
     assert found.analyses[1].standing == "same bytes"
+
+
+def test_ten_differences_of_a_result_are_named_and_the_others_counted(bundle):
+    found = reproduce(bundle())
+    places = [f"/place/{k:02}" for k in range(15)]
+    differences = tuple(
+        Difference(pointer=place, kind="number", grade="different", stored=1, recomputed=2)
+        for place in places
+    )
+
+    def told(count, **changes):
+        one = Recomputation(
+            name="verdict",
+            command=("verdict",),
+            result="analyses/verdict.json",
+            standing="different",
+            differences=differences[:count],
+            **changes,
+        )
+        return str(replace(found, analyses=(one,)))
+
+    page = told(15)
+    assert [place for place in places if place in page] == places[:10]
+    assert "and 5 more places: see --json, or analyses/verdict.json" in page
+    assert "more places" not in told(10)
+    assert "and 1 more places" in told(11)
+    assert "and 7 more places" in told(15, not_listed=2)
 
 
 def test_an_edited_word_is_a_difference_too(bundle):
@@ -90,6 +134,7 @@ def test_a_trial_that_cannot_be_read_fails_with_its_reason(bundle):
     found = reproduce(bundle(edit=torn))
     assert {one.standing for one in found.analyses} == {"failed"}
     assert "measurements.jsonl" in found.analyses[0].reason
+    assert {(one.differences, one.not_listed) for one in found.analyses} == {((), 0)}
     assert found.exit_code == 1
 
 
@@ -281,6 +326,8 @@ def test_claims_hold_or_fail_one_by_one(bundle):
     assert [one.holds for one in found.claims] == [False, True]
     assert (found.outcome, found.exit_code) == ("differs", 1)
     assert "1 of 2 claims does not hold: 1" in str(found)
+    assert "not at least 50" in found.claims[0].reason
+    assert found.claims[1].reason is None
     assert found.claims[0].now == pytest.approx(found.to_dict()["claims"][0]["now"])
     held = reproduce(bundle(edit=_claims(), claims="claims.json"))
     assert [one.holds for one in held.claims] == [True, True]

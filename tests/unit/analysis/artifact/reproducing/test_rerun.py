@@ -5,10 +5,11 @@ import shutil
 
 import pytest
 
+from analysis.artifact.reproducing.checking import receive_bundle
 from analysis.artifact.reproducing.rerun import Rerun, RerunTrial, joint_report, judge_reruns
 from analysis.errors import UsageError
 
-from .conftest import handmade
+from .conftest import handmade, write_bundle
 
 SAMPLE = handmade.SAMPLE
 CAMPAIGN = SAMPLE / "campaign.yaml"
@@ -98,3 +99,51 @@ def test_the_joint_report_holds_both_and_asks_for_nothing():
     assert page.count("<h3>The verdict on the trial") == 2
     assert "default-src 'none'" in page
     assert "http" not in page.replace("http-equiv", "")
+
+
+@pytest.fixture
+def two_trials(tmp_path):
+    """Write a bundle of two trials that came with their campaign, and of one that did not."""
+    files: dict[str, bytes] = {}
+    sources = []
+    for name in ("one", "two", "bare"):
+        files |= handmade.files_of(SAMPLE, name)
+        campaign = None if name == "bare" else f"campaigns/{name}/campaign.yaml"
+        sources.append(
+            {
+                "name": name,
+                "kind": "trial",
+                "path": f"trials/{name}",
+                "trial": name,
+                "campaign": campaign,
+                "identity": None,
+            }
+        )
+    del files["campaigns/bare/campaign.yaml"]
+    whole = handmade.sealed(files, sources=sources, analyses=[])
+    return write_bundle(tmp_path / "a.zip", whole)
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [((), ["one", "two"]), (("two",), ["two"]), (("two", "one"), ["one", "two"])],
+)
+def test_all_trials_with_a_campaign_are_received_or_those_that_are_named(
+    two_trials, tmp_path, names, found
+):
+    got = receive_bundle(two_trials, tmp_path / "b", names=names)
+    assert [one.name for one in got.trials] == found
+    for one in got.trials:
+        assert one.path == tmp_path / "b" / "trials" / one.name
+        assert one.campaign.read_bytes() == CAMPAIGN.read_bytes()
+    assert not got.redacted
+
+
+@pytest.mark.parametrize("name", ["three", "bare"])
+def test_a_trial_that_cannot_be_measured_again_is_refused_before_it_is_unpacked(
+    two_trials, tmp_path, name
+):
+    with pytest.raises(UsageError, match=f"no trial {name!r} with a campaign") as raised:
+        receive_bundle(two_trials, tmp_path / "b", names=("one", name))
+    assert raised.value.fix == "it has one, two"
+    assert not (tmp_path / "b").exists()
