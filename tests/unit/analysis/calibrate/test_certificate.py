@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import runpy
 import stat
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from analysis.calibrate.calibration import calibrate_trial
 from analysis.calibrate.certificates import (
@@ -171,12 +173,34 @@ def test_methods_and_pair_may_be_chosen(planted):
     assert set(METHOD_NAMES) >= {"welch", "hpt", "multilevel"}
 
 
+@pytest.mark.parametrize("name", ["confidence", "power"])
+@pytest.mark.parametrize("value", [0.5, 1.0])
+def test_a_confidence_or_power_out_of_range_is_refused(planted, name, value):
+    with pytest.raises(UsageError, match=f"{name} must lie between 0.5 and 1, not {value}"):
+        certified(planted(), **{name: value})
+
+
+def test_methods_that_could_not_conclude_are_said(planted):
+    # sessions far apart: the runs of both are not normal, and a mean of few such runs has no test
+    few = certified(planted(sessions=2, runs=8, shift=3.0), methods=["speedup-test mean"])
+    assert [one.concluded < 0.5 for one in few.methods] == [True]
+    (told,) = (one for one in few.cautions if one.code == "seldom-concluded")
+    assert told.about == ("speedup-test mean",)
+    many = certified(planted("many", sessions=2, runs=8), methods=WELCH)
+    assert "seldom-concluded" not in {caution.code for caution in many.cautions}
+
+
 def test_one_session_is_said(planted):
     found = certified(planted(sessions=1, runs=8))
     assert found.relabelled == "block"
     assert found.sound is None
     assert "one-session-swapped" in {caution.code for caution in found.cautions}
     assert "1 session x 8 runs" in found.sentence
+    for one in found.methods:  # no session can be left out: an exact interval over 3 benchmarks
+        if one.rate is not None and one.level == "benchmark":
+            hits = 3 * one.rate
+            wanted = scipy.stats.beta.ppf([0.025, 0.975], [hits, hits + 1], [4 - hits, 3 - hits])
+            assert (one.low, one.high) == pytest.approx(tuple(wanted))
 
 
 def test_the_sentence(planted):
@@ -231,6 +255,22 @@ def test_what_cannot_be_written_is_said(planted, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot be written"):
         write_certificate(certified(planted()), tmp_path / "file")
+
+
+def test_a_thousand_certificates_of_one_second_are_refused(planted, tmp_path, monkeypatch):
+    found, folder = certified(planted()), tmp_path / "certificates"
+    tried = []
+
+    def link(part, path):
+        tried.append(path.name)
+        raise FileExistsError
+
+    monkeypatch.setattr(os, "link", link)
+    with pytest.raises(StoreError, match="full of certificates of this second"):
+        write_certificate(found, folder)
+    assert len(tried) == len(set(tried)) == 999
+    assert tried[-1].endswith("-999.json")
+    assert list(folder.iterdir()) == []
 
 
 def test_the_newest_that_holds_is_cited(planted, tmp_path):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from analysis.calibrate.pairs import MOST, pairs_of, sides, signs
+from analysis.calibrate.rates import _block_shares
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import InsufficientDataError
 
@@ -99,3 +100,36 @@ def test_runs_without_blocks_are_paired_by_their_place_in_the_session():
              ((0, one), (9, two))]  # fmt: skip
     with pytest.raises(InsufficientDataError, match="runs of both"):
         pairs_of(*apart)
+
+
+@pytest.mark.parametrize("better", ["lower", "higher"])
+def test_the_pairs_know_which_side_is_better(better):
+    ids, blocks = {"b": [1, 1]}, {"b": [1, 2]}
+    one, two = (
+        PerformanceMatrix.from_samples(
+            name, {"b": [1.0, 2.0]}, better=better, sessions=ids, blocks=blocks
+        )
+        for name in ("one", "two")
+    )
+    assert pairs_of(one, two).higher is (better == "higher")
+
+
+def test_the_shares_of_blocks_add_up_to_the_difference_of_the_suite():
+    # the mean over benchmarks of their mean differences, however many runs each has
+    runs = {"b": 6, "c": 3}
+    rng = np.random.default_rng(1)
+    one, two = (
+        matrix(
+            name,
+            {b: np.exp(rng.normal(size=n)) for b, n in runs.items()},
+            {b: np.repeat([0, 1, 2], n // 3) for b, n in runs.items()},
+            {b: np.arange(n) for b, n in runs.items()},
+        )
+        for name in ("one", "two")
+    )
+    shares, group = _block_shares(pairs_of(one, two))
+    wanted = np.mean(
+        [np.log(x).mean() - np.log(y).mean() for x, y in zip(one.samples, two.samples, strict=True)]
+    )
+    assert shares.sum() == pytest.approx(wanted, rel=1e-12)
+    assert np.unique(group).size == 3

@@ -87,3 +87,9 @@ def test_jackknife_of_a_mean_is_its_standard_error():
     error = values.std(ddof=1) / 2
     assert _jackknife(left, 0.95) == pytest.approx(scipy.stats.t.ppf(0.975, 3) * error)
     assert _jackknife([0.5], 0.95) is None
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e9])
+def test_neighbours_are_the_same_in_any_unit(unit):
+    values = np.array([0.1, 0.5, 1.2, 1.4, 2.0, 3.1])
+    assert lag_pvalue(values * unit, np.random.default_rng(1)) == pytest.approx(2 * 2 / 720)

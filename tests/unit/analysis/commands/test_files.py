@@ -94,5 +94,6 @@ def test_what_may_not_be_written_is_refused(tmp_path, monkeypatch):
     place.write_text("old")
     for shut, said in ((place, "Permission denied"), (tmp_path, "nothing may be written")):
         monkeypatch.setattr(os, "access", lambda path, _mode, shut=shut: Path(path) != shut)
-        with pytest.raises(UsageError, match=said):
+        with pytest.raises(UsageError, match=said) as refused:
             check_file(place)
+        assert refused.value.where == str(place)

@@ -62,6 +62,12 @@ def test_plan_of_a_trial_takes_its_baseline(trial):
     )
 
 
+def test_a_session_is_simulated_a_thousand_times_where_nobody_says(trial):
+    words = ("plan", "--within-session", f"{trial}:new", "--width", "0.05", "--json")
+    assert json.loads(execute(*words)[1])["simulations"] == 1000
+    assert json.loads(execute(*words, "--simulations", "100")[1])["simulations"] == 100
+
+
 def test_plan_as_json(trial):
     words = ("--width", "0.01", "--interval", "percentile", "--max-runs", "50", "--json")
     data = json.loads(
@@ -93,6 +99,45 @@ def pilot(synthetic, tmp_path):
         for name, by in shift.items()
     }
     return str(synthetic(times, sessions=3, warmup=1).write(tmp_path / "runs" / "pilot"))
+
+
+@pytest.fixture
+def fleet(fleet_folder, synthetic):
+    """Write a fleet of four hosts, of which the first has not been measured."""
+
+    def make(*candidates):
+        folder = fleet_folder(names := [f"lab{k}" for k in range(1, 5)])
+        rng = np.random.default_rng(5)
+        for name in names[1:]:
+            times = {
+                side: {"x": np.exp(rng.normal(0, 0.01, 12)).tolist()}
+                for side in ("old", *candidates)
+            }
+            synthetic(times, sessions=3, host=name, trial=f"t-{name}").write(folder / name)
+        return folder
+
+    return make
+
+
+def test_hosts_that_are_not_there_hide_no_other(fleet):
+    caps = ("--max-hosts", "6", "--max-sessions", "3", "--max-runs", "4")
+    plan = json.loads(execute("plan", str(fleet("new")), "--json", *caps)[1])
+    assert plan["pilot_hosts"] == 3
+    assert any("lab1" in caution for caution in plan["cautions"])
+
+
+@pytest.mark.parametrize(
+    ("candidates", "named", "said"),
+    [
+        (("new",), ":newer", "the fleet has no candidate 'newer'"),
+        (("new", "newer"), "", "the fleet has 2 candidates for its baseline old"),
+    ],
+)
+def test_the_candidate_of_a_fleet_must_be_clear(fleet, candidates, named, said):
+    folder = fleet(*candidates)
+    with pytest.raises(UsageError, match=said) as refused:
+        execute("plan", f"{folder}{named}")
+    assert f"candidates here: {', '.join(candidates)}" in refused.value.fix
 
 
 def keys(value):

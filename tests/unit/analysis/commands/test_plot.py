@@ -72,6 +72,16 @@ def test_a_biplot_takes_systems_as_its_own_command_does(tmp_path):
     assert "3 or more systems" in err
 
 
+def test_a_biplot_of_systems_without_a_common_benchmark_is_refused(tmp_path):
+    files = [tmp_path / f"{name}.csv" for name in "pqr"]
+    for path in files:
+        path.write_text(f"{path.stem},1,2,3\n")
+    code, out, err = execute("biplot", *files, "--better", "lower", "-o", tmp_path / "b.svg")
+    assert (code, out) == (6, "")
+    assert "these 3 systems have no benchmark in common" in err
+    assert all(str(path) in err for path in files)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -320,6 +320,23 @@ def test_a_terminal_is_told_which_picture_is_drawn_and_the_page_stands_first(
     assert "drawing" not in quiet.getvalue()
 
 
+def test_a_line_about_a_picture_takes_the_place_of_what_is_being_drawn(
+    trial, tmp_path, monkeypatch
+):
+    def write_all(_subject, _folder, _sheet, *, told, begun):
+        begun("drawing qq (1 of 1)")
+        told("no qq: too few runs")
+        return ()
+
+    figures = types.SimpleNamespace(write_all=write_all)
+    monkeypatch.setitem(sys.modules, "analysis.report.figures.files", figures)
+    err = Terminal()
+    words = ["report", str(trial), "--plots", str(tmp_path / "p")]
+    assert main(words, io.StringIO(), err) == 0
+    clear = "\r\x1b[K"
+    assert err.getvalue().endswith(f"{clear}drawing qq (1 of 1){clear}no qq: too few runs\n{clear}")
+
+
 def test_a_metric_that_is_0_everywhere_has_a_page(synthetic, tmp_path):
     """No method can be asked: the page says so, and is no bug."""
     data = {name: {b: [1.0, 1.1, 0.9, 1.2] for b in ("x", "y")} for name in ("old", "new")}

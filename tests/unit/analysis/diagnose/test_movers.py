@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from analysis.diagnose.examine import diagnosed
+from analysis.diagnose.host_speeds import _Scored
 from analysis.diagnose.wording import cautions_of
 
 NAMES = {"name": "t", "unit": "s", "better": "lower", "confidence": 0.95}
@@ -117,3 +118,17 @@ def test_one_variant_alone_is_all_that_there_is(simulated):
     found, caution = the_caution(redis(simulated, lambda t: t.variant == 0, variants=1))
     assert caution.code == "host-two-speeds"
     assert found.movers is None
+
+
+@pytest.mark.parametrize(("stretches", "wanted"), [(4, (0.0, 0.0)), (5, (10.0, 25.0))])
+def test_fewer_than_five_stretches_tell_nothing(stretches, wanted):
+    # scores 0, 1, 2, ... of both groups: squares about the mean add up to 10 of five, 10 x 10 / 4
+    scores = np.tile(np.arange(stretches, dtype=float), 2)
+    group = np.repeat([0, 1], stretches)
+    scored = _Scored(
+        scores=scores,
+        stretch=np.tile(np.arange(stretches), 2),
+        benchmark=group,
+        variant=np.zeros_like(group),
+    )
+    assert scored.moments(group == 0, group == 1) == pytest.approx(wanted)

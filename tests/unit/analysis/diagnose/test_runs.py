@@ -82,21 +82,50 @@ def test_session_shift_is_kruskal_and_wallis():
     assert found == pytest.approx(stats.kruskal(*parts).pvalue, rel=1e-9)
 
 
+def mean_agreement(rows):
+    """Give the mean rank correlation between two cells, over all pairs; a column is a cell."""
+    correlations = stats.spearmanr(np.array(rows)).statistic
+    return correlations[np.triu_indices_from(correlations, 1)].mean()
+
+
 def test_blocks_and_sessions_are_friedmans(simulated):
     table = simulated(np.random.default_rng(3), benchmarks=5, variants=1, sessions=1, runs=12)
     by_block = [
         [table.values[(table.benchmark == b) & (table.block == r)].item() for b in range(5)]
         for r in range(12)
     ]
-    found = {test.code: test.pvalue for test in host_tests(table, series_of(table))}
-    assert found["host-blocks"] == pytest.approx(stats.friedmanchisquare(*by_block).pvalue)
+    found = {test.code: test for test in host_tests(table, series_of(table))}
+    assert found["host-blocks"].pvalue == pytest.approx(stats.friedmanchisquare(*by_block).pvalue)
+    assert found["host-blocks"].size == pytest.approx(mean_agreement(by_block))
     table = simulated(np.random.default_rng(4), benchmarks=6, variants=1, sessions=4, runs=7)
     medians = [
         [np.median(table.values[(table.benchmark == b) & (table.session == s)]) for b in range(6)]
         for s in range(4)
     ]
-    found = {test.code: test.pvalue for test in host_tests(table, series_of(table))}
-    assert found["host-sessions"] == pytest.approx(stats.friedmanchisquare(*medians).pvalue)
+    found = {test.code: test for test in host_tests(table, series_of(table))}
+    assert found["host-sessions"].pvalue == pytest.approx(stats.friedmanchisquare(*medians).pvalue)
+    assert found["host-sessions"].size == pytest.approx(mean_agreement(medians))
+
+
+def test_a_warm_up_is_the_mean_standardised_rank_of_first_runs(simulated):
+    table = simulated(np.random.default_rng(21), benchmarks=3, variants=1, sessions=2, runs=9)
+    first = []
+    for cell in itertools.product(range(3), range(2)):
+        mine = table.values[(table.benchmark == cell[0]) & (table.session == cell[1])]
+        first.append(stats.zscore(stats.rankdata(mine))[0])
+    (test,) = (t for t in host_tests(*_both(table)) if t.code == "host-warm-up")
+    assert test.size == pytest.approx(np.mean(first))
+    z = np.sum(first) / np.sqrt(6)
+    assert test.pvalue == pytest.approx(2 * stats.norm.sf(abs(z)))
+
+
+def test_a_session_of_few_runs_hides_no_change_in_a_later_one(simulated):
+    whole = simulated(np.random.default_rng(22), benchmarks=2, variants=1, sessions=3, runs=20)
+    kept = (whole.session > 0) | (whole.block < 2)
+    rows = ("values", "benchmark", "variant", "session", "block", "start_s")
+    table = replace(whole, **{name: getattr(whole, name)[kept] for name in rows})
+    changes = [t for t in host_tests(*_both(table)) if t.code == "host-change"]
+    assert [test.session for test in changes] == [1, 2]
 
 
 def test_neighbours_have_the_variance_of_all_orders(simulated):

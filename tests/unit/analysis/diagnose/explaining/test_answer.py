@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -83,3 +85,11 @@ def test_the_risk_is_the_callers(bimodal):
     # at 99.9 % nothing of 90 runs and 99 orders could be told, were there not more orders
     found = sources(bimodal(), rng=rng(), confidence=0.999, permutations=99)
     assert found.modes[0].pvalue <= 0.001
+
+
+def test_as_many_orders_are_drawn_everywhere_where_nobody_says():
+    drawn = [
+        inspect.signature(one).parameters["permutations"].default
+        for one in (within_trials, sources, explained_modes)
+    ]
+    assert drawn == [2000, 2000, 2000]

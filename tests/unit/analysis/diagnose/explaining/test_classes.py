@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from analysis.diagnose import modes
 from analysis.diagnose.modes import modes_by_order, modes_by_values
 
 NO = 1e-3  # of a binomial count
@@ -140,3 +141,19 @@ def test_a_level_of_nine_runs_is_none():
 
 def test_equal_runs_have_no_levels():
     assert modes_by_order(np.full(90, 2.0), SESSIONS) is None
+
+
+def test_joined_modes_are_held_against_both_neighbours_anew(monkeypatch):
+    # groups of fewer than three runs look like a part of their neighbour, larger ones never do
+    monkeypatch.setattr(
+        modes, "_one_mode", lambda left, right, _rng: float(min(left.size, right.size) < 3)
+    )
+
+    def joined(*sizes):
+        groups = np.split(np.arange(float(sum(sizes))), np.cumsum(sizes)[:-1])
+        return [one.size for one in modes._joined(groups, rng())]
+
+    assert joined(2, 2, 5) == [4, 5]
+    assert joined(5, 2, 2) == [9]
+    assert joined(5, 5) == [5, 5]
+    assert joined(4, 2, 1, 6, 7) == [7, 6, 7]

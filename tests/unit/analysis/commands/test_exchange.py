@@ -1,0 +1,30 @@
+"""The command ``export``: what goes to a standard output that takes bytes."""
+
+from __future__ import annotations
+
+import argparse
+import io
+
+import pytest
+
+from analysis.registry import COMMANDS, function
+
+
+def execute(out, *words):
+    parser = argparse.ArgumentParser(prog="fairtrial")
+    subparsers = parser.add_subparsers()
+    for place, _ in COMMANDS.values():
+        function(place)(subparsers)
+    args = parser.parse_args(words)
+    return args.run(args, out, io.StringIO())
+
+
+@pytest.mark.parametrize("target", ["long-csv", "hyperfine", "sqlite"])
+def test_a_standard_output_of_bytes_gets_those_of_the_file(synthetic, tmp_path, target):
+    times = {name: {"x": [1.0, 1.1, 0.9]} for name in ("old", "new")}
+    trial = synthetic(times).write(tmp_path / "runs" / "one")
+    words = ("export", f"{trial}:new", "--to", target)
+    assert execute(io.StringIO(), *words, "-o", str(tmp_path / "f")) == 0
+    out = io.TextIOWrapper(raw := io.BytesIO(), encoding="utf-8")
+    assert execute(out, *words, "-o", "-") == 0
+    assert raw.getvalue() == (tmp_path / "f").read_bytes() != b""
