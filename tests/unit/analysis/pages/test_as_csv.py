@@ -77,6 +77,7 @@ def test_both_ways_to_write_guard_every_cell_when_asked():
     page = Page(title="", sections=(Section((table,)),))
     cells = {cell for text in (render(page), *separate(page).values()) for cell in cells_of(text)}
     assert {"=1+1", "=head", "@n", "-1.5"} <= cells
+    assert "=1+1" in cells_of(separate(page)["t"])
     told = (render(page, guard=True), *separate(page, guard=True).values())
     guarded_cells = {cell for text in told for cell in cells_of(text)}
     assert {"'=1+1", "'=head", "'@n", "-1.5"} <= guarded_cells

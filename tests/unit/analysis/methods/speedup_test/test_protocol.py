@@ -47,6 +47,7 @@ def test_both_small_normal_and_alike_is_student() -> None:
     assert done.mean.pvalue == done.mean.steps[-1].pvalue == student(NORMAL + 1, NORMAL).pvalue[0]
     assert (done.mean.confidence, done.mean.needed_runs, done.mean.searched) == (0.95, None, False)
     assert {step.risk for step in (*done.mean.steps, *done.median.steps)} == {0.05}
+    assert done.mean.stopped is False
 
 
 def test_unequal_variances_lead_to_welch() -> None:
@@ -269,6 +270,11 @@ def test_bisection_tells_the_steps_at_the_risk_that_it_accepted(shift: float) ->
     # a whole step further nothing is accepted
     above = speedup_test(NORMAL + shift, NORMAL, confidence=1 - risk + 1 / 512)
     assert above.median.significant is False
+
+
+def test_levels_are_scanned_unless_the_original_search_is_asked_for() -> None:
+    done = speedup_test(NORMAL + 0.3, NORMAL, confidence=None).median
+    assert {step.risk for step in done.steps} == {risk_of(done.confidence)}
 
 
 @pytest.mark.parametrize("compatible", [False, True])

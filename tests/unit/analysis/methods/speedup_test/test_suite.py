@@ -15,7 +15,7 @@ from analysis.errors import AnalysisError, SidesWarning, UsageError
 from analysis.methods.speedup_test.compare import speedup_test, speedup_test_suite
 from analysis.methods.speedup_test.original_tool import report_text
 from analysis.methods.speedup_test.result import SpeedupSuite, proportion
-from analysis.pages.model import Caution
+from analysis.pages.model import Caution, page_of
 
 Rows = dict[str, list[float]]
 
@@ -246,6 +246,12 @@ def test_the_text_of_one_benchmark_and_of_odd_gains() -> None:
     assert "-0.00 %" not in str(suite_of(one, slower))
     awful = suite_of(one, matrix("new", {"a": [1e8, 1e8 + 1, 1e8]}))
     assert "-1.000e+10 %" in str(awful)
+
+
+def test_the_title_of_a_page_names_the_benchmark_if_it_has_a_name() -> None:
+    one = matrix("old", {"a": [1.0, 1.2, 1.1]})
+    assert page_of(suite_of(one, one).benchmarks[0]).title == "Speedup-Test: a"
+    assert page_of(speedup_test([1.0, 1.2, 1.1], [1.0, 1.2, 1.1])).title == "Speedup-Test"
 
 
 def suite_of(old: PerformanceMatrix, new: PerformanceMatrix, **options: object) -> SpeedupSuite:

@@ -65,6 +65,12 @@ def test_parts_add_up_and_are_those_that_were_drawn(planted):
     assert one["run"].sd == pytest.approx(np.hypot(0.05, 0.02), rel=0.1)
 
 
+def test_a_session_of_one_block_is_no_block(planted):
+    trials = drawn(planted, np.random.default_rng(7), sessions=20, runs=1, benchmarks=3)
+    whole = {c.source for c in components_of(pooled(trials, "wall")) if c.benchmark is None}
+    assert whole == {"benchmark", "session", "run"}
+
+
 def test_hosts_trials_and_sessions_are_told_apart(planted):
     trials = drawn(planted, np.random.default_rng(3), trials=60, hosts=20, sessions=4, runs=3)
     found = {one.source: one for one in components_of(pooled(trials, "wall"))}

@@ -141,6 +141,8 @@ def test_one_file_by_two_ways_is_no_doubt(tmp_path: Path) -> None:
 def test_forms_of_numbers() -> None:
     write("a.1", "\ufeff 1.5\r\n\r\n\t+2. \n.5e1\n6E-1\n\n")
     assert read(ROW).baseline.samples[0].tolist() == [1.5, 2.0, 5.0, 0.6]
+    write("a.1", "1.5\u00a0\n\u20032\n")
+    assert read(ROW).baseline.samples[0].tolist() == [1.5, 2.0]
 
 
 @pytest.mark.parametrize(
@@ -211,6 +213,10 @@ def test_nothing_left() -> None:
         read(rows)
     assert "and 10 more" in str(many.value)
     assert len(many.value.left_out) == 30
+    with pytest.raises(NothingLeftError, match="each of the 20 benchmarks") as all_told:
+        read("".join(f"b{k},gone,a.1,,\n" for k in range(20)))
+    assert "'b19'" in str(all_told.value)
+    assert " more" not in str(all_told.value)
 
 
 # ---- wrong configurations

@@ -64,6 +64,12 @@ def test_a_planted_arc_is_found_with_its_borders():
     assert found.mode == 1
 
 
+def test_what_is_hopeless_after_499_orders_gets_no_more():
+    found = look(cell(rng(1).random(90) < 0.3), suspect(rng(1001).random(90)))
+    assert found.pvalue > 0.05
+    assert found.pvalue * 500 == pytest.approx(round(found.pvalue * 500), abs=1e-9)
+
+
 def test_a_planted_level_is_found():
     seed = rng().integers(8, size=90).astype(float)
     found = look(cell(np.isin(seed, (3, 6))), suspect(seed, scale="levels", randomized=False))

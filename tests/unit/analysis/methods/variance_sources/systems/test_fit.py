@@ -95,6 +95,7 @@ def test_dependence_follows_what_was_planted(found):
     curves = {one.factor: one for one in across.dependence}
     clock = curves["clock"].points
     assert clock[-1].mean - clock[0].mean > 15  # 30 in truth; trees cut the ends
+    assert 15 <= len(clock) <= 20  # quantiles of the 40 values
     means = {point.at: point.mean for point in curves["cache"].points}
     assert max(means, key=means.get) == "2 MB"
     assert sum(point.rows for point in curves["cache"].points) == 240
@@ -136,6 +137,15 @@ def test_the_same_seed_gives_the_same_bytes_and_the_progress_ends_at_its_end():
     ]
     assert texts[0] == texts[1] != texts[2]
     assert told == [(k, 9) for k in range(1, 10)]
+
+
+@few_trees
+def test_the_progress_ends_at_its_end_where_there_are_fewer_families_than_folds():
+    told = []
+    table = systems(rows=80, families=4)
+    fitted(table, folds=6, progress=lambda *now: told.append(now))
+    # the families make four folds only: 6 + 4 models, and the importance of 4
+    assert told == [*((k, 18) for k in range(1, 15)), (18, 18)]
 
 
 # --- the response's own noise ----------------------------------------------------------------------
@@ -246,6 +256,7 @@ def test_the_correlation_is_pearsons_and_families_widen_its_interval():
         ),
         ({"speed": [3] * 240}, {}, AnalysisError, "'speed' is constant: one value, '3'"),
         ({"os": ["x"] * 240}, {}, AnalysisError, "'os' is constant: one level, 'x'"),
+        ({"y" * 60: [3] * 240}, {}, AnalysisError, f"'{'y' * 20}…{'y' * 19}' is constant"),
         ({"os": [None] * 240}, {}, AnalysisError, "'os' has no value"),
         ({"id": [f"i{k}" for k in range(240)]}, {}, AnalysisError, "as many levels as rows (240)"),
         ({}, {"group": "famly"}, UsageError, "did you mean 'family'"),

@@ -95,6 +95,32 @@ def test_no_share_is_a_negative_zero(found):
     assert "-0.00 %" not in text
 
 
+def test_the_picture_has_the_three_first_curves(found):
+    (one, *_) = found.systems
+    curves = tuple(replace(one.dependence[0], factor=f"factor{k}") for k in range(5))
+    text = picture_bytes(systems_picture([replace(one, dependence=curves)]), "svg").decode()
+    assert [f"factor{k}" in text for k in range(5)] == [True, True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("random", "grouped", "leaks"),
+    [
+        (0.8, None, False),
+        (0.8, 0.795, False),
+        (0.7, 0.8, False),
+        (0.8, 0.7, True),
+        (None, 0.7, False),
+    ],
+)
+def test_a_random_split_leaks_where_families_held_out_are_predicted_worse(random, grouped, leaks):
+    families = None if grouped is None else SimpleNamespace(correlation=grouped)
+    at_random = SimpleNamespace(correlation=random, low=0.5)
+    across = SimpleNamespace(random=at_random, grouped=families, ceiling=None)
+    response = SimpleNamespace(name="score", left_out=0, kind="performance")
+    codes = [caution.code for caution in across_cautions(across, response)]
+    assert ("random-split-leaks" in codes) == leaks
+
+
 @pytest.mark.parametrize(("low", "leaks"), [(-0.1, False), (0.05, True)])
 def test_what_is_not_predicted_at_random_leaks_nothing(found, low, leaks):
     one = found.systems[0]
