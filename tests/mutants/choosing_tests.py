@@ -22,13 +22,15 @@ class Mentions:
     """Who mentions a name, and which lines stand in functions: for lines that no tracer sees.
 
     What the import executes, it executes once, and what is compiled is not traced: such a line is
-    judged by the tests that execute a line where what it defines is mentioned.
+    judged by the tests that execute a line where what it defines is mentioned, or that mention it.
     """
 
     def __init__(self, root: Path) -> None:
         self._places: dict[str, set[tuple[str, int]]] = defaultdict(set)
         self._compiled: dict[tuple[str, int], str] = {}
         self._bodies: dict[str, set[int]] = {}
+        self._root = root
+        self._words: dict[str, set[str]] = {}  # of files of tests
         for path in product_files(root):
             name, text = path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
             for number, line in enumerate(text.splitlines(), 1):
@@ -73,6 +75,18 @@ class Mentions:
                     todo.append(caller)
         return found
 
+    def tests(self, names: Iterable[str], known: Iterable[str]) -> set[str]:
+        """Give the tests of files that mention a name: they may call it where no line tells it."""
+        wanted = set(names)
+        return {test for test in known if wanted & self._words_of(test.partition("::")[0])}
+
+    def _words_of(self, file: str) -> set[str]:
+        if file not in self._words:
+            path = self._root / file
+            text = path.read_text(encoding="utf-8") if path.is_file() else ""
+            self._words[file] = set(re.findall(r"[A-Za-z_]\w+", text))
+        return self._words[file]
+
 
 def own_tests(room: str, test: str) -> bool:
     """Tell whether a test is one of a room's own unit tests."""
@@ -92,7 +106,8 @@ def covering(mutant: Mutant, known: CoverageMap, mentions: Mentions) -> set[str]
     lines: dict[str, list[int]] = defaultdict(list)
     for path, line in mentions.places(names):
         lines[path].append(line)
-    return set().union(*(known.covering(path, numbers) for path, numbers in lines.items()))
+    found = mentions.tests(names, known.tests)
+    return found.union(*(known.covering(path, numbers) for path, numbers in lines.items()))
 
 
 def chosen(
