@@ -75,13 +75,11 @@ def answer(asked: Line, inputs: Path, lab: Path) -> str:
     parts = [out.getvalue(), *(f"[stderr]\n{text}" for text in [err.getvalue()] if text)]
     parts += [f"[file {name}]\n{text}" for name, text in written.items()]
     whole = "\n".join(part.rstrip("\n") for part in [*parts, f"[exit code {code}]"])
-    today = {
-        time.strftime("%Y-%m-%d", at): "<today>" for at in (time.gmtime(begun), time.localtime())
-    }
-    paths = {str(lab): "<here>", str(ROOT): "<installation>", **VERSIONS, **today}
-    return rounded(
-        filtered(whole, begun=begun, ended=time.time(), paths=paths, measured=False)
-    ).strip("\n")
+    paths = {str(lab): "<here>", str(ROOT): "<installation>", **VERSIONS}
+    text = filtered(whole, begun=begun, ended=time.time(), paths=paths, measured=False)
+    for moment in (time.gmtime(begun), time.localtime()):
+        text = text.replace(time.strftime("%Y-%m-%d", moment), "<today>")
+    return rounded(text).strip("\n")
 
 
 def text_of(path: Path) -> str:
