@@ -22,6 +22,9 @@ SERVER = Path(__file__).with_name("fork_server.py")
 _EARLY = ("PYTHON", "LD_", "LC_", "LANG", "OMP_", "OPENBLAS_", "NUMBA_", "MPL", "MKL_", "MALLOC_")
 
 
+AT_START = dict(os.environ)  # what a test sets and leaves there is nothing for later commands
+
+
 def early(environment: Mapping[str, str]) -> dict[str, str]:
     """Give what of an environment is read before the command begins."""
     return {name: value for name, value in environment.items() if name.startswith(_EARLY)}
@@ -82,7 +85,7 @@ class Forks:
         self._product = product
         self._spent = 0.0
         self._process: subprocess.Popen[str] | None = None
-        self._early = early(os.environ)
+        self._early = early(AT_START)
 
     def can(self, environment: Mapping[str, str]) -> bool:
         """Tell whether a command with this environment would find what a new process finds."""
@@ -152,7 +155,7 @@ class Forks:
         if self._process is None:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", str(SERVER), *["--product"][: self._product]],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=AT_START,
             )  # fmt: skip
             assert self._process.stdout is not None
             assert self._process.stdout.readline(), "the warm process did not start"

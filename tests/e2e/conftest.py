@@ -16,7 +16,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.forks import Forks, Started
+from tests.forks import AT_START, Forks, Started, early
 
 FAIRTRIAL = Path(sys.executable).parent / "fairtrial"
 _PATIENCE_S = 300  # only a failing test ever waits for so long
@@ -34,7 +34,8 @@ class Lab:
         self.folder = folder
         self._forks = forks
         self.marker = f"9999.{uuid.uuid4().int % 10**15:015d}"
-        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("FAIRTRIAL_")}
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("FAIRTRIAL_")}
+        self.environment = {k: v for k, v in kept.items() if k not in early(kept)} | early(AT_START)
         self.environment["FAIRTRIAL_DEFAULTS"] = ""  # whoever tests may have some
         self.started: list[subprocess.Popen[str] | Started] = []
 

@@ -86,6 +86,7 @@ def test_a_wrong_host_submits_nothing_for_any(cluster):
 
 def test_what_a_partition_does_not_allow_is_refused_before_submission(cluster):
     campaign = cluster.campaign()
+    cluster.wait(cluster.all_idle, "each node answers: one that does not is none that can be used")
     for options, word in (
         (("--hosts", "lab3", "--partition", "pair", "--time", "10"), "pair"),
         (("--hosts", "lab1", "--partition", "shared", "--time", "10"), "OverSubscribe=FORCE"),
