@@ -125,6 +125,7 @@ def _without_joblibs(text):
 
 @pytest.mark.parametrize("backend", ["threads", "processes"])
 def test_ctrl_c_ends_all_of_them_and_leaves_nothing(bench, backend, tmp_path, processes):
+    known = set(Path("/dev/shm").iterdir())  # numbers of processes come again
     child = subprocess.Popen(
         [
             *(sys.executable, "-m", "harness", *STUDY, "--simulations", "100000"),
@@ -150,4 +151,4 @@ def test_ctrl_c_ends_all_of_them_and_leaves_nothing(bench, backend, tmp_path, pr
     assert "Traceback" not in _without_joblibs(err)
     processes.wait_until(lambda: not processes.group_lives(child.pid), "none is left")
     assert not list(tmp_path.iterdir())
-    assert not list(Path("/dev/shm").glob(f"*joblib*_{child.pid}_*"))
+    assert not set(Path("/dev/shm").glob(f"*joblib*_{child.pid}_*")) - known
