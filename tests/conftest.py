@@ -54,7 +54,8 @@ for _number, _default in (
 
 
 # Threads of the linear algebra wait for each other by turning, which on a machine that is in use took
-# four times the CPU of small matrices. Before numpy is imported; what is started here takes it too.
+# four times the CPU of small matrices: what tests start has one. A plugin may have loaded numpy into
+# this process before, which `one_thread_of_linear_algebra` is for.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # Trials keep a key there, and tests leave nothing in the home of who executes them.

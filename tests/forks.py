@@ -74,15 +74,11 @@ class Started:
 
 
 class Forks:
-    """A warm process that is started when it is first needed; `close` ends it.
-
-    Without `product` it has imported libraries only: each command imports the product as a new process does.
-    """
+    """A warm process that is started when it is first needed; `close` ends it."""
 
     spent = 0.0  # CPU seconds of commands, which the system tells only when the warm process ends
 
-    def __init__(self, *, product: bool = True) -> None:
-        self._product = product
+    def __init__(self) -> None:
         self._spent = 0.0
         self._process: subprocess.Popen[str] | None = None
         self._early = early(AT_START)
@@ -154,7 +150,7 @@ class Forks:
     def _ask(self, asked: dict[str, object]) -> dict[str, float]:
         if self._process is None:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", str(SERVER), *["--product"][: self._product]],
+                [sys.executable, "-P", str(SERVER), "--product"],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=AT_START,
             )  # fmt: skip
             assert self._process.stdout is not None

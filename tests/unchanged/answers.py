@@ -12,7 +12,6 @@ import io
 import os
 import platform
 import re
-import shutil
 import tempfile
 import time
 from collections.abc import Iterator
@@ -21,7 +20,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from command_lines import Line, line
-from input_folder import write_inputs
+from input_folder import copied, write_inputs
 from text_filter import filtered
 
 from analysis.version import VERSION
@@ -34,8 +33,6 @@ DIGITS = 6  # of numbers in JSON, SVG and CSV: further ones may differ between m
 LARGEST = 4000  # bytes of a written file that stands there whole; of a larger one its hash does
 ENVIRONMENT = {"FAIRTRIAL_DEFAULTS": "", "COLUMNS": "80", "TZ": "UTC"}
 _LONG = re.compile(r"-?\d+\.\d{7,}(?:e[-+]\d+)?|-?\d\.\d+e[-+]\d+")
-
-
 VERSIONS = {VERSION: "<version>", f"Python {platform.python_version()}": "Python <version>"} | {
     version(name): f"<version of {name}>" for name in ("numpy", "scipy", "numba")
 }
@@ -49,12 +46,7 @@ def rounded(text: str) -> str:
 def answer(asked: Line, inputs: Path, lab: Path) -> str:
     """Execute a command line in a new folder; give all that it printed and wrote, and its exit code."""
     for name in asked.inputs:
-        target = lab / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if (inputs / name).is_dir():
-            shutil.copytree(inputs / name, target, dirs_exist_ok=True)
-        else:
-            shutil.copy2(inputs / name, target)
+        copied(inputs / name, lab / name)
     before = {path: path.stat().st_mtime_ns for path in lab.rglob("*")}
     out, err = io.StringIO(), io.StringIO()
     begun, here, known = time.time(), Path.cwd(), dict(os.environ)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from command_lines import Line
+from input_folder import copied
 from installations import BUILD, PROJECT, Installation
 from text_comparison import Outcome
 from text_filter import filtered
@@ -75,7 +76,7 @@ class Executor:
         for name in line.inputs:
             if name == line.host:
                 continue
-            _copy(INPUTS / name, lab / name)
+            copied(INPUTS / name, lab / name)
         before = _stamps(lab)
         out, err = home / "out", home / "err"
         out.touch()
@@ -185,14 +186,6 @@ def _globbed(words: list[str], folder: Path) -> list[str]:
         matches = sorted(folder.glob(word)) if word.startswith("runs/") and "*" in word else []
         found += [str(path.relative_to(folder)) for path in matches] or [word]
     return found
-
-
-def _copy(source: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if source.is_dir():
-        shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)  # beside a file of it
-    else:
-        shutil.copy2(source, target)
 
 
 def _stamps(folder: Path) -> Mapping[str, tuple[int, int]]:

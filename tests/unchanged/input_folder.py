@@ -44,9 +44,9 @@ def write_inputs(folder: Path, *, samples: bool = True) -> None:
     folder.mkdir(parents=True)
     write_made_trials(folder)
     for name, place in RECORDED.items():
-        _copy(PROJECT / place, folder / name)
+        copied(PROJECT / place, folder / name)
     for path in sorted((PROJECT / FOREIGN).iterdir()):
-        _copy(path, folder / "foreign" / path.name)
+        copied(path, folder / "foreign" / path.name)
     if samples and SAMPLES.is_dir():
         shutil.copytree(SAMPLES, folder / "samples", ignore=shutil.ignore_patterns("gallery"))
     hosts = runpy.run_path(str(PROJECT / "tests" / "hosts" / "trees.py"))
@@ -58,7 +58,7 @@ def write_inputs(folder: Path, *, samples: bool = True) -> None:
     _write_tables(folder)
     _write_campaigns(folder)
     for name in ("pair", "sample"):
-        _copy(folder / name, folder / "runs" / name)
+        copied(folder / name, folder / "runs" / name)
 
 
 def digest_of(folder: Path, names: Iterable[str]) -> str:
@@ -78,9 +78,13 @@ def _digest(path: Path) -> bytes:
     return digest.digest()
 
 
-def _copy(source: Path, target: Path) -> None:
+def copied(source: Path, target: Path) -> None:
+    """Copy a file, or a folder, which may be put beside another file of its own."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    (shutil.copytree if source.is_dir() else shutil.copy2)(source, target)
+    if source.is_dir():
+        shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
+    else:
+        shutil.copy2(source, target)
 
 
 def _values(name: str, count: int, scale: float) -> list[float]:
