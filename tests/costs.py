@@ -65,7 +65,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if config.option.costs is not None:
+    path = config.option.costs
+    if path and not path.endswith(".json"):  # pytest would take the file of a test for it
+        raise pytest.UsageError(f"--costs={path}: the file's name must end in .json")
+    if path is not None:
         config.pluginmanager.register(Costs(config), "costs-of-tests")
 
 
