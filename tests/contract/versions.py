@@ -23,6 +23,7 @@ from make_venv import places_of_pip
 PROJECT = Path(__file__).resolve().parents[2]
 PLACE = PROJECT / ".venv-versions"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")  # the first gets the lowest versions that are allowed
+EXTRAS = ("zstd", "parquet", "sources", "dask")  # of a user
 TESTS = ("tests/unit", "tests/golden", "tests/contract")
 MISSING = "not executed: no such interpreter on PATH or in ~/.pyenv, and uv could fetch none"
 UV = Path(sys.executable).with_name("uv")
@@ -77,10 +78,13 @@ def execute(cell: Cell) -> str:
     folder = PLACE / cell.name
     python, versions = folder / "bin" / "python", folder / "versions.txt"
     shutil.rmtree(folder, ignore_errors=True)
-    uv("venv", "--python", cell.python, folder)
-    # Only what a user must have is lowest: the tools of the tests are as new as can be.
-    uv(f"pip compile --resolution {cell.resolution} pyproject.toml", "-o", versions, "-p", python)
+    uv("venv --seed", "--python", cell.python, folder)  # with pip, which tests execute
+    # Only what a user has is lowest: the tools of the tests are as new as can be.
+    extras = [f"--extra={name}" for name in EXTRAS]
+    resolved = f"pip compile --resolution {cell.resolution} pyproject.toml"
+    uv(resolved, *extras, "-o", versions, "-p", python)
     uv("pip install -e .[test]", "-c", versions, "-p", python)
+    subprocess.run([python, "tests/compile_kernels.py"], cwd=PROJECT, check=True)
     alone = [python, "tests/own_network.py", python, "-m", "pytest"]
     done = subprocess.run(
         [*alone, "-q", "-n", "2", "--dist", "loadgroup", *TESTS],

@@ -9,14 +9,20 @@ import json
 import runpy
 from pathlib import Path
 
+import numpy as np
 import pytest
+import scipy
 
 HERE = Path(__file__).parent / "equal_numbers"
+DIGITS = 1e-12 if np.lib.NumpyVersion(scipy.__version__) >= "1.17.0" else 2e-11
 EXPECTED = json.loads((HERE / "expected.json").read_text())
 
 
 def held(found, expected):
-    """Hold two trees of JSON types against each other; numbers to 12 digits: kernels round alike."""
+    """Hold two trees of JSON types against each other; numbers to 12 digits: kernels round alike.
+
+    The quantiles of t have 11 digits in scipy before 1.17.
+    """
     if isinstance(expected, dict):
         assert found.keys() == expected.keys()
         for name, value in expected.items():
@@ -26,7 +32,7 @@ def held(found, expected):
         for one, value in zip(found, expected, strict=True):
             held(one, value)
     elif isinstance(expected, float):
-        assert found == pytest.approx(expected, rel=1e-12, abs=1e-15)
+        assert found == pytest.approx(expected, rel=DIGITS, abs=1e-15)
     else:
         assert found == expected
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy
 from scipy import stats
 
 from analysis.data.matrix import PerformanceMatrix
@@ -62,7 +63,11 @@ def test_paired_t_of_the_specint_pair(specint: tuple) -> None:
     assert plain.df == 11
     assert plain.pvalue == pytest.approx(0.101887490910345, rel=1e-12)
     assert plain.pvalue_two_sided == pytest.approx(0.20377498182069, rel=1e-12)
-    assert (plain.low, plain.high) == pytest.approx((-42.6642515006703, 178.33425150067), rel=1e-12)
+    digits = (
+        1e-12 if np.lib.NumpyVersion(scipy.__version__) >= "1.17.0" else 2e-11
+    )  # of its quantile
+    interval = (-42.6642515006703, 178.33425150067)
+    assert (plain.low, plain.high) == pytest.approx(interval, rel=digits)
     assert logs.pvalue == pytest.approx(0.000330238400140902, rel=1e-10)
     assert r.get("p_one", plain.pvalue) == pytest.approx(plain.pvalue, rel=1e-12)
     # "does not reject at confidence 0.95", which the slides hold against it

@@ -33,8 +33,11 @@ DIGITS = 6  # of numbers in JSON, SVG and CSV: further ones may differ between m
 LARGEST = 4000  # bytes of a written file that stands there whole; of a larger one its hash does
 ENVIRONMENT = {"FAIRTRIAL_DEFAULTS": "", "COLUMNS": "80", "TZ": "UTC"}
 _LONG = re.compile(r"-?\d+\.\d{7,}(?:e[-+]\d+)?|-?\d\.\d+e[-+]\d+")
-VERSIONS = {VERSION: "<version>", f"Python {platform.python_version()}": "Python <version>"} | {
-    version(name): f"<version of {name}>" for name in ("numpy", "scipy", "numba")
+VERSIONS = {
+    VERSION: "<version>",
+    f"Python {platform.python_version()}": "Python <version>",
+    "2.4.6": "<version of numpy>",  # with which the trials were measured, whichever is installed here
+    **{version(name): f"<version of {name}>" for name in ("numpy", "scipy", "numba")},
 }
 
 

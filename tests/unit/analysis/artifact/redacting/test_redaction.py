@@ -7,6 +7,7 @@ import json
 import platform
 import re
 import shutil
+import sys
 import unicodedata
 
 import pytest
@@ -329,9 +330,12 @@ def test_difficult_documents_lose_names_and_nothing_else(folder, before, after):
 
 
 def test_a_record_nested_deeply_is_left_and_told(folder):
+    # since 3.12 Python counts frames of C apart, and a comprehension has none
+    depth = 700 if sys.version_info < (3, 12) else 1200
+
     def nest(k, row):
         inner: object = "jdoe"
-        for _ in range(700 if k == 0 else 0):
+        for _ in range(depth if k == 0 else 0):
             inner = [inner]
         row["what_else"] = inner
 
