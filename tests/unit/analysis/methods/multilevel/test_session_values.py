@@ -87,6 +87,16 @@ def test_two_sessions_of_two_speeds_are_told_with_their_chance():
     assert caution(result, "few-sessions").about == ()
 
 
+@pytest.mark.parametrize(("ratio", "said"), [(1.051, "5.1 %"), (1.247, "25 %"), (3.49, "249 %")])
+def test_the_distance_of_two_speeds_is_written_out(ratio, said):
+    # 249 % was "2.5e+02 %"
+    slow = [math.log(ratio)] * 2
+    sides = [
+        made(name, {"a": each}, sd=1e-6) for name, each in (("new", slow), ("old", [FAST] * 2))
+    ]
+    assert f"({said} apart)" in caution(multilevel(*sides), "two-speeds").text
+
+
 def test_a_steady_difference_of_many_sessions_is_none_of_two_speeds():
     result = multilevel(made("new", {"a": [SLOW] * 6}), made("old", {"a": [FAST] * 6}))
     assert result.benchmarks[0].outcome == "slower"
