@@ -36,7 +36,9 @@ _LONG = re.compile(r"-?\d+\.\d{7,}(?:e[-+]\d+)?|-?\d\.\d+e[-+]\d+")
 VERSIONS = {
     VERSION: "<version>",
     f"Python {platform.python_version()}": "Python <version>",
-    "2.4.6": "<version of numpy>",  # with which the trials were measured, whichever is installed here
+    # with which the trials were measured, whichever are installed here
+    "Python 3.11.7": "Python <version>",
+    "2.4.6": "<version of numpy>",
     **{version(name): f"<version of {name}>" for name in ("numpy", "scipy", "numba")},
 }
 
