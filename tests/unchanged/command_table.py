@@ -189,7 +189,7 @@ METHODS: tuple[Row, ...] = (
     ("speedup-test @many {}", ("--precision 0.2", "--search --compatible", "-o out", "--verbose")),
     (
         "speedup-test @original/bench.cfg +original {}",
-        ("--search", "--weight custom", "-o out --json"),
+        ("--search", "--weight custom", "-o out --json", "--original"),
     ),
     (
         "speedup-test @original/bench.cfg +original {}",
