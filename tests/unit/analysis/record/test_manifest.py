@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 from pathlib import Path
 
 import pytest
 
-from analysis.errors import UsageError
+from analysis.errors import StoreError, UsageError
 from analysis.record.manifest import appearing, read_manifest, write_hashed
 from analysis.record.trial_files import JudgedMetrics, asked_since
 
@@ -58,6 +59,29 @@ def test_trials_of_the_second_schema_repeat_disturbed_runs(schema, repeating):
     lines = manifest.planned
     assert manifest.whole_sessions(lines) == lines
     assert manifest.whole_sessions(0) == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "right"),
+    [
+        ({}, True),
+        ({"when": "after", "session": 2}, True),
+        ({"when": "between"}, False),
+        ({"session": 3}, False),
+        ({"watts": -1.0}, False),
+        ({"error_w": -1.0}, False),
+    ],
+)
+def test_an_idle_power_is_one_and_of_a_planned_session(tmp_path, change, right):
+    idle = {"session": 1, "segment": 0, "when": "before", "watts": 9.5, "error_w": 0.1}
+    data = json.loads((SCHEMAS / "2" / "trial" / "manifest.json").read_text())
+    data["idle_power"] = [idle | {"seconds": 10.0} | change]
+    (tmp_path / "manifest.json").write_text(json.dumps(data))
+    if right:
+        assert read_manifest(tmp_path).idle_power[0].watts == 9.5
+    else:
+        with pytest.raises(StoreError, match="an idle power is none, or of a session"):
+            read_manifest(tmp_path)
 
 
 def test_what_the_campaign_asks_is_added_where_it_is_something_else():
