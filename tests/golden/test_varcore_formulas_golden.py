@@ -14,15 +14,20 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
+from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.mixture.fit import fit_mixture
 from analysis.methods.mixture.goodness import ks_fit
 from analysis.methods.mixture.model import Mixture
+from analysis.methods.mixture.picture import mixture_picture
+from analysis.methods.mixture.report import MixtureOptions, mixture_report
 from analysis.methods.mixture.single_run import (
     mean_difference,
     probability_faster,
     probability_fastest,
     variability_level,
 )
+from analysis.plots.marks import Segments
+from analysis.stats.arguments import stream
 
 HERE = Path(__file__).parent
 FIGURE_2 = json.loads((HERE / "varcore_mixtures" / "expected.json").read_text())["inputs"]
@@ -164,3 +169,17 @@ def test_shares_of_the_corpus_do_not_sum_to_one() -> None:
         for k in range(2439)
     )
     assert 37 + 32 + 12 + 19 == 100  # the levels of section 7.6 do
+
+
+def test_the_plot_has_the_legend_rug_and_labels_of_the_published_one(times: np.ndarray) -> None:
+    matrix = PerformanceMatrix.from_samples("C1", {"ammp": times}, better="lower", unit="s")
+    options = MixtureOptions(resamples=0)
+    picture = mixture_picture(mixture_report([matrix], options=options, rng=stream(1, "t")))
+    density, steps = picture.axes
+    assert "C1" in density.title  # maintitle, subtitle
+    assert [key.text for key in density.keys][:2] == ["mixture", "components"]  # plot_legend
+    (rug,) = (one for one in density.marks if isinstance(one, Segments))  # plot_rug
+    assert sorted(x for x, *_ in rug.lines) == sorted(times)
+    assert density.y_label == "share of runs per s"
+    assert density.x_label.startswith("value of one run")  # xlabel, ylabel
+    assert steps.y_label == "share of runs up to it"
