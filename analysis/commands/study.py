@@ -10,6 +10,7 @@ from ..record.printer import printer_on
 from .arguments import (
     SIDE,
     add_json,
+    add_plot,
     add_reading,
     add_resamples,
     add_seed,
@@ -26,6 +27,7 @@ from .arguments import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from ..data.matrix import PerformanceMatrix
     from ..plan.study import CoverageStudy, RejectionStudy
@@ -48,13 +50,20 @@ def add(subparsers: Subparsers) -> None:
         type=_numbers,
         metavar="M[,M]",
         help="runs of each benchmark and side (default: 5 for power, 3,5,10 for type1, 3,5,10,30 "
-        "for coverage)",
+        "for coverage); each number of several has its lines",
     )
     parser.add_argument(
         "--shift",
         type=number,
         metavar="P",
         help="power: by how many percent a shifted benchmark is faster (default: 1)",
+    )
+    add_value(
+        parser,
+        "--shift-by",
+        "D",
+        "power: instead of --shift, what is added to each value of a shifted benchmark, in the unit of "
+        "the values (published: 1.0 s)",
     )
     parser.add_argument(
         "--shifted",
@@ -80,6 +89,12 @@ def add(subparsers: Subparsers) -> None:
         "draw runs of each benchmark on its own (default), or whole blocks of a trial",
     )
     parser.add_argument(
+        "--without-replacement",
+        action="store_true",
+        help="draw no run twice for one comparison, as published; both sides together need as many "
+        "runs as are drawn",
+    )
+    parser.add_argument(
         "--simulations",
         type=int,
         metavar="N",
@@ -88,6 +103,7 @@ def add(subparsers: Subparsers) -> None:
     add_resamples(parser, 999, "of each randomization test or bootstrap (default: 999)")
     add_seed(parser)
     add_working(parser, "processes")
+    add_plot(parser, "the rates of power and type1")
     add_json(parser)
     parser.set_defaults(run=_study)
 
@@ -103,12 +119,22 @@ def _numbers(text: str) -> tuple[int, ...]:
 def _study(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     for name, kinds in (
         ("shift", ("power",)),
+        ("shift_by", ("power",)),
         ("shifted", ("power",)),
         ("alternative", ("power", "type1")),
         ("mean", ("coverage",)),
+        ("plot", ("power", "type1")),
     ):
         if getattr(args, name) is not None and args.kind not in kinds:
-            raise UsageError(f"--{name} is for 'study {' and '.join(kinds)}'", f"study {args.kind}")
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{option} is for 'study {' and '.join(kinds)}'", f"study {args.kind}")
+    if args.shift is not None and args.shift_by is not None:
+        raise UsageError(
+            "--shift and --shift-by are two ways to shift", fix="leave one of them out"
+        )
+    from ..plots.drawing import check_picture
+
+    picture = None if args.plot is None else check_picture(args.plot)
     from ..importers.sources import read_one
     from ..record.printer import progress_on
     from ..stats.compiled import announcing
@@ -120,8 +146,20 @@ def _study(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     ):
         population = read_one(args.matrix, reading(args))
         result = _made(population, args, workers, report)
+    if picture is not None:
+        _draw(result, picture)
     show(result, out, as_json=args.json, metric=metric_of(population))
     return 0
+
+
+def _draw(result: RejectionStudy | CoverageStudy, path: Path) -> None:
+    from ..plan.study import RejectionStudy
+    from ..plan.study_picture import power_picture
+    from ..plots.drawing import write_picture
+
+    assert isinstance(result, RejectionStudy)
+    title, words = str(result).split("\n", 1)
+    write_picture(power_picture(result), path, title=title, alt=words)
 
 
 def _made(
@@ -136,6 +174,7 @@ def _made(
 
     shared: dict[str, Any] = {
         "draws": args.unit,
+        "replace": not args.without_replacement,
         "resamples": args.resamples,
         "rng": stream(args.seed, "study", args.kind),
         "seed": args.seed,
@@ -145,13 +184,12 @@ def _made(
     given = {"simulations": args.simulations, "mean": args.mean, "alternative": args.alternative}
     shared |= {name: value for name, value in given.items() if value is not None}
     if args.kind == "power":
-        if args.runs is not None and len(args.runs) > 1:
-            raise UsageError("a power study has one number of runs", fix="write --runs 5")
         return power_study(
             population,
             shift=1 + (1.0 if args.shift is None else args.shift) / 100,
+            shift_by=args.shift_by,
             shifted=args.shifted,
-            runs=5 if args.runs is None else args.runs[0],
+            runs=5 if args.runs is None else args.runs,
             alpha=args.alpha,
             **shared,
         )

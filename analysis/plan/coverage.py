@@ -54,6 +54,7 @@ def coverage_study(
     confidence: float = 0.95,
     mean: Mean = "geometric",
     draws: Draws = "run",
+    replace: bool = True,
     simulations: int = 200,
     resamples: int = 999,
     rng: np.random.Generator,
@@ -77,7 +78,7 @@ def coverage_study(
         Nominal, two-sided.
     mean : {"geometric", "harmonic", "arithmetic"}
         Of the values as they are.
-    draws, simulations, resamples, rng, seed, workers, progress
+    draws, replace, simulations, resamples, rng, seed, workers, progress
         As in `power_study`; bootstraps draw blocks where blocks are drawn.
 
     Returns
@@ -91,7 +92,15 @@ def coverage_study(
         If an argument is out of range.
     """
     check_means(mean, "runs")
-    check_study(population, runs, confidence, draws, simulations=simulations, factor=ratio)
+    check_study(
+        population,
+        runs,
+        confidence,
+        draws,
+        simulations=simulations,
+        factor=ratio,
+        replace=replace,
+    )
     check_names("interval", intervals, INTERVALS)
     if mean != "geometric":
         intervals = tuple(name for name in intervals if name != "t")
@@ -100,7 +109,7 @@ def coverage_study(
     root = int(rng.integers(2**63))
 
     def drawn(m: int) -> Iterator[DrawnPair]:
-        return drawn_pairs(population, root, m, simulations, draws, factors=ratio)
+        return drawn_pairs(population, root, m, simulations, draws, factors=ratio, replace=replace)
 
     ask = partial(_intervals, names=known, confidence=confidence, mean=mean, resamples=resamples)
     rows = in_order(
@@ -126,10 +135,11 @@ def coverage_study(
         confidence=confidence,
         mean=mean,
         draws=draws,
+        replace=replace,
         resamples=resamples,
         cells=tuple(cells),
         seed=seed,
-        cautions=tuple(population_cautions(population, draws)),
+        cautions=tuple(population_cautions(population, draws, replace=replace)),
     )
 
 

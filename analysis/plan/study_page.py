@@ -17,7 +17,7 @@ from ..pages.model import (
 )
 from .study import CoverageStudy, Covered, RejectionStudy
 
-_NAMES = {
+NAMES = {
     "hpt": "HPT",
     "t": "t",
     "welch": "t on logs",
@@ -56,9 +56,10 @@ def _coverage_study_page(study: CoverageStudy) -> Page:
 
 def _drawn(study: RejectionStudy) -> str:
     if study.kind == "power":
+        each = dict.fromkeys(str(cell.runs) for cell in study.cells)
         what = (
-            f"power to tell {study.shift:g}x on some of {study.benchmarks} benchmarks, "
-            f"{study.cells[0].runs} runs each"
+            f"power to tell {shift_words(study)} on some of {study.benchmarks} benchmarks, "
+            f"{', '.join(each)} runs each"
         )
     else:
         what = f"type-I error on {study.benchmarks} benchmarks: both sides are the same"
@@ -68,18 +69,27 @@ def _drawn(study: RejectionStudy) -> str:
     )
 
 
+def shift_words(study: RejectionStudy) -> str:
+    """Say by how much a benchmark is shifted: ``1.01x``, or ``1 s more``."""
+    if study.shift_by is None:
+        return f"{study.shift:g}x"
+    return f"{f'{study.shift_by:g} {figures.unit_text(study.unit)}'.strip()} more"
+
+
 def _rates(study: RejectionStudy) -> Table:
     """Set a line for each point, and a column for each test."""
     tests = list(dict.fromkeys(cell.test for cell in study.cells))
     points = list(dict.fromkeys((cell.shifted, cell.runs) for cell in study.cells))
     found = {(cell.test, cell.shifted, cell.runs): cell for cell in study.cells}
+    several = len({runs for _, runs in points}) > 1
+    heads = {"runs": study.kind == "type1" or several, "shifted": study.kind == "power"}
     rows: list[tuple[Cell, ...]] = []
     for shifted, runs in points:
-        head = shifted if study.kind == "power" else runs
+        here = {"runs": runs, "shifted": shifted}
         cells = (found[test, shifted, runs] for test in tests)
         rates = (Value(f"{cell.rate:.3f} ± {cell.error:.3f}", cell.rate) for cell in cells)
-        rows.append((value_of(head), *rates))
-    headings = ("shifted" if study.kind == "power" else "runs", *(_NAMES[test] for test in tests))
+        rows.append((*(value_of(here[name]) for name, said in heads.items() if said), *rates))
+    headings = (*(name for name, said in heads.items() if said), *(NAMES[test] for test in tests))
     return Table(name="rates", columns=columns_of(*headings), rows=tuple(rows))
 
 

@@ -317,6 +317,11 @@ UNDERSTANDING: tuple[Row, ...] = (
             *("--dask absent.json", "--seed 4"),
         ),
     ),
+    (
+        "study power {} --runs 2,3 --shifted 0,1 --simulations 4 --resamples 40 --workers 1 {}",
+        ("@two-sessions:old", "@new.csv --better lower"),
+        ("--shift-by 0.01", "--without-replacement", "--plot p.svg", "--plot p.gif"),
+    ),
     ("study power {} --runs 3 --simulations 2 --resamples 20", ("@pair", "@torn", "@words.csv")),
     ("study power {} --runs 3 --simulations 2 --resamples 20", ("@old-comma.csv --decimal comma",)),
     (

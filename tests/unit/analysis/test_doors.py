@@ -299,18 +299,20 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         analysis.power_study,
         {"population": A, "shift": 1.1, "shifted": [0, 1], "runs": 3, "tests": ["t", "hpt"]}
         | {"alternative": "two-sided", "alpha": 0.1, "draws": "block", "simulations": 2}
+        | {"shift_by": 0.1, "replace": False}
         | {"resamples": 20, "rng": rng(), "seed": 1, "workers": 1, "progress": None},
     ),
     "type1_study": (
         analysis.type1_study,
         {"population": A, "runs": [3], "tests": ["welch", "randomization"], "alpha": 0.1}
         | {"alternative": "two-sided", "draws": "run", "simulations": 2, "resamples": 20}
-        | {"rng": rng(), "seed": 1, "workers": 1, "progress": None},
+        | {"rng": rng(), "seed": 1, "workers": 1, "progress": None, "replace": True},
     ),
     "coverage_study": (
         analysis.coverage_study,
         {"population": A, "runs": [3], "intervals": ["t", "percentile"], "ratio": 1.5}
         | {"confidence": 0.9, "mean": "geometric", "draws": "run", "simulations": 2}
+        | {"replace": True}
         | {"resamples": 20, "rng": rng(), "seed": 1, "workers": 1, "progress": None},
     ),
     "compare_trials": (

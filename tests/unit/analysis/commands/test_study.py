@@ -9,7 +9,7 @@ import json
 import numpy as np
 import pytest
 
-from analysis.errors import UsageError
+from analysis.errors import FairtrialError
 from analysis.registry import COMMANDS, function
 
 
@@ -45,6 +45,19 @@ def test_the_command(file):
     assert len(data["cells"]) == 5
 
 
+def test_power_at_several_numbers_of_runs_as_published_with_its_curve(file, tmp_path):
+    picture = tmp_path / "power.svg"
+    words = ("--better", "lower", "--simulations", "4", "--resamples", "99", "--json")
+    more = ("--runs", "3,5", "--shifted", "0,6", "--shift-by", "1.0", "--without-replacement")
+    code, text = execute("study", "power", file, *words, *more, "--plot", str(picture))
+    data = json.loads(text)
+    assert code == 0
+    assert [cell["runs"] for cell in data["cells"]] == [3] * 8 + [5] * 8
+    assert (data["shift"], data["shift_by"], data["replace"]) == (None, 1.0, False)
+    assert {c["rate"] for c in data["cells"] if c["shifted"] == 6 and c["test"] == "welch"} == {1.0}
+    assert "power to tell" in picture.read_text()
+
+
 @pytest.mark.parametrize(
     ("words", "what"),
     [
@@ -54,10 +67,14 @@ def test_the_command(file):
             "--alternative is for 'study power and type1'",
         ),
         (("power", "--mean", "harmonic"), "--mean is for 'study coverage'"),
-        (("power", "--runs", "3,5"), "one number of runs"),
+        (("type1", "--shift-by", "1"), "--shift-by is for 'study power'"),
+        (("power", "--shift-by", "1", "--shift", "1"), "two ways to shift"),
+        (("coverage", "--plot", "x.svg"), "--plot is for"),
+        (("power", "--plot", "x.gif"), "a picture ends in"),
+        (("power", "--runs", "21", "--without-replacement"), "42 runs would be drawn"),
         (("power", "--simulations", "0"), "simulations must lie between 1"),
     ],
 )
 def test_what_the_command_refuses(file, words, what):
-    with pytest.raises(UsageError, match=what):
+    with pytest.raises(FairtrialError, match=what):
         execute("study", words[0], file, "--better", "lower", *words[1:])

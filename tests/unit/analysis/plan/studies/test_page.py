@@ -36,6 +36,16 @@ def test_a_line_for_each_point_and_a_column_for_each_test(population, rng):
     )
 
 
+def test_several_numbers_of_runs_have_a_column(population, rng):
+    found = power_study(
+        population(), runs=(3, 4), shifted=(0, 6), tests=("t",), simulations=9, rng=rng
+    )
+    table = table_of(found)
+    assert [c.heading for c in table.columns] == ["runs", "shifted", "t"]
+    points = [(row[0].value, row[1].value) for row in table.rows]
+    assert points == [(3, 0), (3, 6), (4, 0), (4, 6)]
+
+
 def test_a_type_1_study_has_lines_of_runs(population, rng):
     found = type1_study(population(), runs=(3, 5), tests=("welch",), simulations=9, rng=rng)
     table = table_of(found)
@@ -61,7 +71,7 @@ def test_the_table_of_a_coverage_study(population, rng):
 def study_of(cell):
     return CoverageStudy(
         population="p", benchmarks=2, values=(9, 9), ratio=2.0, confidence=0.95,
-        mean="geometric", draws="run", resamples=99, cells=(cell,), seed=None,
+        mean="geometric", draws="run", replace=True, resamples=99, cells=(cell,), seed=None,
     )  # fmt: skip
 
 
