@@ -15,20 +15,20 @@ References
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
-from scipy.special import stdtr
+from numpy.typing import NDArray
 
 from ..data.matrix import PerformanceMatrix
 from ..errors import UsageError
 from ..methods.hpt.compare import hpt
 from ..methods.resampling.randomization import randomization_test
 from ..stats.arguments import door, stream
+from ..stats.paired_t import Alternative, paired_pvalue, student_pvalue
 from ..stats.workers import in_order
 from .goal import check_positive
 from .log_interval import log_error
@@ -42,12 +42,10 @@ from .study import (
     check_names,
     check_study,
     drawn_pairs,
-    hpt_cautions,
+    few_benchmarks_cautions,
     population_cautions,
     teller,
 )
-
-Alternative = Literal["candidate", "two-sided"]
 
 TESTS = ("hpt", "t", "welch", "randomization")
 
@@ -66,22 +64,25 @@ def pvalue_of(
         if alternative == "candidate":
             return result.pvalue
         return min(1.0, 2 * min(result.pvalue, result.pvalue_baseline))
-    logs = [[np.log(row) for row in matrix.samples] for matrix in pair]
-    sign = 1 if ours.better == "higher" else -1
-    gains = np.array([sign * (a.mean() - b.mean()) for a, b in zip(*logs, strict=True)])
-    mean = float(gains.mean())
     if test == "t":  # over the benchmarks: as many values as there are benchmarks
-        error, freedom = math.sqrt(gains.var(ddof=1) / gains.size), gains.size - 1.0
-    else:
-        both = [row for side in logs for row in side]
-        variances = np.array([row.var(ddof=1) for row in both])
-        counts = np.array([row.size for row in both])
-        error, freedom = (float(x) for x in log_error(variances, counts, gains.size))
-    if error == 0:
-        return 1.0 if mean == 0 or (alternative == "candidate" and mean < 0) else 0.0
-    if alternative == "candidate":
-        return float(stdtr(freedom, -mean / error))
-    return float(2 * stdtr(freedom, -abs(mean) / error))
+        return paired_pvalue(log_ratios(pair), alternative)
+    both = [np.log(row) for matrix in pair for row in matrix.samples]
+    variances = np.array([row.var(ddof=1) for row in both])
+    counts = np.array([row.size for row in both])
+    error, freedom = (float(x) for x in log_error(variances, counts, len(ours.benchmarks)))
+    return student_pvalue(float(log_ratios(pair).mean()), error, freedom, alternative)
+
+
+def log_ratios(pair: Pair) -> NDArray[np.float64]:
+    """Give each benchmark's mean log of the candidate less the baseline's, above 0 if it is better."""
+    ours, theirs = pair
+    sign = 1 if ours.better == "higher" else -1
+    return np.array(
+        [
+            sign * (np.log(a).mean() - np.log(b).mean())
+            for a, b in zip(ours.samples, theirs.samples, strict=True)
+        ]
+    )
 
 
 @door
@@ -282,8 +283,7 @@ def _study(
             for name, count in zip(names, counts, strict=True):
                 cells.append(Rejections(test=name, rejected=count, **point))
     cautions = list(population_cautions(population, draws, replace=replace))
-    if "hpt" in tests:
-        cautions += hpt_cautions(n, alternative, alpha)
+    cautions += few_benchmarks_cautions(names, n, alternative, alpha)
     return RejectionStudy(
         kind=kind,
         population=population.name,

@@ -290,10 +290,9 @@ class Rejections:
         return monte_carlo_error(self.rejected, self.simulations)
 
 
-def _with_rates(self: RejectionStudy | CoverageStudy) -> dict[str, Any]:
+def _with_rates(cells: Sequence[Rejections | Covered]) -> list[dict[str, Any]]:
     """Give the fields, and beside each count its rate with its Monte Carlo error."""
-    cells = [plain(cell) | {"rate": cell.rate, "error": cell.error} for cell in self.cells]
-    return Result.body(self) | {"cells": cells}
+    return [plain(cell) | {"rate": cell.rate, "error": cell.error} for cell in cells]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,12 +326,17 @@ class RejectionStudy(Result):
         )
         return cell.rate
 
-    body = _with_rates
+    def body(self) -> dict[str, Any]:
+        """Give the fields, with the rates."""
+        return Result.body(self) | {"cells": _with_rates(self.cells)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Covered:
-    """How often one interval held the true ratio at one number of runs."""
+    """How often one interval held the true ratio at one number of runs.
+
+    `width`: Mean, relative to the truth; None of a bound, which is open. `low`: Mean of the lower ends.
+    """
 
     interval: str
     runs: int
@@ -342,6 +346,7 @@ class Covered:
     refused: int
     simulations: int
     width: float | None
+    low: float | None
 
     @property
     def rate(self) -> float | None:
@@ -357,7 +362,11 @@ class Covered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoverageStudy(Result):
-    """Real coverage of intervals of the speedup, on comparisons drawn from one population."""
+    """Real coverage of intervals of the speedup, on comparisons drawn from one population.
+
+    `cells` are those of the mean of these benchmarks; `over_benchmarks` those that are made over the
+    benchmarks, the paired t interval and HPT's speedup.
+    """
 
     method: ClassVar[str] = "coverage-study"
 
@@ -371,10 +380,21 @@ class CoverageStudy(Result):
     replace: bool
     resamples: int
     cells: tuple[Covered, ...]
+    over_benchmarks: tuple[Covered, ...] = ()
     seed: int | None
     references: tuple[str, ...] = _REFERENCES
 
-    body = _with_rates
+    @property
+    def every(self) -> tuple[Covered, ...]:
+        """All of them, number of runs by number of runs."""
+        both = (*self.cells, *self.over_benchmarks)
+        each = dict.fromkeys(cell.runs for cell in both)
+        return tuple(cell for runs in each for cell in both if cell.runs == runs)
+
+    def body(self) -> dict[str, Any]:
+        """Give the fields, with the rates."""
+        names = ("cells", "over_benchmarks")
+        return Result.body(self) | {name: _with_rates(getattr(self, name)) for name in names}
 
 
 _FEW = 30  # values of a benchmark, below which draws repeat them often
@@ -404,8 +424,16 @@ def population_cautions(
         )
 
 
-def hpt_cautions(benchmarks: int, alternative: str, alpha: float) -> Iterator[Caution]:
-    """Say where HPT has too few benchmarks to reject at all."""
+def few_benchmarks_cautions(
+    tests: Sequence[str], benchmarks: int, alternative: str, alpha: float
+) -> Iterator[Caution]:
+    """Say which tests have too few benchmarks to reject at all."""
+    if "t" in tests and benchmarks < 2:
+        yield Caution(
+            "level-out-of-reach", "the paired t-test cannot reject: it needs two benchmarks"
+        )
+    if "hpt" not in tests:
+        return
     least = 0.5**benchmarks * (2 if alternative == "two-sided" else 1)
     if least > alpha:
         yield Caution(

@@ -25,6 +25,9 @@ NAMES = {
 }
 
 
+INTERVAL_NAMES = {"paired-t": "paired t", "hpt": "HPT speedup"}
+
+
 @page_of.register(RejectionStudy)
 def _rejection_study_page(study: RejectionStudy) -> Page:
     return Page(
@@ -36,16 +39,16 @@ def _rejection_study_page(study: RejectionStudy) -> Page:
 
 @page_of.register(CoverageStudy)
 def _coverage_study_page(study: CoverageStudy) -> Page:
-    headings = ("runs", "interval", "coverage", "too low", "too high", "width")
+    headings = ("runs", "interval", "coverage", "too low", "too high", "width", "mean low end")
     table = Table(
         name="coverage",
         columns=tuple(Column(h, "left" if h == "interval" else "right") for h in headings),
-        rows=tuple(_covered(cell) for cell in study.cells),
+        rows=tuple(_covered(cell) for cell in study.every),
     )
     said = (
         f"{study.population}: how often {100 * study.confidence:g} % intervals of the ratio of "
-        f"{study.mean} means over {study.benchmarks} benchmarks hold the true {study.ratio:g}; "
-        f"{study.cells[0].simulations:,} simulated comparisons a line"
+        f"{study.mean} means over {figures.counted(study.benchmarks, 'benchmark')} hold the true {study.ratio:g}; "
+        f"{study.every[0].simulations:,} simulated comparisons a line"
     )
     return Page(
         title=f"Coverage on {study.population}",
@@ -101,9 +104,11 @@ def _covered(cell: Covered) -> tuple[Cell, ...]:
 
     return (
         value_of(cell.runs),
-        cell.interval + (f" ({cell.refused} do not exist)" if cell.refused else ""),
+        INTERVAL_NAMES.get(cell.interval, cell.interval)
+        + (f" ({cell.refused} do not exist)" if cell.refused else ""),
         value_of(cell.rate, lambda rate: f"{rate:.3f} ± {cell.error:.3f}"),
         share(cell.below),
         share(cell.above),
         value_of(cell.width, figures.significant),
+        value_of(cell.low, lambda low: figures.significant(low, 4)),
     )

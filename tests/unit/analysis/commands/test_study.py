@@ -42,7 +42,7 @@ def test_the_command(file):
     assert [cell["runs"] for cell in data["cells"]] == [3] * 4 + [4] * 4
     data = json.loads(execute("study", "coverage", file, *words, "--runs", "3", "--json")[1])
     assert data["confidence"] == 0.95
-    assert len(data["cells"]) == 5
+    assert (len(data["cells"]), len(data["over_benchmarks"])) == (5, 2)
 
 
 def test_power_at_several_numbers_of_runs_as_published_with_its_curve(file, tmp_path):

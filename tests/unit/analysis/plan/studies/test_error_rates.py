@@ -49,6 +49,14 @@ def test_hpt_that_cannot_reject_is_told(population, rng):
     assert not any("cannot reject" in text for text in one.cautions)
 
 
+def test_one_benchmark_has_no_paired_t_and_that_is_said(population, rng):
+    found = type1_study(population(1), runs=(5,), simulations=9, resamples=99, rng=rng)
+    assert (found.rate("t"), found.rate("hpt")) == (0.0, 0.0)
+    text = " ".join(map(str, found.cautions))
+    assert "the paired t-test cannot reject: it needs two benchmarks" in text
+    assert "HPT cannot reject at 0.05 with 1 benchmark:" in text
+
+
 def test_a_power_study_has_lines_of_each_number_of_runs(population, rng):
     found = power_study(
         population(), runs=(3, 10), shifted=(0, 1), tests=("welch",), simulations=40, rng=rng
