@@ -283,7 +283,7 @@ def _study(
             for name, count in zip(names, counts, strict=True):
                 cells.append(Rejections(test=name, rejected=count, **point))
     cautions = list(population_cautions(population, draws, replace=replace))
-    cautions += few_benchmarks_cautions(names, n, alternative, alpha)
+    cautions += few_benchmarks_cautions(names, n, alternative, (alpha,))
     return RejectionStudy(
         kind=kind,
         population=population.name,

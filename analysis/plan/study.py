@@ -425,19 +425,18 @@ def population_cautions(
 
 
 def few_benchmarks_cautions(
-    tests: Sequence[str], benchmarks: int, alternative: str, alpha: float
+    tests: Sequence[str], benchmarks: int, alternative: str, alphas: Sequence[float]
 ) -> Iterator[Caution]:
-    """Say which tests have too few benchmarks to reject at all."""
+    """Say which tests have too few benchmarks to reject at all, and at which levels."""
     if "t" in tests and benchmarks < 2:
         yield Caution(
-            "level-out-of-reach", "the paired t-test cannot reject: it needs two benchmarks"
+            "no-paired-t", "the paired t-test needs two benchmarks: here it never rejects"
         )
-    if "hpt" not in tests:
-        return
     least = 0.5**benchmarks * (2 if alternative == "two-sided" else 1)
-    if least > alpha:
+    beyond = [f"{alpha:g}" for alpha in sorted(alphas) if least > alpha]
+    if "hpt" in tests and beyond:
         yield Caution(
             "level-out-of-reach",
-            f"HPT cannot reject at {alpha:g} with {benchmarks} benchmark{'s' * (benchmarks != 1)}: "
-            f"its smallest p is {least:g}",
+            f"HPT cannot reject at {' or '.join(beyond)} with {benchmarks} "
+            f"benchmark{'s' * (benchmarks != 1)}: its smallest p is {least:g}",
         )

@@ -15,6 +15,8 @@ from ..pages.model import (
     page_of,
     value_of,
 )
+from ..words import shorten, shown
+from .draw import DrawStudy
 from .study import CoverageStudy, Covered, RejectionStudy
 
 NAMES = {
@@ -22,6 +24,9 @@ NAMES = {
     "t": "t",
     "welch": "t on logs",
     "randomization": "randomization",
+    "t-scores": "t on scores",
+    "interval": "interval technique",
+    "bootstrap": "bootstrap",
 }
 
 
@@ -53,6 +58,64 @@ def _coverage_study_page(study: CoverageStudy) -> Page:
     return Page(
         title=f"Coverage on {study.population}",
         sections=(Section((Sentence(said),)), Section((table,))),
+        cautions=study.cautions,
+    )
+
+
+@page_of.register(DrawStudy)
+def _draw_study_page(study: DrawStudy) -> Page:
+    names = " against ".join(shorten(shown(name), 40) for name in (study.candidate, study.baseline))
+    trials = study.tests[0].simulations
+    how = "with" if study.replace else "without"
+    unit = "blocks" if study.draws == "block" else "runs"
+    said = (
+        f"{names}: {trials:,} draws of {study.runs} {unit} of each of "
+        f"{figures.counted(study.benchmarks, 'benchmark')}, {how} replacement; the ratio of geometric "
+        f"means of all runs is {study.ratio:.4g}"
+    )
+    claim = (
+        f"the candidate is more than {study.speedup:g} times better"
+        if study.alternative == "candidate"
+        else f"the candidate is not {study.speedup:g} times as good as the baseline"
+        if study.speedup != 1
+        else "the two differ"
+    )
+    levels = [f"{alpha:g}" for alpha in study.alphas]
+    tests = Table(
+        name="tests",
+        columns=(
+            Column("test", "left"),
+            *(Column(f"rejects at {level}") for level in levels),
+            Column("mean confidence"),
+        ),
+        rows=tuple(
+            (
+                NAMES[one.test],
+                *(Value(f"{count} of {trials}", count) for count in one.rejected),
+                value_of(one.confidence, "{:.3f}".format),
+            )
+            for one in study.tests
+        ),
+    )
+    intervals = Table(
+        name="intervals",
+        columns=tuple(
+            Column(h, "left" if h == "interval" else "right")
+            for h in ("interval", "coverage", "too low", "too high", "width", "mean low end")
+        ),
+        rows=tuple(_covered(cell)[1:] for cell in study.intervals),
+    )
+    beside = (
+        f"how often {100 * study.confidence:g} % intervals of a draw hold the ratio of all runs; HPT's "
+        "speedup is a lower bound"
+    )
+    return Page(
+        title=f"Draws from {names}",
+        sections=(
+            Section((Sentence(said),)),
+            Section((Sentence(f"how often each test says that {claim}"), tests)),
+            Section((Sentence(beside), intervals)),
+        ),
         cautions=study.cautions,
     )
 

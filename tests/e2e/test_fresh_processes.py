@@ -72,6 +72,7 @@ TABLE = """
 2   plan runs/one --max-hosts 9
 0   study power old.csv --better lower --layout rows --decimal point --level process --runs 3 --shift 2 --shifted 0 --alternative candidate --alpha 0.1 --unit run --draws run --simulations 3 --resamples 19 --seed 1 --workers 2 --backend threads --json
 0   study power old.csv --better lower --runs 2,3 --shift-by 0.1 --shifted 0,1 --without-replacement --simulations 3 --resamples 19 --plot p.svg
+0   study draw new.csv old.csv --better lower --runs 3 --alpha 0.01,0.1 --speedup 1.1 --simulations 3 --resamples 19 --plot d.svg --json
 0   study coverage runs/one:a --metric user --mean harmonic --runs 3 --simulations 3 --resamples 19
 2   study type1 old.csv --better lower --runs 3 --workers 2 --dask nowhere
 0   sources runs/sample --metric user --resamples 99 --confidence 0.9 --seed 1 --workers 2 --backend threads --json

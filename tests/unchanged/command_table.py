@@ -322,6 +322,18 @@ UNDERSTANDING: tuple[Row, ...] = (
         ("@two-sessions:old", "@new.csv --better lower"),
         ("--shift-by 0.01", "--without-replacement", "--plot p.svg", "--plot p.gif"),
     ),
+    (
+        "study draw {} --runs 3 --simulations 5 --resamples 50 --workers 1 {}",
+        (
+            "@two-sessions",
+            "@two-sessions:new @two-sessions:old",
+            "@new.csv @old.csv --better lower",
+        ),
+        (
+            *("", "--json", "--speedup 1.1", "--alternative candidate", "--alpha 0.1,0.2"),
+            *("--unit block", "--without-replacement", "--plot d.svg", "--runs 3,5"),
+        ),
+    ),
     ("study power {} --runs 3 --simulations 2 --resamples 20", ("@pair", "@torn", "@words.csv")),
     ("study power {} --runs 3 --simulations 2 --resamples 20", ("@old-comma.csv --decimal comma",)),
     (

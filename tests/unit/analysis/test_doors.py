@@ -315,6 +315,13 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         | {"replace": True}
         | {"resamples": 20, "rng": rng(), "seed": 1, "workers": 1, "progress": None},
     ),
+    "draw_study": (
+        analysis.draw_study,
+        {"candidate": A, "baseline": B, "runs": 3, "tests": ["t", "hpt"], "speedup": 1.1}
+        | {"alternative": "candidate", "alphas": [0.1], "draws": "run", "replace": False}
+        | {"simulations": 2, "resamples": 20, "rng": rng(), "seed": 1, "workers": 1}
+        | {"progress": None},
+    ),
     "compare_trials": (
         analysis.compare_trials,
         {"old": analysis.read_trial(SAMPLE), "new": analysis.read_trial(SAMPLE)}
