@@ -98,7 +98,7 @@ VERDICT_OPTIONS = (
 FIGURE_OPTIONS = ("--width 85mm", "--font-size 6", "--font-family Absent", "--width 9")
 KINDS = (
     *("forest", "ranks", "curve", "box", "biplot", "cd", "strip", "order", "ecdf", "shift", "lag"),
-    *("qq", "modes", "causes"),
+    *("qq", "modes", "causes", "density", "means"),
 )
 COMMANDS = (
     *("init", "doctor", "tune", "run", "compare", "status", "submit", "cancel", "reproduce"),
@@ -189,7 +189,7 @@ METHODS: tuple[Row, ...] = (
     ("speedup-test @many {}", ("--precision 0.2", "--search --compatible", "-o out", "--verbose")),
     (
         "speedup-test @original/bench.cfg +original {}",
-        ("--search", "--weight custom", "-o out --json"),
+        ("--search", "--weight custom", "-o out --json", "--original"),
     ),
     (
         "speedup-test @original/bench.cfg +original {}",
