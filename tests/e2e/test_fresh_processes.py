@@ -80,6 +80,7 @@ TABLE = """
 0   report new.csv old.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --format csv --guard
 2   report new.csv old.csv --better lower --always-valid --format md
 0   plot forest runs/one -o f.svg --data d.csv --width 85mm --font-size 7 --font-family 'DejaVu Sans' --variant b --benchmark one --margin 0.05 --correction holm --weight one=2 --looks 3 --certificate certificate.json --metric user --confidence 0.9
+0   plot shares new.csv old.csv newer.csv -o k.svg --better lower --scale correlation
 0   plot box new.csv old.csv -o g.svg --better lower --layout rows --decimal point --level process --conf-level 0.9
 2   plot forest new.csv old.csv -o h.svg --better lower --always-valid
 0,1,7 diff runs/one runs/two --metric user --confidence 0.9 --margin 0.05 --exit-code --better lower --decimal point --json

@@ -97,8 +97,20 @@ VERDICT_OPTIONS = (
 )
 FIGURE_OPTIONS = ("--width 85mm", "--font-size 6", "--font-family Absent", "--width 9")
 KINDS = (
-    *("forest", "ranks", "curve", "box", "biplot", "cd", "strip", "order", "ecdf", "shift", "lag"),
-    *("qq", "modes", "causes"),
+    *(
+        "forest",
+        "ranks",
+        "curve",
+        "box",
+        "biplot",
+        "shares",
+        "cd",
+        "strip",
+        "order",
+        "ecdf",
+        "shift",
+    ),
+    *("lag", "qq", "modes", "causes"),
 )
 COMMANDS = (
     *("init", "doctor", "tune", "run", "compare", "status", "submit", "cancel", "reproduce"),
@@ -388,7 +400,8 @@ SHARING: tuple[Row, ...] = (
     ),
     ("plot {} {} -o {}.svg", KINDS, ("@modes", "@three"), ("figure",)),
     ("plot {} @pair -o {}", ("forest", "strip", "causes"), ("f.png", "f.pdf", "f.xyz")),
-    ("plot {} @fleet -o f.svg", KINDS[:7]),
+    ("plot {} @fleet -o f.svg", KINDS[:8]),
+    ("plot {} @three -o f.svg --scale {}", ("biplot", "shares", "box"), ("covariance", "log")),
     (
         "plot forest @pair -o f.svg {}",
         (*SIDE_OPTIONS, *VERDICT_OPTIONS, *FIGURE_OPTIONS, "--data d.csv"),
