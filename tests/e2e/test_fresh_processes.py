@@ -75,6 +75,7 @@ TABLE = """
 2   study type1 old.csv --better lower --runs 3 --workers 2 --dask nowhere
 0   sources runs/sample --metric user --resamples 99 --confidence 0.9 --seed 1 --workers 2 --backend threads --json
 0   sources systems.csv --response time --group family --ignore system,cores --variation time2 --runs 3 --decimal point --plot s.svg --conf-level 0.9
+0   sources systems.csv --benchmarks time --flags flags --test-share 0.3 --resamples 20 --ignore system,time2
 2   sources runs/one --workers 2 --dask nowhere
 0   report runs/one -o p.html --plots plots --sources --width 85mm --font-size 7 --font-family 'DejaVu Sans' --variant b --benchmark one --margin 0.05 --correction holm --weight one=2 --looks 3 --certificate certificate.json --metric user --confidence 0.9
 0   report new.csv old.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --format csv --guard
@@ -133,10 +134,13 @@ def made(folder, run):
     ]
     (folder / "long.csv").write_text("program,input,night,value\n" + "".join(nights))
     systems = [
-        f"s{k},{'abcd'[k % 4]},{2 + k % 5},{2 ** (k % 3)},{9 + k % 7},{9 + k % 7 + 0.1}\n"
+        f"s{k},{'abcd'[k % 4]},{2 + k % 5},{2 ** (k % 3)},{9 + k % 7},{9 + k % 7 + 0.1},"
+        f"-a{' -b' * (k % 2)}\n"
         for k in range(60)
     ]
-    (folder / "systems.csv").write_text("system,family,clock,cores,time,time2\n" + "".join(systems))
+    (folder / "systems.csv").write_text(
+        "system,family,clock,cores,time,time2,flags\n" + "".join(systems)
+    )
     claim = {"text": "t", "command": "verdict runs/one", "value": "/runs", "is": "equals"}
     (folder / "claims.yaml").write_text(json.dumps({"claims": [claim | {"expected": 16}]}))
     (folder / "about.yaml").write_text("title: t\nauthors: [{name: A B}]\nlicense: MIT\n")

@@ -356,6 +356,14 @@ UNDERSTANDING: tuple[Row, ...] = (
         ),
     ),
     (
+        "sources @systems.csv --benchmarks {} --ignore system --workers 1",
+        ("time", "time --resamples 9", "time --runs 3", "absent"),
+    ),
+    (
+        "sources @systems.csv --response time --ignore system --workers 1 {}",
+        ("--flags family", "--flags clock", "--test-share 0.3", "--test-share 2", "--resamples 9"),
+    ),
+    (
         "sources @systems.csv --response {} --ignore system --workers 1",
         ("time,time2", "absent", "family"),
     ),
