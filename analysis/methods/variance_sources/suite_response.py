@@ -145,10 +145,13 @@ def bootstrapped_sds(values: Array, resamples: int, rng: np.random.Generator) ->
             count = (~np.isnan(there)).sum(axis=1)
             for n in np.unique(count).tolist():
                 rows = np.flatnonzero(count == n)
-                drawn = rng.integers(0, n, (len(rows), resamples * n))
-                taken = np.take_along_axis(there[rows], drawn, axis=1)
-                medians = np.median(taken.reshape(len(rows), resamples, n), axis=2)
-                total[rows] += np.log(medians)
+                # the values are sorted, so that the middle of the places is the place of the middle
+                drawn = np.sort(rng.integers(0, n, (n, len(rows), resamples)), axis=0)
+                low, high = (
+                    np.take_along_axis(there[rows], drawn[middle], axis=1)
+                    for middle in ((n - 1) // 2, n // 2)
+                )
+                total[rows] += np.log((low + high) / 2)
         means = np.exp(total / values.shape[1])
         # equal runs have no spread, whatever the rounding of their mean leaves
         same = total.max(axis=1) == total.min(axis=1)
