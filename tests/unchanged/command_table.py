@@ -97,20 +97,8 @@ VERDICT_OPTIONS = (
 )
 FIGURE_OPTIONS = ("--width 85mm", "--font-size 6", "--font-family Absent", "--width 9")
 KINDS = (
-    *(
-        "forest",
-        "ranks",
-        "curve",
-        "box",
-        "biplot",
-        "shares",
-        "cd",
-        "strip",
-        "order",
-        "ecdf",
-        "shift",
-    ),
-    *("lag", "qq", "modes", "causes"),
+    *("forest", "ranks", "curve", "box", "biplot", "cd", "strip", "order", "ecdf", "shift", "lag"),
+    *("qq", "modes", "causes", "density", "means", "shares"),
 )
 COMMANDS = (
     *("init", "doctor", "tune", "run", "compare", "status", "submit", "cancel", "reproduce"),
@@ -201,7 +189,7 @@ METHODS: tuple[Row, ...] = (
     ("speedup-test @many {}", ("--precision 0.2", "--search --compatible", "-o out", "--verbose")),
     (
         "speedup-test @original/bench.cfg +original {}",
-        ("--search", "--weight custom", "-o out --json"),
+        ("--search", "--weight custom", "-o out --json", "--original"),
     ),
     (
         "speedup-test @original/bench.cfg +original {}",
@@ -408,7 +396,7 @@ SHARING: tuple[Row, ...] = (
     ),
     ("plot {} {} -o {}.svg", KINDS, ("@modes", "@three"), ("figure",)),
     ("plot {} @pair -o {}", ("forest", "strip", "causes"), ("f.png", "f.pdf", "f.xyz")),
-    ("plot {} @fleet -o f.svg", KINDS[:8]),
+    ("plot {} @fleet -o f.svg", KINDS[:7]),
     ("plot {} @three -o f.svg --scale {}", ("biplot", "shares", "box"), ("covariance", "log")),
     (
         "plot forest @pair -o f.svg {}",

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import UsageError
+from ...errors import library_needed
 from ...stats.samples import Array, Flags, Indices
 from ...stats.workers import Progress, in_order
 
@@ -53,11 +53,9 @@ def check_installed() -> None:
     """Refuse to begin without scikit-learn."""
     try:
         import sklearn.ensemble  # noqa: F401 - whether it is there
-    except ImportError:
-        raise UsageError(
-            "boosted trees need the library scikit-learn, which is not installed",
-            fix="pip install 'fairtrial[sources]'",
-        ) from None
+    except ImportError as error:
+        fix = "pip install 'fairtrial[sources]'"
+        raise library_needed("a model of boosted trees", "scikit-learn", error, fix=fix) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
