@@ -107,7 +107,7 @@ def _drawing(args: argparse.Namespace, sheet: Sheet) -> tuple[Drawing, str | Non
         from .biplot import systems_of
 
         found, metric = systems_of(args)
-        return draw_table(args.kind, found, sheet), metric, _unasked(found.cautions)
+        return draw_table(found, sheet, args.kind), metric, _unasked(found.cautions)
     if len(args.sources) > 2:
         raise UsageError(
             f"{args.kind} takes one trial or two sides, and {len(args.sources)} were given",

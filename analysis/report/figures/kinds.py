@@ -100,7 +100,7 @@ def draw(name: str, subject: Subject, sheet: Sheet, *, benchmark: str | None = N
     return replace(drawing, title=shown(drawing.title), alt=shown(drawing.alt))
 
 
-def draw_table(kind: str, found: Biplot, sheet: Sheet) -> Drawing:
+def draw_table(found: Biplot, sheet: Sheet, kind: str = "biplot") -> Drawing:
     """Draw a biplot, or its shares, of systems that were read without a verdict, such as a table of medians."""
     from .suite import drawing_of, shares_of
 
