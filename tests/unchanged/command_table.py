@@ -98,7 +98,7 @@ VERDICT_OPTIONS = (
 FIGURE_OPTIONS = ("--width 85mm", "--font-size 6", "--font-family Absent", "--width 9")
 KINDS = (
     *("forest", "ranks", "curve", "box", "biplot", "cd", "strip", "order", "ecdf", "shift", "lag"),
-    *("qq", "modes", "causes", "density", "means"),
+    *("qq", "modes", "causes", "density", "means", "shares"),
 )
 COMMANDS = (
     *("init", "doctor", "tune", "run", "compare", "status", "submit", "cancel", "reproduce"),
@@ -361,6 +361,14 @@ UNDERSTANDING: tuple[Row, ...] = (
         ),
     ),
     (
+        "sources @systems.csv --benchmarks {} --ignore system --workers 1",
+        ("time", "time --resamples 9", "time --runs 3", "absent"),
+    ),
+    (
+        "sources @systems.csv --response time --ignore system --workers 1 {}",
+        ("--flags family", "--flags clock", "--test-share 0.3", "--test-share 2", "--resamples 9"),
+    ),
+    (
         "sources @systems.csv --response {} --ignore system --workers 1",
         ("time,time2", "absent", "family"),
     ),
@@ -406,6 +414,7 @@ SHARING: tuple[Row, ...] = (
     ("plot {} {} -o {}.svg", KINDS, ("@modes", "@three"), ("figure",)),
     ("plot {} @pair -o {}", ("forest", "strip", "causes"), ("f.png", "f.pdf", "f.xyz")),
     ("plot {} @fleet -o f.svg", KINDS[:7]),
+    ("plot {} @three -o f.svg --scale {}", ("biplot", "shares", "box"), ("covariance", "log")),
     (
         "plot forest @pair -o f.svg {}",
         (*SIDE_OPTIONS, *VERDICT_OPTIONS, *FIGURE_OPTIONS, "--data d.csv"),

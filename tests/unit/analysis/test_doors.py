@@ -61,6 +61,7 @@ TABLE = {
     "s": np.random.default_rng(8).uniform(1, 2, 60),
     "g": [f"g{k % 6}" for k in range(60)],
     "i": [f"i{k % 3}" for k in range(60)],
+    "f": ["-a -b" if k % 2 else "-b" for k in range(60)],
 }
 
 # each door with arguments that it takes: what stands here is replaced, one at a time
@@ -283,8 +284,9 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "sources_of_table": (
         analysis.sources_of_table,
-        {"table": TABLE, "response": "y", "group": "g", "ignore": ["i"], "variation": "s"}
-        | {"runs": 3, "folds": 2, "repeats": 2, "confidence": 0.9, "progress": None}
+        {"table": TABLE, "response": "y", "flags": ["f"], "group": "g", "ignore": ["i"]}
+        | {"variation": "s", "runs": 3, "folds": 2, "test_share": 0.3, "repeats": 2}
+        | {"resamples": 20, "confidence": 0.9, "progress": None}
         | {"rng": rng(), "seed": 1, "workers": 1},
     ),
     "trial_costs": (analysis.trial_costs, {"trial": analysis.read_trial(SAMPLE)}),
