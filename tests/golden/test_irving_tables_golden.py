@@ -22,7 +22,6 @@ from analysis.methods.hpt.report import hpt_context
 from analysis.methods.resampling.bootstrap import bootstrap_speedup
 from analysis.methods.resampling.randomization import randomization_test
 from analysis.plan.coverage import coverage_study
-from analysis.plan.error_rates import pvalue_of
 from analysis.plan.width import width_loop
 
 HERE = Path(__file__).parent
@@ -248,17 +247,3 @@ def test_remarks_on_machines_and_benchmarks_of_table_17():
     apart = np.linalg.norm(place[:, None] - place[None], axis=2)
     alike, unlike = [0, 2, 3], [1, 4]
     assert apart[np.ix_(alike, alike)].max() < apart[np.ix_(alike, unlike)].min()
-
-
-def test_of_seven_benchmarks_hpt_has_no_p_below_0_01_two_sided():
-    # section 10, study 1: "their p-value cannot go below 0.01"; one-sided it is 1 / 128
-    sides = suite([1.5] * 7, np.random.default_rng(1), runs=5, noise=1e-3)
-    found = {
-        alternative: pvalue_of(sides, "hpt", alternative, 9, np.random.default_rng(1))
-        for alternative in ("two-sided", "candidate")
-    }
-    assert found == {"two-sided": 2 / 128, "candidate": 1 / 128}
-    assert found["candidate"] < 0.01 < found["two-sided"] < 0.05
-    # the t test and the randomization test have no such floor
-    for test in ("t", "randomization"):
-        assert pvalue_of(sides, test, "two-sided", 999, np.random.default_rng(1)) < 0.01
