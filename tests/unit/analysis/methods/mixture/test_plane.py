@@ -193,7 +193,10 @@ class TestHardData:
             ({"models": []}, "fourteen"),
             ({"models": ["VVX"]}, "fourteen"),
             ({"units": "ms"}, "units must be"),
-            ({"names": ("a", "a")}, "two different names"),
+            ({"names": ("a", "a")}, "different names"),
+            ({"names": ("a", "b", "c")}, "2 columns of values and 3 names: a, b, c"),
+            ({"names": "ab"}, "names must be"),
+            ({"names": (1, 2)}, "texts"),
         ],
     )
     def test_options(self, options: dict[str, Any], words: str) -> None:
@@ -253,7 +256,7 @@ class TestMixture:
             ({"weights": np.array([1.0])}, "K means"),
             ({"means": np.array([[1, np.inf], [1, 2]])}, "finite"),
             ({"covariances": np.ones((2, 2, 2))}, "positive definite"),
-            ({"names": ("wall", "wall")}, "two different"),
+            ({"names": ("wall", "wall")}, "two or more different"),
         ],
     )
     def test_what_is_no_mixture(self, change: dict[str, Any], words: str) -> None:
