@@ -5,9 +5,7 @@ one for orientation of the ellipsoids: E equal, V varying, I (shape) a sphere or
 the axes. Every M-step is a function of the components' scatter matrices alone. The tests for
 vanishing variances are those of mclust 6.0.0, so that the same candidates are discarded.
 
-Scatter and covariance matrices are kept as factors, shape (d, d): on the diagonal what each
-coordinate has left when those before it explain it, above it the slopes on what those had left.
-Small variances do not drown in products of large ones then.
+Scatter and covariance matrices are kept as factors (see `factor_kernel`).
 
 References
 ----------
@@ -15,8 +13,6 @@ References
        1995.
 .. [2] R. P. Browne, P. D. McNicholas, "Estimating common principal components in high dimensions",
        Advances in Data Analysis and Classification 8(2), 2014 (EVE and VVE).
-.. [3] W. M. Gentleman, "Least squares computations by Givens transformations without square roots",
-       J. Inst. Maths Applics 12, 1973.
 """
 
 from __future__ import annotations
@@ -27,12 +23,12 @@ import numpy as np
 
 from ....stats.compiled import kernel
 from ....stats.samples import Array
+from .factor_kernel import add_factor, definite, eigen, fold, mean_of_logs, orthogonal, square
 
 _EPS = 2.0**-52
 ROOT = math.sqrt(_EPS)
 _INNER = ROOT  # mclust's tolerance of the iterations inside an M-step
 _MOST_INNER = 100_000  # mclust has no limit
-_MOST_SWEEPS = 60  # of Jacobi's rotations; ten are many
 # the places of the names in models.MODELS
 _EII, _VII, _EEI, _VEI, _EVI, _VVI, _EEE, _VEE, _EVE, _VVE, _EEV, _VEV, _EVV, _VVV = range(14)
 
@@ -59,17 +55,6 @@ def diagonal_only(code: int) -> bool:
 
 
 @kernel
-def _mean_of_logs(a: Array) -> float:
-    """Give the geometric mean of positive numbers, zero when one is not."""
-    total = 0.0
-    for j in range(a.size):
-        if not a[j] > 0:
-            return 0.0
-        total += math.log(a[j])
-    return math.exp(total / a.size)
-
-
-@kernel
 def _put_diagonal(a: Array, factor: float, cov: Array) -> None:
     """Write a covariance matrix with these variances, times a factor."""
     for i in range(a.size):
@@ -88,38 +73,6 @@ def _put_scaled(source: Array, factor: float, cov: Array) -> None:
 
 
 @kernel
-def _fold(row: Array, weight: float, factor: Array) -> None:
-    """Add weight times the outer square of a row to a matrix kept as a factor ([3]_)."""
-    d = row.size
-    for i in range(d):
-        x = row[i]
-        if weight == 0.0:
-            return
-        if x == 0.0:
-            continue
-        before = factor[i, i]
-        now = before + weight * x * x
-        keep, add = before / now, weight * x / now
-        weight *= keep
-        factor[i, i] = now
-        for j in range(i + 1, d):
-            y = row[j]
-            row[j] = y - x * factor[i, j]
-            factor[i, j] = keep * factor[i, j] + add * y
-
-
-@kernel
-def _add(source: Array, weight: float, row: Array, factor: Array) -> None:
-    """Add weight times one matrix to another, both kept as factors."""
-    d = row.size
-    for i in range(d):
-        for j in range(d):
-            row[j] = source[i, j] if j > i else 0.0
-        row[i] = 1.0
-        _fold(row, weight * source[i, i], factor)
-
-
-@kernel
 def _put_ellipsoid(lengths: Array, factor: float, axes: Array, row: Array, cov: Array) -> None:
     """Write the factor of the covariance matrix with these eigenvalues along columns of `axes`."""
     d = lengths.size
@@ -127,141 +80,7 @@ def _put_ellipsoid(lengths: Array, factor: float, axes: Array, row: Array, cov: 
     for k in range(d):
         for j in range(d):
             row[j] = axes[j, k]
-        _fold(row, lengths[k] * factor, cov)
-
-
-@kernel
-def _rotated(columns: Array, turns: Array) -> None:
-    """Make columns orthogonal by Jacobi's rotations, done to `turns` as well, the longest first."""
-    d, sides = columns.shape[1], turns.shape[0]
-    for _ in range(_MOST_SWEEPS):
-        done = True
-        for p in range(d - 1):
-            for q in range(p + 1, d):
-                a = b = c = 0.0
-                for i in range(d):
-                    a += columns[i, p] * columns[i, p]
-                    b += columns[i, q] * columns[i, q]
-                    c += columns[i, p] * columns[i, q]
-                if c == 0.0 or abs(c) <= _EPS * math.sqrt(a) * math.sqrt(b):
-                    if b <= a:
-                        continue
-                    cosine, sine = 0.0, 1.0
-                else:
-                    done = False
-                    ratio = (b - a) / (2 * c)
-                    t = 1 / (abs(ratio) + math.sqrt(1 + ratio * ratio))
-                    t = t if ratio >= 0 else -t
-                    cosine = 1 / math.sqrt(1 + t * t)
-                    sine = cosine * t
-                for i in range(d):
-                    x, y = columns[i, p], columns[i, q]
-                    columns[i, p], columns[i, q] = cosine * x - sine * y, sine * x + cosine * y
-                for i in range(sides):
-                    x, y = turns[i, p], turns[i, q]
-                    turns[i, p], turns[i, q] = cosine * x - sine * y, sine * x + cosine * y
-        if done:
-            return
-
-
-@kernel
-def _normalised(columns: Array, lengths: Array) -> None:
-    """Divide orthogonal columns by their lengths; fill those of length zero up to a basis."""
-    d = lengths.size
-    for k in range(d):
-        total = 0.0
-        for i in range(d):
-            total += columns[i, k] * columns[i, k]
-        lengths[k] = math.sqrt(total)
-        for i in range(d):
-            columns[i, k] = columns[i, k] / lengths[k] if lengths[k] > 0 else 0.0
-    for k in range(d):
-        if not lengths[k] > 0:
-            _fill(columns, k)
-
-
-@kernel
-def _fill(columns: Array, k: int) -> None:
-    """Make a column of zeros a direction that is orthogonal to the other columns."""
-    d = columns.shape[1]
-    least, best = 2.0, 0  # the coordinate that the other columns know least of
-    for j in range(d):
-        known = 0.0
-        for i in range(d):
-            known += columns[j, i] * columns[j, i]
-        if known < least - _INNER:
-            least, best = known, j
-    length = 0.0
-    for j in range(d):
-        left = 1.0 if j == best else 0.0
-        for i in range(d):
-            if i != k:
-                left -= columns[best, i] * columns[j, i]
-        length += left * left
-        columns[j, k] = left
-    for j in range(d):
-        columns[j, k] /= math.sqrt(length)
-
-
-@kernel
-def _eigen(factor: Array, values: Array, axes: Array) -> None:
-    """Write eigenvalues of a matrix kept as a factor, the largest first, and its axes as columns."""
-    d = values.size
-    for k in range(d):
-        root = math.sqrt(factor[k, k])
-        for j in range(d):
-            axes[j, k] = factor[k, j] * root if j > k else root if j == k else 0.0
-    _rotated(axes, axes[:0])
-    _normalised(axes, values)
-    for k in range(d):
-        values[k] *= values[k]
-
-
-@kernel
-def _orthogonal(f: Array, turns: Array, lengths: Array, o: Array) -> None:
-    """Write the orthogonal factor of the polar decomposition of f to `o`; f is used up."""
-    d = lengths.size
-    for i in range(d):
-        for j in range(d):
-            turns[i, j] = 1.0 if i == j else 0.0
-    _rotated(f, turns)
-    _normalised(f, lengths)
-    for i in range(d):
-        for j in range(d):
-            total = 0.0
-            for k in range(d):
-                total += f[i, k] * turns[j, k]
-            o[i, j] = total
-
-
-@kernel
-def _square(factor: Array, w: Array) -> None:
-    """Write the matrix that is kept as a factor."""
-    d = factor.shape[0]
-    for i in range(d):
-        for j in range(i, d):
-            total = factor[i, i] * (factor[i, j] if j > i else 1.0)
-            for k in range(i):
-                total += factor[k, k] * factor[k, i] * factor[k, j]
-            w[i, j] = w[j, i] = total
-
-
-@kernel
-def _definite(w: Array, left: Array) -> bool:
-    """Tell whether a matrix, rounded as it is, has a Cholesky factor."""
-    d = w.shape[0]
-    for i in range(d):
-        for j in range(i, d):
-            total = w[i, j]
-            for k in range(i):
-                total -= left[k, i] * left[k, j]
-            if j == i:
-                if not total > 0:
-                    return False
-                left[i, i] = math.sqrt(total)
-            else:
-                left[i, j] = total / left[i, i]
-    return True
+        fold(row, lengths[k] * factor, cov)
 
 
 @kernel
@@ -295,11 +114,11 @@ def _diagonals(code: int, squares: Array, sizes: Array, n: float, cov: Array) ->
                 total[j] += squares[k, j]
         for k in range(components):
             _put_diagonal(total, 1 / n, cov[k])
-        root = _mean_of_logs(total)
+        root = mean_of_logs(total)
         return root > _EPS and root / n > _EPS and total.min() / root > _EPS
     volume = 0.0
     for k in range(components):
-        root, least = _mean_of_logs(squares[k]), squares[k].min()
+        root, least = mean_of_logs(squares[k]), squares[k].min()
         if root <= _EPS or least / root <= _EPS:
             return False
         if code == _VVI:
@@ -309,7 +128,7 @@ def _diagonals(code: int, squares: Array, sizes: Array, n: float, cov: Array) ->
         volume += root
     if code == _EVI:
         for k in range(components):
-            _put_diagonal(squares[k], volume / n / _mean_of_logs(squares[k]), cov[k])
+            _put_diagonal(squares[k], volume / n / mean_of_logs(squares[k]), cov[k])
         return volume / n > _EPS
     return True
 
@@ -340,7 +159,7 @@ def _scales_and_shape(squares: Array, sizes: Array, shape: Array, scale: Array) 
                 total[j] += squares[k, j] / new
         if total.min() <= _EPS:
             return False
-        root = _mean_of_logs(total)
+        root = mean_of_logs(total)
         for j in range(d):
             new = total[j] / root
             change = max(change, abs(new - shape[j]) / (1 + new))
@@ -366,11 +185,11 @@ def _one_shape(
     values, total, row = np.empty((components, d)), np.zeros(d), np.empty(d)
     axes = np.empty((components, d, d))
     for k in range(components):
-        _eigen(scatter[k], values[k], axes[k])
+        eigen(scatter[k], values[k], axes[k])
         for j in range(d):
             total[j] += values[k, j]
     if code == _EEV or state[0] == 0:
-        root = _mean_of_logs(total)
+        root = mean_of_logs(total)
         if root <= _EPS:
             return False
         shape[:] = total / root
@@ -408,14 +227,14 @@ def _free(code: int, scatter: Array, sizes: Array, n: float, cov: Array) -> bool
     row, common = np.empty(d), np.zeros((d, d))
     if code == _EEE:
         for k in range(components):
-            _add(scatter[k], 1.0, row, common)
+            add_factor(scatter[k], 1.0, row, common)
         for k in range(components):
             _put_scaled(common, 1 / n, cov[k])
         return _widths(cov[0])
     roots = np.empty(components)
     for k in range(components):
-        _eigen(scatter[k], row, common)
-        roots[k] = _mean_of_logs(row)
+        eigen(scatter[k], row, common)
+        roots[k] = mean_of_logs(row)
         if roots[k] <= 0 or row[d - 1] / roots[k] <= ROOT or (k > 0 and roots[k] <= ROOT):
             return False
     volume = roots.sum() / n
@@ -448,14 +267,14 @@ def _vee(scatter: Array, sizes: Array, n: float, cov: Array) -> bool:
     scale, row, left = np.ones(components), np.empty(d), np.empty((d, d))
     common = np.empty((d, d))
     for k in range(components):
-        _square(scatter[k], common)
-        if not _definite(common, left):
+        square(scatter[k], common)
+        if not definite(common, left):
             return False
     before = 2.0**1022
     for _ in range(_MOST_INNER):
         common[:] = 0.0
         for k in range(components):
-            _add(scatter[k], 1 / scale[k], row, common)
+            add_factor(scatter[k], 1 / scale[k], row, common)
         logs = 0.0
         for j in range(d):
             logs += math.log(common[j, j])
@@ -470,7 +289,7 @@ def _vee(scatter: Array, sizes: Array, n: float, cov: Array) -> bool:
         before = target
         if not change > _INNER:
             break
-    _eigen(common, row, left)
+    eigen(common, row, left)
     if not (row[d - 1] > ROOT and scale.min() > ROOT):
         return False
     for k in range(components):
@@ -491,7 +310,7 @@ def _turn(w: Array, largest: Array, shape: Array, axes: Array, room: Array, leng
                 for m in range(d):
                     total += axes[m, j] / shape[k, j] * w[k, m, i]
                 f[i, j] += total - largest[k] * (axes[i, j] / shape[k, j])
-    _orthogonal(f, turns, lengths, axes)
+    orthogonal(f, turns, lengths, axes)
     f[:] = 0.0
     for k in range(components):
         most = 0.0
@@ -503,7 +322,7 @@ def _turn(w: Array, largest: Array, shape: Array, axes: Array, room: Array, leng
                 for m in range(d):
                     total += w[k, i, m] * axes[m, j]
                 f[i, j] += total / shape[k, j] - most * total
-    _orthogonal(f, turns, lengths, axes)
+    orthogonal(f, turns, lengths, axes)
 
 
 @kernel
@@ -531,11 +350,11 @@ def _common_axes(
     w, room = np.empty((components, d, d)), np.empty((2, d, d))
     largest, lengths = np.empty(components), np.empty(d)
     for k in range(components):
-        _eigen(scatter[k], lengths, room[0])
+        eigen(scatter[k], lengths, room[0])
         if not lengths[d - 1] >= ROOT:
             return False
         largest[k] = lengths[0]
-        _square(scatter[k], w[k])
+        square(scatter[k], w[k])
     before = 2.0**1022
     for _ in range(_MOST_INNER):
         _turn(w, largest, shape, axes, room, lengths)
@@ -543,7 +362,7 @@ def _common_axes(
         for k in range(components):
             for j in range(d):
                 lengths[j] = _along(w[k], axes, j)
-            root = _mean_of_logs(lengths)
+            root = mean_of_logs(lengths)
             if not root > 0:
                 return False
             scale[k] = root / sizes[k]

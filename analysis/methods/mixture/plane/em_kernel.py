@@ -45,27 +45,31 @@ def _term(cluster: Array, d: int, alpha: float, left: Array) -> float:
     size = cluster[SIZE]
     inside = (cluster[TRACE] + alpha) / size
     if size > d:
-        inside += max(_determinant(cluster, d, left), 0.0) / size**d
+        inside += _determinant(cluster[SUMS + d :], d, size, left)
     return float(size * math.log(inside))
 
 
 @kernel
-def _determinant(cluster: Array, d: int, left: Array) -> float:
-    """Give the determinant of a cluster's scatter; `left` gets Cholesky's factor, unscaled."""
-    at, product = SUMS + d, 1.0
+def _determinant(upper: Array, d: int, size: float, left: Array) -> float:
+    """Give the determinant of a scatter matrix over its size, from its upper triangle.
+
+    It is 0 where rounding leaves no positive one.
+    """
+    if d == 2:
+        return max(float(upper[0] * upper[2] - upper[1] * upper[1]), 0.0) / (size * size)
+    at = 0
     for i in range(d):
         for j in range(i, d):
-            left[i, j] = cluster[at]
+            left[i, j] = upper[at]
             at += 1
+    product = 1.0
     for i in range(d):
-        product *= left[i, i]
-        if not left[i, i] > 0:
-            for m in range(i + 1, d):
-                product = 0.0
-                left[i, m] = 0.0
-            continue
+        pivot = left[i, i]
+        if not pivot > 0:
+            return 0.0
+        product *= pivot / size
         for m in range(i + 1, d):
-            slope = left[i, m] / left[i, i]
+            slope = left[i, m] / pivot
             for j in range(m, d):
                 left[m, j] -= slope * left[i, j]
     return product
@@ -77,15 +81,16 @@ def _joined(a: Array, b: Array, d: int, alpha: float, joint: Array, left: Array)
     size = a[SIZE] + b[SIZE]
     share, other = math.sqrt(a[SIZE] / size), math.sqrt(b[SIZE] / size)
     joint[SIZE] = size
+    apart = left[0]
     for i in range(d):
         u, v = a[SUMS + i], b[SUMS + i]
-        left[0, i] = other * u - share * v
+        apart[i] = other * u - share * v
         joint[SUMS + i] = share * u + other * v
     at, trace = SUMS + d, 0.0
     for i in range(d):
-        trace += left[0, i] * left[0, i]
+        trace += apart[i] * apart[i]
         for j in range(i, d):
-            joint[at] = a[at] + b[at] + left[0, i] * left[0, j]
+            joint[at] = a[at] + b[at] + apart[i] * apart[j]
             at += 1
     joint[TRACE] = (a[TRACE] + b[TRACE]) + trace
     joint[TERM] = _term(joint, d, alpha, left)
@@ -263,11 +268,38 @@ def _sums(x: Array, z: Array, sums: Array) -> float:
     for i in range(n):
         size += z[i]
     for j in range(d):
-        total = 0.0
+        row, total = x[j], 0.0
         for i in range(n):
-            total += z[i] * x[j, i]
+            total += z[i] * row[i]
         sums[j] = total
     return size
+
+
+# rows of two-dimensional arrays are handed on: only loops over one-dimensional ones become vectors
+
+
+@kernel
+def _centred(x: Array, mean: float, rest: Array) -> None:
+    for i in range(x.size):
+        rest[i] = x[i] - mean
+
+
+@kernel
+def _times(a: Array, b: Array, product: Array) -> None:
+    for i in range(a.size):
+        product[i] = a[i] * b[i]
+
+
+@kernel
+def _less(rest: Array, slope: float, known: Array) -> None:
+    for i in range(rest.size):
+        rest[i] -= slope * known[i]
+
+
+@kernel
+def _less_squares(q: Array, half: float, rest: Array) -> None:
+    for i in range(q.size):
+        q[i] -= half * rest[i] * rest[i]
 
 
 @kernel
@@ -292,16 +324,14 @@ def _factor(z: Array, rest: Array, weighted: Array, factor: Array) -> None:
     Each metric is rid of what those before it explain: a difference of products would lose what is
     left to rounding.
     """
-    d, n = rest.shape
+    d = rest.shape[0]
     for k in range(d):
-        for i in range(n):
-            weighted[i] = z[i] * rest[k, i]
+        _times(z, rest[k], weighted)
         factor[k, k] = _product(weighted, rest[k])
         for j in range(k + 1, d):
             slope = _product(weighted, rest[j]) / factor[k, k] if factor[k, k] > 0 else 0.0
             factor[k, j] = slope
-            for i in range(n):
-                rest[j, i] -= slope * rest[k, i]
+            _less(rest[j], slope, rest[k])
 
 
 @kernel
@@ -324,9 +354,8 @@ def maximise(
         sizes[k], weights[k] = size, size / n
         for j in range(d):
             means[k, j] *= 1 / size
-            for i in range(n):
-                rest[j, i] = x[j, i] - means[k, j]
-                weighted[i] = z[k, i] * rest[j, i]
+            _centred(x[j], means[k, j], rest[j])
+            _times(z[k], rest[j], weighted)
             squares[k, j] = _product(weighted, rest[j])
         if not diagonal_only(code):
             _factor(z[k], rest, weighted, scatter[k])
@@ -343,17 +372,18 @@ def _log_densities(x: Array, mean: Array, cov: Array, weight: float, rest: Array
     for i in range(n):
         q[i] = top
     for j in range(d):
-        m = mean[j]
-        for i in range(n):
-            rest[j, i] = x[j, i] - m
+        _centred(x[j], mean[j], rest[j])
         for k in range(j):
             slope = cov[k, j]
             if slope != 0.0:
-                for i in range(n):
-                    rest[j, i] -= slope * rest[k, i]
-        half = 0.5 / cov[j, j]
-        for i in range(n):
-            q[i] -= half * rest[j, i] * rest[j, i]
+                _less(rest[j], slope, rest[k])
+        _less_squares(q, 0.5 / cov[j, j], rest[j])
+
+
+@kernel
+def _larger(q: Array, largest: Array) -> None:
+    for i in range(q.size):
+        largest[i] = q[i] if q[i] > largest[i] else largest[i]
 
 
 @kernel
@@ -377,8 +407,7 @@ def expectation(x: Array, weights: Array, means: Array, cov: Array, z: Array, ro
     total[:] = 0.0
     for k in range(components):
         _log_densities(x, means[k], cov[k], weights[k], room[2:], z[k])
-        for i in range(n):
-            largest[i] = z[k, i] if z[k, i] > largest[i] else largest[i]
+        _larger(z[k], largest)
     for k in range(components):
         _shares(z[k], largest, total)
     likelihood = 0.0
@@ -386,8 +415,7 @@ def expectation(x: Array, weights: Array, means: Array, cov: Array, z: Array, ro
         likelihood += math.log(total[i]) + largest[i]
         total[i] = 1.0 / total[i]
     for k in range(components):
-        for i in range(n):
-            z[k, i] *= total[i]
+        _times(z[k], total, z[k])
     return likelihood
 
 

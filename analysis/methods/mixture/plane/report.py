@@ -41,7 +41,7 @@ class MetricPairs:
 
 @door
 def pairs_of_runs(
-    trial: Trial, variant: str, benchmark: str, *, metrics: tuple[str, ...] = ("wall", "max_rss")
+    trial: Trial, variant: str, benchmark: str, *, metrics: Sequence[str] = ("wall", "max_rss")
 ) -> MetricPairs:
     """Give the metrics of every run of one cell that counts and has all of them.
 
@@ -52,7 +52,7 @@ def pairs_of_runs(
     ----------
     trial : Trial
     variant, benchmark : str
-    metrics : tuple of two to eight str
+    metrics : sequence of two to eight str
         Metrics that every run has, such as these two, or metrics parsed from output. Seconds and
         bytes differ much as numbers: fit them with ``units="spread"``.
 
@@ -105,7 +105,7 @@ def pairs_of_runs(
 
 
 def _cautions(
-    trial: Trial, cell: Flags, complete: Flags, metrics: tuple[str, ...]
+    trial: Trial, cell: Flags, complete: Flags, metrics: Sequence[str]
 ) -> Iterator[Caution]:
     """Say what was left out, and what the values cannot tell."""
     yield from always_said(trial)
