@@ -62,6 +62,15 @@ class UsageError(FairtrialError):
     exit_code = 2
 
 
+def library_needed(
+    purpose: str, library: str, error: ImportError, where: str | None = None, *, fix: str
+) -> UsageError:
+    """Make the error of an optional library that is not there, or that another one does not suit."""
+    absent = isinstance(error, ModuleNotFoundError)
+    why = "is not installed" if absent else f"cannot be imported: {error}"
+    return UsageError(f"{purpose} needs the library {library}, which {why}", where, fix)
+
+
 class StoreError(FairtrialError):
     """A trial directory cannot be written, or cannot be trusted."""
 

@@ -216,7 +216,9 @@ def add_plot(parser: argparse.ArgumentParser, what: str = "it") -> None:
     )
 
 
-def add_json(parser: argparse.ArgumentParser, said: str = "") -> None:
+def add_json(
+    parser: argparse.ArgumentParser | argparse._MutuallyExclusiveGroup, said: str = ""
+) -> None:
     """Add ``--json``."""
     parser.add_argument("--json", action="store_true", help=f"print the whole result as JSON{said}")
 

@@ -243,13 +243,13 @@ def _export(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 def _write(output: str, data: bytes, out: TextIO, *, binary: bool) -> None:
     """Write to the standard output, or to a file that appears whole or not at all."""
     if output == _STDOUT:
-        raw = getattr(out, "buffer", None)
+        raw = None if out.isatty() else getattr(out, "buffer", None)  # a terminal would obey it
         if raw is not None:
             out.flush()
             raw.write(data)
             raw.flush()
         elif binary:
-            raise UsageError("these bytes are no text", fix="name a file with -o FILE")
+            raise UsageError("these bytes are no text", fix="name a file with -o FILE, or a pipe")
         else:
             out.write(data.decode())
         return

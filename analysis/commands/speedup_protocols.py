@@ -105,11 +105,15 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also print how each benchmark's decision was reached",
     )
-    add_json(parser)
+    printed = parser.add_mutually_exclusive_group()
+    printed.add_argument(
+        "--original", action="store_true", help="print what the original tool prints, in its words"
+    )
+    add_json(printed)
 
 
 def _speedup_test(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
-    from ..methods.speedup_test.original_tool import OriginalFiles
+    from ..methods.speedup_test.original_tool import OriginalFiles, printed_text
 
     begin = time.perf_counter()
     configured = _is_config(args)
@@ -125,6 +129,9 @@ def _speedup_test(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     if files is not None:
         elapsed = time.perf_counter() - begin
         files.write(title, suite, left_out, elapsed_s=elapsed)
+    if args.original:
+        out.write(printed_text(title, suite))
+        return 0
     show(suite, out, as_json=args.json, metric=metric)
     if args.json:
         return 0

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
-from ..errors import AnalysisError, FairtrialError, UsageError
+from ..errors import AnalysisError, FairtrialError, UsageError, library_needed
 from ..record.trial_files import MANIFEST, MEASUREMENTS
 from ..words import shorten
 from .number_text import number_in
@@ -245,9 +245,9 @@ class Opened:
         try:
             import pyarrow
             from pyarrow import parquet
-        except ImportError:
-            what = "a Parquet file needs the library pyarrow, which is not installed"
-            raise UsageError(what, self.source, "pip install 'fairtrial[parquet]'") from None
+        except ImportError as error:
+            fix = "pip install 'fairtrial[parquet]'"
+            raise library_needed("a Parquet file", "pyarrow", error, self.source, fix=fix) from None
         try:
             yield lambda **how: parquet.ParquetFile(io.BytesIO(self.data), **how)
         except (pyarrow.ArrowException, OSError, ValueError) as error:
@@ -372,12 +372,9 @@ def _unpacked(data: bytes, source: str) -> bytes:
 def _zstd(file: BinaryIO, source: str) -> BinaryIO:
     try:
         import zstandard
-    except ImportError:
-        raise UsageError(
-            "a .zst file needs the library zstandard, which is not installed",
-            source,
-            "pip install 'fairtrial[zstd]', or unpack it with 'zstd -d'",
-        ) from None
+    except ImportError as error:
+        fix = "pip install 'fairtrial[zstd]', or unpack it with 'zstd -d'"
+        raise library_needed("a .zst file", "zstandard", error, source, fix=fix) from None
     return cast("BinaryIO", _Zstd(file, zstandard))
 
 

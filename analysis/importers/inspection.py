@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -88,7 +89,7 @@ def _cells(gathered: GatheredCells) -> Iterator[InspectedCell]:
             values=len(values),
             first=values[0] if values else None,
             last=values[-1] if values else None,
-            sum=sum(values) if values else None,
+            sum=math.fsum(values) if values else None,  # the same digits under every Python
             processes=len(one.cell.processes) if one.cell.known else None,
             iterations=sizes.pop() if len(sizes) == 1 else None,
             warmups=one.cell.warmups,

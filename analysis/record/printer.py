@@ -12,7 +12,7 @@ import contextlib
 import re
 import time
 from collections.abc import Callable, Iterator
-from typing import TextIO, cast
+from typing import BinaryIO, TextIO, cast
 
 from ..errors import StoreError
 
@@ -74,6 +74,11 @@ class Printer:
     def fileno(self) -> int:
         """Give the descriptor."""
         return self.beneath.fileno()
+
+    @property
+    def buffer(self) -> BinaryIO:
+        """Where bytes go as they are; AttributeError where the stream takes texts alone."""
+        return self.beneath.buffer
 
     @property
     def encoding(self) -> str:

@@ -193,6 +193,19 @@ def f_test(x: ArrayLike, y: ArrayLike) -> PairTests:
     return PairTests(statistic=ratio, pvalue=np.minimum(1.0, 2 * tails))
 
 
+def variance_ratio(
+    statistic: float, df: tuple[int, int], *, confidence: float
+) -> tuple[float, float]:
+    """Bound the ratio of two variances by their F, as R's ``var.test``.
+
+    `statistic` is s_x^2 / s_y^2 and `df` the degrees of freedom of both. Both samples are normal.
+    """
+    from scipy.special import fdtri
+
+    tail = (1 - confidence) / 2
+    return statistic / float(fdtri(*df, 1 - tail)), statistic / float(fdtri(*df, tail))
+
+
 def student(x: ArrayLike, y: ArrayLike) -> PairTests:
     """Test the equality of two means by the pooled t, as R's ``t.test(var.equal=TRUE)``.
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import AnalysisError, UsageError
+from ..errors import AnalysisError, UsageError, library_needed
 from .workers import Edition, edition, hold_to
 
 _ANSWER_S = 10.0  # within which a scheduler answers, and has a worker
@@ -36,11 +36,9 @@ def dask_cluster(address: str, *, say: Callable[[str], None]) -> Iterator[None]:
     try:
         import distributed
         from distributed.comm.core import CommClosedError
-    except ImportError:
-        raise UsageError(
-            "a Dask cluster needs the library distributed, which is not installed",
-            fix="pip install 'fairtrial[dask]'",
-        ) from None
+    except ImportError as error:
+        fix = "pip install 'fairtrial[dask]'"
+        raise library_needed("a Dask cluster", "distributed", error, fix=fix) from None
     import joblib
 
     try:

@@ -56,6 +56,7 @@ TABLE = """
 0   hpt runs/one --metric max_rss --conf-level 0.9
 0   speedup-test new.csv old.csv --better lower --layout rows --decimal point --level process --confidence 0.9 --weight equal --precision 0.2 -o speedups --steps
 0   speedup-test runs/one --metric max_rss --conf-level 0.9 --search --compatible --json
+0   speedup-test new.csv old.csv --better lower --original
 0   resample new.csv old.csv --also newer.csv --better lower --layout rows --decimal point --level process --mean harmonic --centre median --alternative candidate --unit run --interval bca --confidence 0.9 --sides lower --resamples 99 --seed 1 --plot r.svg --json
 0   resample runs/one --metric max_rss --draws run --conf-level 0.9 --resamples 99
 0   mixture runs/sample --benchmark text --metric user --below 0.02 --quantile 0.9 --shift 0.001 --max-components 2 --resamples 5 --scale log --starts 2 --resolution 0.0001 --jitter --seed 1 --workers 2 --backend threads --digits 3 --plot m.svg --confidence 0.9 --json
@@ -71,15 +72,19 @@ TABLE = """
 0,6 plan runs/one --effect 1.2 --on suite --max-sessions 9 --metric max_rss --conf-level 0.9
 2   plan runs/one --max-hosts 9
 0   study power old.csv --better lower --layout rows --decimal point --level process --runs 3 --shift 2 --shifted 0 --alternative candidate --alpha 0.1 --unit run --draws run --simulations 3 --resamples 19 --seed 1 --workers 2 --backend threads --json
+0   study power old.csv --better lower --runs 2,3 --shift-by 0.1 --shifted 0,1 --without-replacement --simulations 3 --resamples 19 --plot p.svg
+0   study draw new.csv old.csv --better lower --runs 3 --alpha 0.01,0.1 --speedup 1.1 --simulations 3 --resamples 19 --plot d.svg --json
 0   study coverage runs/one:a --metric user --mean harmonic --runs 3 --simulations 3 --resamples 19
 2   study type1 old.csv --better lower --runs 3 --workers 2 --dask nowhere
 0   sources runs/sample --metric user --resamples 99 --confidence 0.9 --seed 1 --workers 2 --backend threads --json
 0   sources systems.csv --response time --group family --ignore system,cores --variation time2 --runs 3 --decimal point --plot s.svg --conf-level 0.9
+0   sources systems.csv --benchmarks time --flags flags --test-share 0.3 --resamples 20 --ignore system,time2
 2   sources runs/one --workers 2 --dask nowhere
 0   report runs/one -o p.html --plots plots --sources --width 85mm --font-size 7 --font-family 'DejaVu Sans' --variant b --benchmark one --margin 0.05 --correction holm --weight one=2 --looks 3 --certificate certificate.json --metric user --confidence 0.9
 0   report new.csv old.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --format csv --guard
 2   report new.csv old.csv --better lower --always-valid --format md
 0   plot forest runs/one -o f.svg --data d.csv --width 85mm --font-size 7 --font-family 'DejaVu Sans' --variant b --benchmark one --margin 0.05 --correction holm --weight one=2 --looks 3 --certificate certificate.json --metric user --confidence 0.9
+0   plot shares new.csv old.csv newer.csv -o k.svg --better lower --scale correlation
 0   plot box new.csv old.csv -o g.svg --better lower --layout rows --decimal point --level process --conf-level 0.9
 2   plot forest new.csv old.csv -o h.svg --better lower --always-valid
 0,1,7 diff runs/one runs/two --metric user --confidence 0.9 --margin 0.05 --exit-code --better lower --decimal point --json
@@ -132,10 +137,13 @@ def made(folder, run):
     ]
     (folder / "long.csv").write_text("program,input,night,value\n" + "".join(nights))
     systems = [
-        f"s{k},{'abcd'[k % 4]},{2 + k % 5},{2 ** (k % 3)},{9 + k % 7},{9 + k % 7 + 0.1}\n"
+        f"s{k},{'abcd'[k % 4]},{2 + k % 5},{2 ** (k % 3)},{9 + k % 7},{9 + k % 7 + 0.1},"
+        f"-a{' -b' * (k % 2)}\n"
         for k in range(60)
     ]
-    (folder / "systems.csv").write_text("system,family,clock,cores,time,time2\n" + "".join(systems))
+    (folder / "systems.csv").write_text(
+        "system,family,clock,cores,time,time2,flags\n" + "".join(systems)
+    )
     claim = {"text": "t", "command": "verdict runs/one", "value": "/runs", "is": "equals"}
     (folder / "claims.yaml").write_text(json.dumps({"claims": [claim | {"expected": 16}]}))
     (folder / "about.yaml").write_text("title: t\nauthors: [{name: A B}]\nlicense: MIT\n")

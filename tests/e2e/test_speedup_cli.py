@@ -83,7 +83,7 @@ def test_published_results(example, compatible):
 def test_published_warnings_and_status(example):
     assert example.run_fairtrial("speedup-test", "bench.cfg").returncode == 0
     lines = (example.folder / "bench.cfg.warning").read_text().splitlines()
-    assert [line for line in lines if line and not line.startswith("Measure")] == [
+    assert [line for line in lines if line and not line.startswith("Please")] == [
         "Warnings regarding analysis of bench.cfg",
         "First benchmark :",
         "Sample1 too small for applying the Student's t-test (speedup of the mean).",

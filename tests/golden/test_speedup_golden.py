@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,14 @@ import pytest
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.speedup_test.compare import speedup_test, speedup_test_suite
 from analysis.methods.speedup_test.result import SpeedupSuite, SpeedupTest, proportion
-from analysis.stats.classical_tests import f_test, ks_centred, rank_sum, student, welch
+from analysis.stats.classical_tests import (
+    f_test,
+    ks_centred,
+    rank_sum,
+    student,
+    variance_ratio,
+    welch,
+)
 from harness.cli import main
 
 FOLDER = Path(__file__).with_name("speedup_test")
@@ -76,13 +84,13 @@ def columns(row: SpeedupTest, result: SpeedupSuite) -> dict[str, str]:
         ("asked", "--conf-level 0.9 --weight fraction --compatible --precision 0.1"),
     ],
 )
-def test_the_originals_files_stay_as_the_first_version_wrote_them(
+def test_the_originals_files_stay_as_they_are(
     name: str, options: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(FOLDER)
     words = ["speedup-test", "bench.cfg", "-o", str(tmp_path / name), *options.split()]
     assert main(words, io.StringIO(), io.StringIO()) == 0
-    for path in (FOLDER / "first_version").glob(f"{name}.*"):
+    for path in (FOLDER / "original_files").glob(f"{name}.*"):
         assert (tmp_path / path.name).read_bytes() == path.read_bytes()
 
 
@@ -190,6 +198,86 @@ def test_the_example_of_17_of_30() -> None:
         assert [done.low_plain, done.high_plain] == pytest.approx(r[f"{key}_nocc"], rel=1e-12)
         assert done.accurate  # 17 - 17^2 / 30 = 7.37
     assert proportion(17, 30).needed_benchmarks == 378
+
+
+def test_walds_formula() -> None:
+    # R: 3/4 + c(-1, 1) * qnorm(.975) * sqrt(3/4 * 1/4 / 4); section 5's first formula leaves [0, 1]
+    done = proportion(3, 4)
+    assert (done.low_wald, done.high_wald) == pytest.approx((0.32565535, 1.17434465), abs=5e-8)
+    done = proportion(17, 30, confidence=0.9)  # qnorm(.95) * sqrt(17/30 * 13/30 / 30)
+    assert (done.low_wald, done.high_wald) == pytest.approx((0.41785345, 0.71547989), abs=5e-8)
+    none = proportion(0, 4)
+    assert (none.low_wald, none.high_wald) == (0, 0)
+
+
+X = (2.799, 2.046, 1.259, 1.877, 2.244)  # example 1 of section 4.1
+Y = (1.046, 0.259, 0.877, 1.244, 1.799)
+
+
+def test_the_ratio_of_the_variances_of_example_1() -> None:
+    assert variance_ratio(1.0, (4, 4), confidence=0.95) == pytest.approx(
+        (0.1041175, 9.6045299), abs=5e-8
+    )
+    low, high = variance_ratio(2.0, (9, 4), confidence=0.9)  # R: 2 / qf(c(.95, .05), 9, 4)
+    assert (low, high) == pytest.approx((0.333401179, 7.266177023), rel=1e-8)
+    fisher = speedup_test(X, Y).mean.steps[2]
+    assert fisher.test == "F"
+    assert (fisher.low, fisher.high) == pytest.approx(
+        (fisher.statistic * 0.1041175, fisher.statistic * 9.6045299), rel=1e-6
+    )
+    others = [step for step in speedup_test(X, Y).mean.steps if step.test != "F"]
+    assert {(step.low, step.high) for step in others} == {(None, None)}
+
+
+PRINTED = """\
+Analysis report of bench.cfg
+
+Overall gain (ExecutionTime=min) = 0.371
+Overall speedup (ExecutionTime=min) = 1.589
+
+Overall gain (ExecutionTime=mean) = 0.178
+Overall speedup (ExecutionTime=mean) = 1.216
+
+Overall gain (ExecutionTime=median) = 0.156
+Overall speedup (ExecutionTime=median) = 1.185
+
+The observed proportion of accelerated benchmarks (speedup of the mean) a/b = 3/4 = 0.75
+The confidence level for computing proportion confidence interval is 0.95.
+Proportion confidence interval (speedup of the mean) = [0.219; 0.987]
+Warning: this confidence interval of the proportion may not be accurate because the validity condition {a(1-a/b) > 5} is not satisfied.
+The minimal needed number of randomly selected benchmarks is 289 (in order to have a precision r=0.05).
+Remark: The computed confidence interval of the proportion is invalid if b the experimented set of benchmarks is not randomly selected among a huge number of representative benchmarks.
+
+The observed proportion of accelerated benchmarks (speedup of the median) a/b = 4/4 = 1
+The confidence level for computing proportion confidence interval is 0.95.
+Proportion confidence interval (speedup of the median) = [0.396; 1]
+Warning: this confidence interval of the proportion may not be accurate because the validity condition {a(1-a/b) > 5} is not satisfied.
+Remark: The computed confidence interval of the proportion is invalid if b the experimented set of benchmarks is not randomly selected among a huge number of representative benchmarks.
+"""
+
+
+def test_original_prints_what_the_tool_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # section 6.3.2, line by line; its script puts ./ before the name
+    shutil.copytree(FOLDER, tmp_path / "lab")
+    monkeypatch.chdir(tmp_path / "lab")
+    out = io.StringIO()
+    assert main(["speedup-test", "bench.cfg", "--original"], out, io.StringIO()) == 0
+    assert out.getvalue() == PRINTED
+    warned = Path("bench.cfg.warning").read_text()
+    more = "Please do more than 30 observations of the executions times."
+    small = "too small for applying the Student's t-test (speedup of the mean)."
+    # it is printed with Sample1 twice; Shapiro rejects both (the print's slip)
+    assert warned.split("\n\n") == [
+        "Warnings regarding analysis of bench.cfg",
+        "First benchmark :",
+        f"Sample1 {small}\n{more}",
+        f"Sample2 {small}\n{more}",
+        "Unable to find a confidence level greater than 50% to guarantee the statistical "
+        "significance of mean speedup.",
+        "3 warning(s).\n",
+    ]
 
 
 def test_the_example_of_two_programs() -> None:

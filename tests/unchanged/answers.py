@@ -36,7 +36,9 @@ _LONG = re.compile(r"-?\d+\.\d{7,}(?:e[-+]\d+)?|-?\d\.\d+e[-+]\d+")
 VERSIONS = {
     VERSION: "<version>",
     f"Python {platform.python_version()}": "Python <version>",
-    "2.4.6": "<version of numpy>",  # with which the trials were measured, whichever is installed here
+    # with which the trials were measured, whichever are installed here
+    "Python 3.11.7": "Python <version>",
+    "2.4.6": "<version of numpy>",
     **{version(name): f"<version of {name}>" for name in ("numpy", "scipy", "numba")},
 }
 
@@ -74,6 +76,8 @@ def answer(asked: Line, inputs: Path, lab: Path) -> str:
     text = filtered(whole, begun=begun, ended=time.time(), paths=paths, measured=False)
     for moment in (time.gmtime(begun), time.localtime()):
         text = text.replace(time.strftime("%Y-%m-%d", moment), "<today>")
+    if "--help" in asked.words:  # which argparse lays out in another way since 3.13
+        text = " ".join(re.sub(r"(-\w) ([A-Z.]+), (--[\w-]+) \2", r"\1, \3 \2", text).split())
     return rounded(text).strip("\n")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from ...errors import UsageError
+from ...errors import library_needed
 from ...pages.model import Caution
 from .losses import Written, kept_apart, lost, names_lost, one_variant, renamed
 
@@ -80,11 +80,9 @@ def write_parquet(exported: ExportedData) -> Written:
     try:
         import pyarrow as pa
         from pyarrow import parquet
-    except ImportError:
-        raise UsageError(
-            "writing Parquet needs the library pyarrow, which is not installed",
-            fix="pip install 'fairtrial[parquet]', or write --to sqlite or long-csv",
-        ) from None
+    except ImportError as error:
+        fix = "pip install 'fairtrial[parquet]', or write --to sqlite or long-csv"
+        raise library_needed("writing Parquet", "pyarrow", error, fix=fix) from None
     kinds = (
         pa.string(), pa.string(), pa.string(), pa.int64(), pa.int64(), pa.int64(), pa.string(),
         pa.float64(), pa.string(), pa.string(), pa.bool_(), pa.bool_(),

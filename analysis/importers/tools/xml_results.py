@@ -85,7 +85,7 @@ _FAILED = re.compile(
 )
 _OF_RUN = ("properties", "expectedVerdict")
 _ABOUT = ("tool", "version", "benchmarkname", "name", "block", "options", "date")
-_TITLE = re.compile(r"^(.*?)\s*\(([^()]*)\)$")
+_TITLE = re.compile(r"^(.*)\(([^()]*)\)$")  # each sign is read once, however many blanks there are
 
 
 def knows_benchexec(opened: Opened) -> bool:
@@ -108,7 +108,7 @@ def _is_result_at(folder: Opened, path: Path) -> bool:
 
 def _is_result(opened: Opened) -> bool:
     head = opened.head()
-    return re.search(r"<result\b[^>]*\btool=", head) is not None and "<run" in head
+    return re.search(r"<result\b[^<>]*\btool=", head) is not None and "<run" in head
 
 
 def _table_head(text: str) -> list[str] | None:
@@ -277,7 +277,7 @@ def _groups_of(lines: Sequence[list[str]]) -> list[_Group]:
         if place == 0 or not (tool.strip() and title.strip()):
             continue
         plain = _TITLE.match(title)
-        column = (plain[1], plain[2]) if plain else (title.strip(), "")
+        column = (plain[1].rstrip(), plain[2]) if plain else (title.strip(), "")
         pair = (tool.strip(), run_set.strip())
         if (
             not found

@@ -127,7 +127,8 @@ def _two_speeds(
 
 
 def _percent(distances: Collection[float]) -> str:
-    apart = [f"{100 * math.expm1(one):.2g}" for one in (min(distances), max(distances))]
+    shares = [100 * math.expm1(one) for one in (min(distances), max(distances))]
+    apart = [f"{one:.0f}" if one >= 10 else f"{one:.2g}" for one in shares]
     return apart[0] if apart[0] == apart[1] else f"{apart[0]} to {apart[1]}"
 
 

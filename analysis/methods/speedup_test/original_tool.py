@@ -1,9 +1,8 @@
 """What the original Speedup-Test tool makes of a configuration: its judgement and four files.
 
 Section 6.2.5 of the report names the files and the columns of the results: ``PREFIX.out`` holds the
-results, ``.warning`` the warnings, ``.report`` the report, ``.status`` how it ended. Each warning
-begins with the words by which the original's users know it, so that scripts that look for them keep
-working; what follows is ours.
+results, ``.warning`` the warnings, ``.report`` the report, ``.status`` how it ended. The warnings are
+the original's, word by word, so that scripts that look for them keep working.
 """
 
 from __future__ import annotations
@@ -132,16 +131,22 @@ def results_text(suite: SpeedupSuite) -> str:
     return "\n".join(rows) + "\n"
 
 
-def report_text(title: str, suite: SpeedupSuite) -> str:
-    """Give the text of ``.report``: the original's lines, the whole result, each decision's path."""
+def printed_text(title: str, suite: SpeedupSuite) -> str:
+    """Give what the original prints (section 6.3.2)."""
     lines = [f"Analysis report of {title}", ""]
-    lines += [f"Sample1: {suite.baseline}; Sample2: {suite.candidate}", ""]
     for centre in CENTRES:
         what = f"(ExecutionTime={centre})"
         lines.append(f"Overall gain {what} = {_decimal(suite.gain[centre])}")
         lines += [f"Overall speedup {what} = {_speedup(suite.speedup[centre])}", ""]
     for word, share in (("mean", suite.proportion_mean), ("median", suite.proportion_median)):
         lines += _proportion(word, share)
+    return "\n".join(lines)
+
+
+def report_text(title: str, suite: SpeedupSuite) -> str:
+    """Give the text of ``.report``: what the original prints, the whole result, each decision's path."""
+    lines = [printed_text(title, suite)]
+    lines += [f"Sample1: {suite.baseline}; Sample2: {suite.candidate}", ""]
     lines += ["Result", "", _set(page_of(suite)), "", "Decision of each benchmark", ""]
     for test in suite.benchmarks:
         lines += [_name(test), _set(benchmark_page(test, named=False)), ""]
@@ -159,18 +164,17 @@ def _proportion(centre: str, found: Proportion) -> list[str]:
     ]
     if not found.accurate:
         lines.append(
-            "Warning: this confidence interval may not be accurate, because the validity condition "
-            "{a(1-a/b) > 5} is not satisfied."
+            "Warning: this confidence interval of the proportion may not be accurate because the "
+            "validity condition {a(1-a/b) > 5} is not satisfied."
         )
     if found.needed_benchmarks is not None:
         lines.append(
             "The minimal needed number of randomly selected benchmarks is "
             f"{found.needed_benchmarks} (in order to have a precision r={found.precision:g})."
         )
-    which = "benchmark was" if b == 1 else f"{b} benchmarks were"
     lines.append(
-        f"Remark: the interval is invalid if the {which} not selected randomly among a huge "
-        "number of representative benchmarks."
+        "Remark: The computed confidence interval of the proportion is invalid if b the experimented "
+        "set of benchmarks is not randomly selected among a huge number of representative benchmarks."
     )
     return [*lines, ""]
 
@@ -218,8 +222,10 @@ def _speedup(value: float) -> str:
 UNAVAILABLE = "Cannot process benchmark: samples unavailable."
 
 _SAMPLES: dict[Side, str] = {"baseline": "Sample1", "candidate": "Sample2"}
-_MORE = f"\nMeasure it more than {LARGE} times."
-_INACCURATE = "\nSo the confidence level for the speedup of the {} may not be accurate."
+_MORE = f"\nPlease do more than {LARGE} observations of the executions times."
+_INACCURATE = (
+    " The indicated confidence level for the speedup of the {} execution time may not be accurate."
+)
 
 
 def warning_text(
@@ -263,9 +269,9 @@ def _of_mean(decision: Decision, runs: dict[Side, int]) -> list[str]:
         if runs[step.sample] <= LARGE:
             text = f"{sample} too small for applying the Student's t-test (speedup of the mean).{_MORE}"
         elif step.outcome == "rejected":
-            text = f"{sample} data are not normally distributed.{_INACCURATE.format('mean')}"
+            text = f"{sample} data are not normally distributed.{_INACCURATE.format('average')}"
         else:
-            text = f"{sample} data may not be normally distributed.{_INACCURATE.format('mean')}"
+            text = f"{sample} data may not be normally distributed.{_INACCURATE.format('average')}"
         found.append(text + _reason(step))
     return found
 

@@ -101,9 +101,16 @@ def _path(word: str, decision: Decision) -> Section:
             for step in decision.steps
         ),
         headed=False,
-        notes=tuple(step.consequence for step in decision.steps),
+        notes=tuple(map(_consequence, decision.steps)),
     )
     return Section((steps,), title=f"the way to it, {word}, at risk {decision.steps[0].risk:g}")
+
+
+def _consequence(step: Step) -> str:
+    if step.low is None or step.high is None:
+        return step.consequence
+    low, high = (figures.significant(one, 4) for one in (step.low, step.high))
+    return f"{step.consequence} (ratio {low} to {high} at confidence {1 - step.risk:.4g})"
 
 
 def _found(step: Step) -> tuple[Value, Value]:
@@ -226,7 +233,8 @@ def _share(word: str, share: Proportion) -> Sentence:
     text = (
         f"accelerated in {word}: {share.accelerated} of {share.total} = {share.share:.3g}, "
         f"{100 * share.confidence:g} % interval [{share.low:.3f}, {share.high:.3f}], without continuity "
-        f"correction [{share.low_plain:.3f}, {share.high_plain:.3f}]"
+        f"correction [{share.low_plain:.3f}, {share.high_plain:.3f}], by Wald's formula "
+        f"[{share.low_wald:.3f}, {share.high_wald:.3f}]"
     )
     if not share.accurate:
         text += "; it may not be accurate, because a (1 - a/b) > 5 does not hold"

@@ -20,7 +20,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ...stats import classical_tests as wilk
-from ...stats.classical_tests import PairTests, f_test, ks_centred, rank_sum, student, welch
+from ...stats.classical_tests import (
+    PairTests,
+    f_test,
+    ks_centred,
+    rank_sum,
+    student,
+    variance_ratio,
+    welch,
+)
 from ...stats.samples import Array, Flags
 from .result import (
     F_TEST,
@@ -75,7 +83,12 @@ def mean_path(tests: _Evidence, k: int, risk: float) -> tuple[list[Step], int | 
         follows = "variances taken as equal: Student's t-test"
     else:
         follows = "variances differ: Welch's t-test"
-    steps.append(_step(F_TEST, tests.f, k, risk, follows))
+    fisher = _step(F_TEST, tests.f, k, risk, follows)
+    if fisher.statistic is not None:
+        df = tests.n - 1, tests.m - 1
+        low, high = variance_ratio(fisher.statistic, df, confidence=1 - risk)
+        fisher = replace(fisher, low=low, high=high)
+    steps.append(fisher)
     name, last = (STUDENT, tests.student) if pooled else (WELCH, tests.welch)
     if math.isnan(last.pvalue[k]):
         follows = "the times do not differ by more than rounding: cannot conclude"

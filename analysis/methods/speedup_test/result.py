@@ -29,7 +29,8 @@ class Proportion:
     """How many of the benchmarks are accelerated, and what that says about others like them.
 
     `low` and `high` are Wilson's interval with Yates' continuity correction, as published (R's
-    ``prop.test``); `low_plain` and `high_plain` without. `accurate` is the report's condition
+    ``prop.test``); `low_plain` and `high_plain` without. `low_wald` and `high_wald` are C - r and
+    C + r, the formula of section 5, which may leave [0, 1]. `accurate` is the report's condition
     a - a^2 / b > 5. `needed_benchmarks` are those that make the interval C ± `precision`; None when
     none or all are accelerated, because then the formula gives 0.
     """
@@ -41,6 +42,8 @@ class Proportion:
     high: float
     low_plain: float
     high_plain: float
+    low_wald: float
+    high_wald: float
     accurate: bool
     needed_benchmarks: int | None
     confidence: float
@@ -52,7 +55,7 @@ def proportion(
 ) -> Proportion:
     """Estimate the share of accelerated benchmarks.
 
-    The interval printed in the report is not the Wald formula of its section 5 but the one that R's
+    The interval printed in the report is not Wald's formula of its section 5 but the one that R's
     ``prop.test`` gives, with Yates' correction min(1/2, abs(a - b/2)).
     """
     from scipy.special import ndtri
@@ -68,6 +71,7 @@ def proportion(
     low, high = _wilson(a, b, z, yates)
     low_plain, high_plain = _wilson(a, b, z, 0.0)
     share = a / b
+    wald = z * math.sqrt(share * (1 - share) / b)
     raw = z**2 * share * (1 - share) / precision**2
     return Proportion(
         accelerated=a,
@@ -77,6 +81,8 @@ def proportion(
         high=high,
         low_plain=low_plain,
         high_plain=high_plain,
+        low_wald=share - wald,
+        high_wald=share + wald,
         accurate=a * (b - a) > 5 * b,  # the rule of thumb of section 5: a - a^2 / b must be larger
         needed_benchmarks=math.ceil(raw - 1e-9) if 0 < a < b else None,
         confidence=confidence,
@@ -130,6 +136,8 @@ class Step:
     `test` is one of the names above, `hypothesis` what the test can reject, `sample` the side that
     it looks at (None: both), `risk` the one that its p is held against. `statistic` and `pvalue` are
     None where the outcome is "not tested"; `consequence` says what follows, or why there is no test.
+    `low` and `high` bound what the statistic estimates, at confidence 1 - `risk`: the ratio of the
+    variances, baseline's by candidate's; None for other tests.
     """
 
     test: str
@@ -140,6 +148,8 @@ class Step:
     risk: float
     outcome: Outcome
     consequence: str
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

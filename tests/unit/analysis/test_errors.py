@@ -13,6 +13,7 @@ from analysis.errors import (
     InsufficientDataError,
     StoreError,
     UsageError,
+    library_needed,
 )
 
 ERRORS = [
@@ -40,6 +41,24 @@ def test_it_is_written_with_its_place_before_it_and_its_remedy_below() -> None:
     assert str(ERRORS[0]) == "it failed"
     assert str(ERRORS[1]) == "a.toml:3:1: no such benchmark\n  fix: name one of 'x' and 'y'"
     assert str(ERRORS[2]) == "a file was changed\n  fix: take a copy"
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (ModuleNotFoundError("No module named 'pyarrow'"), "is not installed"),
+        (
+            ImportError("pyarrow requires NumPy 2.0 or newer"),
+            "cannot be imported: pyarrow requires NumPy 2.0 or newer",
+        ),
+    ],
+)
+def test_an_optional_library_is_absent_or_does_not_suit(error, why) -> None:
+    told = library_needed("a Parquet file", "pyarrow", error, "t.parquet", fix="pip install it")
+    assert str(told) == (
+        f"t.parquet: a Parquet file needs the library pyarrow, which {why}\n  fix: pip install it"
+    )
+    assert told.exit_code == 2
 
 
 def test_it_is_repeated_as_it_was_raised() -> None:

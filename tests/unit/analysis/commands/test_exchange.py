@@ -7,6 +7,8 @@ import io
 
 import pytest
 
+from analysis.errors import UsageError
+from analysis.record.printer import printer_on
 from analysis.registry import COMMANDS, function
 
 
@@ -16,7 +18,7 @@ def execute(out, *words):
     for place, _ in COMMANDS.values():
         function(place)(subparsers)
     args = parser.parse_args(words)
-    return args.run(args, out, io.StringIO())
+    return args.run(args, printer_on(out), io.StringIO())  # as the command line has it
 
 
 @pytest.mark.parametrize("target", ["long-csv", "hyperfine", "sqlite"])
@@ -28,3 +30,20 @@ def test_a_standard_output_of_bytes_gets_those_of_the_file(synthetic, tmp_path, 
     out = io.TextIOWrapper(raw := io.BytesIO(), encoding="utf-8")
     assert execute(out, *words, "-o", "-") == 0
     assert raw.getvalue() == (tmp_path / "f").read_bytes() != b""
+
+
+class Terminal(io.TextIOWrapper):
+    def isatty(self):
+        return True
+
+
+def test_a_terminal_gets_cleaned_text_and_no_bytes(synthetic, tmp_path):
+    trial = synthetic({"old": {"x": [1.0, 1.1]}, "new\x1b[2J": {"x": [1.0, 0.9]}}).write(
+        tmp_path / "t"
+    )
+    out = Terminal(raw := io.BytesIO(), encoding="utf-8")
+    assert execute(out, "export", str(trial), "--to", "long-csv", "-o", "-") == 0
+    out.flush()
+    assert b"new\\x1b[2J" in raw.getvalue()
+    with pytest.raises(UsageError, match="no text"):
+        execute(out, "export", str(trial), "--to", "sqlite", "-o", "-")

@@ -7,6 +7,7 @@ import math
 import pytest
 
 from analysis.pages.model import Sentence, Table, Value, page_of
+from analysis.plan.page import range_text
 from analysis.plan.runs import plan_runs
 from analysis.plan.width import width_loop
 
@@ -34,6 +35,7 @@ def test_the_table_of_a_plan_holds_its_numbers(pair, rng):
         "detectable": [row.detectable for row in plan.table],
         "power at 1.02x": [row.power for row in plan.table],
         "RMSE": [math.sqrt(row.mse) for row in plan.table],
+        "MSE sd": [row.mse_sd for row in plan.table],
         "coverage": [row.coverage for row in plan.table],
     }
     assert [c.heading for c in table.columns] == list(numbers)
@@ -49,7 +51,14 @@ def test_the_table_of_a_plan_holds_its_numbers(pair, rng):
 
 def test_what_was_not_asked_for_has_no_column(pair, rng):
     (table,) = tables(page_of(plan_runs(*pair(m=8), rng=rng)))
-    assert [c.heading for c in table.columns] == ["runs", "width", "detectable", "RMSE", "coverage"]
+    assert [c.heading for c in table.columns] == [
+        "runs",
+        "width",
+        "detectable",
+        "RMSE",
+        "MSE sd",
+        "coverage",
+    ]
 
 
 def test_a_plan_says_what_it_rests_on(pair, rng):
@@ -93,3 +102,16 @@ def test_a_plan_says_the_cautions_of_its_loop_once(pair, rng):
     cautions = page_of(plan).cautions
     assert set(cautions) == {*plan.cautions, *plan.loop.cautions}
     assert len(cautions) == len(set(cautions))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (3, 7, "3 to 7"),
+        (4, 4, "4"),
+        (9, None, "9 to more than 20"),
+        (None, None, "more than 20"),
+    ],
+)
+def test_a_range_of_numbers(low, high, text):
+    assert range_text(low, high, 20) == text

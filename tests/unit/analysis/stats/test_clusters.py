@@ -6,6 +6,7 @@ Authority: a plain loop, and a real scheduler with real workers on this host.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import threading
@@ -19,7 +20,7 @@ import distributed
 import pytest
 
 from analysis.errors import AnalysisError, UsageError
-from analysis.stats.clusters import _check, _Probe, _probe, dask_cluster
+from analysis.stats.clusters import _check, _hushed, _Probe, _probe, dask_cluster
 from analysis.stats.workers import Progress, edition, in_order
 
 ANY_PORT = "127.0.0.1:0"  # without an address it is 8787, which others have
@@ -239,6 +240,20 @@ def test_other_processors_are_told() -> None:
     assert "i386" in line
     assert "last digits" in line
     _check("tcp://host:1", Told(_probe()), hushed)
+
+
+def test_the_libraries_say_nothing_meanwhile_however_bad_and_all_again_afterwards(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    log = logging.getLogger("distributed")
+    before = log.level
+    with _hushed():
+        log.critical("the worker is gone")
+        logging.getLogger("tornado").error("the loop is closed")
+        logging.getLogger("analysis").error("ours")
+    log.critical("afterwards")
+    assert [one.getMessage() for one in caplog.records] == ["ours", "afterwards"]
+    assert log.level == before
 
 
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,5 +32,7 @@ def test_equal_values_have_no_rounding() -> None:
 def test_what_has_no_quantiles_is_refused() -> None:
     with pytest.raises(UsageError, match="between 0 and 1"):
         harrell_davis(np.ones(3), (1.0,))
-    with pytest.raises(InsufficientDataError):
+    with pytest.raises(InsufficientDataError) as caught:
         harrell_davis(np.empty(0), (0.5,))
+    assert (caught.value.n, caught.value.needed) == (0, 1)
+    assert harrell_davis(np.array([3.5]), (0.5,)).tolist() == [3.5]  # one is enough

@@ -11,7 +11,14 @@ import os
 import pytest
 
 from analysis.errors import StoreError
-from harness.trial.folder import append_synced, cut, open_inside, refuse_links, write_synced
+from harness.trial.folder import (
+    append_synced,
+    clear_unused,
+    cut,
+    open_inside,
+    refuse_links,
+    write_synced,
+)
 from harness.trial.writer import Store
 
 WRITES = {
@@ -118,6 +125,26 @@ def test_a_link_deep_in_a_folder_of_a_hook_is_left_alone(tmp_path, make_manifest
     (store.path / "outputs" / "mine" / "link").symlink_to(victim)
     Store.reopen(store.path).finish("stopped", None)
     assert victim.read_text() == "precious"
+
+
+@pytest.mark.parametrize("what", ["nothing", "a row", "a file of somebody"])
+def test_only_a_folder_without_runs_is_cleared(tmp_path, make_manifest, what):
+    store = Store.create(make_manifest(), tmp_path / "runs", b"name: c\n")
+    store.release()
+    (store.path / "outputs" / "log").write_text("of the build")
+    if what == "a row":
+        (store.path / "measurements.jsonl").write_text("{}\n")
+    elif what == "a file of somebody":
+        (store.path / "notes").write_text("precious")
+    before = sorted(store.path.rglob("*"))
+    if what == "nothing":
+        clear_unused(store.path)
+        assert list(store.path.iterdir()) == []
+        return
+    with pytest.raises(StoreError, match="more than the start of a trial") as caught:
+        clear_unused(store.path)
+    assert caught.value.where == str(store.path)
+    assert sorted(store.path.rglob("*")) == before
 
 
 def test_the_next_manifest_is_not_written_through_a_link(tmp_path, make_manifest, victim):

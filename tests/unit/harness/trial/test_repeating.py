@@ -21,7 +21,7 @@ from analysis.record.run_numbers import Measurement
 from analysis.record.trial_files import PlannedRun, StopRule
 from harness.trial.plan import padding
 from harness.trial.progress import read_progress
-from harness.trial.repeating import Repeats, repeats_of, still_to_do
+from harness.trial.repeating import Repeats, repeats_left, repeats_of, still_to_do
 from harness.trial.writer import Store
 from tests.examples import examples
 
@@ -313,6 +313,15 @@ def test_a_trial_that_was_broken_off_anywhere_holds_the_same(
     assert plain(stage.rows) == whole
     trial = read_trial(stage.trial)
     assert trial.cautions == ()
+
+
+def test_repeats_are_left_of_whatever_is_not_left_out(make_campaign):
+    rule = Repeats(make_campaign(("x",), ("a",), disturbed="repeat"))
+    run = PlannedRun(position=0, session=1, block=1, benchmark="x", variant="a", warmup=False)
+    assert not repeats_left([run], {0: "ok"}, rule)
+    rule._rows[0] = [True]  # disturbed, and not repeated yet
+    assert repeats_left([run], {0: "ok"}, rule)
+    assert not repeats_left([run], {0: "ok"}, rule, lambda one: one.variant == "a")
 
 
 def test_a_kill_in_the_last_repeats_leaves_something_to_do(stage, campaign, disturb):

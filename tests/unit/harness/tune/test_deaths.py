@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import HostError
+from harness.tune.executing import Guardian
 from harness.tune.journal import finding_of_tuning
 from harness.tune.tuner import tune, undo_tuning
 from tests.processes import wait_until
@@ -118,6 +119,19 @@ def test_the_guardian_acts_when_tune_dies_under_its_command(laptop, tuning):
     process.kill()
     wait_until(lambda: gone(guardian))
     assert contents(laptop) == before
+
+
+def test_a_guardian_that_was_sent_home_did_nothing_and_leaves_nothing(tmp_path):
+    def opened():
+        return len(list(Path("/proc/self/fd").iterdir()))
+
+    before = opened()
+    guardian = Guardian((tmp_path / "acted").touch)
+    assert opened() == before + 1  # the way to say a word to it
+    guardian.dismiss()
+    assert opened() == before
+    assert gone(guardian.pid)
+    assert not (tmp_path / "acted").exists()
 
 
 def test_without_its_guardian_tune_puts_back_itself(laptop, tuning):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
@@ -89,9 +90,14 @@ def test_an_empty_folder_goes_with_the_one_who_made_it(root, folder):
 
 
 def test_one_tunes_at_a_time(root):
+    def opened():
+        return len(list(Path("/proc/self/fd").iterdir()))
+
     desk = Desk(root)
+    before = opened()
     with pytest.raises(TuneAtWorkError, match="another 'fairtrial tune' is at work"):
         Desk(root)
+    assert opened() == before  # who was refused holds nothing
     desk.close()
     Desk(root).close()
 
@@ -120,6 +126,13 @@ def test_a_folder_that_is_not_ours_alone_is_not_believed(root, folder, tmp_path,
     with pytest.raises(HostError) as caught:
         Desk(root, make=what != "absent")
     assert "fairtrial" in caught.value.where
+    fixes = {
+        "link": "somebody put something else there: look at it, and remove it",
+        "file": "somebody put something else there: look at it, and remove it",
+        "open": "look at what is there, and remove it",
+        "absent": None,
+    }
+    assert caught.value.fix == fixes[what]
     assert not (tmp_path / "elsewhere" / NAME).exists()
 
 

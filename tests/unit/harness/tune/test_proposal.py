@@ -6,6 +6,9 @@ import json
 
 import pytest
 
+from harness.tune.proposal import Wish
+from harness.tune.tuner import survey
+
 from .conftest import CPU, V1, V2, hosts
 
 POLICY = f"/{CPU}/cpu3/cpufreq"
@@ -97,6 +100,18 @@ def test_who_spreads_interrupts_is_named(laptop, proposed):
     assert "irqbalance is running" in what
     hosts.plant(laptop, {"proc/interrupts": hosts.interrupts([100] * 8)})
     assert left(proposed(), "irq") == []
+
+
+@pytest.mark.parametrize("rise", [0, 1_000])
+def test_interrupts_that_come_while_it_looks_are_moved_away(laptop, monkeypatch, rise):
+    # few since the host was started, and now many: 1000 within a hundredth of a second
+    hosts.plant(laptop, {"proc/interrupts": hosts.interrupts([100] * 8)})
+
+    def work(_seconds):
+        hosts.plant(laptop, {"proc/interrupts": hosts.interrupts([100 + rise] * 8)})
+
+    monkeypatch.setattr("harness.tune.tuner.time.sleep", work)
+    assert ("irq" in items(survey(Wish(), laptop, look_s=0.01))) is bool(rise)
 
 
 # --- siblings ----------------------------------------------------------------------------------

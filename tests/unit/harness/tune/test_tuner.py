@@ -70,7 +70,29 @@ def test_a_command_is_executed_in_between(laptop, proposed, journal, tmp_path):
     assert (done.code, done.undone.settled) == (5, True)
     assert contents(laptop) == before
     assert not journal.parent.exists()
-    assert json.loads(json.dumps(done.to_dict())) == done.to_dict()
+    written = json.loads(json.dumps(done.to_dict()))
+    assert written == done.to_dict()
+    assert (written["command_exit"], written["stopped"]) == (5, None)
+    assert [one["path"] for one in written["applied"]] == [one.path for one in done.applied]
+    assert written["undone"] == done.undone.to_dict()
+
+
+def test_nothing_undone_and_no_command_are_null(laptop, proposed):
+    done = tune(proposed(), laptop)
+    assert done.to_dict() == {
+        "applied": [one.to_dict() for one in done.applied],
+        "undone": None,
+        "command_exit": None,
+        "stopped": None,
+    }
+    assert undo_tuning(laptop).settled
+
+
+def test_each_change_is_told_as_it_is_made_and_then_each_that_is_put_back(laptop, proposed):
+    told = []
+    done = tune(proposed(), laptop, argv=["true"], tell=told.append)
+    assert len(done.applied) == 6
+    assert told == [*map(str, done.applied), *lines_of(done.undone)]
 
 
 def test_a_command_that_a_signal_ends_gives_its_code(laptop, proposed):
@@ -82,7 +104,12 @@ def test_a_command_that_cannot_be_executed_leaves_nothing_changed(laptop, propos
     before = contents(laptop)
     with pytest.raises(LaunchError, match="No such file") as caught:
         tune(proposed(), laptop, argv=["no-such-command-at-all"])
+    assert caught.value.what == "it cannot be executed: No such file or directory"
     assert "sudo has a PATH of its own" in caught.value.fix
+    with pytest.raises(LaunchError) as caught:
+        tune(proposed(), laptop, argv=["true", "no\0argument"])
+    assert caught.value.what == "it cannot be executed: embedded null byte"
+    assert caught.value.fix is None
     assert contents(laptop) == before
     assert not journal.exists()
 
@@ -196,6 +223,23 @@ def test_a_journal_writes_nothing_but_settings_of_the_list(laptop, journal, line
     assert journal.exists()
 
 
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_line_that_cannot_be_read_is_said_and_the_others_are_put_back(
+    laptop, proposed, journal, damaged
+):
+    tune(proposed(), laptop)
+    if damaged:
+        lines = journal.read_bytes().splitlines(keepends=True)
+        (third,) = (k for k, line in enumerate(lines) if b'"change":2' in line)
+        lines[third] = b"garbage\n"
+        journal.write_bytes(b"".join(lines))
+    undone = undo_tuning(laptop)
+    assert set(fates(undone).values()) == {"restored"}
+    said = "not all lines of the journal can be read: what they tell is not put back"
+    assert (said == lines_of(undone)[-1]) is damaged
+    assert len(lines_of(undone)) == 6
+
+
 def test_a_link_in_the_place_of_a_setting_is_not_followed(laptop, proposed, tmp_path):
     victim = tmp_path / "victim"
     victim.write_text("always\n")
@@ -262,6 +306,22 @@ def test_a_journal_that_cannot_be_written_changes_nothing_more(laptop, proposed,
         tune(proposed(), laptop)
     assert contents(laptop) == before
     assert not (laptop / "run/fairtrial").exists()
+
+
+def test_without_a_guardian_nothing_is_changed(laptop, proposed, journal, monkeypatch):
+    before = contents(laptop)
+
+    def none(_after_death):
+        raise OSError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr("harness.tune.tuner.Guardian", none)
+    with pytest.raises(HostError) as caught:
+        tune(proposed(), laptop, argv=["true"])
+    assert caught.value.what == (
+        "there can be no guardian, so nothing is changed: Resource temporarily unavailable"
+    )
+    assert contents(laptop) == before
+    assert not journal.parent.exists()
 
 
 def test_tuning_twice_asks_to_undo_first_and_harms_nothing(laptop, proposed, journal):

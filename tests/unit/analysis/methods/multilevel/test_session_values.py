@@ -87,6 +87,16 @@ def test_two_sessions_of_two_speeds_are_told_with_their_chance():
     assert caution(result, "few-sessions").about == ()
 
 
+@pytest.mark.parametrize(("ratio", "said"), [(1.051, "5.1 %"), (1.247, "25 %"), (3.49, "249 %")])
+def test_the_distance_of_two_speeds_is_written_out(ratio, said):
+    # 249 % was "2.5e+02 %"
+    slow = [math.log(ratio)] * 2
+    sides = [
+        made(name, {"a": each}, sd=1e-6) for name, each in (("new", slow), ("old", [FAST] * 2))
+    ]
+    assert f"({said} apart)" in caution(multilevel(*sides), "two-speeds").text
+
+
 def test_a_steady_difference_of_many_sessions_is_none_of_two_speeds():
     result = multilevel(made("new", {"a": [SLOW] * 6}), made("old", {"a": [FAST] * 6}))
     assert result.benchmarks[0].outcome == "slower"
@@ -146,6 +156,28 @@ def test_of_hosts_that_stand_for_sessions_nothing_is_said_of_speeds_and_order():
     assert result.dependence is None
 
 
+# ---- the clock
+
+
+@pytest.mark.parametrize("alone", [(), (9, 10)])
+def test_paired_sessions_without_spread_have_the_error_of_rounding(alone):
+    """Each mean of r runs is off by the step over sqrt(12 r); sessions of one side alone count for nothing."""
+    runs, steps = 4, [1.0, 1.01, 1.0, 1.01]
+    sides = [
+        PerformanceMatrix.from_samples(
+            name,
+            {"a": steps * len(ids)},
+            better="lower",
+            sessions={"a": np.repeat(ids, runs)},
+        )
+        for name, ids in (("new", (1, 2, 3, *alone)), ("old", (1, 2, 3)))
+    ]
+    (line,) = multilevel(*sides).benchmarks
+    step = math.log(1 + 0.01 / math.sqrt(1.01))
+    assert line.resolution_source == "runs"
+    assert line.error == pytest.approx(step * math.sqrt(2 / (12 * runs * 3)))
+
+
 # ---- order
 
 
@@ -166,9 +198,17 @@ def test_the_statistic_is_the_mean_of_the_autocorrelations_of_each_ones_own_sess
     assert found.factor == pytest.approx(math.sqrt((1 + max(rho, 0)) / (1 - max(rho, 0))))
 
 
-def test_p_comes_near_that_of_all_orders():
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0.1, 0.5, 0.4, 0.9, 1.1, 0.8, 1.6, 1.2],
+        [0.1, 0.1, 0.1, 0.1, 0.7, 0.7, 0.7, 0.7],  # as far as two of 70 orders
+        [0.1, 0.1, 0.7, 0.7, 0.7, 0.1, 0.1, 0.7],
+    ],
+)
+def test_p_comes_near_that_of_all_orders(values):
     # authority: all 40,320 orders of 8 sessions
-    values = np.array([0.1, 0.5, 0.4, 0.9, 1.1, 0.8, 1.6, 1.2])
+    values = np.array(values)
     orders = np.array(list(itertools.permutations(values)))
     d = orders - values.mean()
     exact = (

@@ -241,7 +241,7 @@ def test_the_text() -> None:
 def test_the_text_of_one_benchmark_and_of_odd_gains() -> None:
     one = matrix("old", {"a": [1.0, 1.2, 1.1]})
     assert "only if this one was chosen at random" in " ".join(str(suite_of(one, one)).split())
-    assert "invalid if the benchmark was not selected" in report_text("one", suite_of(one, one))
+    assert "invalid if b the experimented set" in report_text("one", suite_of(one, one))
     slower = matrix("new", {"a": [1.0, 1.2, 1.100001]})
     assert "-0.00 %" not in str(suite_of(one, slower))
     awful = suite_of(one, matrix("new", {"a": [1e8, 1e8 + 1, 1e8]}))

@@ -229,6 +229,24 @@ def test_where_none_can_be_had_it_is_said_why(tmp_path, found, says):
         RunGroups(found, tmp_path)
 
 
+def test_a_closed_place_holds_no_descriptor(kernel):
+    def opened():
+        return len(list(Path("/proc/self/fd").iterdir()))
+
+    before = opened()
+    with RunGroups(OWN, kernel) as groups:
+        assert opened() == before + 1  # its lock
+    assert opened() == before
+    groups.close()  # a second time is none
+    assert opened() == before
+
+
+def test_a_folder_that_others_take_each_time_is_said(kernel, monkeypatch):
+    monkeypatch.setattr("harness.meters.cgroups._locked", lambda _folder: None)
+    with pytest.raises(NoGroupsError, match="no group can be made in /g: File exists"):
+        RunGroups(OWN, kernel)
+
+
 def test_a_folder_in_which_we_may_not_move_is_removed_again(kernel, monkeypatch):
     import harness.meters.cgroups as room
 

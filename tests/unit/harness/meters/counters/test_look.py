@@ -1,6 +1,7 @@
 """What is said of events that cannot be had: why, where that was read, and the exact command."""
 
 import errno
+import struct
 
 import pytest
 
@@ -121,6 +122,26 @@ def test_what_was_not_there_before_the_kernel_was_asked_stays_in_its_place():
         "page-faults": "all",
         "x": "none: there is no PMU 'gpu' on this host",
     }
+
+
+def test_what_the_kernel_does_not_count_for_a_program_is_no_matter_of_the_processor():
+    one = missing(FAULTS, refused(errno.ENOENT), has_processor=True, virtual="kvm")
+    assert one == MissingEvent(
+        "page-faults", "the kernel does not count it for a program", "perf_event_open: ENOENT"
+    )
+
+
+def test_a_launcher_is_told_of_each_event_and_of_each_way_to_open_it():
+    told = plan(CYCLES, MissingEvent("x", "gone"), SWITCHES, share=True).message
+    assert (told["call"], told["share"]) == (298, True)  # of x86_64: asm/unistd_64.h
+    assert [one["on_processor"] for one in told["events"]] == [True, False]
+    # with the kernel's part, and without: but not where that would falsely read 0
+    assert [len(one["ways"]) for one in told["events"]] == [2, 1]
+    # include/uapi/linux/perf_event.h: the type, the size, then the config
+    ways = [way for one in told["events"] for way in one["ways"]]
+    assert [struct.unpack_from("<I4xQ", way["count"]) for way in ways] == [(0, 0), (0, 0), (1, 3)]
+    assert struct.unpack_from("<I4xQ", told["ours"]) == (1, 9)  # PERF_COUNT_SW_DUMMY
+    assert plan(MissingEvent("x", "gone")).message is None
 
 
 def test_a_machine_of_an_unknown_kind_is_asked_nothing():

@@ -86,6 +86,17 @@ def test_what_moves_in_every_run_is_unknown_where_it_stands():
     ]
 
 
+@pytest.mark.parametrize(
+    "name", ["instructions", "cycles", "branches", "task-clock", "page-faults", "minor-faults"]
+)
+def test_what_every_program_has_is_unknown_where_it_reads_0(name):
+    # docs/counters.md; the first touch of a page is a minor fault
+    one = tally(event(name, may_be_still=True))
+    assert one.metrics([(0, 9, 9)]) == {}
+    assert one.metrics([(3, 9, 9)]) == {name: (3,)}
+    assert said(one) == [f"{name} was not counted in 1 of 2 runs: these rows are without it"]
+
+
 # seen of a setuid program as a user without rights: 5 µs of 1.2 ms, 0 faults; of any other but its start
 @pytest.mark.parametrize(
     ("enabled", "cpu_s", "spawn_ns", "whole"),

@@ -135,6 +135,19 @@ def test_an_argument_that_no_run_wrote_is_followed(stage, fed, data):
     assert len(stage.findings("input")) == 1  # told once
 
 
+def test_the_files_are_known_once_by_the_last_first_run(stage, fed, data):
+    files = inputs.ArgumentFiles(fed("data"), {})
+    assert files.look() == ()
+    assert not files.executed("y", "a")  # of another cell
+    assert files.executed("x", "a")
+    assert files.known.keys() == {str(data)}
+    assert not files.executed("x", "a")  # nothing that would have to be written again
+    data.write_text("short")
+    assert not files.executed("x", "a")
+    (finding,) = files.look()
+    assert str(data) in finding.what
+
+
 def test_an_argument_that_a_run_writes_is_an_output(stage, fed, data):
     def writes(request):
         data.write_text("long" * 100)  # the same content as before

@@ -157,6 +157,23 @@ def test_what_a_killed_run_left_is_removed_and_not_set_aside(stage, metered):
     assert stage.findings("metric-file") == []
 
 
+def test_what_was_there_before_the_first_run_of_a_resumed_trial_is_renamed_too(
+    stage, metered, commands
+):
+    out = stage.folder / "out"
+    stage.program("make")
+    stage.command = stage.at(0, stage.interrupt)  # in the build, before any run
+    step = Build(variant="a", steps=commands("make"), cwd=stage.folder, env={})
+    c = dataclasses.replace(metered(out), builds=(step,))
+    stage.start(c)
+    out.write_text("of the user\n")
+    stage.target = write_all(out)
+    assert stage.resume(c).status == "complete"
+    assert (stage.folder / f"out.before-{stage.trial.name}").read_text() == "of the user\n"
+    (finding,) = stage.findings("metric-file", "before")
+    assert str(out) in finding["what"]
+
+
 def test_a_symbolic_link_is_set_aside_and_what_it_names_stays(stage, metered):
     there, link = stage.folder / "there", stage.folder / "out"
     there.write_text("of the user\n")

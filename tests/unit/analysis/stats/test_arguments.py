@@ -1,0 +1,46 @@
+"""What a door takes for a list: authority is what the message of a refusal says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analysis.errors import UsageError
+from analysis.stats.arguments import door
+
+
+@door
+def named(names: Sequence[str]) -> list[str]:
+    return list(names)
+
+
+@door
+def also_named(names: Iterable[str]) -> list[str]:
+    return list(names)
+
+
+@door
+def totalled(values: Sequence[float]) -> float:
+    return sum(values)
+
+
+def test_a_text_is_a_list_of_texts_and_of_nothing_else() -> None:
+    assert named("ab") == also_named("ab") == ["a", "b"]
+    assert named("") == []
+    for text in ("", "12"):
+        with pytest.raises(UsageError, match=r"^values must be a list of numbers, not '"):
+            totalled(text)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("values", [[1.5, 2], (1.5, 2), np.array([1.5, 2.0])])
+def test_lists_of_numbers(values: Any) -> None:
+    assert totalled(values) == 3.5
+
+
+@pytest.mark.parametrize("values", [[1.5, "2"], np.ones((1, 2)), {1.5: 2}, b"ab", 3.5])
+def test_what_is_no_list_of_numbers(values: Any) -> None:
+    with pytest.raises(UsageError, match="values must be a list of numbers"):
+        totalled(values)
