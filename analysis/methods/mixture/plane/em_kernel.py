@@ -40,27 +40,15 @@ SIZE, TERM, TRACE, SUMS = range(4)  # columns of the table of clusters: from SUM
 
 
 @kernel
-def _term(cluster: Array, d: int, alpha: float, left: Array) -> float:
-    """Give the contribution of a cluster of at least two points."""
-    size = cluster[SIZE]
-    inside = (cluster[TRACE] + alpha) / size
-    if size > d:
-        inside += _determinant(cluster[SUMS + d :], d, size, left)
-    return float(size * math.log(inside))
-
-
-@kernel
-def _determinant(upper: Array, d: int, size: float, left: Array) -> float:
-    """Give the determinant of a scatter matrix over its size, from its upper triangle.
-
-    It is 0 where rounding leaves no positive one.
-    """
+def _determinant(table: Array, row: int, d: int, left: Array) -> float:
+    """Give the determinant of a cluster's scatter over its size, 0 when it is not positive."""
+    size, at = table[row, SIZE], SUMS + d
     if d == 2:
-        return max(float(upper[0] * upper[2] - upper[1] * upper[1]), 0.0) / (size * size)
-    at = 0
+        uu, uv, vv = table[row, at], table[row, at + 1], table[row, at + 2]
+        return float(max(uu * vv - uv * uv, 0.0) / (size * size))
     for i in range(d):
         for j in range(i, d):
-            left[i, j] = upper[at]
+            left[i, j] = table[row, at]
             at += 1
     product = 1.0
     for i in range(d):
@@ -76,25 +64,28 @@ def _determinant(upper: Array, d: int, size: float, left: Array) -> float:
 
 
 @kernel
-def _joined(a: Array, b: Array, d: int, alpha: float, joint: Array, left: Array) -> float:
-    """Write what the merged cluster would be to `joint`; give the cost of the merge."""
-    size = a[SIZE] + b[SIZE]
-    share, other = math.sqrt(a[SIZE] / size), math.sqrt(b[SIZE] / size)
-    joint[SIZE] = size
-    apart = left[0]
-    for i in range(d):
-        u, v = a[SUMS + i], b[SUMS + i]
-        apart[i] = other * u - share * v
-        joint[SUMS + i] = share * u + other * v
+def _joined(table: Array, a: int, b: int, joint: int, d: int, alpha: float, left: Array) -> float:
+    """Write what two merged rows would be to the row `joint`; give the cost of the merge."""
+    size = table[a, SIZE] + table[b, SIZE]
+    share, other = math.sqrt(table[a, SIZE] / size), math.sqrt(table[b, SIZE] / size)
+    table[joint, SIZE] = size
+    for i in range(SUMS, SUMS + d):
+        u, v = table[a, i], table[b, i]
+        left[0, i - SUMS] = other * u - share * v
+        table[joint, i] = share * u + other * v
     at, trace = SUMS + d, 0.0
     for i in range(d):
-        trace += apart[i] * apart[i]
+        trace += left[0, i] * left[0, i]
         for j in range(i, d):
-            joint[at] = a[at] + b[at] + apart[i] * apart[j]
+            table[joint, at] = table[a, at] + table[b, at] + left[0, i] * left[0, j]
             at += 1
-    joint[TRACE] = (a[TRACE] + b[TRACE]) + trace
-    joint[TERM] = _term(joint, d, alpha, left)
-    return float(joint[TERM] - (a[TERM] + b[TERM]))
+    trace += table[a, TRACE] + table[b, TRACE]
+    table[joint, TRACE] = trace
+    inside = (trace + alpha) / size
+    if size > d:
+        inside += _determinant(table, joint, d, left)
+    table[joint, TERM] = size * math.log(inside)
+    return float(table[joint, TERM] - (table[a, TERM] + table[b, TERM]))
 
 
 @kernel
@@ -118,10 +109,10 @@ def _changed(costs: Array, row: int, column: int, least: Array, place: Integers)
 
 
 @kernel
-def _copy(source: Array, target: Array) -> None:
+def _copy(table: Array, source: int, target: int) -> None:
     """Copy number by number: an assignment would take two seconds to compile its error message."""
-    for i in range(source.size):
-        target[i] = source[i]
+    for i in range(table.shape[1]):
+        table[target, i] = table[source, i]
 
 
 @kernel
@@ -129,7 +120,7 @@ def _move(table: Array, costs: Array, ids: Integers, target: int, last: int) -> 
     """Put the last cluster in the place of one that is gone."""
     if target == last:
         return
-    _copy(table[last], table[target])
+    _copy(table, last, target)
     ids[target] = ids[last]
     for i in range(target):
         costs[target, i] = costs[last, i]
@@ -138,15 +129,17 @@ def _move(table: Array, costs: Array, ids: Integers, target: int, last: int) -> 
 
 
 @kernel
-def _store(table: Array, place: int, joint: Array, d: int) -> None:
-    """Keep a merged cluster as it will be read back (see the module's text)."""
-    _copy(joint, table[place])
-    rows, first = min(joint[SIZE] - 1, d), SUMS + d
+def _store(table: Array, place: int, d: int) -> None:
+    """Keep the newest cluster as it will be read back (see the module's text)."""
+    truth, first = table.shape[0] - 1, SUMS + d
+    _copy(table, truth, place)
+    rows = min(table[truth, SIZE] - 1, d)
     at = first + d
     for i in range(1, d):
         for j in range(i, d):
-            both = joint[first + i] * joint[first + j]
-            table[place, at] = min(rows, i + 1) * both / joint[first] if joint[first] > 0 else 0.0
+            both = table[truth, first + i] * table[truth, first + j]
+            lead = table[truth, first]
+            table[place, at] = min(rows, i + 1) * both / lead if lead > 0 else 0.0
             at += 1
 
 
@@ -167,10 +160,10 @@ def _costs(
     table: Array, d: int, alpha: float, costs: Array, least: Array, place: Integers, left: Array
 ) -> None:
     """Compute what every merge of two points costs."""
-    scratch = np.empty(table.shape[1])
-    for j in range(1, table.shape[0]):
+    n = costs.shape[0]
+    for j in range(1, n):
         for i in range(j):
-            costs[j, i] = _joined(table[i], table[j], d, alpha, scratch, left)
+            costs[j, i] = _joined(table, i, j, n, d, alpha, left)
         _scan(costs, j, least, place)
 
 
@@ -187,7 +180,6 @@ def _cheapest(least: Array, clusters: int) -> int:
 @kernel
 def _renew(
     table: Array,
-    truth: Array,
     i: int,
     clusters: int,
     d: int,
@@ -198,13 +190,13 @@ def _renew(
     left: Array,
 ) -> None:
     """Compute what merges with the new cluster i cost."""
-    scratch = np.empty(truth.size)
+    scratch, truth = costs.shape[0], costs.shape[0] + 1
     for k in range(i):
-        costs[i, k] = _joined(table[k], truth, d, alpha, scratch, left)
+        costs[i, k] = _joined(table, k, truth, scratch, d, alpha, left)
     if i > 0:
         _scan(costs, i, least, place)
     for k in range(i + 1, clusters):
-        costs[k, i] = _joined(truth, table[k], d, alpha, scratch, left)
+        costs[k, i] = _joined(table, truth, k, scratch, d, alpha, left)
         _changed(costs, k, i, least, place)
 
 
@@ -213,7 +205,8 @@ def partitions(points: Array, alpha: float, classes: Integers) -> None:
     """Cluster points, shape (d, n); row k - 1 of `classes` becomes the partition into k classes."""
     d, n = points.shape
     most = classes.shape[0]
-    table = np.zeros((n, SUMS + d + d * (d + 1) // 2))
+    scratch, truth = n, n + 1  # rows behind the clusters; the newest as it is, before it is stored
+    table = np.zeros((n + 2, SUMS + d + d * (d + 1) // 2))
     table[:, SIZE], table[:, TERM] = 1.0, math.log(alpha)
     for i in range(n):
         for j in range(d):
@@ -222,18 +215,17 @@ def partitions(points: Array, alpha: float, classes: Integers) -> None:
     costs, least, place = np.empty((n, n)), np.full(n, np.inf), np.zeros(n, dtype=np.int64)
     left = np.empty((d, d))
     _costs(table, d, alpha, costs, least, place, left)
-    truth, joint = np.empty(table.shape[1]), np.empty(table.shape[1])
     newest = -1  # the cluster whose true scatter is still at hand
     for clusters in range(n, 1, -1):
         if clusters <= most:
             _snapshot(owner, classes[clusters - 1], numbers)
         j, last = _cheapest(least, clusters), clusters - 1
         i = place[j]
-        first = truth if i == newest else table[i]
-        second = truth if j == newest else table[j]
-        _joined(first, second, d, alpha, joint, left)
+        first = truth if i == newest else i
+        second = truth if j == newest else j
+        _joined(table, first, second, scratch, d, alpha, left)
         if newest not in (i, j):  # the cost may date from when one of them was the newest
-            joint[TERM] = least[j] + (first[TERM] + second[TERM])
+            table[scratch, TERM] = least[j] + (table[first, TERM] + table[second, TERM])
         for point in range(n):
             if owner[point] == ids[j]:
                 owner[point] = ids[i]
@@ -242,10 +234,10 @@ def partitions(points: Array, alpha: float, classes: Integers) -> None:
             _scan(costs, j, least, place)
             for row in range(j + 1, last):
                 _changed(costs, row, j, least, place)
-        _copy(joint, truth)
+        _copy(table, scratch, truth)
         newest = i
-        _store(table, i, joint, d)
-        _renew(table, truth, i, last, d, alpha, costs, least, place, left)
+        _store(table, i, d)
+        _renew(table, i, last, d, alpha, costs, least, place, left)
     _snapshot(owner, classes[0], numbers)
 
 
@@ -263,15 +255,16 @@ def _sums(x: Array, z: Array, sums: Array) -> float:
     The order is that of mclust: where a component holds hardly more than one point, the direction
     of its scatter is rounding error, and EEV gives every component a direction.
     """
-    d, n = x.shape
-    size = 0.0
-    for i in range(n):
-        size += z[i]
-    for j in range(d):
-        row, total = x[j], 0.0
-        for i in range(n):
-            total += z[i] * row[i]
-        sums[j] = total
+    d, size = x.shape[0], 0.0
+    for j in range(0, d, 2):  # two at a time: one chain of additions alone would wait for itself
+        first, second = x[j], x[min(j + 1, d - 1)]
+        size = a = b = 0.0
+        for i in range(z.size):
+            size += z[i]
+            a += z[i] * first[i]
+            b += z[i] * second[i]
+        sums[min(j + 1, d - 1)] = b
+        sums[j] = a
     return size
 
 
