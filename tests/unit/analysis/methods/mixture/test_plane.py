@@ -122,13 +122,15 @@ class TestModels:
         points = np.concatenate(classes).astype(float)
         of = np.repeat(np.arange(len(classes)), [len(one) for one in classes])
         z = (of == np.arange(len(classes))[:, None]).astype(float)
-        weights, means, cov = np.empty(len(z)), np.empty((2, len(z))), np.empty((3, len(z)))
+        (k, _), d = z.shape, points.shape[1]
+        weights, means, cov = np.empty(k), np.empty((k, d)), np.empty((k, d, d))
         outcome = np.empty(em_kernel.OUTCOME)
-        x, y = (np.ascontiguousarray(column) for column in points.T)
-        em_kernel.fit(MODELS.index(model), x, y, z, weights, means, cov, outcome)
+        x = np.ascontiguousarray(points.T)
+        em_kernel.fit(MODELS.index(model), x, z, weights, means, cov, outcome)
         if np.isnan(outcome[0]):
             return None  # discarded
-        return [np.array([[a, a * s], [a * s, a * s * s + rest]]) for a, s, rest in cov.T]
+        slopes = [np.triu(factor, 1) + np.eye(d) for factor in cov]
+        return [s.T @ np.diag(np.diag(c)) @ s for c, s in zip(cov, slopes, strict=True)]
 
     def cross(self, a: float, b: float) -> list[tuple[float, float]]:
         return [(a, 0), (-a, 0), (0, b), (0, -b)]
