@@ -57,9 +57,12 @@ def add(subparsers: Subparsers) -> None:
     add_reading(parser)
     parser.add_argument(
         "--and",
-        dest="other",
+        dest="others",
+        action="append",
+        default=[],
         metavar="METRIC",
-        help="fit two metrics of the same runs of a trial together, such as max_rss",
+        help="fit metrics of the same runs of a trial together, such as wall and max_rss; again for "
+        "up to eight",
     )
     parser.add_argument(
         "--below",
@@ -131,7 +134,7 @@ def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         picture = check_picture(args.plot)
     if not 1 <= args.digits <= _MOST_DIGITS:
         raise UsageError(f"--digits must lie between 1 and {_MOST_DIGITS}, and is {args.digits}")
-    if args.other is not None:
+    if args.others:
         return _plane(args, picture, out, err)
     from ..importers.sources import read_sources
 
@@ -196,10 +199,11 @@ def _options(args: argparse.Namespace, workers: int | None, *, detailed: bool) -
 
 
 def _plane(args: argparse.Namespace, picture: Path | None, out: TextIO, err: TextIO) -> int:
-    """Fit two metrics of the same runs."""
+    """Fit several metrics of the same runs."""
     _refuse_with_other(args)
     from ..data.trial import question_of
     from ..importers.sources import trials_of
+    from ..methods.mixture.plane.model import listed
     from ..methods.mixture.plane.report import plane_report
     from ..stats.compiled import announcing
 
@@ -207,7 +211,7 @@ def _plane(args: argparse.Namespace, picture: Path | None, out: TextIO, err: Tex
     with announcing(line_to(err)), _bar(err) as progress:
         report = plane_report(
             trials,
-            (args.metric or question_of([trial for trial, _ in trials]), args.other),
+            (args.metric or question_of([trial for trial, _ in trials]), *args.others),
             benchmark=args.benchmark,
             max_components=args.max_components,
             progress=progress,
@@ -219,14 +223,14 @@ def _plane(args: argparse.Namespace, picture: Path | None, out: TextIO, err: Tex
         cell = report.cells[0]
         if len(report.cells) > 1 or cell.mixture is None or cell.pairs is None:
             raise UsageError(
-                f"there are {len(report.cells)} cells, and a picture of two metrics shows one",
+                f"there are {len(report.cells)} cells, and a picture of several metrics shows one",
                 args.plot,
                 "name one variant, runs/NAME:VARIANT, and add --benchmark NAME",
             )
         write_picture(
             plane_picture(cell.mixture, cell.pairs.values, units=report.units),
             picture,
-            title=f"{' and '.join(cell.mixture.names)} of {cell.variant} on {cell.benchmark}",
+            title=f"{listed(cell.mixture.names)} of {cell.variant} on {cell.benchmark}",
             alt=" ".join(str(cell.mixture).split("\n\n")[0].split()),
         )
     show(report, out, as_json=args.json)
