@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import analysis
 from harness.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -226,6 +227,18 @@ def test_a_command_that_fails_would_be_found(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(AssertionError, match="gone"):
         execute("fairtrial verdict gone.json", monkeypatch)
+
+
+def test_each_function_of_varcore_has_its_equal_in_python():
+    page = ROOT / "docs" / "coming-from" / "varcore-hpt-speedup-test.md"
+    rows = re.findall(r"^\| `VARCORE_.*\| (.*) \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(rows) == 11  # of the twelve that the paper's appendix calls, two share a row
+    for row in rows:
+        named = re.findall(r"(fit\.)?\b([a-z_]+)\(|fit\.([a-z]+)", row)
+        assert named
+        for of_fit, called, attribute in named:
+            owner = analysis.Mixture if of_fit or attribute else analysis
+            assert hasattr(owner, called or attribute), row
 
 
 def test_the_frame_is_read_by_r(tmp_path, monkeypatch):
