@@ -306,16 +306,19 @@ def report_cautions(
                 f"{few} of {len(sizes)} samples have fewer than {FEW_VALUES} values, which hardly "
                 "determine a number of components",
             )
-        coarse = sum(
-            any(caution.code == "grid-coarser" for caution in cell.cautions)
-            for cell in report.cells
-        )
-        if coarse:
+        codes = [{caution.code for caution in cell.cautions} for cell in report.cells]
+        if coarse := sum("grid-coarser" in found for found in codes):
             yield Caution(
                 "grid-coarser",
-                f"the values of {coarse} of {len(sizes)} samples stand on a coarser grid than the resolution of "
-                f"{report.options.resolution:g}: components may be its steps; --benchmark NAME says "
-                "which step",
+                f"the values of {coarse} of {len(sizes)} samples stand on a coarser grid than the "
+                f"resolution of {report.options.resolution:g}: components may be its steps; "
+                "--benchmark NAME says which step",
+            )
+        if floored := sum("variance-at-floor" in found for found in codes):
+            yield Caution(
+                "variance-at-floor",
+                f"in {floored} of {len(sizes)} samples components have the least variance that the "
+                "resolution allows: without a resolution such fits are discarded",
             )
     if report.options.resamples == 0:
         yield Caution(

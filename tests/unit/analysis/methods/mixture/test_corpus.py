@@ -225,3 +225,12 @@ def test_reports_tell_it_of_one_sample_and_of_many():
     assert codes(one.cautions).count("grid-coarser") == 1
     both = made({"a": AMMP, "b": AMMP, "c": np.arange(30) + 0.5}, resolution=0.01)
     assert "the values of 2 of 3 samples stand on a coarser grid" in " ".join(str(both).split())
+
+
+def test_components_at_the_floor_are_told_of_many():
+    rng = np.random.default_rng(2)
+    few = {f"b{k}": rng.normal(10, 1, 8) for k in range(3)}
+    assert "in 3 of 3 samples components have the least variance" in " ".join(
+        str(made(few, resolution=1e-6)).split()
+    )
+    assert "least variance" not in str(made(few))
