@@ -307,7 +307,7 @@ OPTIONS = frozenset(
     --correction --decimal --digits --draws --effect --estimators --exit-code --explain --font-family
     --font-size --format --gate --group --guard --ignore --interval --jitter --json --layout --level --looks
     --margin --max-components --max-hosts --max-runs --max-sessions --mean --metric --normality --on --pairs
-    --power --precision --quantile --rank --resamples --resolution --response --risk --runs --scale
+    --original --power --precision --quantile --rank --resamples --resolution --response --risk --runs --scale
     --scores --search --seed --shift --shifted --sides --simulations --sources --speedup --starts
     --steps --ties --unit --variant --variation --verbose --weight --width --within-session
     --workers""".split()  # noqa: SIM905 - a table of words
