@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..methods.mixture.report import MixtureOptions
+    from ..methods.mixture.result import MixtureReport
     from .arguments import Subparsers
 
 
@@ -40,7 +41,7 @@ _DETAIL, _OVERVIEW = 500, 200  # resamples
 _MOST_DIGITS = 15
 _ONE_METRIC = (
     *("below", "quantile", "resamples", "resolution", "jitter", "better", "workers", "backend"),
-    "dask",
+    *("dask", "clusters"),
 )
 
 
@@ -89,7 +90,16 @@ def add(subparsers: Subparsers) -> None:
     )
     _add_fitting(parser)
     add_value(parser, "--digits", "D", "of the parameters", 4, type=int)
-    add_plot(parser, "density and distribution function of one benchmark")
+    parser.add_argument(
+        "--clusters",
+        action="store_true",
+        help="also list the values of each component of one benchmark",
+    )
+    add_plot(
+        parser,
+        "one benchmark's density and distribution function; of several, how their p of the fit test "
+        "and their numbers of modes are spread",
+    )
     add_confidence(parser)
     add_json(parser)
     parser.set_defaults(run=_mixture)
@@ -141,11 +151,10 @@ def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     sources = read_sources(args.sources, reading(args))
     names = {name for matrix in sources.matrices for name in matrix.benchmarks}
     detailed = args.benchmark is not None or len(names) == 1
-    if picture is not None and not detailed:
+    if args.clusters and not detailed:
         raise UsageError(
-            f"there are {len(names)} benchmarks, and a picture shows one",
-            args.plot,
-            "add --benchmark NAME",
+            f"there are {len(names)} benchmarks, and --clusters lists one",
+            fix="add --benchmark NAME",
         )
     from ..methods.mixture.report import mixture_report
     from ..stats.arguments import stream
@@ -162,15 +171,7 @@ def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             progress=progress,
         )
     if picture is not None:
-        from ..methods.mixture.picture import mixture_alt, mixture_picture
-        from ..plots.drawing import write_picture
-
-        write_picture(
-            mixture_picture(report),
-            picture,
-            title=f"mixtures of {report.benchmarks[0].benchmark}",
-            alt=mixture_alt(report),
-        )
+        _draw(report, picture)
     if args.json:
         show(report, out, as_json=True)
     else:
@@ -180,6 +181,20 @@ def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         text = as_text.render(mixture_page(report, digits=args.digits))
         out.write(f"{headed(text, metric_of(*sources.matrices))}\n")
     return 0
+
+
+def _draw(report: MixtureReport, picture: Path) -> None:
+    """Draw one benchmark, or what many have in common."""
+    from ..methods.mixture import picture as pictures
+    from ..plots.drawing import write_picture
+
+    if report.detailed:
+        drawn, alt = pictures.mixture_picture(report), pictures.mixture_alt(report)
+        title = f"mixtures of {report.benchmarks[0].benchmark}"
+    else:
+        drawn, alt = pictures.corpus_picture(report), pictures.corpus_alt(report)
+        title = f"mixtures of {len(report.benchmarks)} benchmarks"
+    write_picture(drawn, picture, title=title, alt=alt)
 
 
 def _options(args: argparse.Namespace, workers: int | None, *, detailed: bool) -> MixtureOptions:
@@ -195,6 +210,7 @@ def _options(args: argparse.Namespace, workers: int | None, *, detailed: bool) -
         below=tuple(args.below),
         quantiles=tuple(args.quantile),
         workers=workers,
+        clusters=args.clusters,
     )
 
 

@@ -238,6 +238,7 @@ METHODS: tuple[Row, ...] = (
             *FORMS,
             *SIDE_OPTIONS[:6],
             *(
+                "--clusters",
                 "--and max_rss",
                 "--and max_rss --and user",
                 "--below 0.02",
