@@ -23,7 +23,7 @@ TOLERANCE = 1e-9
 LIKELIHOOD = 1e-6  # absolute, of log-likelihood and BIC of three metrics and more
 NAMED = {"XII": "EII", "XXI": "EEI", "XXX": "EEE"}  # mclust's names of one Gaussian
 # with a start of a class of hardly more runs than metrics: its direction, and whether its scatter
-# has a Cholesky factor, is rounding error; mclust's own answer changes with the order of the rows
+# has a Cholesky factor, is rounding error here; mclust's BIC moves by at most 0.004 with the order of the rows
 BY_ROUNDING = ("EEV", "VEV", "VEE")
 
 
