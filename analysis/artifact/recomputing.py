@@ -306,7 +306,7 @@ OPTIONS = frozenset(
     --best-of --better --centre --certificate --clt --compatible --conf-level --confidence
     --correction --decimal --digits --draws --effect --estimators --exit-code --explain --font-family
     --font-size --format --gate --group --guard --ignore --interval --jitter --json --layout --level --looks
-    --margin --max-components --max-hosts --max-runs --max-sessions --mean --metric --normality --on --pairs
+    --margin --max-components --max-hosts --max-runs --max-sessions --mean --metric --names --normality --on --others --pairs
     --power --precision --quantile --rank --resamples --resolution --response --risk --runs --scale
     --scores --search --seed --shift --shifted --sides --simulations --sources --speedup --starts
     --steps --ties --unit --variant --variation --verbose --weight --width --within-session

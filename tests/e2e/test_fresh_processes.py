@@ -52,7 +52,7 @@ TABLE = """
 0,7 gate 'slower>900%' runs/one --variant b --on suite --metric user --confidence 0.9 --looks 3 --junit j.xml --summary s.md --annotations github
 7   gate 'slower>900%' new.csv old.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --json
 2   gate 'slower>900%' new.csv old.csv --better lower --always-valid
-0   hpt new.csv old.csv --better lower --layout rows --decimal point --level process --alpha 0.1 --speedup 1.01 --ties exact --scores raw --html hpt.html --confidence 0.9 --json
+0   hpt new.csv old.csv --better lower --layout rows --decimal point --level process --alpha 0.1 --speedup 1.01 --ties exact --scores raw --alternative two-sided --others --names new old --html hpt.html --confidence 0.9 --json
 0   hpt runs/one --metric max_rss --conf-level 0.9
 0   speedup-test new.csv old.csv --better lower --layout rows --decimal point --level process --confidence 0.9 --weight equal --precision 0.2 -o speedups --steps
 0   speedup-test runs/one --metric max_rss --conf-level 0.9 --search --compatible --json

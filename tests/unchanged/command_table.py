@@ -169,6 +169,8 @@ METHODS: tuple[Row, ...] = (
         (*SIDE_OPTIONS[:6], "--alpha 0.01"),
     ),
     ("hpt {} {}", ("@pair", "@many", "@coarse"), ("--speedup 1.1", "--ties exact", "--ties table")),
+    ("hpt {} --alternative two-sided --others {}", ("@pair", "@many"), FORMS),
+    ("hpt @pair {}", ("--ties printed", "--names NEW OLD", "--names A A")),
     ("hpt {} {}", ("@pair", "@many"), ("--scores raw", "--scores ratio", "--scores log-ratio")),
     (
         "hpt {} {}",
