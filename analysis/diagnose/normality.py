@@ -20,7 +20,7 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
@@ -32,7 +32,7 @@ from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..pages.model import Caution
 from ..pages.result import Result
 from ..stats.arguments import counted, door, numbers
-from ..stats.samples import median
+from ..stats.samples import kernel_density, median
 
 
 def checked_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
@@ -211,15 +211,46 @@ def mean_sample_size(
     rng: np.random.Generator,
 ) -> tuple[MeanTrial, ...]:
     """Draw samples of growing size and test whether their means look normal."""
+    tests = [(k, lilliefors(x)) for k, x in sample_means(values, sizes=sizes, means=means, rng=rng)]
+    return tuple(
+        MeanTrial(size=size, means=means, statistic=test.statistic, pvalue=test.pvalue)
+        for size, test in tests
+    )
+
+
+def sample_means(
+    values: ArrayLike,
+    *,
+    sizes: Sequence[int] = MEAN_SIZES,
+    means: int = 150,
+    rng: np.random.Generator,
+) -> Iterator[tuple[int, Array]]:
+    """Draw means of samples of growing size, as multiples of a power of two: a size, its means."""
     x = checked(values, _LILLIEFORS_LEAST, "a study of means")
     x = np.ldexp(x, -np.frexp(np.abs(x).max())[1])  # exact, and no sum overflows
-    trials = []
     for size in sizes:
-        test = lilliefors(x[rng.integers(0, x.size, (means, size))].mean(axis=1))
-        trials.append(
-            MeanTrial(size=size, means=means, statistic=test.statistic, pvalue=test.pvalue)
-        )
-    return tuple(trials)
+        yield size, x[rng.integers(0, x.size, (means, size))].mean(axis=1)
+
+
+def runs_of(matrix: PerformanceMatrix) -> Array:
+    """Give all runs of a matrix, each divided by its benchmark's median."""
+    return np.concatenate([values / median(values) for values in matrix.samples])
+
+
+def grown_bandwidth(values: Array) -> float:
+    """Give the smallest window whose density has one peak, to 2 % ([5]_, section 3.2).
+
+    The window "is increased until the distribution curve becomes smooth enough", from a small one on;
+    smooth is one peak here. `values` (shape (n,)): Not all equal. Gives float: In their unit.
+    """
+    reach = float(np.ptp(values))
+    grid = np.linspace(values.min() - reach / 4, values.max() + reach / 4, 256)
+    window = reach / 100
+    while True:
+        slope = np.sign(np.diff(kernel_density(values, grid, window)))
+        if np.count_nonzero(np.diff(slope[slope != 0])) <= 1:
+            return window
+        window *= 1.02
 
 
 _REFERENCES = (
@@ -296,11 +327,10 @@ def normality(
     rows = tuple(
         _row(name, values) for name, values in zip(matrix.benchmarks, matrix.samples, strict=True)
     )
-    pooled = np.concatenate([values / median(values) for values in matrix.samples])
     trials: tuple[MeanTrial, ...] = ()
     cautions = list(matrix.cautions)
     try:
-        trials = mean_sample_size(pooled, rng=rng)
+        trials = mean_sample_size(runs_of(matrix), rng=rng)
     except AnalysisError as error:
         cautions.append(Caution("no-study-of-means", f"no study of means: {error.what}"))
     few = tuple(row.name for row in rows if row.n < FEW_RUNS)

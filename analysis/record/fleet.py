@@ -158,8 +158,10 @@ def trial_place(folder: Path, host: FleetHost) -> Path:
     """Give the folder of a host's trial, which need not be there yet."""
     path = folder / host.trial
     try:
-        inside = not _leaves(host.trial) and path.resolve().is_relative_to(folder.resolve())
-    except (OSError, RuntimeError, ValueError):  # a link that leads in a circle
+        place = path.resolve()
+        inside = not _leaves(host.trial) and place.is_relative_to(folder.resolve())
+        inside = inside and not place.is_symlink()  # a circle, of which Python 3.13 gives the begin
+    except (OSError, RuntimeError, ValueError):  # a circle
         inside = False
     if not inside:
         raise StoreError(

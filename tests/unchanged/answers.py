@@ -76,6 +76,8 @@ def answer(asked: Line, inputs: Path, lab: Path) -> str:
     text = filtered(whole, begun=begun, ended=time.time(), paths=paths, measured=False)
     for moment in (time.gmtime(begun), time.localtime()):
         text = text.replace(time.strftime("%Y-%m-%d", moment), "<today>")
+    if "--help" in asked.words:  # which argparse lays out in another way since 3.13
+        text = " ".join(re.sub(r"(-\w) ([A-Z.]+), (--[\w-]+) \2", r"\1, \3 \2", text).split())
     return rounded(text).strip("\n")
 
 

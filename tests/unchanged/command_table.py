@@ -98,7 +98,7 @@ VERDICT_OPTIONS = (
 FIGURE_OPTIONS = ("--width 85mm", "--font-size 6", "--font-family Absent", "--width 9")
 KINDS = (
     *("forest", "ranks", "curve", "box", "biplot", "cd", "strip", "order", "ecdf", "shift", "lag"),
-    *("qq", "modes", "causes"),
+    *("qq", "modes", "causes", "density", "means"),
 )
 COMMANDS = (
     *("init", "doctor", "tune", "run", "compare", "status", "submit", "cancel", "reproduce"),

@@ -37,6 +37,7 @@ _SUITE = {
     "curve": Kind("analysis.report.figures.suite", "HPT's reliability for each speedup under test"),
     "box": Kind("analysis.report.figures.suite", "five numbers of each benchmark and variant"),
     "biplot": Kind("analysis.report.figures.suite", "which systems are alike, and which benchmarks tell them apart"),
+    "means": Kind("analysis.report.figures.normality", "densities of means of ever larger samples, from 10 to 280 runs"),
     "cd": Kind("analysis.report.figures.ranking", "Friedman's mean ranks, their critical difference, its false alarms"),
 }  # fmt: skip
 _EACH = {
@@ -45,6 +46,7 @@ _EACH = {
     "ecdf": Kind("analysis.report.figures.distributions", "the share of runs done by a time"),
     "shift": Kind("analysis.report.figures.distributions", "the speedup at each decile of the runs"),
     "lag": Kind("analysis.report.figures.distributions", "each run against the run before"),
+    "density": Kind("analysis.report.figures.normality", "a kernel density of the runs against the fitted normal law"),
     "qq": Kind("analysis.report.figures.distributions", "the runs against a normal law"),
     "modes": Kind("analysis.report.figures.modes", "a mixture of normal laws over the histogram of the runs"),
     "causes": Kind(

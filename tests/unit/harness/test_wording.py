@@ -2,7 +2,21 @@ from __future__ import annotations
 
 import pytest
 
-from harness.errors import about, clock, counted, duration, moment, size
+from harness.cli import _EPILOG
+from harness.errors import (
+    CampaignError,
+    HostError,
+    LauncherDiedError,
+    LaunchError,
+    Problem,
+    about,
+    clock,
+    counted,
+    duration,
+    moment,
+    size,
+    wrapped,
+)
 
 
 @pytest.mark.parametrize(
@@ -61,9 +75,11 @@ def test_estimates_are_in_words(seconds, text):
         (81_234_567_890, "81.2 GB"),
         (3e12, "3 TB"),
         # Rounding must not overfill a unit.
-        (999_499, "999 kB"),
         (999_600, "1 MB"),
         (999_700_000_000, "1 TB"),
+        # 999.5 is the least that three digits round to 1000
+        *((999_499, "999 kB"), (999_499_000, "999 MB"), (999_499_000_000, "999 GB")),
+        *((999_500, "1 MB"), (999_500_000, "1 GB"), (999_500_000_000, "1 TB")),
     ],
 )
 def test_sizes_have_a_fitting_unit(count, text):
@@ -90,3 +106,45 @@ def test_nouns_follow_their_number():
 )
 def test_moments_are_told_to_the_second_and_with_their_zone(stamp, text):
     assert moment(stamp) == text
+
+
+def test_a_text_is_set_in_lines_and_no_word_is_broken():
+    assert wrapped("a well-known unbreakable word", "- ", "  ", 9) == [
+        *("- a", "  well-known", "  unbreakable", "  word"),
+    ]
+
+
+# --- mistakes of a campaign -----------------------------------------------------------------------
+
+SHORT = Problem(what="'name' is missing", where="c.yaml:1:1")
+LONG = Problem(
+    what="unknown key 'x'", where="c.yaml:2:1", excerpt="  x: 1\n  ^", fix="known here: y"
+)
+
+
+def test_a_problem_is_its_place_its_line_and_its_remedy_as_far_as_there_are_any():
+    assert str(SHORT) == "c.yaml:1:1: 'name' is missing"
+    assert str(LONG).splitlines() == [
+        *("c.yaml:2:1: unknown key 'x'", "  x: 1", "  ^", "  fix: known here: y"),
+    ]
+
+
+def test_an_error_of_a_campaign_tells_every_problem_and_its_number():
+    assert str(CampaignError([LONG, SHORT])).splitlines() == [
+        *(*str(LONG).splitlines(), str(SHORT), "2 problems; nothing was executed."),
+    ]
+    assert str(CampaignError([SHORT])).endswith("\n1 problem; nothing was executed.")
+
+
+def test_an_error_of_a_campaign_is_its_first_problem_to_who_shows_one():
+    error = CampaignError([LONG, SHORT])
+    assert (error.what, error.where, error.fix) == (LONG.what, LONG.where, LONG.fix)
+    assert error.problems == (LONG, SHORT)
+
+
+def test_the_errors_have_the_exit_codes_of_the_help():
+    told = _EPILOG.split("exit codes: ")[1].split("; ")
+    assert f"{CampaignError.exit_code} usage or campaign" in told
+    assert f"{HostError.exit_code} host" in told
+    assert f"{LaunchError.exit_code} launch or build" in told
+    assert LauncherDiedError.exit_code == LaunchError.exit_code

@@ -125,6 +125,7 @@ def test_limits_hold_before_the_content_is_read(tar):
             read(tar, **limits)
     info = tarfile.TarInfo("a")
     info.size, info.mode = 8**11 - 1, 0o644
+    # so many files (MOST_FILES) where nobody says how many
     with pytest.raises(StoreError, match="more than 250,000 files or 1,000,000,000 bytes"):
         read(info.tobuf(tarfile.GNU_FORMAT), max_bytes=10**9)
     info.size += 1  # written in another way

@@ -337,3 +337,11 @@ def test_a_name_that_is_no_text_is_refused_with_its_place(
     with pytest.raises(AnalysisError, match="'name' must be text") as failed:
         read(tmp_path / "m.json", f'{{\n"name": {name},\n"samples": {{"a": [1.5, 2.5]}}}}\n')
     assert failed.value.where == str(tmp_path / where)
+
+
+def test_sessions_of_failed_runs_are_refused_where_nobody_named_those_of_the_others() -> None:
+    with pytest.raises(UsageError, match="the sessions of failed runs are named") as caught:
+        PerformanceMatrix.from_samples(
+            "new", {"a": [1.0, 1.1]}, better="lower", failed={"a": {1: 2}}
+        )
+    assert caught.value.where == "new, benchmark 'a'"

@@ -62,6 +62,13 @@ def test_numbers_are_one_benchmark(tmp_path: Path) -> None:
     assert (cell.benchmark, cell.values, cell.known) == ("values", (1.5, 2.0), False)
 
 
+def test_what_is_said_of_a_table_is_said_of_the_file(tmp_path: Path) -> None:
+    found = read_foreign(open_foreign(put(tmp_path, "m.txt", "# x\nseconds\n1.5\n2\n")))
+    assert [(note.code, note.text) for note in found.notes] == [
+        ("headings-left-out", "line 2 was read as headings and left out")
+    ]
+
+
 def test_a_table_that_turns_into_text_is_refused_with_its_line(tmp_path: Path) -> None:
     many = "".join(f"b{k} 1 2\n" for k in range(30))
     with pytest.raises(AnalysisError) as told:

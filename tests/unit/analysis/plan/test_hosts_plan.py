@@ -112,6 +112,13 @@ def test_the_components_are_those_of_the_pilot():
     assert math.exp(line.mean) == pytest.approx(1.1, rel=0.03)
 
 
+def test_the_speedup_is_the_geometric_mean_over_benchmarks():
+    plan = plan_few(pilots(3, run=0.05), width=0.1)
+    x, y = (math.exp(line.mean) for line in plan.lines if line.name in ("x", "y"))
+    assert plan.speedup == pytest.approx(math.sqrt(x * y))
+    assert abs(x - y) > 1e-3
+
+
 def test_hosts_that_do_not_differ_need_fewer_of_them():
     # the negative control: the same pilots with hosts that differ
     few = plan_few(pilots(6, host=0.0), width=0.05)
@@ -156,6 +163,7 @@ def test_wrong_arguments_and_too_few_hosts_are_refused():
         {"on": "all"},
         {"power": 0.01},
         {"max_hosts": 1},
+        {"max_sessions": 0},
         {"max_runs": 0},
     ):
         with pytest.raises(UsageError):

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from analysis.plan.log_interval import log_half_width, width_text
+from analysis.errors import AnalysisError
+from analysis.plan.log_interval import exponential, log_half_width, width_text
 
 
 def test_no_spread_is_no_width_and_extreme_spreads_do_not_overflow():
@@ -16,6 +17,13 @@ def test_no_spread_is_no_width_and_extreme_spreads_do_not_overflow():
     assert 0 < tiny < 1e-99
     huge = log_half_width(np.array([1e200, 1e-200]), np.array([5, 5]), 1, 0.95)
     assert np.isfinite(huge)
+
+
+def test_an_end_beyond_all_numbers_is_refused():
+    assert exponential(709.0) == math.exp(709.0)
+    assert exponential(-1e6) == 0.0
+    with pytest.raises(AnalysisError, match="leaves the range of numbers"):
+        exponential(710.0)
 
 
 @pytest.mark.parametrize(

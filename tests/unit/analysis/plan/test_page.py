@@ -7,6 +7,7 @@ import math
 import pytest
 
 from analysis.pages.model import Sentence, Table, Value, page_of
+from analysis.plan.page import range_text
 from analysis.plan.runs import plan_runs
 from analysis.plan.width import width_loop
 
@@ -93,3 +94,16 @@ def test_a_plan_says_the_cautions_of_its_loop_once(pair, rng):
     cautions = page_of(plan).cautions
     assert set(cautions) == {*plan.cautions, *plan.loop.cautions}
     assert len(cautions) == len(set(cautions))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (3, 7, "3 to 7"),
+        (4, 4, "4"),
+        (9, None, "9 to more than 20"),
+        (None, None, "more than 20"),
+    ],
+)
+def test_a_range_of_numbers(low, high, text):
+    assert range_text(low, high, 20) == text

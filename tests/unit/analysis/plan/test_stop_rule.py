@@ -112,8 +112,11 @@ def test_a_cell_with_one_run_has_no_width():
     assert suite.counts.tolist() == [[3, 1]]
 
 
-def test_no_spread_of_values_that_logarithms_round_is_no_width():
-    assert fed(np.full((7, 3, 2), 0.3)).half_widths([1, 0]) == (0.0, 0.0)
+@pytest.mark.parametrize("value", [0.2, 0.3, 0.9, 7.0])
+@pytest.mark.parametrize("runs", [7, 10])
+def test_no_spread_of_values_that_logarithms_round_is_no_width(value, runs):
+    assert fed(np.full((runs, 3, 2), value)).half_widths([1, 0]) == (0.0, 0.0)
+    assert fed(np.full((runs, 3, 1), value)).half_widths([0]) == (0.0, 0.0)
 
 
 def test_ragged_counts():

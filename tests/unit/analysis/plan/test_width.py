@@ -66,6 +66,12 @@ def test_t_interval_of_ragged_and_constant_benchmarks():
     assert flat == (2.0, 2.0, 2.0)
 
 
+@pytest.mark.parametrize("confidence", [0.0, 1.0, math.nan])
+def test_no_interval_has_a_confidence_of_none_or_of_all(pair, confidence):
+    with pytest.raises(UsageError, match="confidence must lie between 0 and 1"):
+        t_interval(*pair(), confidence=confidence)
+
+
 def test_one_run_has_no_interval():
     one = PerformanceMatrix.from_samples("x", {"a": [1.0]}, better="lower")
     with pytest.raises(InsufficientDataError, match="1 run, and 2 are needed"):
@@ -112,6 +118,11 @@ def test_the_loop_is_always_capped_and_says_by_what(pair):
     assert (by_cap.runs, by_cap.why) == (8, "max_runs")
     assert [s.runs for s in by_cap.steps] == [5, 7, 8]
     assert "ends after 8 runs (the cap)" in str(by_cap)
+
+
+def test_the_loop_may_start_at_two_runs(pair):
+    found = width_loop(*pair(), width=1e-6, start=2, max_runs=3)
+    assert [step.runs for step in found.steps] == [2, 3]
 
 
 def test_widths_are_relative_or_as_published(pair):

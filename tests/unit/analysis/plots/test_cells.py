@@ -44,3 +44,10 @@ def test_strokes_are_one_path_and_stay_inside() -> None:
     assert path.get("d") == "M0 0v1M250 0v1M1000 0v1"
     assert (found.get("y"), found.get("height")) == ("20", "6")
     assert not list(drawn(plots.cell([plots.strokes([], "session", top=20, height=6)], "")))
+
+
+def test_a_dot_is_a_circle_at_its_place_that_says_what_it_is() -> None:
+    found = mark_of(plots.dot(0.25, 8, "faster", title="a & b", r=2.5))
+    assert (found.tag, found.get("class")) == ("circle", "faster")
+    assert [found.get(key) for key in ("cx", "cy", "r")] == ["25%", "8", "2.5"]
+    assert found.findtext("title") == "a & b"

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import re
 import zlib
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
+from fontTools.ttLib import TTFont
+from PIL import Image
 
 from analysis.errors import UsageError
 from analysis.plots import Axes, Scale, arranged, quantity_axis
-from analysis.plots.drawing import ENDINGS, picture_bytes
+from analysis.plots.drawing import ENDINGS, check_picture, picture_bytes
+from analysis.plots.palette import PRINT
+from analysis.plots.paper import SHAPES, Spots
 from analysis.plots.sheet import Sheet
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -71,6 +77,69 @@ def test_the_fonts_of_a_pdf_are_embedded_as_true_type():
     assert b"/Subject (half)" in pdf
 
 
+def test_the_letters_of_a_pdf_have_their_outlines():
+    pdf = drawn("pdf")
+    fonts = [
+        TTFont(io.BytesIO(part))
+        for part in map(
+            zlib.decompress, re.findall(rb"stream\r?\n(x.*?)\r?\nendstream", pdf, re.DOTALL)
+        )
+        if part.startswith(b"\x00\x01\x00\x00")
+    ]
+    (glyphs,) = (font["glyf"].glyphs for font in fonts)
+    drawn_ones = [one for one in glyphs.values() if len(getattr(one, "data", b"")) > 0]
+    assert len(drawn_ones) > len({*"gzip1"})
+
+
+def spotted(look, shape):
+    """Draw one spot alone, in the middle of its area."""
+    axes = Axes(sides="")
+    axes.spots(0.5, 0.5, look, r=6, shape=shape)
+    found = arranged(Sheet(width=40), [[axes]], 40.0)
+    (spot,) = (one for one in found.items if isinstance(one, Spots))
+    return found, spot.points[0]
+
+
+def colours(text):
+    return np.array([int(text[k : k + 2], 16) for k in (1, 3, 5)])
+
+
+@pytest.mark.parametrize(
+    ("look", "shape", "filled", "rimmed"),
+    [
+        ("faster", "circle", True, True),
+        ("faster hollow", "circle", False, True),
+        ("faster ring", "circle", False, True),
+        ("faster", "square", True, True),
+        ("faster hollow", "diamond", False, True),
+        ("faster", "cross", True, False),
+        ("faster", "plus", True, False),
+    ],
+)
+def test_spots_of_a_png_have_their_fill_and_their_rim(look, shape, filled, rimmed):
+    found, place = spotted(look, shape)
+    dots = np.asarray(Image.open(io.BytesIO(picture_bytes(found, "png")))).astype(int)
+    x, y = (place * 300 / 72).round().astype(int)
+    close = np.abs(dots - colours(PRINT.faster)).max(axis=2) < 40
+    assert close[y - 1 : y + 2, x - 1 : x + 2].any() == filled
+    assert close[y, x + 15 : x + 40].any() == (rimmed or shape == "plus")
+    assert close.sum() > 100
+
+
+@pytest.mark.parametrize("shape", sorted(SHAPES))
+def test_shapes_of_an_svg_stand_around_their_place(shape):
+    found, place = spotted("faster", shape)
+    paths = re.findall(r'<path d="([^"]+)" ([^/]+)/>', found.svg())
+    (d, look) = paths[-1]
+    numbers = np.array([float(one) for one in re.findall(r"-?\d+\.?\d*", d)]).reshape(-1, 2)
+    lines = [point for line in SHAPES[shape] for point in line]
+    assert numbers == pytest.approx(place + 6 * np.array(lines), abs=0.02)
+    if shape in ("cross", "plus", "upright"):
+        assert 'fill="none"' in look
+    else:
+        assert f'fill="{PRINT.faster}"' in look
+
+
 def test_png_says_what_it_shows_and_has_print_resolution():
     png = drawn("png", title="one", alt="µs → ms")
     assert b"Title\x00one" in png
@@ -110,3 +179,11 @@ def test_sheets_that_nobody_can_draw_on(wrong, words):
     with pytest.raises(UsageError, match=words):
         Sheet(**wrong).check()
     SHEET.check()
+
+
+def test_a_picture_is_refused_where_there_is_no_folder(tmp_path):
+    assert check_picture(str(tmp_path / "a.svg")) == tmp_path / "a.svg"
+    with pytest.raises(UsageError, match="there is no folder"):
+        check_picture(str(tmp_path / "none" / "a.svg"))
+    with pytest.raises(UsageError, match="a picture ends in"):
+        check_picture(str(tmp_path / "a.gif"))

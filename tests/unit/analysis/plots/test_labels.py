@@ -49,7 +49,15 @@ def test_a_column_that_is_free_does_not_move() -> None:
 @pytest.mark.parametrize(
     ("text", "ems"),
     # Adobe's metrics of Helvetica (AFM), in thousandths of the size
-    [("gzip-1", 556 + 500 + 222 + 556 + 333 + 556), ("MWW", 833 + 944 * 2), ("1.05×", 2530)],
+    [
+        ("gzip-1", 556 + 500 + 222 + 556 + 333 + 556),
+        ("MWW", 833 + 944 * 2),
+        ("1.05×", 2530),
+        ("abdeghnopqu", 556 * 11),
+        ("ckszvxy", 500 * 7),
+        ("ABEKPSVXYFTZL", 667 * 9 + 611 * 3 + 556),
+        ("CDGHNOQRUw", 722 * 7 + 778 * 3),
+    ],
 )
 def test_a_width_is_estimated_on_the_wide_side_and_not_by_far(text: str, ems: float) -> None:
     width = ems * 11.5 / 1000

@@ -37,7 +37,8 @@ def test_an_arrow_points_at_its_place(towards: str) -> None:
     assert tip == (0, 0)
     axis, sign = {"left": (0, 1), "right": (0, -1), "up": (1, 1), "down": (1, -1)}[towards]
     assert first[axis] * sign > 0
-    assert last[axis] * sign > 0
+    assert last[axis] == first[axis]
+    assert last[1 - axis] == -first[1 - axis] != 0  # an arm at either side
 
 
 def test_a_cross_is_two_strokes_around_its_place() -> None:

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import math
 
+import pytest
 from hypothesis import example, given, strategies as st
 
-from analysis.plots.scale import Scale, quantity_ticks, ratio_scale, ratio_ticks, spaced_ticks
+from analysis.plots.scale import (
+    Scale,
+    quantity_scale,
+    quantity_ticks,
+    ratio_scale,
+    ratio_ticks,
+    spaced_ticks,
+)
 
 ENDS = st.floats(-280, 280)
 
@@ -31,3 +39,19 @@ def test_ticks_of_speedups_lie_on_the_scale(logs: list[float], room: float) -> N
     for ticks in (ratio_ticks(scale), spaced_ticks(scale, room)):
         assert all(0 <= scale.at(tick.value) <= 1 for tick in ticks)
         assert all(math.isfinite(tick.value) for tick in ticks)
+
+
+@given(st.lists(st.floats(0.5, 2), max_size=3), st.floats(0.01, 0.5))
+def test_a_scale_of_speedups_holds_one_and_both_ends_of_the_margin(
+    values: list[float], margin: float
+) -> None:
+    scale = ratio_scale(values, margin, room=0.0)
+    assert scale.low == pytest.approx(min([1 / (1 + margin), *values]))
+    assert scale.high == pytest.approx(max([1 + margin, *values]))
+
+
+@pytest.mark.parametrize("value", [5e-324, 1e-305, 1e305])
+def test_values_at_the_ends_of_all_numbers_have_a_scale(value: float) -> None:
+    scale = quantity_scale([value])
+    assert 0 < scale.low < scale.high < math.inf
+    assert math.isfinite(scale.at(value))

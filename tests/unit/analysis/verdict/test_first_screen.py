@@ -144,6 +144,8 @@ def test_two_candidates_stand_side_by_side(judged, three):
     lines = [one.multilevel.benchmarks[0] for one in found.candidates]
     assert (row[1], row[4]) == ("faster", "slower")
     assert [row[2].value, row[5].value] == [line.speedup for line in lines]
+    (told,) = (one.text for one in blocks(page_of(found).sections, Sentence) if "HPT" in one.text)
+    assert re.fullmatch("HPT: gzip-1: [^;]+ reliability 0.95[^;]*; gzip-9: [^;]+", told)
 
 
 def test_more_than_three_are_a_matrix_of_words(judged, many):

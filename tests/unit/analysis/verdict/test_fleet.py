@@ -20,6 +20,7 @@ from analysis.importers.trials import open_trial
 from analysis.methods.multilevel.hosts import over_hosts
 from analysis.verdict.fleet import judge_fleet
 from analysis.verdict.judging import judge
+from analysis.verdict.page_several import disagreeing_sentences, several_blocks
 from harness.cli import main
 
 BENCHMARKS = ("text", "logs", "random")
@@ -212,6 +213,35 @@ def test_a_host_that_disagrees_is_named_with_what_differs_there(fleet):
     assert "lab3 disagrees with the rest" in text
     assert "cpu.governor is powersave there, performance on most" in text
     assert "hosts-disagree" in [one.code for one in answer.cautions]
+
+
+def test_of_many_differences_three_are_named_and_the_others_counted(fleet):
+    usual = {"governor": "performance", "model": "M", "turbo": "on", "smt": "on", "driver": "a"}
+    other = {"governor": "powersave", "model": "N", "turbo": "off", "smt": "off", "driver": "b"}
+    environments = {f"lab{k}": {"cpu": other if k == 3 else usual} for k in range(1, 6)}
+    answer = judge_fleet(fleet([0.1, 0.1, 0.3, 0.1, 0.1], sessions=6, environments=environments))
+    assert len(answer.hosts[2].differs) == 5
+    (level,) = (one.hosts for one in answer.candidates)
+    (said,) = disagreeing_sentences(answer, level)
+    assert said.text.startswith("lab3 disagrees with the rest: ")
+    assert said.text.count(" on most") == 3
+    assert said.text.endswith("; and 2 more differences (--json)")
+
+
+def test_the_table_of_a_fleet_has_its_benchmarks_and_both_lines_over_them(fleet):
+    answer = judge_fleet(fleet([0.1, 0.12, 0.09]))
+    (one,) = answer.candidates
+    (table,) = (
+        block for block in several_blocks(answer, {}) if getattr(block, "name", "") == "hosts-1"
+    )
+    rows = {row[0]: row for row in table.rows}
+    assert list(rows) == [*BENCHMARKS, "these 3", "others like them"]
+    for name, line in (
+        ("these 3", one.multilevel.these),
+        ("others like them", one.multilevel.similar),
+    ):
+        assert rows[name][1].value == line.speedup
+        assert (rows[name][3], rows[name][5]) == ("faster", line.outcome)
 
 
 def test_the_first_host_may_be_the_odd_one(fleet):

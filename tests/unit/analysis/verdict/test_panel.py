@@ -94,6 +94,14 @@ def test_sessions_that_move_make_runs_look_like_replications():
     found, told = panel(ours, theirs)
     assert found.these.outcome == "undecided"
     assert "replication" in reasons(told, "HPT") | reasons(told, "Speedup-Test")
+    texts = {
+        one.text.partition(";")[0] for one in told.disagreements if one.reason == "replication"
+    }
+    assert texts == {
+        f"{name} takes every run as a replication of its own"
+        for name in ("HPT", "the Speedup-Test")
+    }
+    assert not any("within the margin" in one.text for one in told.disagreements)
 
 
 def test_too_few_sessions_are_said_of_randomization():
@@ -113,11 +121,26 @@ def test_ties_are_said_of_hpt():
     assert "zeroing" in reasons(told, "HPT")
 
 
+def test_a_mean_that_few_large_differences_decide_is_said_of_hpt():
+    # one benchmark 10 times as fast outweighs eleven that are a little slower; in ranks it does not
+    factors = {f"b{k}": 1.03 if k else 0.1 for k in range(12)}
+    found, told = panel(side("new", factors, benchmarks=12), side("base", 1.0, benchmarks=12))
+    words = {one.method: one.word for one in told.methods}
+    assert (found.these.outcome, words["HPT"]) == ("faster", "slower")
+    texts = [one.text for one in told.disagreements if one.of == "HPT"]
+    assert texts[-1].startswith("HPT counts on how many benchmarks one is better, and ranks them")
+    assert not any("replication" in text for text in texts)
+
+
 def test_the_margin_is_said_where_methods_ask_for_any_difference():
     found, told = panel(side("new", 0.997, runs=30), side("base", 1.0, runs=30))
     assert found.these.outcome == "equivalent"
     assert "estimand" in reasons(told, "randomization")
     assert "within the margin of 1 %" in " ".join(one.text for one in told.disagreements)
+    (text,) = (one.text for one in told.disagreements if one.of == "Speedup-Test")
+    assert text.startswith(
+        "the Speedup-Test asks for any difference; that of b0, b1, b2 and 5 more"
+    )
 
 
 def test_checks_that_fail_are_said_of_the_speedup_test():
@@ -138,6 +161,23 @@ def test_single_runs_overlap_however_sure_the_mean_is():
     found, told = panel(ours, theirs)
     assert found.these.outcome == "faster"
     assert reasons(told, "mixtures") == {"estimand"}
+
+
+@pytest.mark.parametrize("constant", ["new", "base"])
+def test_a_benchmark_without_spread_on_a_side_has_no_chance_of_a_run(constant):
+    sides = [side("new", 0.99, noise=0.02), side("base", 1.0, noise=0.02)]
+    _, told = panel(*(one.select([f"b{k}" for k in range(1, 8)]) for one in sides))
+    (expected,) = (one.answer for one in told.methods if one.method == "mixtures")
+    flat = [
+        replace(one, samples=(np.full(60, one.samples[0].mean()), *one.samples[1:]))
+        if one.name == constant
+        else one
+        for one in sides
+    ]
+    _, told = panel(*flat)
+    (found,) = (one.answer for one in told.methods if one.method == "mixtures")
+    assert found == expected
+    assert found.startswith("better with chance 0.")
 
 
 def test_nothing_differs_where_all_agree():

@@ -5,6 +5,8 @@ Authority: the cautions that each side carries.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,7 @@ from analysis.importers.sources import Reading
 from analysis.pages.model import Caution
 from analysis.verdict.files import judge_sources
 from analysis.verdict.judging import judge_sides
+from analysis.verdict.sides import without
 
 
 def side(name, *cautions):
@@ -87,3 +90,17 @@ def test_a_side_of_a_fleet_beside_a_file_says_it_once_and_by_its_name(fleet, tmp
     ).verdict.cautions
     missing = [one for one in told if one.code == "host-missing"]
     assert [one.about for one in missing] == [("new", "lab2")]
+
+
+def test_what_is_left_out_is_left_out_of_all_that_a_side_holds():
+    whole = side("new")
+    zeros = replace(whole, samples=(np.zeros(12), np.ones(12)))
+    failed = {"text": 1, "logs": 2}
+    one = replace(whole, failed=failed, failed_by_session={}, with_zeros=zeros)
+    kept = without(one, {"text"})
+    assert kept.benchmarks == kept.with_zeros.benchmarks == ("logs",)
+    assert kept.with_zeros.values("logs").tolist() == [1.0] * 12
+    assert kept.failed == {"logs": 2}
+    assert without(one, ()).with_zeros.benchmarks == ("text", "logs")
+    assert without(replace(one, with_zeros=zeros.select(["text"])), {"text"}).with_zeros is None
+    assert without(whole, {"text"}).with_zeros is None

@@ -92,6 +92,14 @@ def test_each_so_many_th_block_is_counted(every, counted):
     assert counting.uncounted(6) == (6 if every == 1 else 6 - len(counted))
 
 
+def test_there_may_be_as_many_events_as_the_message_of_one_too_many_says(tmp_path):
+    named = [f"{{raw: cpu/event={number}/, name: e{number}}}" for number in range(33)]
+    most = load(tmp_path, f"counters: [{', '.join(named[:32])}]\n").counters
+    assert [event.name for event in most.events] == [f"e{number}" for number in range(32)]
+    [(_, what, _)] = told(tmp_path, f"counters: [{', '.join(named)}]\n")
+    assert what == "'counters' must not have more than 32 entries"
+
+
 WRONG = [
     ("counters: []", "1:11", "'counters' must not be empty", "give a value"),
     ("counters: {}", "1:1", "'events' is missing in counters", "add it"),

@@ -17,6 +17,7 @@ from harness.campaign.identity import (
     identity_of,
     resolved_text,
     stored_defaults,
+    stored_own_defaults,
 )
 from harness.campaign.load import campaign_name, load_campaign
 from harness.campaign.model import Isolation
@@ -202,6 +203,17 @@ def test_stored_defaults_bring_back_every_value_with_its_type(load):
 def test_a_text_without_defaults_is_refused(text):
     with pytest.raises(ValueError, match=r".+"):
         stored_defaults(text)
+
+
+def test_a_damaged_default_is_named_and_one_of_a_key_that_is_not_known_is_kept():
+    kept = b'{"defaults": {"protocol.runs": 7, "protocol.of_a_later_version": [1]}}'
+    assert stored_defaults(kept) == {"protocol.runs": 7, "protocol.of_a_later_version": [1]}
+    damaged = b'{"defaults": {"protocol.sessions": 3, "protocol.runs": "many"}}'
+    with pytest.raises(ValueError, match=r"^protocol\.runs cannot have had the default"):
+        stored_defaults(damaged)
+    own = b'{"own_defaults": {"isolation.nice": "low"}}'
+    with pytest.raises(ValueError, match=r"^isolation\.nice cannot have had the default"):
+        stored_own_defaults(own)
 
 
 # --- the name alone ---------------------------------------------------------------------------

@@ -15,7 +15,10 @@ from harness.campaign.identity import identity_of
 from harness.campaign.load import load_campaign, starter_text
 from harness.campaign.model import Isolation
 from harness.campaign.nested_kinds import Key, Section
+from harness.campaign.scalar_kinds import switch
 from harness.campaign.schema import editor_schema, known_keys
+from harness.campaign.target_schema import _ARGUMENTS
+from harness.campaign.yaml_reader import Plain
 
 ROOT = Path(__file__).resolve().parents[4]
 SCHEMA_FILE = ROOT / "configs/campaign.schema.json"
@@ -34,6 +37,22 @@ def faults(value: Any, schema: Any) -> list[str]:
 def test_the_schema_is_one():
     assert faults(editor_schema(), jsonschema.Draft202012Validator.META_SCHEMA) == []
     assert editor_schema()["$schema"] == jsonschema.Draft202012Validator.META_SCHEMA["$id"]
+
+
+def test_a_switch_is_for_an_editor_what_it_is_for_us():
+    kind = switch()
+    for given in ("on", "off", Plain("true"), Plain("false")):
+        read = kind.parse(given)
+        for value in (read, kind.spelled(read)):
+            assert faults(value, kind.schema({})) == []
+    for wrong in ("true", "maybe", 1.5, None):
+        assert faults(wrong, kind.schema({}))
+
+
+def test_a_command_is_a_list_of_one_word_or_more():
+    form = _ARGUMENTS.schema({})
+    assert faults([], form)
+    assert faults(["true"], form) == faults(["test", "-e", "x"], form) == []
 
 
 def as_an_editor_reads(text: str) -> Any:

@@ -136,6 +136,27 @@ def test_colour_only_repeats_what_words_say():
     assert re.sub(r"\x1b\[\d+m", "", painted) == plain
 
 
+@pytest.mark.parametrize("status", ["ok", "unknown", "warn", "fail"])
+def test_why_it_matters_is_said_of_what_is_to_mend(status):
+    state, _, _ = examine("amd")
+    found = Finding(
+        check="load",
+        status=status,
+        what="6.0",
+        where="/proc/loadavg",
+        reason="others work",
+        fix="wait",
+    )
+    lines = [line.split(maxsplit=2) for line in checkup_text(state, (found,)).splitlines()]
+    details = [
+        (words[0], words[1]) for words in lines if words and words[0] in {"read", "why", "fix"}
+    ]
+    mend = status in {"warn", "fail"}
+    expected = [("read", "/proc/loadavg"), ("why", "others"), ("fix", "wait")]
+    kept = {"read": status != "ok", "why": mend, "fix": True}
+    assert details == [one for one in expected if kept[one[0]]]
+
+
 def test_verbose_says_where_good_values_were_read():
     state, findings, _ = examine("amd")
     where = "read  /proc/sys/kernel/randomize_va_space = 2"

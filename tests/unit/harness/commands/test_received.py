@@ -1,14 +1,19 @@
 """Only the campaign that was measured is executed, and only in its folder. The trial is the authority."""
 
 import hashlib
+import io
 import json
+import shlex
+from types import SimpleNamespace
 
 import pytest
 
 from analysis.errors import StoreError
 from harness.campaign.identity import identity_of, resolved_text
 from harness.campaign.load import load_campaign
+from harness.cli import main
 from harness.commands.received_campaign import intent_of, received_campaign
+from harness.trial.ending import Ending
 
 TEXT = {
     "name": "c",
@@ -209,6 +214,8 @@ def test_files_behind_the_commands_are_told_with_their_hashes(bundle):
     root, file, trial = bundle()
     intent = intent_of(received(root, file, trial), trial, root.resolve(), sessions=2)
     found = {program.name: program for program in intent.programs}
+    inside = {"campaigns/t/data/in", "campaigns/t/prepare.sh"}
+    assert set(found) == {"make", "sh", "sync", "./tool", "gzip", "true", *inside}
     tool = found["./tool"]  # no binary came with it, and a build makes it
     assert (tool.place, tool.sha256, tool.measured_sha256) == ("made by the build", None, "1" * 64)
     assert found["gzip"].place == "this machine"
@@ -256,3 +263,58 @@ def test_arguments_that_can_be_no_files_are_told_all_the_same(bundle):
     assert {one.place for one in intent.programs if one.name == f"./{long}"} == {
         "made by the build"
     }
+
+
+@pytest.fixture
+def reproduce(bundle, monkeypatch, tmp_path):
+    """Measure an artifact again of which nothing is executed; give what was started too."""
+    root, file, trial = bundle()
+    monkeypatch.chdir(tmp_path)
+    one = SimpleNamespace(name="t", path=trial, campaign=file)
+    page = "\n".join(
+        shlex.join(step.argv)
+        for step in intent_of(
+            received(root, file, trial), trial, root.resolve(), sessions=None
+        ).steps
+    )
+    there = SimpleNamespace(trials=[one], folder=root.resolve(), redacted=False, page=page)
+    started = []
+
+    def start(campaign, options, view):
+        started.append((campaign.name, options.sessions))
+        return Ending(trial=trial, status="complete", reason=None, done=1, planned=1, failed=0)
+
+    def answer(name, folder, pairs, out, **_):
+        out.write(f"{name} in {folder}: {len(pairs)} compared\n")
+        return 1
+
+    monkeypatch.setattr("analysis.commands.bundle.unpack_artifact", lambda *_, **__: there)
+    monkeypatch.setattr("analysis.commands.bundle.write_rerun", answer)
+    monkeypatch.setattr("harness.trial.execution.start", start)
+
+    def execute(*words):
+        out, err = io.StringIO(), io.StringIO()
+        code = main(["reproduce", "a.zip", "--rerun", *words], out, err)
+        return code, out.getvalue(), err.getvalue(), started
+
+    return execute
+
+
+def test_without_consent_it_is_shown_and_nothing_is_executed(reproduce):
+    code, out, err, started = reproduce()
+    assert (code, started) == (2, [])
+    assert out.startswith(
+        "this would be executed in the new folder a-rerun, with your rights:\nt: "
+    )
+    assert "        gzip -c < campaigns/t/data/in\n" in out
+    assert "nothing was executed" in err
+
+
+@pytest.mark.parametrize("quiet", [(), ("--quiet",)])
+def test_what_was_consented_to_is_said_and_the_comparison_is_the_answer(reproduce, quiet):
+    code, out, err, started = reproduce("--yes-execute", "--into", "new", "--sessions", "3", *quiet)
+    assert (code, out, started) == (1, "a.zip in new: 1 compared\n", [("c", 3)])
+    lines = err.splitlines()
+    at = lines.index("executing in new, with your rights:")
+    assert lines[at + 1].startswith("t: 3 sessions of 4")
+    assert ("checking a.zip" in lines) == (not quiet)

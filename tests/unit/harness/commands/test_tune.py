@@ -126,6 +126,24 @@ def test_for_a_campaign_its_cpus_count(root, tmp_path):
     assert execute("--for", str(tmp_path / "none.yaml"), "--dry-run")[0] == 2
 
 
+def test_a_command_gets_cpus_for_itself_alone(root):
+    tree = {
+        "proc/cgroups": "#subsys_name\thierarchy\nnum\ncpuset\t0\t9\t1\n",
+        "sys/fs/cgroup/cgroup.controllers": "cpuset cpu memory\n",
+        "sys/fs/cgroup/cgroup.subtree_control": "cpu memory\n",
+    }
+    for name, text in tree.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    _, out, _ = execute("--dry-run", "--", "true")
+    line = next(line for line in out.splitlines() if line.startswith("  partition "))
+    assert re.fullmatch(
+        r"  partition  CPU [\d,-]*3[\d,-]* for the command alone, taken from everybody else", line
+    )
+    assert out.endswith("each is put back when the command has ended\n")
+    assert "for the command alone" not in execute("--dry-run")[1]
+
+
 def test_the_defaults_that_hold_are_those_of_the_caller(root, tmp_path, monkeypatch):
     if os.geteuid() != 0:
         pytest.skip("only root may execute as another user")

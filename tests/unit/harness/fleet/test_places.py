@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from analysis.errors import UsageError
-from harness.fleet.hosts import places_for, require_time
+from harness.fleet.hosts import listed, places_for, require_time
 from harness.fleet.sbatch import Wishes
 from harness.fleet.slurm import Node
 
@@ -49,6 +49,12 @@ def test_strangers_are_named_and_not_all_of_them(played):
     many = ",".join(f"x{number}" for number in range(20))
     with pytest.raises(UsageError, match=r"x0, .*x7 and 12 more; nothing was submitted"):
         places_for(Wishes(hosts=f"lab1,{many}"), played)
+
+
+def test_as_many_names_as_are_shown_leave_none_to_count():
+    eight = [f"x{number}" for number in range(8)]
+    assert listed(eight) == "x0, x1, x2, x3, x4, x5, x6, x7"
+    assert listed([*eight, "x8"]) == "x0, x1, x2, x3, x4, x5, x6, x7 and 1 more"
 
 
 @pytest.mark.parametrize(

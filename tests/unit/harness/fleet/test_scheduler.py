@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.errors import HostError
-from harness.fleet.slurm import Scheduler
+from harness.fleet.slurm import Scheduler, SlurmPartition
 
 
 @pytest.fixture
@@ -33,6 +33,19 @@ def test_a_reason_of_several_lines_hides_no_node(answers):
 
 def test_a_cluster_may_have_no_partition(answers):
     assert answers("scontrol", "No partitions in the system\n\n").partitions() == {}
+
+
+def test_partitions_are_what_scontrol_writes_of_them(answers):
+    said = (
+        "PartitionName=batch AllowGroups=ALL Default=YES MaxTime=1-00:00:00 OverSubscribe=NO Nodes=n[1-2]\n"
+        "PartitionName=old Default=NO MaxTime=UNLIMITED Shared=FORCE:4\n"
+        "PartitionName=bare\n"
+    )
+    batch = SlurmPartition(name="batch", default=True, max_time="1-00:00:00", oversubscribe="NO")
+    old = SlurmPartition(name="old", default=False, max_time="UNLIMITED", oversubscribe="FORCE:4")
+    bare = SlurmPartition(name="bare", default=False, max_time="UNLIMITED", oversubscribe="NO")
+    expected = {"batch": batch, "old": old, "bare": bare}
+    assert answers("scontrol", said).partitions() == expected
 
 
 @pytest.mark.parametrize("user", ["an\0na", "an\ud800na"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 
 import pytest
@@ -168,3 +169,13 @@ def test_a_folder_that_cannot_be_written_says_where_the_rows_are(trial, tmp_path
     finally:
         trial.chmod(0o700)
     assert str(scratch.local) in caught.value.what
+
+
+def test_a_copy_is_on_the_disk_before_it_takes_its_name(trial, tmp_path, monkeypatch):
+    scratch = Scratch(tmp_path / "disk", trial)
+    scratch.fetch()
+    (scratch.local / "findings.jsonl").write_bytes(b"{}\n")
+    stored = []
+    monkeypatch.setattr(os, "fsync", lambda fd: stored.append(os.pread(fd, 10**6, 0)))
+    scratch.copy_out()
+    assert stored == [b"{}\n"]

@@ -5,14 +5,20 @@ from __future__ import annotations
 import dataclasses
 import fcntl
 import os
+import pwd
+from pathlib import Path
 
 import pytest
 
 from analysis.errors import StoreError
 from analysis.record.fleet import read_fleet
+from harness.campaign.model import Command, Isolation
 from harness.errors import HostError, LaunchError
 from harness.fleet.resubmission import resubmission_of
+from harness.fleet.sbatch import Wishes
 from harness.fleet.status import cancel
+from harness.fleet.submission import build_once, submission_of, user_name
+from harness.launch.interrupts import Interrupts
 
 from .conftest import Played
 
@@ -75,11 +81,13 @@ def test_a_fleet_whose_jobs_could_not_be_taken_back_stays_and_is_cancelled_later
 def test_two_do_not_submit_for_a_fleet_at_once(fleet, taking):
     planned = resubmission_of(fleet, scheduler=taking)
     before = (fleet / "fleet.json").read_bytes()
+    opened = len([*Path("/proc/self/fd").iterdir()])
     fd = os.open(fleet / "job.sh", os.O_RDWR | os.O_CREAT)
     fcntl.flock(fd, fcntl.LOCK_EX)
     with pytest.raises(StoreError, match="another 'fairtrial submit'"):
         planned.execute([].append)
     os.close(fd)
+    assert len([*Path("/proc/self/fd").iterdir()]) == opened
     assert taking.queue == {}
     assert (fleet / "fleet.json").read_bytes() == before
 
@@ -100,3 +108,49 @@ def test_a_folder_may_have_a_name_that_is_no_utf_8(fleet, taking, monkeypatch):
     monkeypatch.setattr(Taking, "submit", lambda _self, command: str(len(command)))
     resubmission_of(moved, scheduler=taking).execute([].append)
     assert b"/caf\xe9'\n" in (moved / "job.sh").read_bytes()
+
+
+def test_a_host_whose_job_was_not_submitted_has_none(fleet, taking):
+    planned = resubmission_of(fleet, scheduler=taking)
+    for jobs, told in (
+        ((), (None, None)),
+        (("100",), ("100", None)),
+        (("100", "101"), ("100", "101")),
+    ):
+        hosts = dataclasses.replace(planned, jobs=jobs).to_dict()["hosts"]
+        assert [(each["host"], each["job"]) for each in hosts] == list(
+            zip(("lab1", "lab2"), told, strict=True)
+        )
+
+
+def test_programs_that_were_built_once_are_looked_for_at_once(make_campaign, make_cell, tmp_path):
+    missing = make_cell(command=Command(argv=("./absent",), mark="campaign.yaml:3:1"))
+    with Interrupts() as interrupts:
+        build_once(make_campaign(), tmp_path, interrupts, [].append)
+        with pytest.raises(LaunchError, match="absent"):
+            build_once(make_campaign(cells=(missing,)), tmp_path, interrupts, [].append)
+
+
+def test_a_user_without_a_name_has_a_number(monkeypatch):
+    assert user_name() in {str(os.geteuid()), pwd.getpwuid(os.geteuid()).pw_name}
+
+    def unknown(number):
+        raise KeyError(number)
+
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    assert user_name() == str(os.geteuid())
+
+
+def test_only_variables_that_are_kept_by_name_and_are_there_go_with_a_job(
+    make_campaign, played, tmp_path, monkeypatch
+):
+    for name in ("KEPT_A", "KEPT_B", "OTHER"):
+        monkeypatch.setenv(name, "x")
+    monkeypatch.delenv("GONE", raising=False)
+    isolation = Isolation(
+        cpus="none", keep_environment=("KEPT_*", "GONE"), set_environment={"KEPT_SET": "y"}
+    )
+    planned = submission_of(
+        make_campaign(isolation=isolation), Wishes(hosts="lab1", time="10"), tmp_path, played
+    )
+    assert planned.fleet.further["slurm"]["exported"] == ["KEPT_A", "KEPT_B"]

@@ -12,9 +12,15 @@ import pytest
 from analysis.record.environment_changes import describe_changes, diff
 from analysis.record.trial_files import whole_targets
 from harness.host import executables as targets_module
-from harness.host.executables import describe_target, describe_targets, read_elf, sha256_of
+from harness.host.executables import (
+    describe_inputs,
+    describe_target,
+    describe_targets,
+    read_elf,
+    sha256_of,
+)
 from harness.host.reader import Host
-from harness.host.snapshot import capture
+from harness.host.snapshot import capture, compare_environments
 from harness.host.variables import HIDDEN, redact_text
 from tests.hosts import trees as hosts
 
@@ -249,9 +255,9 @@ def test_elf_files_of_every_class_and_byte_order_are_read(tmp_path, order, wide)
 def test_a_damaged_elf_file_is_no_crash(tmp_path):
     whole = elf()
     path = tmp_path / "program"
-    for length in range(0, len(whole), 3):
+    for length in range(0, len(whole), 3):  # at its end stand its strings
         path.write_bytes(whole[:length])
-        assert read_elf(path) is None or length > 64
+        assert read_elf(path) is None
     for position in range(len(whole)):
         path.write_bytes(whole[:position] + b"\xff" + whole[position + 1 :])
         read_elf(path)
@@ -298,6 +304,50 @@ def test_descriptions_in_bulk_are_those_of_each(tmp_path):
     program = script(tmp_path / "program", "#!/bin/sh\n")
     paths = [program, Path("/bin/sh"), tmp_path / "absent", program]
     assert describe_targets(paths, {}) == {path: describe_target(path, {}) for path in paths}
+
+
+def test_inputs_are_described_by_their_content_and_named_from_the_campaign(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    root = tmp_path / "campaign"
+    root.mkdir()
+    (root / "b.txt").write_bytes(b"abc")
+    (tmp_path / "a.txt").write_bytes(b"")
+    paths = [root / "b.txt", tmp_path / "a.txt", root / "b.txt", root / "absent", root]
+    empty, abc = (hashlib.sha256(data).hexdigest() for data in (b"", b"abc"))
+    nothing = {"sha256": None, "size_bytes": None}
+    assert describe_inputs(paths, root) == {
+        ".": nothing,
+        "absent": nothing,
+        "b.txt": {"sha256": abc, "size_bytes": 3},
+        "~/a.txt": {"sha256": empty, "size_bytes": 0},
+    }
+
+
+@pytest.mark.parametrize("home", [None, "", "work"])
+def test_a_home_that_is_no_absolute_path_hides_nothing(tmp_path, monkeypatch, home):
+    monkeypatch.delenv("HOME", raising=False)
+    if home is not None:
+        monkeypatch.setenv("HOME", home)
+    script(tmp_path / "gcc", "#!/bin/sh\necho gcc of work 1\n")
+    with Host(hosts.lent(hosts.amd())) as host:
+        made = capture(host, targets={}, variables={"PATH": str(tmp_path)}, tool_version="1")
+    assert made["tools"]["compilers"] == {"gcc": "gcc of work 1"}
+
+
+def test_environments_are_compared_from_one_beginning_to_the_next(record, tmp_path, make_manifest):
+    places = ((1, 0), (1, 1), (2, 0))
+    lines = [
+        changed(record, "cpu", "governor", value=f"g{number}") | {"session": s, "segment": k}
+        for number, (s, k) in enumerate(places)
+    ]
+    (tmp_path / "manifest.json").write_text(json.dumps(make_manifest().to_dict()))
+    (tmp_path / "environment.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in lines))
+    found = compare_environments(tmp_path, None)
+    assert [(old, new) for old, new, _ in found.pairs] == [
+        ("session 1", "session 1, segment 1"),
+        ("session 1, segment 1", "session 2"),
+    ]
+    assert all(len(changes) == 1 for _, _, changes in found.pairs)
 
 
 def test_compilers_on_the_path_are_asked_for_their_version(tmp_path):

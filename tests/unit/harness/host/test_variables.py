@@ -141,6 +141,13 @@ def test_the_key_is_made_once_and_for_its_user_alone(state, place):
     assert [path.name for path in place.parent.iterdir()] == ["key"]
 
 
+def test_a_key_that_was_read_is_closed(state):
+    variable_key(state)
+    opened = len([*Path("/proc/self/fd").iterdir()])
+    variable_key(state)
+    assert len([*Path("/proc/self/fd").iterdir()]) == opened
+
+
 def test_without_a_state_folder_the_key_is_below_home(tmp_path):
     variable_key({"HOME": str(tmp_path), "XDG_STATE_HOME": "relative/is/ignored"})
     assert (tmp_path / ".local" / "state" / "fairtrial" / "key").exists()

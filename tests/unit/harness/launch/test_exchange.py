@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+
 import pytest
 
 from analysis.record.run_numbers import LAUNCHER_NUMBERS
+from harness.campaign.model import Isolation
 from harness.errors import LaunchError
-from harness.launch.exchange import execution_of
+from harness.launch.exchange import execution_of, not_permitted
 
 
 def reply(**numbers):
@@ -43,3 +46,22 @@ def test_numbers_that_the_table_does_not_have_are_refused(key):
     with pytest.raises(LaunchError, match=f"run_numbers.*do not agree on {key}\n") as error:
         execution_of(odd)
     assert error.value.fix.startswith("install fairtrial anew")
+
+
+@pytest.mark.parametrize(
+    ("setting", "key", "what"),
+    [
+        ("nice", "nice", "nice -5 is not permitted: "),
+        ("scheduling", "scheduling", "scheduling class 'fifo' is not permitted: "),
+        ("cpus", "cpus", "the CPUs (0, 3) cannot be used: "),
+        ("cgroup", "containment", "the cgroup of a run cannot be used: "),
+        ("containment", "containment", "the setting 'containment' is not permitted: "),
+    ],
+)
+def test_a_refused_setting_is_named_by_its_key_in_the_campaign(setting, key, what):
+    isolation = Isolation(nice=-5, scheduling="fifo")
+    error = not_permitted(setting, errno.EPERM, isolation, (0, 3))
+    assert (error.what, error.where) == (
+        f"{what}Operation not permitted",
+        f"isolation.{key}",
+    )

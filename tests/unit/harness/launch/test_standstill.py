@@ -17,7 +17,7 @@ import pytest
 
 from harness.campaign.model import Command
 from harness.errors import LauncherDiedError
-from harness.launch import exchange as standstill
+from harness.launch import client, exchange as standstill
 from harness.launch.commands import CommandFailedError, SideCommands
 from harness.launch.exchange import Lookout, Standstill
 from harness.launch.in_launcher.serving import Launcher
@@ -155,6 +155,28 @@ def test_a_stopped_launcher_ends_when_it_is_closed(containment, open_launcher, p
     launcher.close()
     with pytest.raises(ProcessLookupError):
         os.kill(launcher.pid, 0)
+
+
+def test_a_launcher_that_does_not_end_is_killed_when_it_is_closed(
+    open_launcher, processes, monkeypatch
+):
+    # as one that somebody stops again whenever it goes on
+    launcher = open_launcher(containment="none")
+    os.kill(launcher.pid, signal.SIGSTOP)
+    processes.wait_until(lambda: processes.state(launcher.pid) == "T", "it is stopped")
+    send, wait = signal.pidfd_send_signal, launcher._process.wait
+    monkeypatch.setattr(client, "_ENDING_S", 0.05)
+    monkeypatch.setattr(launcher._process, "wait", lambda: wait(timeout=5))
+    monkeypatch.setattr(
+        signal,
+        "pidfd_send_signal",
+        lambda pidfd, number: None if number == signal.SIGCONT else send(pidfd, number),
+    )
+    try:
+        launcher.close()
+        assert launcher._process.returncode == -signal.SIGKILL
+    finally:
+        launcher._process.kill()
 
 
 def test_a_hook_that_stops_its_launcher_fails_and_holds_nobody(tmp_path, monkeypatch):

@@ -11,10 +11,12 @@ import csv
 import io
 import json
 import sqlite3
+from dataclasses import replace
 
 import pytest
 
 from analysis.data.matrix import PerformanceMatrix
+from analysis.data.opening import open_foreign
 from analysis.data.trial import read_trial
 from analysis.errors import UsageError
 from analysis.importers.exports.export_data import (
@@ -26,6 +28,7 @@ from analysis.importers.exports.export_data import (
     exported_trial,
 )
 from analysis.importers.exports.targets import TARGETS, target_for
+from analysis.importers.registry import read_foreign
 
 TIME = Metric(name="wall", unit="s", better="lower")
 RATE = Metric(name="MB/s", unit="MB/s", better="higher")
@@ -117,6 +120,26 @@ def test_two_names_that_go_would_not_tell_apart_are_refused():
     one = exported(sample(1.0, benchmark="a b"), sample(1.0, benchmark="a_b"))
     with pytest.raises(UsageError, match="under one name"):
         made("go-bench", one)
+
+
+@pytest.mark.parametrize(
+    "benchmarks", [("f-8",), ("f-8", "g-8"), ("f-8", "g-4"), ("f-8", "g"), ("f", "g")]
+)
+def test_a_number_at_the_end_of_a_name_comes_back_from_go(tmp_path, benchmarks):
+    """What all names of a file end with is taken for GOMAXPROCS when it is read."""
+    one = exported(*(sample(1.0, benchmark=name) for name in benchmarks))
+    path = tmp_path / "go.txt"
+    path.write_bytes(made("go-bench", one).data)
+    again = [cell.benchmark for cell in read_foreign(open_foreign(str(path))).cells]
+    assert again == [f"Benchmark{name.capitalize()}" for name in benchmarks]
+
+
+def test_pytest_benchmark_names_the_host_and_a_cpu_that_is_known():
+    one = exported(sample(1.0))
+    about = json.loads(made("pytest-benchmark", one).data)["machine_info"]
+    assert about == {"node": "h", "cpu": {"brand_raw": "c"}}
+    unknown = json.loads(made("pytest-benchmark", replace(one, cpu_model="")).data)
+    assert unknown["machine_info"]["cpu"] == {}
 
 
 def test_means_stand_for_processes_where_a_target_knows_one_only():

@@ -14,7 +14,7 @@ from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError
 from analysis.importers.gathering import gather
 from analysis.importers.naming import ReadingChoices
-from analysis.importers.registry import read_foreign
+from analysis.importers.registry import read_foreign, tool_of
 
 DATASETS = Path(__file__).resolve().parents[6] / "shared" / "datasets" / "tool_formats"
 
@@ -117,6 +117,25 @@ def test_samples_of_earlier_versions(tmp_path, text) -> None:
     (tmp_path / "x" / "new").mkdir(parents=True)
     (tmp_path / "x" / "new" / "sample.json").write_text(text)
     assert read(tmp_path).cells[0].values == pytest.approx((5e-9, 4e-9), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"sampling_mode":"Linear","iters":[1.0,2.0],"times":[5.0,8.0]}',
+        '{"iters":[1.0,2.0],"times":[5.0,8.0]}',
+    ],
+)
+def test_a_sample_without_its_folder_is_known(foreign, text) -> None:
+    file = foreign(text)
+    assert file.format == "criterion"
+    assert file.cells[0].values == pytest.approx((5e-9, 4e-9), rel=1e-12)
+
+
+def test_a_sample_that_is_cut_off_is_known_by_its_keys(tmp_path) -> None:
+    path = tmp_path / "r.json"
+    path.write_text('{"sampling_mode":"Flat","iters":[1,2],"times":[1')
+    assert tool_of(open_foreign(str(path))).name == "criterion"
 
 
 def test_messages_of_cargo_criterion(foreign) -> None:

@@ -58,6 +58,12 @@ def test_several_values_are_numbered(foreign) -> None:
     assert [cell.benchmark for cell in file.cells] == ["1", "2/a"]
 
 
+def test_what_is_no_value_hides_none_behind_it(foreign) -> None:
+    strange = ["Trial", "no fields"]
+    file = foreign([VERSIONS, ["?", trial(1.0), strange, group(x=strange, a=trial(2.0))]])
+    assert [cell.benchmark for cell in file.cells] == ["2", "4/a"]
+
+
 def test_summaries_beside_trials_are_left_out(foreign) -> None:
     estimate = ["TrialEstimate", {"time": 3.0, "gctime": 0.0}]
     file = foreign([VERSIONS, [group(a=trial(1.0), b=estimate)]])

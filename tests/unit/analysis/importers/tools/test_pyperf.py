@@ -56,7 +56,7 @@ def test_packed_files_are_read(tmp_path: Path) -> None:
 def test_counts_in_metadata_are_no_values(foreign) -> None:
     found = foreign(suite({"runs": runs([1.0, 2.0], [3.0, 4.0])}, values=2, warmups=1, processes=2))
     (cell,) = found.cells
-    assert cell.processes == ((1.0, 2.0), (3.0, 4.0))
+    assert (cell.known, cell.processes) == (True, ((1.0, 2.0), (3.0, 4.0)))
     assert (cell.warmups, cell.inner) == (2, 40)
     assert cell.keys == {"name": "b", "processes": "2"}
 

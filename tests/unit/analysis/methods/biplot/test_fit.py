@@ -93,6 +93,23 @@ def test_a_constant_benchmark():
     assert " - " in str(of(values))
 
 
+def test_of_constant_benchmarks_the_first_is_named_and_others_are_counted():
+    for count, said in ((1, "by the spread"), (3, "by the spread (2 more)")):
+        values = np.column_stack([THREE, np.full((3, count), 7.0)])
+        with pytest.raises(AnalysisError) as told:
+            of(values, scale="correlation")
+        assert told.value.what.endswith(said)
+
+
+def test_rounding_makes_no_correlation_beyond_one():
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        x = rng.uniform(1, 2, 7)
+        found = of(np.column_stack([x, 3 * x, 5 - x, 4 - 0.7 * x]), scale="covariance")
+        assert np.abs(found.correlations).max() == 1
+        assert found.correlations[0] == pytest.approx([1, 1, -1, -1])
+
+
 def test_a_huge_constant_hides_no_small_benchmark():
     found = of([[1e15, 1.0], [1e15, 2.0]], scale="covariance")
     assert found.explained[0] == 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -46,6 +48,17 @@ def test_it_says_where_the_marks_are():
     assert steps.at_tested.value == found.curve.confidence(1.2)
     assert found.printed in steps.alt
     assert reliability_steps(found, largest="1.4").largest.text == "1.4"
+
+
+def test_the_largest_speedup_has_a_line_from_its_reliability_to_the_axis():
+    plot = reliability_plot(reliability_steps(best(), tested=1.2))
+    lines = {
+        css: [(float(top), float(bottom)) for top, bottom in re.findall(pattern, plot)]
+        for css in ("grid", "one dashed", "ink")
+        for pattern in [rf'<line class="{css}"[^>]* y1="([0-9.]+)"[^>]* y2="([0-9.]+)"']
+    }
+    (axis, _), (required, _) = lines["grid"][0], lines["one dashed"][0]
+    assert lines["ink"] == [(required, axis)]
 
 
 def test_without_a_largest_speedup_it_says_so():

@@ -9,7 +9,10 @@ import pytest
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import AnalysisError, UsageError
 from analysis.methods.hpt.compare import hpt
+from analysis.methods.hpt.report import hpt_report
 from analysis.methods.hpt.speedup import hpt_speedup
+from analysis.pages.model import page_of
+from analysis.stats.ranks import TIE_TOLERANCE
 
 Pair = tuple[PerformanceMatrix, PerformanceMatrix]
 
@@ -136,6 +139,18 @@ def test_dense_grid_finds_the_same_supremum(ties: str, better: str) -> None:
     assert result.value - max(reached) < 0.0005 + 1e-9
 
 
+@pytest.mark.parametrize(("apart", "tied"), [(0.5, True), (2.0, False), (-2.0, False)])
+def test_differences_tie_on_the_curve_as_they_do_in_hpt(apart: float, tied: bool) -> None:
+    """Of the logarithms: 0, ln 1000, and its opposite but for a share of the tolerance."""
+    theirs = 1000.0 ** (1 + apart * TIE_TOLERANCE)
+    sides = singles([1.0, 1000.0, 1.0], [1.0, 1.0, theirs])
+    curve = hpt_speedup(*sides, scores="log-ratio").curve
+    found = hpt(*sides, scores="log-ratio")
+    ranks = {row.name: row.rank for row in found.benchmarks}
+    assert (ranks["b1"] == ranks["b2"]) == tied
+    assert curve.confidence(1.0) == found.confidence
+
+
 def test_many_exact_runs_agree_with_hpt() -> None:
     # More than 256 ratios, so far ones are decided by the normal form; and more than 80 runs.
     rng = np.random.default_rng(8)
@@ -175,6 +190,13 @@ def test_refusals() -> None:
         hpt_speedup(*sides, ties="some")
     with pytest.raises(AnalysisError, match="leave the range of numbers"):
         hpt_speedup(*pair({"a": [1e-200]}, {"a": [1e200]}, "higher"), scores="ratio")
+
+
+def test_every_page_says_what_was_compared() -> None:
+    sides = singles([2.0, 3.0, 4.0, 5.0, 6.0], [1.0] * 5)
+    report = hpt_report(*sides)
+    for result in (hpt(*sides), hpt_speedup(*sides), report, report.context):
+        assert page_of(result).title == "HPT: new against old"
 
 
 def test_to_dict_is_json_and_the_curve_is_read_only() -> None:

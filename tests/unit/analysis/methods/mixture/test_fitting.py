@@ -244,6 +244,15 @@ class TestOptions:
         )
         assert a.means.tolist() == b.means.tolist()
 
+    def test_random_starts_divide_what_no_quantile_can(self) -> None:
+        # between neighbours among numbers there is no third cut point
+        low = np.nextafter(1, 2)
+        values = np.repeat([low, np.nextafter(low, 2)], 20)
+        options = {"variance_floor": 1e-34, "max_components": 2}
+        assert fit_mixture(values, **options).components == 1
+        fit = fit_mixture(values, **options, starts=4, rng=np.random.default_rng(1))
+        assert fit.means.tolist() == np.unique(values).tolist()
+
     def test_many_starts_without_a_floor_are_cautioned(self, bimodal: np.ndarray) -> None:
         fit = fit_mixture(bimodal, starts=2, rng=np.random.default_rng(9))
         assert any("tied" in caution for caution in fit.cautions)

@@ -116,6 +116,13 @@ class TestResult:
         assert "no mixture of Gaussians fits" in str(found)
         assert "was fitted to 35 values and these are 3" in str(found)
 
+    def test_replicates_that_are_as_far_are_counted(
+        self, sample: np.ndarray, mixture: Mixture
+    ) -> None:
+        for values in (mixture.quantile((np.arange(35) + 0.5) / 35), sample, sample + 0.3):
+            found = ks_fit(values, mixture, resamples=30, rng=rng())
+            assert found.further == np.count_nonzero(found.distances >= found.statistic)
+
     def test_one_resample(self, sample: np.ndarray, mixture: Mixture) -> None:
         found = ks_fit(sample, mixture, resamples=1, rng=rng())
         assert found.pvalue in (0.5, 1.0)

@@ -169,6 +169,33 @@ def test_modes_about_to_merge(offset: float) -> None:
         assert pair(e) == pytest.approx([offset + 1 + e], abs=1e-5)
 
 
+@pytest.mark.parametrize("sd", [0.55, 0.8, 1.31, 1.7, 2.18, 2.79])
+def test_modes_of_unequal_pairs_that_are_hardly_two(sd: float) -> None:
+    """Robertson and Fryer (1969): from which distance on, and for which weights, there are two."""
+    square = sd * sd
+    least = (
+        math.sqrt(
+            2 * (square**2 - square + 1) ** 1.5 - (2 * square**3 - 3 * square * (square + 1) + 2)
+        )
+        / sd
+    )
+    for share in (1e-5, 1e-4, 1e-3):
+        d = least * (1 + share)
+        roots = np.roots([square - 1, -d * (square - 2), -d * d, d * square])
+        odds = [
+            sd**3 * y / (d - y) * math.exp(((y - d) ** 2 / square - y * y) / 2)
+            for y in roots.real
+            if 0 < y < d
+        ]
+        low, high = sorted(1 / (1 + odd) for odd in odds)
+        for w1, modes in (
+            ((low + high) / 2, 2),
+            (low - (high - low), 1),
+            (high + (high - low), 1),
+        ):
+            assert mixture([w1, 1 - w1], [0, d], [1, sd]).modes().size == modes, (share, w1)
+
+
 def test_modes_of_very_different_spreads() -> None:
     m = mixture([0.3, 0.3, 0.4], [0, 5e3, 1e6], [1e-3, 1, 1e3])
     assert m.modes() == pytest.approx([0, 5e3, 1e6], abs=1e-3)

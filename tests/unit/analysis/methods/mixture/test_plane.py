@@ -14,6 +14,7 @@ from scipy.integrate import trapezoid
 from analysis.data.trial import Trial, read_trial
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.methods.mixture.model import Mixture
+from analysis.methods.mixture.plane import em_kernel
 from analysis.methods.mixture.plane.fit import fit_mixture_2d
 from analysis.methods.mixture.plane.model import MODELS, SIMPLEST, Mixture2d
 from analysis.methods.mixture.plane.page import meaning
@@ -107,6 +108,61 @@ class TestFit:
         assert fit.bic is not None
         assert fit.bic_table is not None
         assert fit.bic == fit.bic_table[fit.model][fit.components - 1]
+
+    def test_an_iteration_that_changes_nothing_is_the_last(self) -> None:
+        # clusters so far apart keep their points: the second iteration sees that
+        far = two_clusters() + np.outer(np.arange(60) % 2, [1e3, 1e3])
+        assert fit_mixture_2d(far, max_components=2, models=["VVV"]).iterations == 2
+
+
+class TestModels:
+    """Covariances of classes that are far apart: EM then keeps the classes."""
+
+    def covariances(self, model: str, *classes: Any) -> list[np.ndarray] | None:
+        points = np.concatenate(classes).astype(float)
+        of = np.repeat(np.arange(len(classes)), [len(one) for one in classes])
+        z = (of == np.arange(len(classes))[:, None]).astype(float)
+        weights, means, cov = np.empty(len(z)), np.empty((2, len(z))), np.empty((3, len(z)))
+        outcome = np.empty(em_kernel.OUTCOME)
+        x, y = (np.ascontiguousarray(column) for column in points.T)
+        em_kernel.fit(MODELS.index(model), x, y, z, weights, means, cov, outcome)
+        if np.isnan(outcome[0]):
+            return None  # discarded
+        return [np.array([[a, a * s], [a * s, a * s * s + rest]]) for a, s, rest in cov.T]
+
+    def cross(self, a: float, b: float) -> list[tuple[float, float]]:
+        return [(a, 0), (-a, 0), (0, b), (0, -b)]
+
+    @pytest.mark.parametrize("model", MODELS)
+    def test_of_one_round_class_all_are_the_circle(self, model: str) -> None:
+        found = self.covariances(model, self.cross(2, 2))
+        assert found is not None
+        assert found[0] == pytest.approx(np.diag([2.0, 2.0]), rel=1e-12)
+
+    @pytest.mark.parametrize("model", [name for name in MODELS if name[1] != "I"])
+    def test_of_one_class_a_free_shape_is_its_own(self, model: str) -> None:
+        found = self.covariances(model, self.cross(4, 2))
+        assert found is not None
+        assert found[0] == pytest.approx(np.diag([8.0, 2.0]), rel=1e-7)
+
+    def test_evv_shares_the_mean_area(self) -> None:
+        """Celeux and Govaert: each class has its own shape, and the root of each determinant is equal."""
+        rng = np.random.default_rng(3)
+        classes = [rng.normal(size=(5, 2)), rng.normal(size=(4, 2)) @ [[2, 1], [0, 1]] + 1e4]
+        scatters = [np.cov(one.T, bias=True) * len(one) for one in classes]
+        roots = [np.sqrt(np.linalg.det(one)) for one in scatters]
+        found = self.covariances("EVV", *classes)
+        assert found is not None
+        for cov, scatter, root in zip(found, scatters, roots, strict=True):
+            assert cov == pytest.approx(scatter / root * (sum(roots) / 9), rel=1e-6)
+
+    def test_eei_bears_a_thin_shape_and_eev_no_thin_class(self) -> None:
+        # the one's limit is on the shape, the other's on the smaller sd
+        found = self.covariances("EEI", self.cross(1, 1e-9))
+        assert found is not None
+        assert np.diag(found[0]) == pytest.approx([0.5, 0.5e-18])
+        assert self.covariances("EEV", self.cross(1, 1e-9)) is None
+        assert self.covariances("EEV", self.cross(1, 1e-6)) is not None
 
 
 def before(fit: Mixture2d) -> Mixture2d:

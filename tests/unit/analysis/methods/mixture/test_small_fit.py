@@ -54,6 +54,8 @@ def samples() -> Iterator[ScaledValues]:
             ordered = np.sort(values)
             yield ScaledValues(ordered, 1e-4 if rng.random() < 0.3 else 0.0)
     yield ScaledValues(np.array([0.0] * 12 + [1e6]), 0.0)
+    for counts in ((9, 9, 3), (1, 8, 1, 5), (10, 2)):  # fewer cut points than levels
+        yield ScaledValues(np.repeat(np.arange(1.0, len(counts) + 1), counts), 1e-4)
     yield ScaledValues(np.full(6, 2.0), 0.1)
 
 

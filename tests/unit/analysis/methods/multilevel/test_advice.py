@@ -53,7 +53,7 @@ def of(e, s, n, within=math.nan, law=LAW):
     return advise(np.array([e]), scatter, law, L, (ONE, ONE))[0]
 
 
-def drawn(e, s, n, more, *, scale=None, step=1, seed=5, draws=20_000):
+def drawn(e, s, n, more, *, scale=None, step=1, inner=None, margin=L, seed=5, draws=20_000):
     """Share of predictive draws that decide, by plain simulation: truth from the data, then new sessions."""
     rng = np.random.default_rng(seed)
     sigma = s * (np.sqrt((n - 1) / rng.chisquare(n - 1, draws)) if scale is None else scale)
@@ -64,12 +64,13 @@ def drawn(e, s, n, more, *, scale=None, step=1, seed=5, draws=20_000):
     mean = total / (n + more)
     squares = (n - 1) * s**2 + n * e**2 + (new**2).sum(axis=1) - (n + more) * mean**2
     error = np.sqrt(squares / (n + more - 1) / (n + more))
-    half = stats.t.ppf(1 - 0.025 / step, n + more - 1) * error
-    return np.mean((np.abs(mean) > half) | (np.abs(mean) + half < L))
+    outer, inner = (stats.t.ppf(1 - 0.025 / k, n + more - 1) * error for k in (step, inner or step))
+    return np.mean((np.abs(mean) > outer) | (np.abs(mean) + inner < margin))
 
 
 @pytest.mark.parametrize(
-    ("e", "s", "n"), [(0.02, 0.02, 3), (0.008, 0.01, 5), (0.0, 0.02, 5), (0.01, 0.006, 2)]
+    ("e", "s", "n"),
+    [(0.02, 0.02, 3), (0.008, 0.01, 5), (0.0, 0.02, 5), (0.01, 0.006, 2), (0.01, 0.03, 4)],
 )
 def test_the_least_number_is_the_one_whose_predictive_chance_is_80(e, s, n):
     more = of(e, s, n)
@@ -158,6 +159,29 @@ def test_a_corrected_word_is_advised_at_its_own_step(noisy, matrix_of):
         s = y.error * math.sqrt(4)
         told = y.more_sessions
         again = drawn(math.log(y.speedup), s, 4, told.sessions, step=step)
+        assert told.chance == pytest.approx(again, abs=0.03)
+
+
+def test_equivalence_is_advised_at_the_step_of_its_own_family(noisy, matrix_of):
+    a, b = noisy(31, benchmarks=4), noisy(32, benchmarks=4)
+    lines = multilevel(matrix_of("new", a), matrix_of("old", b), margin=0.05).benchmarks
+    by_p, by_equivalent = (
+        [4 - sorted(family).index(p) for p in family]
+        for family in ([x.pvalue for x in lines], [x.pvalue_equivalent for x in lines])
+    )
+    assert by_p == [2, 3, 1, 4]
+    assert by_equivalent == [4, 2, 3, 1]
+    for line, step, inner in zip(lines, by_p, by_equivalent, strict=True):
+        told, s = line.more_sessions, line.error * math.sqrt(4)
+        again = drawn(
+            math.log(line.speedup),
+            s,
+            4,
+            told.sessions,
+            step=step,
+            inner=inner,
+            margin=math.log(1.05),
+        )
         assert told.chance == pytest.approx(again, abs=0.03)
 
 

@@ -155,6 +155,16 @@ def test_a_candidate_that_never_succeeds(sessions, code):
     assert caution.about == ("a",)
 
 
+@pytest.mark.parametrize(("failed", "told"), [(None, 0), ({"a": 5}, 5)])
+def test_a_line_of_failures_counts_those_of_the_baseline(failed, told):
+    new = PerformanceMatrix.from_samples("new", {"b": [1.0, 1.1]}, better="lower", failed={"a": 8})
+    both = {"a": [1.0, 1.2, 1.1], "b": [1.0, 1.1]}
+    old = PerformanceMatrix.from_samples("old", both, better="lower", failed=failed)
+    line = multilevel(new, old).benchmarks[-1]
+    assert (line.name, line.failed_candidate, line.failed_baseline) == ("a", 8, told)
+    assert (line.runs_candidate, line.runs_baseline) == (0, 3)
+
+
 def test_where_the_baseline_fails_too_only_sessions_prove():
     dead = {"a": [8] * 3, "b": [0] * 3}
     result = compared(dead, {"a": [0, 1, 0], "b": [0] * 3}, sessions=3)

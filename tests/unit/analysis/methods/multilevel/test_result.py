@@ -12,6 +12,7 @@ import pytest
 from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.page import advice_text, interval_text, speedup_text
 from analysis.methods.multilevel.result import Line, MoreSessions
+from analysis.pages.model import Table, page_of
 
 PAGE = (Path(__file__).resolve().parents[5] / "docs" / "json.md").read_text()
 
@@ -60,6 +61,16 @@ def test_the_number_of_benchmarks_and_the_correction_are_said(noisy, matrix_of):
     assert "these 6" in text
     assert "others like them" in text
     assert "after correction for 6" in text
+    result = multilevel(matrix_of("new", a), matrix_of("old", b))
+    (rows,) = (
+        block.rows
+        for section in page_of(result).sections
+        for block in section.blocks
+        if isinstance(block, Table) and len(block.rows) >= 6
+    )
+    changed = {x.name: x.outcome != x.outcome_uncorrected for x in result.benchmarks}
+    assert {row[0]: "after correction" in row[-1] for row in rows if row[0] in changed} == changed
+    assert set(changed.values()) == {True, False}
     few = multilevel(matrix_of("new", noisy(1)), matrix_of("old", noisy(2)))
     assert "few-benchmarks" in {caution.code for caution in few.cautions}
 

@@ -156,6 +156,28 @@ def test_of_hosts_that_stand_for_sessions_nothing_is_said_of_speeds_and_order():
     assert result.dependence is None
 
 
+# ---- the clock
+
+
+@pytest.mark.parametrize("alone", [(), (9, 10)])
+def test_paired_sessions_without_spread_have_the_error_of_rounding(alone):
+    """Each mean of r runs is off by the step over sqrt(12 r); sessions of one side alone count for nothing."""
+    runs, steps = 4, [1.0, 1.01, 1.0, 1.01]
+    sides = [
+        PerformanceMatrix.from_samples(
+            name,
+            {"a": steps * len(ids)},
+            better="lower",
+            sessions={"a": np.repeat(ids, runs)},
+        )
+        for name, ids in (("new", (1, 2, 3, *alone)), ("old", (1, 2, 3)))
+    ]
+    (line,) = multilevel(*sides).benchmarks
+    step = math.log(1 + 0.01 / math.sqrt(1.01))
+    assert line.resolution_source == "runs"
+    assert line.error == pytest.approx(step * math.sqrt(2 / (12 * runs * 3)))
+
+
 # ---- order
 
 
@@ -176,9 +198,17 @@ def test_the_statistic_is_the_mean_of_the_autocorrelations_of_each_ones_own_sess
     assert found.factor == pytest.approx(math.sqrt((1 + max(rho, 0)) / (1 - max(rho, 0))))
 
 
-def test_p_comes_near_that_of_all_orders():
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0.1, 0.5, 0.4, 0.9, 1.1, 0.8, 1.6, 1.2],
+        [0.1, 0.1, 0.1, 0.1, 0.7, 0.7, 0.7, 0.7],  # as far as two of 70 orders
+        [0.1, 0.1, 0.7, 0.7, 0.7, 0.1, 0.1, 0.7],
+    ],
+)
+def test_p_comes_near_that_of_all_orders(values):
     # authority: all 40,320 orders of 8 sessions
-    values = np.array([0.1, 0.5, 0.4, 0.9, 1.1, 0.8, 1.6, 1.2])
+    values = np.array(values)
     orders = np.array(list(itertools.permutations(values)))
     d = orders - values.mean()
     exact = (

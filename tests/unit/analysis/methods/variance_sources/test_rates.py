@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from analysis.methods.variance_sources.factor_columns import cell_of, detrended
-from analysis.methods.variance_sources.factor_orders import Shifts
+from analysis.methods.variance_sources.factor_orders import Shifts, pvalue
 from analysis.methods.variance_sources.factors import _drawn, beside_its_count, witnesses
 from analysis.methods.variance_sources.fit import sources
 from analysis.methods.variance_sources.runs import pooled
@@ -35,6 +35,23 @@ def test_what_accumulates_and_what_stays_is_no_factor(planted):
     for found in (grows, stays, both):
         assert min(found) > 0.01
         assert np.median(found) > 0.2
+
+
+def test_a_rate_that_falls_while_its_count_rises_tells_nothing(planted):
+    rng = np.random.default_rng(7)
+    trial = planted.frame(rng, sessions=1, runs=30)
+    logs = 0.1 * planted.series(rng, trial)
+    trial = planted.filled(trial, logs, voluntary_switches=500 * np.exp(0.5 * logs))
+    runs = pooled([trial], "wall")
+    ((benchmark, variant, rows),) = list(runs.cells())
+    cell = cell_of(runs, benchmark, variant, rows)
+    shifts = Shifts(cell, 30, rng)
+    both = witnesses(runs.covariates["voluntary_switches"], cell, shifts)
+    fits = shifts.fits([both.rate, both.count])
+    told = beside_its_count(both, *fits)
+    assert (told.found, pvalue(told)) == (0.0, 1.0)
+    grows = _drawn(both.rate, fits[0], 1.0)
+    assert np.array_equal(told.drawn, grows)  # neither says more: a count that grows is meant
 
 
 def test_what_grows_more_than_the_run_is_one(planted):

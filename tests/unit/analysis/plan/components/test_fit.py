@@ -52,6 +52,12 @@ def test_a_shared_shift_cancels_in_the_differences():
     assert found.suite.run_sd == pytest.approx(0.02 * np.sqrt(2 / 3), rel=0.3)
 
 
+def test_it_is_said_whether_they_are_of_values_or_of_differences():
+    new, old = sides()
+    assert variance_components(new).to_dict()["of"] == "values"
+    assert variance_components(new, old).to_dict()["of"] == "differences"
+
+
 def test_a_shift_of_one_side_stays():
     found = variance_components(*sides(own=0.3))
     assert min(line.session_sd for line in found.benchmarks) > 0.1

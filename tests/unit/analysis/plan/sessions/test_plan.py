@@ -21,7 +21,7 @@ from analysis.errors import InsufficientDataError, UsageError
 from analysis.methods.speedup_test.compare import speedup_test_suite
 from analysis.plan.components import variance_components
 from analysis.plan.goal import TrialCosts
-from analysis.plan.sessions import plan_sessions
+from analysis.plan.sessions import plan_sessions, session_cautions
 
 t_power = runpy.run_path(str(Path(__file__).parents[4] / "power.py"))["t_power"]
 
@@ -175,6 +175,7 @@ def test_a_pilot_of_one_session_is_refused():
         ({"power": 1.0}, "power must lie between 0 and 1"),
         ({"confidence": 1.0}, "confidence must lie between 0 and 1"),
         ({"max_sessions": 1}, "max_sessions must lie between 2"),
+        ({"max_sessions": 10_001}, "max_sessions must lie between 2 and 10,000, and is 10001"),
         ({"max_runs": 0}, "max_runs must lie between 1"),
         ({"on": "runs"}, "on must be 'suite' or 'benchmarks'"),
     ],
@@ -207,6 +208,13 @@ def test_cautions():
     found = plan_sessions(*pilot(own=0.0, runs=3), width=0.008, costs=far)
     assert found.runs > 30
     assert "far-from-the-pilot" in codes(found)
+
+
+@pytest.mark.parametrize(("runs", "told"), [(80, []), (81, ["far-from-the-pilot"])])
+def test_far_from_the_pilot_is_more_than_ten_times_its_runs(runs, told):
+    lines = variance_components(*pilot(runs=8)).benchmarks
+    found = session_cautions(lines, fewest=6, best=(2, runs), costs=COSTS)
+    assert [one.code for one in found if "no-session" not in one.code] == told
 
 
 def test_text_and_json():

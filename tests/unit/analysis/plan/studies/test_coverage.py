@@ -39,6 +39,19 @@ def test_other_means_have_no_t_interval(population, rng):
         coverage_study(population(), mean="harmonic", intervals=("t",), rng=rng)
 
 
+def test_progress_counts_the_trials_of_all_numbers_of_runs(population, rng):
+    seen = []
+    coverage_study(
+        population(),
+        runs=(3, 4),
+        intervals=("t",),
+        simulations=3,
+        rng=rng,
+        progress=lambda done, whole: seen.append((done, whole)),
+    )
+    assert seen == [(k, 6) for k in range(1, 7)]
+
+
 def test_intervals_that_do_not_exist_are_counted(rng):
     flat = PerformanceMatrix.from_samples("p", {"a": [1.0] * 9, "b": [2.0] * 9}, better="lower")
     found = coverage_study(flat, runs=(3,), simulations=4, resamples=99, rng=rng)

@@ -40,7 +40,7 @@ def drawn(cells, *, far=None, failures=None):
     means = {name: float(np.exp(np.log(c.values).mean())) for name, c in cells.items()}
     told = {
         name: {"runs": 6, "sessions": 2, "mean": Value("x", mean), "speedup": Value("", None),
-               "word": "", "far": 0, "failed": len(failures.get(name, ()))}
+               "word": "", "far": len((far or {}).get(("x", name), ())), "failed": len(failures.get(name, ()))}
         for name, mean in means.items()
     }  # fmt: skip
     return run_rows(
@@ -101,6 +101,8 @@ def test_a_ring_is_at_the_run_that_is_far() -> None:
     assert float(x) * 10 == pytest.approx(across, abs=0.6)
     assert float(y) / 96 * 1000 == pytest.approx(down, abs=0.6)
     assert found.rings == 1
+    said = "; 1 far from the others of their session"
+    assert [said in found.rows[name][0] for name in ("old", "new")] == [False, True]
 
 
 def test_a_failed_run_is_a_cross_in_its_own_row() -> None:

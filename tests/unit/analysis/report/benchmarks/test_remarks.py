@@ -78,6 +78,8 @@ def test_two_states_are_named_with_their_places(made) -> None:
     assert parts["x"]["finding"] == "two modes"
     assert "All variants have several modes, old near 1.0" in said(parts["x"])
     assert parts["y"]["finding"] is None
+    alone = parts_of(subject(two("new", 1), matrix("old", names, seed=2, runs=12)))
+    assert "new has several modes, near 999 ms and 1.40 s." in said(alone["x"])
 
 
 def test_names_in_sentences_are_set_apart_and_harmless(made) -> None:

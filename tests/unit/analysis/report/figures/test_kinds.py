@@ -11,14 +11,16 @@ import pytest
 from analysis.diagnose.result import Finding
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.importers.sources import Reading
+from analysis.methods.biplot.fit import biplot
 from analysis.methods.hpt.speedup import hpt_speedup
 from analysis.plots.drawing import picture_bytes
 from analysis.plots.marks import Curve, Dots, Line, Rect
 from analysis.plots.sheet import Sheet
-from analysis.report.figures.kinds import KINDS, draw, kind_of
+from analysis.report.figures.kinds import KINDS, draw, draw_table, kind_of
 from analysis.report.subject import subject_of
 from analysis.report.written import written_of
 
+BENCHES = ("a", "b", "c")
 NARROW, WIDE = Sheet(width=85, font_size=7), Sheet(width=178, font_size=8)
 LONG = {"base": 1.0, "a/very/long/name/of/a/variant-" + "x" * 200: 0.5, "<i>\x07\u202e": 1.1}
 
@@ -166,6 +168,15 @@ def test_a_shift_function_of_a_pure_factor_is_flat(measured):
     assert all(low < value < high for _, _, value, low, high, _ in drawing.rows)
 
 
+@pytest.mark.parametrize(("runs", "points", "few"), [(48, 9, False), (24, 3, True)])
+def test_where_runs_are_few_a_shift_function_has_quartiles_and_says_so(measured, runs, points, few):
+    drawing = draw("shift", measured(runs=runs), NARROW, benchmark="a")
+    assert len(drawing.rows) == points
+    told = " ".join(text for text, _ in drawing.picture.texts())
+    for text in (told, drawing.alt):
+        assert ("quartiles, for lack of runs" in text) is few
+
+
 def test_runs_in_their_order_are_those_of_the_trial(measured):
     subject = measured()
     drawing = draw("order", subject, NARROW, benchmark="c")
@@ -256,6 +267,15 @@ def test_boxes_are_the_quantiles(measured):
     )
 
 
+@pytest.mark.parametrize("variants", [("base", "fast"), ("base", "fast", "same", "slow")])
+def test_each_benchmark_of_a_box_figure_has_its_name(measured, variants):
+    benches = ("one", "two", "three", "four")
+    picture = draw("box", measured(variants, benches=benches), NARROW).picture
+    names = [text for text, _ in picture.texts() if text in benches]
+    rows = len({round(box.top) for text, box in picture.texts() if text == "one"})
+    assert sorted(names) == sorted(benches * rows)
+
+
 def test_the_curve_is_hpt_s(measured):
     subject = measured()
     best = hpt_speedup(subject.matrices["fast"], subject.matrices["base"])
@@ -307,16 +327,28 @@ def test_causes_are_the_runs_by_mode_against_what_separates_them(measured):
     assert (shaded.x1, shaded.x2) == pytest.approx((16, 40), abs=4)
 
 
-def test_an_arc_through_zero_is_shaded_at_both_ends(measured, monkeypatch):
+@pytest.mark.parametrize(
+    ("low", "high", "shaded"),
+    [
+        (50.0, 10.0, [(0, 10), (50, 64)]),
+        (10.0, 50.0, [(10, 50)]),
+        (16.0, 16.0, [(16, 16)]),
+        (None, 16.0, [(0, 16)]),
+        (16.0, None, [(16, 64)]),
+    ],
+)
+def test_what_the_rule_says_is_shaded_an_arc_through_zero_at_both_ends(
+    measured, monkeypatch, low, high, shaded
+):
     from analysis.report.figures import modes
 
     subject = measured(modal=True)
     (one, *_) = modes._explained(subject)
-    turned = replace(one, rule=replace(one.rule, low=50.0, high=10.0))
+    turned = replace(one, rule=replace(one.rule, low=low, high=high))
     monkeypatch.setattr(modes, "_explained", lambda _: (turned,))
     axes = draw("causes", subject, NARROW, benchmark="a").picture.axes[1]
     ends = sorted((band.x1, band.x2) for band in marks_of(axes, Rect))
-    assert ends == [(0, 10), (50, 64)]
+    assert ends == shaded
 
 
 def test_modes_that_nothing_separates_are_drawn_in_their_order(measured, synthetic, tmp_path):
@@ -330,6 +362,19 @@ def test_modes_that_nothing_separates_are_drawn_in_their_order(measured, synthet
 
 
 # ---- what is refused
+
+
+def test_runs_of_zero_have_no_modes(synthetic, tmp_path):
+    times = [0.02, 0.03, 0.04, 0.05]
+    made = synthetic({name: {"a": times, "b": times} for name in ("base", "fast")}, sessions=2)
+    made.rows[:] = [
+        replace(row, user_s=0.01 * (k // 4 % 4) if row.benchmark == "a" else 0.1 + k / 1000)
+        for k, row in enumerate(made.rows)
+    ]
+    subject = subject_of([str(made.write(tmp_path / "t"))], Reading(metric="user"), explain=False)
+    with pytest.raises(InsufficientDataError, match="no variant has a mixture"):
+        draw("modes", subject, NARROW, benchmark="a")
+    assert draw("modes", subject, NARROW, benchmark="b").rows
 
 
 def test_causes_need_modes_and_one_trial(measured, files):
@@ -385,3 +430,16 @@ def test_few_and_equal_runs(measured, synthetic, tmp_path):
     for kind in ("shift", "lag", "qq", "curve"):
         with pytest.raises(InsufficientDataError):
             draw(kind, subject, NARROW, benchmark="a")
+
+
+def test_a_table_of_systems_is_drawn_as_those_of_a_verdict_are(measured):
+    subject = measured(("base", "fast", "slow"))
+    names = list(subject.matrices)
+    medians = np.array([one.select(list(BENCHES)).medians() for one in subject.matrices.values()])
+    drawing = draw_table(biplot(medians, names, list(BENCHES)), NARROW)
+    expected = draw("biplot", subject, NARROW)
+    assert drawing.name == "biplot"
+    assert {text for text, _ in drawing.picture.texts()} >= {*names, *BENCHES}
+    assert drawing.columns == expected.columns
+    places = {row[:2]: row[2:] for row in expected.rows}
+    assert {row[:2] for row in drawing.rows} == places.keys()

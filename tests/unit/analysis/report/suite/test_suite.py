@@ -17,7 +17,8 @@ from analysis.pages import as_csv
 from analysis.pages.model import Page
 from analysis.report.shell import chapter_html
 from analysis.report.subject import subject_of
-from analysis.report.suite.boxes import five_numbers
+from analysis.report.suite.biplot import plane_of
+from analysis.report.suite.boxes import boxes_plots, five_numbers
 from analysis.report.suite.chapter import chapter as suite
 from analysis.report.suite.ranks import bars_of
 from analysis.report.written import written_of
@@ -80,6 +81,37 @@ def test_boxes_lie_on_the_side_of_the_better_variant(tmp_path, better, sign) -> 
         assert row["baseline"].median.value == 1.0
         assert list(row["candidate"].numbers) == sorted(row["candidate"].numbers)
     assert (column["apart"], column["compared"]) == (2, 2)
+
+
+def test_the_margin_is_shaded_behind_all_boxes(three) -> None:
+    chapter = suite(three)
+    assert chapter["margin"] == 0.01
+    for column in chapter["boxes"]:
+        head = str(boxes_plots(column, chapter, "ground")["head"])
+        (area,) = re.findall(r'<rect class="margin" x="([\d.]+)%" y="0" width="([\d.]+)%"', head)
+        (one,) = re.findall(r'<line class="one" x1="([\d.]+)%"', head)
+        left, width = map(float, area)
+        assert width > 0
+        # 1 / 1.01 and 1.01 lie equally far from 1 on a log scale
+        assert left + width / 2 == pytest.approx(float(one), abs=0.02)
+
+
+def test_however_far_single_runs_lie_boxes_fill_half_of_the_axis(tmp_path) -> None:
+    def row(name: str, middle: float) -> str:
+        values = [middle * (1 + k / 1000) for k in range(-4, 5)]
+        return ",".join([name, *map(repr, [values[0] / 1e3, *values, values[-1] * 1e3])])
+
+    (tmp_path / "new.csv").write_text(f"{row('text', 0.5)}\n{row('logs', 2.0)}\n")
+    (tmp_path / "old.csv").write_text(f"{row('text', 1.0)}\n{row('logs', 1.0)}\n")
+    sources = [str(tmp_path / "new.csv"), str(tmp_path / "old.csv")]
+    chapter = suite(subject_of(sources, Reading(better="lower")))
+    (column,) = chapter["boxes"]
+    rows = boxes_plots(column, chapter, "ground")["rows"]
+    places = []
+    for markup in rows.values():
+        (d,) = re.findall(r'class="suite-median (?!baseline)[^"]*" d="M(\d+) ', str(markup))
+        places.append(int(d) / 1000)
+    assert max(places) - min(places) == pytest.approx(0.5, abs=0.05)
 
 
 def test_one_program_under_two_names_has_boxes_that_touch(three) -> None:
@@ -197,6 +229,9 @@ def test_with_two_variants_the_page_says_why_there_is_no_ranking(subject) -> Non
     assert chapter["plane"] is None
     assert chapter["missing"] == ("A biplot and a ranking need three variants or more.",)
     assert chapter["friedman"] == ""
+    assert plane_of(subject(runs({"old": 1.0, "new": 0.5})), {}).startswith(
+        "A biplot needs three variants or more"
+    )
 
 
 def test_the_published_diagram_is_named_with_its_false_alarms_and_not_drawn(three) -> None:

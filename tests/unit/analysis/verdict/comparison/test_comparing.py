@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,7 +13,7 @@ from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError, UsageError
 from analysis.record.trial_files import MergedTrial
 from analysis.verdict.comparison.comparing import compare_trials
-from analysis.verdict.comparison.page import paragraph
+from analysis.verdict.comparison.page import more_text, paragraph
 from analysis.verdict.judging import judge
 
 EFFECTS = {"base": {"x": 0.0, "y": 0.0}, "fast": {"x": 0.2, "y": 0.3}}
@@ -151,6 +152,36 @@ def test_a_trial_without_runs_that_count_is_compared_in_everything_else(night):
     assert (found.word, found.candidates, found.levels) == ("cannot tell", (), ())
     assert "no-common-results" in codes(found)
     assert "No speedup of one trial has a partner" in str(found)
+
+
+def test_variants_of_which_other_benchmarks_failed_tell_nothing(night):
+    def fail(made):
+        made.rows = [
+            replace(row, outcome="exit", exit_code=1)
+            if (row.benchmark, row.variant) in (("y", "fast"), ("x", "base"))
+            else row
+            for row in made.rows
+        ]
+
+    sides = night("one", EFFECTS), night("two", EFFECTS, seed=2, change=fail)
+    for old, new in (sides, sides[::-1]):
+        found = compare_trials(old, new)
+        assert (found.word, found.candidates) == ("cannot tell", ())
+        assert "no-common-results" in codes(found)
+
+
+def test_how_many_more_sessions_would_tell_is_said_up_to_a_hundred():
+    result = SimpleNamespace(timed=True, new=SimpleNamespace(outermost="session"))
+
+    def told(**more):
+        needed = SimpleNamespace(target="faster", **more) if more else None
+        return more_text(result, SimpleNamespace(more_sessions=needed))
+
+    end = "of the second would show whether it is faster"
+    assert told() == ""
+    assert told(sessions=4) == f"about 4 more sessions {end}"
+    assert told(sessions=1) == f"about 1 more session {end}"
+    assert told(sessions=None) == f"more than 100 more sessions {end}"
 
 
 @pytest.mark.parametrize("other", ["variant", "benchmark"])
@@ -349,8 +380,9 @@ def test_what_cannot_be_compared_is_refused(night):
         night(name, EFFECTS, metrics={"score": {"unit": "1", "better": better}})
         for name, better in (("up", "higher"), ("down", "lower"))
     ]
-    with pytest.raises(AnalysisError, match="direction of 'score'"):
+    with pytest.raises(AnalysisError, match="direction of 'score': 'higher' and 'lower'") as error:
         compare_trials(*scored, metric="score")
+    assert error.value.where == " and ".join(str(one.path) for one in scored)
 
 
 def test_json_is_json_and_every_number_is_finite(night):

@@ -12,7 +12,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from analysis.verdict.gate import gate
-from analysis.verdict.gate_page import junit, summary, workflow_commands
+from analysis.verdict.gate_page import answer, junit, summary, why, workflow_commands
 
 EVIL = "a|b\x1b[31m<i>`\n::error::x, y: 100 %"
 LINES = {"fast": (0.1, 0.004, 5), "bad": (-0.1, 0.004, 5), EVIL: (0.0, 0.03, 5)}
@@ -91,6 +91,24 @@ def test_the_page_says_the_answer_first_and_hides_no_proof(compared):
     assert "and 29 more benchmarks, all ruled out (--json has all)" in text
     assert re.search(r"(?m)^bad +0\.9048x +\[.*\] +proven +p = ", text)
     assert len(text.splitlines()) <= 25
+
+
+def test_each_line_says_what_decided_it(compared):
+    lines = {"good": (0.0, 0.004, 5), "bad": (-0.1, 0.004, 5), "open": (0.0, 0.03, 5)}
+    found = gate(compared(lines, (0.0, 0.002, 5)), "slower>2%")
+    (one,) = found.candidates
+    told = {line.name: why(found, line) for line in one.benchmarks}
+    assert told["good"] == "above 0.9804x"  # 1 / 1.02
+    assert told["bad"].startswith("p = ")
+    assert told["open"] == "the interval holds 0.9804x"
+
+
+def test_nothing_that_could_be_compared_is_undecided(compared):
+    found = gate(compared({"a": None, "b": None}), "slower>2%")
+    (one,) = found.candidates
+    assert (found.outcome, one.suite) == ("undecided", None)
+    assert answer(found, one) == "slower>2% is undecided: nothing could be compared"
+    assert "nothing could be compared" in str(found)
 
 
 def test_a_page_of_several_candidates_has_a_line_each(compared):

@@ -22,7 +22,8 @@ from harness.errors import LaunchError
 from harness.launch.client import LauncherClient
 from harness.launch.exchange import LaunchRequest
 from harness.launch.in_launcher import cgroups as room
-from harness.launch.in_launcher.cgroups import GroupFailed, Leaves
+from harness.launch.in_launcher.cgroups import GroupFailed, Leaves, Ungrouped, leaves_for
+from harness.launch.in_launcher.system_calls import SettingRefused
 from harness.launch.interrupts import Interrupts
 from harness.meters.cgroups import RunGroups
 
@@ -326,6 +327,58 @@ def test_a_launcher_that_cannot_leave_does_not_limit_or_kill_its_own_group(playe
     leaves.kill()
     assert played.killed == [(4242, signal.SIGKILL)]
     assert not {"memory.max", "pids.max", "cgroup.kill"} & {name for name, _ in played.written}
+
+
+def test_a_leaf_that_is_gone_holds_no_file_open(played):
+    def held():
+        links = (fd.readlink() for fd in Path("/proc/self/fd").iterdir() if fd.is_symlink())
+        return sorted(str(link) for link in links if str(link).startswith(f"{played.base}/run-"))
+
+    leaves = played.leaves(**LIMITED)
+    first = held()
+    assert f"{played.base}/run-1-1/cpu.stat" in first
+    for _ in range(3):
+        leaves.renew()
+    assert held() == [path.replace("run-1-1", "run-1-4") for path in first]
+    leaves.close()
+    assert held() == []
+
+
+def test_a_leaf_that_is_busy_has_time_to_become_empty(played, monkeypatch):
+    # the kernel takes a while for processes that were killed; here until a tenth of a second was slept
+    leaves = played.leaves()
+    slept, removed = [0.0], room.os.rmdir
+    needed = 0.1
+
+    def sleep(seconds):
+        slept[0] += seconds
+
+    def rmdir(name, *, dir_fd=None):
+        if slept[0] < needed:
+            raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
+        removed(name, dir_fd=dir_fd)
+
+    monkeypatch.setattr(room, "time", SimpleNamespace(sleep=sleep))
+    monkeypatch.setattr(room.os, "rmdir", rmdir)
+    leaves.renew()
+    leaves.raise_problem()
+    assert leaves.name == "run-1-2"
+    assert slept[0] == pytest.approx(needed, abs=0.01)
+    needed = float("inf")  # one that never does is told
+    leaves.renew()
+    with pytest.raises(GroupFailed) as caught:
+        leaves.raise_problem()
+    assert caught.value.errno == errno.EBUSY
+
+
+def test_groups_that_cannot_be_used_are_a_setting_that_is_refused(played):
+    attributes = ctypes.create_string_buffer(1024)
+    assert isinstance(leaves_for(None, attributes), Ungrouped)
+    del played.files["pids.max"]
+    config = {"base": os.open(played.base, os.O_RDONLY), "prefix": "run-1-", **LIMITED}
+    with pytest.raises(SettingRefused) as refused:
+        leaves_for(config, attributes)
+    assert refused.value.args == ("cgroup", errno.ENOENT)
 
 
 class NewLibrary:

@@ -1,12 +1,13 @@
-"""Programs that were announced: named by a handle, converted once, their errors kept for the run."""
+"""Programs that were announced: named by a handle, converted once, their errors kept, spawned with their files."""
 
 from __future__ import annotations
 
 import errno
+import os
 
 import pytest
 
-from harness.launch.in_launcher.programs import Programs
+from harness.launch.in_launcher.programs import Programs, SpawnCall, spawn_attributes
 
 
 def announced(handle=0, **changes):
@@ -60,3 +61,22 @@ def test_many_programs_with_variables_of_their_own(programs):
         programs.add(announced(handle % 512, env=[b"A=%d" % handle]))
     assert programs[1199 % 512].environment.strings[0] == b"A=1199"
     assert len(programs._environments) <= 512
+
+
+def test_each_program_writes_to_the_files_of_its_run(programs, tmp_path):
+    names = ("first", "second", "first again")
+    for handle, name in enumerate(names):
+        argv = [b"sh", b"-c", b'echo "$1 $A"; echo bad >&2', b"sh", name.encode()]
+        programs.add(announced(handle, path=b"/bin/sh", argv=argv, padded=None))
+    call = SpawnCall(spawn_attributes({"scheduling": "other"}))
+    nothing = os.open("/dev/null", os.O_RDWR)
+    places = [os.open(tmp_path / name, os.O_WRONLY | os.O_CREAT) for name in ("a", "b")]
+    for handle, place in enumerate((places[0], places[1], places[0])):
+        call.prepare(programs[handle], (nothing, place, nothing), 0)
+        assert call.spawn(b"/nonexistent/program") == errno.ENOENT
+        assert call.spawn(programs[handle].path) == 0
+        assert os.waitpid(call.pid.value, 0)[1] == 0
+    for fd in (nothing, *places):
+        os.close(fd)
+    assert (tmp_path / "a").read_text() == "first 1\nfirst again 1\n"
+    assert (tmp_path / "b").read_text() == "second 1\n"

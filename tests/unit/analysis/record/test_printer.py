@@ -25,6 +25,7 @@ def test_whatever_is_printed_no_terminal_obeys(text):
 
 @given(st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cc", "Cf", "Zl", "Zp"])))
 def test_plain_text_passes_as_it_is(text):
+    assert Printer(io.StringIO()).write(text) == len(text)
     assert clean(f"{text}\n\tµ·…") == f"{text}\n\tµ·…"
 
 

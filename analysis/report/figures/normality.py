@@ -1,0 +1,160 @@
+"""Normal or not, to the eye: densities of runs and of means, with the normal laws beside them.
+
+They are figures 2 and 4 of T. Chen et al., "Statistical performance comparisons of computers", HPCA 2012: the
+kernel density (Kernel Parzen Window) against the fitted normal law (Naive Normality Fitting), and
+the densities of the means of ever larger samples.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...diagnose.normality import grown_bandwidth, lilliefors, normal_curves, runs_of, sample_means
+from ...errors import AnalysisError, InsufficientDataError
+from ...pages.number_format import pvalue
+from ...plots.axes import Axes, Key, quantity_axis
+from ...plots.layout import arranged
+from ...plots.palette import COLOURS
+from ...plots.scale import Scale, Tick, quantity_scale
+from ...stats.arguments import stream
+from ...stats.samples import kernel_density
+from .cells import cells_and_styles
+from .layout import Drawing, Number, in_columns, name_of, names_of, rows_high
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ...plots.sheet import Sheet
+    from ..subject import Subject
+
+__all__ = ["draw_density", "draw_means"]
+
+_LAW = "ink dashed thin"  # how the normal law is drawn
+_SEED = 0
+_MOST = len(COLOURS)  # variants
+_ACROSS, _HIGH = 5, 17.0  # panels of means in a row, and mm of one
+_REACH = 3.5  # standard deviations to each side
+_POINTS = 64
+
+
+def draw_density(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
+    """Draw a row for each variant: the kernel density of its runs, the normal law fitted to them."""
+    cells, styles = cells_and_styles(subject, benchmark)
+    found, why = {}, ""
+    for name, cell in list(cells.items())[:_MOST]:
+        try:
+            found[name] = normal_curves(cell.values)
+        except AnalysisError as error:
+            why = error.what
+    if not found:
+        raise InsufficientDataError(why, benchmark, n=0, needed=3)
+    unit = subject.verdict.unit
+    names = names_of(list(found), sheet)
+    panels, told, rows = [], [], []
+    for name, one in found.items():
+        top = float(max(one.normal.max(), one.kernel.max()))
+        axes = Axes(y=Scale(0, 1.05 * top), title=f"{names[name]}: {one.ordered.size} runs")
+        # of its own and not of logs: areas are shares of runs
+        quantity_axis(axes, "x", quantity_scale(one.grid[[0, -1]].tolist(), log=False), unit)
+        axes.curve([one.grid[0], *one.grid, one.grid[-1]], [0, *one.kernel, 0], "bars", closed=True)
+        axes.curve(one.grid, one.kernel, f"{styles[name]} curve")
+        axes.curve(one.grid, one.normal, _LAW)
+        panels.append(axes)
+        # half of the area between two densities is the share of runs that the law has elsewhere
+        apart = np.trapezoid(np.abs(one.kernel - one.normal), one.grid) / 2
+        told.append(
+            f"{name}: {100 * apart:.0f} % of the area of {one.ordered.size} runs lies outside of the law"
+        )
+        rows += [
+            (name, *each)
+            for each in zip(
+                one.grid.tolist(), one.kernel.tolist(), one.normal.tolist(), strict=True
+            )
+        ]
+    panels[0].keys = [
+        Key("kernel density", f"{styles[next(iter(found))]} curve"),
+        Key("normal law", _LAW),
+    ]
+    panels[-1].x_label = name_of(subject.verdict.metric, sheet)
+    return Drawing(
+        name=subject.anchor("density", benchmark),
+        title=f"densities of the runs of {benchmark}",
+        alt=f"Kernel densities of the runs of {benchmark}, and the normal laws with their mean and standard "
+        f"deviation. {'. '.join(told)}.",
+        picture=arranged(
+            sheet,
+            [[axes] for axes in panels],
+            rows_high(sheet, len(found), 11.5, 5.5),
+            y_label="density",
+        ),
+        columns=("variant", f"{subject.verdict.metric}_{unit}", "kernel_density", "normal_law"),
+        rows=tuple(rows),
+    )
+
+
+def draw_means(subject: Subject, sheet: Sheet) -> Drawing:
+    """Draw a panel for each size of samples: the density of their means, a curve for each variant.
+
+    Samples are drawn from all runs of a variant, each divided by its benchmark's median. The window of
+    a density is the smallest that leaves it one peak.
+    """
+    found: dict[str, dict[int, NDArray[np.float64]]] = {}
+    why = "there is no variant"
+    for name, matrix in list(subject.matrices.items())[:_MOST]:
+        try:
+            drawn = sample_means(runs_of(matrix), rng=stream(_SEED, "mean sample size", name))
+            found[name] = {size: (x - x.mean()) / x.std(ddof=1) for size, x in drawn}
+        except AnalysisError as error:
+            why = error.what
+    if not found:
+        raise InsufficientDataError(why, fix="measure more runs", n=0, needed=5)
+    grid = np.linspace(-_REACH, _REACH, _POINTS)
+    law = np.exp(-0.5 * grid**2) / math.sqrt(2 * math.pi)
+    names = names_of(list(found), sheet)
+    several = len(found) > 1
+    panels, rows = [], []
+    enough: dict[str, int | None] = dict.fromkeys(found)
+    sizes = list(next(iter(found.values())))
+    across = _ACROSS if sheet.width > 120 else 3
+    for size in sizes:
+        axes = Axes(
+            x=Scale(-_REACH, _REACH), y=Scale(0, 0.6),
+            x_ticks=[Tick(at, f"{at}".replace("-", "\N{MINUS SIGN}")) for at in (-2, 0, 2)],
+            x_texts=size in sizes[-across:],
+        )  # fmt: skip
+        axes.curve(grid, law, _LAW)
+        title = f"n = {size}"
+        for k, (name, means) in enumerate(found.items()):
+            x = means[size]
+            p = lilliefors(x).pvalue
+            density = kernel_density(x, grid, grown_bandwidth(x))
+            style = f"c{k} d{k} curve" if several else "baseline curve"
+            axes.curve(grid, np.minimum(density, 0.6), style)
+            if size == sizes[0] and several:
+                axes.keys.append(Key(names[name], style))
+            title += "" if several else f", p {pvalue(p)}"
+            rows.append((name, size, x.size, p))
+            enough[name] = None if p <= 0.05 else enough[name] or size
+        axes.title = title
+        panels.append(axes)
+    told = [
+        f"{name}: Lilliefors' test rejects none from {least} runs on"
+        if least is not None
+        else f"{name}: Lilliefors' test rejects the largest too"
+        for name, least in enough.items()
+    ]
+    panels[len(sizes) - across // 2 - 1].x_label = "mean of n runs, in standard deviations"
+    high = min(230.0, -(-len(panels) // across) * (_HIGH + 3 * sheet.font_size * 0.35))
+    table: tuple[tuple[Number, ...], ...] = tuple(rows)
+    return Drawing(
+        name=subject.anchor("means", ""),
+        title="densities of the means of ever larger samples",
+        alt=f"Densities of {len(next(iter(found[name].values())))} means of n runs each, n from {sizes[0]} to "
+        f"{sizes[-1]}, against the normal law, at risk 0.05, seed {_SEED}. {'. '.join(told)}.",
+        picture=in_columns(sheet, panels, across, high),
+        columns=("variant", "n", "means", "p_lilliefors"),
+        rows=table,
+    )

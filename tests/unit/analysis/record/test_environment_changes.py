@@ -1,0 +1,88 @@
+"""What changed between two records of an environment, in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis.record.environment_changes import describe_changes, diff
+
+ONE = {
+    "host": {"machine_id_sha256": "a" * 64, "boot_id": "x"},
+    "cpu": {"model": "M 1"},
+    "kernel": {"clocksource": "tsc"},
+    "tools": {"compilers": {"gcc": "12"}},
+    "hidden_variables": {"key": "k", "hashes": {"TOKEN": "1"}},
+}
+
+
+def other(**sections):
+    return {name: {**about, **sections.get(name, {})} for name, about in ONE.items()}
+
+
+def test_nothing_changed():
+    assert diff(ONE, other()) == ()
+    assert describe_changes(()) == "nothing changed"
+
+
+def test_another_machine_is_another_trial_and_an_unknown_one_is_not():
+    (change,) = diff(ONE, other(host={"machine_id_sha256": "b" * 64}))
+    assert (change.identity, change.what) == (
+        True,
+        "this is another machine: its machine id differs",
+    )
+    for a, b in ((ONE, None), (None, ONE)):
+        sides = [other(host={"machine_id_sha256": None}) if one is None else one for one in (a, b)]
+        (change,) = diff(*sides)
+        assert not change.identity
+        assert change.what.startswith("the machine id could be read only once")
+
+
+@pytest.mark.parametrize(
+    ("sections", "what", "kind"),
+    [
+        (
+            {"kernel": {"clocksource": "hpet"}},
+            "the clock source changed from tsc to hpet",
+            "kernel",
+        ),
+        (
+            {"kernel": {"clocksource": None}},
+            "the clock source is unknown now; it was tsc",
+            "kernel",
+        ),
+        (
+            {"tools": {"compilers": {"gcc": "13"}}},
+            "the compiler gcc changed from 12 to 13",
+            "tools",
+        ),
+        (
+            {"tools": {"compilers": {"gcc": "12", "cc": "9"}}},
+            "the compiler cc is now 9; it was unknown",
+            "tools",
+        ),
+        (
+            {"hidden_variables": {"key": "other"}},
+            "whether values of variables changed that are not stored is open: another key",
+            "variable-key",
+        ),
+        (
+            {"hidden_variables": {"hashes": {"TOKEN": "2"}}},
+            "the variable TOKEN changed (its value is not stored)",
+            "variables",
+        ),
+    ],
+)
+def test_a_change_is_a_sentence(sections, what, kind):
+    (change,) = diff(ONE, other(**sections))
+    assert (change.what, change.kind, change.identity) == (what, kind, False)
+    assert describe_changes((change,)) == f"changed:\n  {what}"
+
+
+def test_what_makes_it_another_trial_stands_first():
+    changes = diff(ONE, other(kernel={"clocksource": "hpet"}, cpu={"model": "M 2"}))
+    assert describe_changes(changes).splitlines() == [
+        "this is no longer the same trial:",
+        "  the processor changed from M 1 to M 2",
+        "also changed:",
+        "  the clock source changed from tsc to hpet",
+    ]

@@ -1,0 +1,92 @@
+"""Folders of trials appear whole or not at all, and manifests say what kind of trial theirs is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from analysis.errors import StoreError, UsageError
+from analysis.record.manifest import appearing, read_manifest, write_hashed
+from analysis.record.trial_files import JudgedMetrics, asked_since
+
+SCHEMAS = Path(__file__).parents[3] / "golden" / "schemas"
+
+
+def test_a_folder_takes_its_name_at_the_end_and_not_before(tmp_path):
+    place = tmp_path / "inner" / "trial"
+    with appearing(place) as fresh:
+        (fresh / "one").write_text("1")
+        assert not place.exists()
+    assert (place / "one").read_text() == "1"
+    assert [path.name for path in place.parent.iterdir()] == ["trial"]
+    with pytest.raises(UsageError, match="something is there already"), appearing(place):
+        pass
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_what_stops_a_writer_is_told_as_it_is_and_leaves_nothing(tmp_path, gone):
+    def write():
+        with appearing(tmp_path / "trial") as fresh:
+            (fresh / "one").write_text("1")
+            if gone:  # somebody has tidied up
+                shutil.rmtree(fresh)
+            raise LookupError("the reason")
+
+    with pytest.raises(LookupError, match="the reason"):
+        write()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_bytes_are_on_the_disk_before_their_hash_is_given(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda fd: synced.append(os.fstat(fd).st_size))
+    data = [b"some ", b"bytes"]
+    assert write_hashed(tmp_path / "file", data) == hashlib.sha256(b"some bytes").hexdigest()
+    assert synced == [10]
+    with pytest.raises(FileExistsError):
+        write_hashed(tmp_path / "file", data)
+
+
+@pytest.mark.parametrize(("schema", "repeating"), [("1", False), ("2", True)])
+def test_trials_of_the_second_schema_repeat_disturbed_runs(schema, repeating):
+    manifest = read_manifest(SCHEMAS / schema / "trial")
+    assert manifest.repeating is repeating
+    lines = manifest.planned
+    assert manifest.whole_sessions(lines) == lines
+    assert manifest.whole_sessions(0) == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "right"),
+    [
+        ({}, True),
+        ({"when": "after", "session": 2}, True),
+        ({"when": "between"}, False),
+        ({"session": 3}, False),
+        ({"watts": -1.0}, False),
+        ({"error_w": -1.0}, False),
+    ],
+)
+def test_an_idle_power_is_one_and_of_a_planned_session(tmp_path, change, right):
+    idle = {"session": 1, "segment": 0, "when": "before", "watts": 9.5, "error_w": 0.1}
+    data = json.loads((SCHEMAS / "2" / "trial" / "manifest.json").read_text())
+    data["idle_power"] = [idle | {"seconds": 10.0} | change]
+    (tmp_path / "manifest.json").write_text(json.dumps(data))
+    if right:
+        assert read_manifest(tmp_path).idle_power[0].watts == 9.5
+    else:
+        with pytest.raises(StoreError, match="an idle power is none, or of a session"):
+            read_manifest(tmp_path)
+
+
+def test_what_the_campaign_asks_is_added_where_it_is_something_else():
+    first = JudgedMetrics(at="then", metrics=("wall",))
+    assert asked_since((), (), "now") == ()
+    assert asked_since([first], ("wall",), "now") == (first,)
+    second = JudgedMetrics(at="now", metrics=("wall", "user"))
+    assert asked_since([first], ("wall", "user"), "now") == (first, second)

@@ -1,0 +1,116 @@
+"""What a dry run, ``--probe`` and ``--only`` say. Authority: limits added up by hand, and a trial that is there."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.campaign.load import load_campaign, one_block, one_cell
+from harness.cli import main
+from harness.commands.dry_run import execute_only, probe
+from harness.commands.live_view import View
+from harness.trial.ending import Ending
+from harness.trial.progress import read_progress
+from harness.trial.writer import Store
+
+SAMPLE = Path(__file__).resolve().parents[4] / "tests" / "data" / "sample-0.2.0"
+CAMPAIGN = (
+    "name: c\nvariants: {a: {}, b: {}}\nbenchmarks: {x: {command: ['true']}}\n"
+    "isolation: {cpus: none}\n"
+)
+
+
+@pytest.fixture
+def view():
+    return View(io.StringIO(), quiet=True)
+
+
+@pytest.fixture
+def campaign(tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text(CAMPAIGN)
+    return load_campaign(path)
+
+
+@pytest.fixture
+def ends(monkeypatch):
+    """Let what is executed end as a trial that is there; give what was asked for."""
+    asked = []
+
+    def with_trial(trial, **changes):
+        ending = Ending(trial=trial, status="complete", reason=None, done=2, planned=2, failed=0)
+
+        def start(campaign, options, view):
+            asked.append((campaign, options.passing, view))
+            return dataclasses.replace(ending, **changes)
+
+        monkeypatch.setattr("harness.commands.dry_run.start", start)
+        return asked
+
+    return with_trial
+
+
+@pytest.mark.parametrize(
+    ("protocol", "seconds"),
+    [
+        # 2 programs, 2 s each: a block is 4 s; 3 sessions of a warm-up and 10 blocks, 2 pauses
+        ("", 3 * 11 * 4 + 2 * 5),
+        (", disturbed: repeat", 3 * 21 * 4 + 2 * 5),
+        # a session ends after the block in which 20 s have passed, and after its repeats
+        (", stop: {width: 0.01, max_runs: 50, max_time: 20s}", 3 * (20 + 4) + 2 * 5),
+        (", disturbed: repeat, stop: {width: 0.01, max_runs: 50, max_time: 20s}", 3 * 28 + 2 * 5),
+        (", max_time: 60s", 60),
+    ],
+)
+def test_a_dry_run_tells_when_limits_end_a_trial(tmp_path, protocol, seconds):
+    path = tmp_path / "c.yaml"
+    runs = "" if "stop" in protocol else ", runs: 10"
+    path.write_text(
+        f"{CAMPAIGN}protocol: {{sessions: 3{runs}, warmup: 1, timeout: 2s, pause: 5s{protocol}}}\n"
+    )
+    out = io.StringIO()
+    words = ["run", str(path), "--dry-run", "--json", "--dir", str(tmp_path / "runs")]
+    assert main(words, out, io.StringIO()) == 0
+    assert json.loads(out.getvalue())["at_most_seconds"] == seconds
+
+
+@pytest.mark.parametrize(("failed", "said"), [(0, "2 runs;"), (1, "2 runs (1 failed);")])
+def test_a_probe_is_the_first_block_and_its_seconds(ends, campaign, view, failed, said):
+    asked = ends(SAMPLE, failed=failed)
+    found = probe(campaign, view)
+    assert asked == [(one_block(campaign), True, view)]
+    assert found.seconds == read_progress(SAMPLE).seconds != {}
+    assert (found.runs, found.failed, found.interrupted) == (2, failed, False)
+    assert str(found) == f"the first block, {said} nothing of it is kept"
+
+
+def test_one_cell_shows_what_its_run_wrote(
+    ends, campaign, view, tmp_path, make_manifest, make_measurement
+):
+    store = Store.create(make_manifest(planned=2), tmp_path / "runs", b"")
+    store.append_measurement(make_measurement(0, warmup=True, wall_ns=10**9))
+    store.append_measurement(make_measurement(1, wall_ns=2 * 10**9))
+    store.release()
+    outputs = store.path / "outputs"
+    outputs.mkdir(exist_ok=True)
+    (outputs / "0000.stdout").write_bytes(b"of the warm-up\n")
+    (outputs / "0001.stdout").write_bytes(b"one\ntwo\x1b\n" + b"x" * 5000)
+    out = io.StringIO()
+    asked = ends(store.path)
+    assert execute_only(campaign, "x:a", out, view) == 0
+    assert asked == [(one_cell(campaign, "x:a"), True, view)]
+    assert out.getvalue().splitlines() == [
+        "warm-up x / a: ok  1.00 s",
+        "run     x / a: ok  2.00 s",
+        "stdout, 5,009 bytes:",
+        "    one",
+        "    two?",
+        "    " + "x" * (4000 - 9),
+        "    … 1,009 more characters",
+        "stderr is discarded",
+        "this was a trial run: nothing is stored",
+    ]

@@ -1,0 +1,116 @@
+"""What a person watches: the head of a trial, plain lines, and how often a terminal is drawn anew."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+from types import SimpleNamespace
+
+import pytest
+
+from analysis.record.trial_files import Finding, PlannedRun
+from harness.campaign.model import CheckPolicy
+from harness.commands import live_view as view_module
+from harness.commands.live_view import View, scale
+
+RUN = PlannedRun(position=3, session=2, block=1, benchmark="x", variant="a", warmup=False)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    now = SimpleNamespace(s=0.0)
+    monkeypatch.setattr(view_module.time, "monotonic", lambda: now.s)
+    return now
+
+
+@pytest.mark.parametrize(
+    ("checks", "shown", "folded"),
+    [
+        (CheckPolicy(), ["warn load", "fail swap", "warn own"], None),
+        (CheckPolicy(require=("swap",)), ["fail swap", "warn own"], "1 that the campaign"),
+        (CheckPolicy(warn=("load", "swap")), ["warn load", "fail swap", "warn own"], None),
+    ],
+)
+def test_the_head_shows_the_checks_that_a_campaign_names_or_all(
+    make_campaign, tmp_path, checks, shown, folded
+):
+    findings = tuple(
+        Finding(check=check, status=status, what=f"{check} is so")
+        for check, status in (
+            ("load", "warn"),
+            ("governor", "ok"),
+            ("swap", "fail"),
+            ("own", "warn"),  # of no list: what a meter or a later version found
+        )
+    )
+    prepared = SimpleNamespace(
+        findings=findings, free_bytes=10**9, cpus=SimpleNamespace(text="none", cautions=())
+    )
+    campaign = dataclasses.replace(make_campaign(), checks=checks)
+    err = io.StringIO()
+    View(err).opened(tmp_path, campaign, prepared)
+    lines = err.getvalue().splitlines()
+    told = [line.strip().split(":")[0] for line in lines if " is so" in line]
+    assert told == shown
+    assert [line for line in lines if "does not name" in line] == (
+        [] if folded is None else [f"  and {folded} does not name: load"]
+    )
+
+
+def test_plain_lines_come_every_half_minute_and_count_what_was_added(clock):
+    err = io.StringIO()
+    view = View(err)
+    view.begin(10, 4, 2)
+    clock.s = 29.0
+    view.run_started(RUN)
+    assert not err.getvalue()
+    view.total_changed(25)
+    clock.s = 30.0
+    view.tick()
+    clock.s = 59.0
+    view.tick()
+    assert err.getvalue() == "session 2 of 2: 4/25 runs, 0:30, x / a\n"
+
+
+def test_a_terminal_is_drawn_at_most_five_times_a_second(clock, monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+    view = View(terminal)
+    view.begin(10, 0, 2)
+    drawn = []
+    for eighth in range(1, 11):
+        clock.s = eighth / 8
+        before = len(terminal.getvalue())
+        view.run_started(RUN)
+        drawn.append(len(terminal.getvalue()) > before)
+    view.end()
+    assert drawn == [False, True] * 5
+
+
+@pytest.mark.parametrize(("done", "total"), [(209, 360), (9_000, 100_000), (0, 5)])
+def test_a_progress_line_fits_its_terminal(clock, done, total):
+    view = View(io.StringIO())
+    view.begin(total, 0, 3)
+    view._done, clock.s = done, 4_000.0
+    view._now = RUN
+    for width in range(38, 160):
+        session, bar, text = view._parts(width)
+        assert len(session) + 1 + bar + 1 + len(text) <= width
+
+
+@pytest.mark.parametrize(
+    ("benchmarks", "variants", "text"),
+    [
+        ("x", "a", "c · 1 variant x 1 benchmark x 1 run x 1 session = 1 runs and 2 warm-up"),
+        ("xy", "ab", "c · 2 variants x 2 benchmarks x 1 run x 1 session = 4 runs and 8 warm-up"),
+        ("xyz", "a", "c · 1 variant x 3 benchmarks x 1 run x 1 session = 3 runs and 6 warm-up"),
+    ],
+)
+def test_the_size_of_a_campaign_in_one_line(make_campaign, benchmarks, variants, text):
+    campaign = make_campaign(tuple(benchmarks), tuple(variants), runs=1, warmup=2)
+    assert scale(campaign, 1, None) == text
