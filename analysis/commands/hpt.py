@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
 from .arguments import (
+    add_benchmarks,
     add_confidence,
     add_json,
     add_sides,
     add_value,
+    chosen_sides,
     metric_of,
     named,
     number,
@@ -34,6 +36,7 @@ def add(subparsers: Subparsers) -> None:
         "better? Without BASELINE, the baseline of the candidate's campaign is taken.",
     )
     add_sides(parser)
+    add_benchmarks(parser)
     parser.add_argument(
         "--alpha",
         type=number,
@@ -81,7 +84,8 @@ def _hpt(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     from ..importers.sources import read_sides
     from ..methods.hpt.report import hpt_report
 
-    sides = _called(read_sides(args.candidate, args.baseline, reading(args)), args.names)
+    sides = read_sides(args.candidate, args.baseline, reading(args))
+    sides = _called(chosen_sides(args, sides), args.names)
     result = hpt_report(
         sides.candidate,
         sides.baseline,

@@ -211,6 +211,13 @@ METHODS: tuple[Row, ...] = (
             *("--interval studentized", "--sides upper", "--sides two", "--plot r.svg"),
         ),
     ),
+    (
+        "resample {} --resamples 200 --seed 1 {}",
+        ("@pair", "@scores.csv @scores.csv --better higher"),
+        ("--compare", "--mean all", "--compare --json"),
+    ),
+    ("{} --exclude absent", ("hpt @pair", "resample @pair", "speedup-test @pair", "mixture @pair")),
+    ("{} --benchmark text", ("hpt @pair", "resample @pair", "speedup-test @pair")),
     ("resample @three:new @three:old --also @three:newer --resamples 100 --seed 3 {}", FORMS),
     (
         "mixture {} --resamples 20 --seed 1 --workers 1 {}",
