@@ -155,6 +155,9 @@ if TYPE_CHECKING:
     from .plan.coverage import (
         coverage_study as coverage_study,
     )
+    from .plan.draw import (
+        draw_study as draw_study,
+    )
     from .plan.error_rates import (
         power_study as power_study,
         type1_study as type1_study,
@@ -250,6 +253,7 @@ _ROOMS = {
     "stats.arguments": "stream",
     "plan.error_rates": "power_study type1_study",
     "plan.coverage": "coverage_study",
+    "plan.draw": "draw_study",
     "errors": "FairtrialError UsageError StoreError AnalysisError InsufficientDataError SidesWarning",
 }
 

@@ -145,6 +145,7 @@ PAGES = {
     "SessionPlan": "analysis.plan.page",
     "RejectionStudy": "analysis.plan.study_page",
     "CoverageStudy": "analysis.plan.study_page",
+    "DrawStudy": "analysis.plan.study_page",
     "Gate": "analysis.verdict.gate_page",
     "Verdict": "analysis.verdict.page",
     "PairTable": "analysis.verdict.one_pair",

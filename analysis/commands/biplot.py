@@ -32,16 +32,21 @@ def add(subparsers: Subparsers) -> None:
     )
     parser.add_argument("sources", metavar="SOURCE", nargs="+")
     add_reading(parser)
-    parser.add_argument(
-        "--scale",
-        choices=("log", "covariance", "correlation"),
-        default="log",
-        help="logarithms, so that equal ratios weigh equally (default); the values as they are, as "
-        "published; or the values divided by their spread",
-    )
+    add_scale(parser)
     add_plot(parser)
     add_json(parser)
     parser.set_defaults(run=_biplot)
+
+
+def add_scale(parser: argparse.ArgumentParser, default: str | None = "log", of: str = "") -> None:
+    """Add ``--scale``: what the components are of."""
+    parser.add_argument(
+        "--scale",
+        choices=("log", "covariance", "correlation"),
+        default=default,
+        help=f"{of}logarithms, so that equal ratios weigh equally (default); the values as they are, "
+        "as published; or the values divided by their spread",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +77,7 @@ def _biplot(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
 def systems_of(args: argparse.Namespace) -> tuple[Biplot, str | None]:
     """Read the systems that the sources name, and find their principal components; with the metric to name."""
     read = _read(args)
-    return _fitted(read, "log"), read.metric
+    return _fitted(read, args.scale or "log"), read.metric
 
 
 def _fitted(read: _Systems, scale: Scale) -> Biplot:

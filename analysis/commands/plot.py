@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from .arguments import Subparsers
 
 
+_OF_SYSTEMS = ("biplot", "shares")
+
+
 def _kinds() -> str:
     from ..report.figures.kinds import KINDS
 
@@ -37,6 +40,8 @@ def _kinds() -> str:
 
 def add(subparsers: Subparsers) -> None:
     """Add ``plot``."""
+    from .biplot import add_scale
+
     parser = subparsers.add_parser(
         "plot",
         description="Draw one figure of a trial, or of two sides, as FILE's ending says, and write "
@@ -49,8 +54,8 @@ def add(subparsers: Subparsers) -> None:
         "sources",
         metavar="SOURCE",
         nargs="+",
-        help=f"a trial, or two sides, the candidate first: {SIDE}; a biplot takes what "
-        "'fairtrial biplot' takes",
+        help=f"a trial, or two sides, the candidate first: {SIDE}; biplot and shares "
+        "take what 'fairtrial biplot' takes",
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE", required=True, help="the picture: .svg, .pdf or .png"
@@ -58,6 +63,7 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--data", metavar="FILE", help="its numbers as CSV (default: beside the picture)"
     )
+    add_scale(parser, None, "of biplot and shares: ")
     add_sheet(parser)
     add_choice(parser)
     add_judging(parser)
@@ -90,16 +96,22 @@ def _drawing(args: argparse.Namespace, sheet: Sheet) -> tuple[Drawing, str | Non
     from ..report.figures.kinds import draw, kind_of
 
     kind = kind_of(args.kind)
-    if args.kind == "biplot" and not (args.variant or args.benchmark):
+    if args.scale is not None and (args.kind not in _OF_SYSTEMS or args.variant or args.benchmark):
+        raise UsageError(
+            "--scale is for the kinds biplot and shares, of whole systems",
+            args.kind,
+            "leave it out, or --variant and --benchmark",
+        )
+    if args.kind in _OF_SYSTEMS and not (args.variant or args.benchmark):
         from ..report.figures.kinds import draw_table
         from .biplot import systems_of
 
         found, metric = systems_of(args)
-        return draw_table(found, sheet), metric, _unasked(found.cautions)
+        return draw_table(found, sheet, args.kind), metric, _unasked(found.cautions)
     if len(args.sources) > 2:
         raise UsageError(
             f"{args.kind} takes one trial or two sides, and {len(args.sources)} were given",
-            fix="name two; only a biplot takes more",
+            fix="name two; only biplot and shares take more",
         )
     named = args.benchmark
     if kind.each and named is not None and len(named) > 1:

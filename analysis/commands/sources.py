@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from ..data.number_text import Decimal
     from ..data.trial import Trial
+    from ..methods.variance_sources.mixed_table import MixedTable
     from ..methods.variance_sources.result import Sources
     from ..pages.model import Caution
     from .arguments import Subparsers
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 _PERMUTATIONS = 2000
 # options of one of the two questions only: without a default, so that one that is not taken is seen
-_OF_TABLES = ("group", "ignore", "variation", "runs", "plot")
+_OF_TABLES = ("flags", "group", "ignore", "variation", "runs", "test_share", "plot")
 _OF_TRIALS = ("metric", "resamples")
 
 
@@ -51,13 +52,28 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument("sources", metavar="SOURCE", nargs="+")
     add_metric(parser)
     add_decimal(parser)
-    add_resamples(parser, None, f"orders of each factor (default: {_PERMUTATIONS})")
+    add_resamples(
+        parser,
+        None,
+        f"orders of each factor (default: {_PERMUTATIONS}); with --benchmarks: draws of the runs (default: 500)",
+    )
     add_confidence(parser, "of the intervals; what is left is the family-wise risk")
     parser.add_argument(
         "--response",
         metavar="COLUMN",
         help="of a table: what is to be predicted; several between commas are the runs of one "
         "measurement, whose mean and variation are predicted",
+    )
+    parser.add_argument(
+        "--benchmarks",
+        metavar="NAME,...",
+        help="of a table, instead of --response: the geometric mean of these benchmarks' medians, and "
+        "its variation by resampling; their runs stand in columns such as 'gcc 1' and 'gcc 2'",
+    )
+    parser.add_argument(
+        "--flags",
+        metavar="COLUMN,...",
+        help="of a table: texts such as '-O3 -ipo', whose 100 most common flags predict, each on its own",
     )
     parser.add_argument(
         "--group", metavar="COLUMN", help="of a table: families that are held out as a whole"
@@ -71,7 +87,14 @@ def add(subparsers: Subparsers) -> None:
         help="of a table: the standard deviation of the runs behind the response",
     )
     add_value(parser, "--runs", "N", "of a table: how many runs --variation is of", type=int)
-    add_plot(parser, "the predictions of a table")
+    add_value(
+        parser,
+        "--test-share",
+        "S",
+        "of a table: hold out this share of the rows once, such as 0.3 as published (default: each "
+        "row is held out once, in ten folds)",
+    )
+    add_plot(parser, "the response of a table and its predictions")
     add_seed(parser)
     add_working(parser, "processes")
     add_json(parser)
@@ -79,7 +102,7 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _sources(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    if args.response is not None:
+    if args.response is not None or args.benchmarks is not None:
         show(_of_table(args, err), out, as_json=args.json)
         return 0
     found = _of_trials(args, err)
@@ -142,6 +165,7 @@ def _trials_of(path: Path, decimal: Decimal | None) -> tuple[Sequence[Trial], Se
 
 def _of_table(args: argparse.Namespace, err: TextIO) -> Sources:
     from ..methods.variance_sources.mixed_table import read_mixed_table
+    from ..methods.variance_sources.suite_response import RESAMPLES
     from ..methods.variance_sources.systems import sources_of_table
     from ..methods.variance_sources.systems_page import systems_said
     from ..methods.variance_sources.systems_picture import systems_picture
@@ -149,7 +173,12 @@ def _of_table(args: argparse.Namespace, err: TextIO) -> Sources:
     from ..record.printer import progress_on
     from ..stats.arguments import stream
 
-    _refuse(args, _OF_TRIALS, "is for trials", "leave it out")
+    _refuse(args, _OF_TRIALS[: 1 if args.benchmarks else 2], "is for trials", "leave it out")
+    if args.benchmarks is not None:
+        left = ("response", "variation", "runs")
+        _refuse(
+            args, left, "does not go with --benchmarks", "the runs tell the variation: leave it out"
+        )
     if len(args.sources) > 1:
         raise UsageError("a response is predicted in one table", args.sources[1], "name one table")
     picture = None if args.plot is None else check_picture(args.plot)
@@ -161,11 +190,14 @@ def _of_table(args: argparse.Namespace, err: TextIO) -> Sources:
     ):
         found = sources_of_table(
             table,
-            _columns(args.response, known),
+            _response(args, table),
+            flags=() if args.flags is None else _columns(args.flags, known),
             group=args.group,
             ignore=() if args.ignore is None else _columns(args.ignore, known),
             variation=args.variation,
             runs=args.runs,
+            test_share=args.test_share,
+            resamples=RESAMPLES if args.resamples is None else args.resamples,
             confidence=args.confidence,
             progress=report,
             rng=stream(args.seed, "sources"),
@@ -180,6 +212,19 @@ def _of_table(args: argparse.Namespace, err: TextIO) -> Sources:
             alt=systems_said(found.systems),
         )
     return found
+
+
+def _response(
+    args: argparse.Namespace, table: MixedTable
+) -> tuple[str, ...] | dict[str, tuple[str, ...]]:
+    """Give the column or columns of the response, or those of each benchmark."""
+    from ..methods.variance_sources.suite_response import runs_of_benchmarks
+
+    known = list(table.columns)
+    if args.benchmarks is None:
+        return _columns(args.response, known)
+    names = [part.strip() for part in args.benchmarks.split(",")]
+    return runs_of_benchmarks(known, [name for name in names if name], table.source or None)
 
 
 def _columns(text: str, known: Collection[str]) -> tuple[str, ...]:
@@ -205,4 +250,4 @@ def _joined(parts: Sequence[str], known: Collection[str]) -> str | None:
 def _refuse(args: argparse.Namespace, options: tuple[str, ...], what: str, fix: str) -> None:
     for name in options:
         if getattr(args, name) is not None:
-            raise UsageError(f"--{name} {what}", ", ".join(args.sources), fix)
+            raise UsageError(f"--{name.replace('_', '-')} {what}", ", ".join(args.sources), fix)

@@ -1,9 +1,10 @@
 """Study: how often tests reject.
 
-[1]_, sections 6.1 and 6.2: draw two sides from the runs of one computer, shift some benchmarks of one
-side, and count how often each test rejects, or each interval holds the truth. Here the runs are drawn
-with replacement, a shift is a percentage and not a second (so that the unit does not matter), and
-every rate carries its Monte Carlo error.
+[1]_, section 6.1: draw two sides from the runs of one computer, shift some benchmarks of one side, and
+count how often each test rejects; section 8 does so at several numbers of runs. By default the runs
+are drawn with replacement, and a shift is a percentage, so that the unit does not matter; as published
+it is an amount that is added, and runs are drawn without replacement. Every rate carries its Monte
+Carlo error.
 
 References
 ----------
@@ -14,21 +15,22 @@ References
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
-from scipy.special import stdtr
+from numpy.typing import NDArray
 
 from ..data.matrix import PerformanceMatrix
 from ..errors import UsageError
 from ..methods.hpt.compare import hpt
 from ..methods.resampling.randomization import randomization_test
 from ..stats.arguments import door, stream
+from ..stats.paired_t import Alternative, paired_pvalue, student_pvalue
 from ..stats.workers import in_order
+from .goal import check_positive
 from .log_interval import log_error
 from .study import (
     DrawnPair,
@@ -40,12 +42,10 @@ from .study import (
     check_names,
     check_study,
     drawn_pairs,
-    hpt_cautions,
+    few_benchmarks_cautions,
     population_cautions,
     teller,
 )
-
-Alternative = Literal["candidate", "two-sided"]
 
 TESTS = ("hpt", "t", "welch", "randomization")
 
@@ -64,22 +64,25 @@ def pvalue_of(
         if alternative == "candidate":
             return result.pvalue
         return min(1.0, 2 * min(result.pvalue, result.pvalue_baseline))
-    logs = [[np.log(row) for row in matrix.samples] for matrix in pair]
-    sign = 1 if ours.better == "higher" else -1
-    gains = np.array([sign * (a.mean() - b.mean()) for a, b in zip(*logs, strict=True)])
-    mean = float(gains.mean())
     if test == "t":  # over the benchmarks: as many values as there are benchmarks
-        error, freedom = math.sqrt(gains.var(ddof=1) / gains.size), gains.size - 1.0
-    else:
-        both = [row for side in logs for row in side]
-        variances = np.array([row.var(ddof=1) for row in both])
-        counts = np.array([row.size for row in both])
-        error, freedom = (float(x) for x in log_error(variances, counts, gains.size))
-    if error == 0:
-        return 1.0 if mean == 0 or (alternative == "candidate" and mean < 0) else 0.0
-    if alternative == "candidate":
-        return float(stdtr(freedom, -mean / error))
-    return float(2 * stdtr(freedom, -abs(mean) / error))
+        return paired_pvalue(log_ratios(pair), alternative)
+    both = [np.log(row) for matrix in pair for row in matrix.samples]
+    variances = np.array([row.var(ddof=1) for row in both])
+    counts = np.array([row.size for row in both])
+    error, freedom = (float(x) for x in log_error(variances, counts, len(ours.benchmarks)))
+    return student_pvalue(float(log_ratios(pair).mean()), error, freedom, alternative)
+
+
+def log_ratios(pair: Pair) -> NDArray[np.float64]:
+    """Give each benchmark's mean log of the candidate less the baseline's, above 0 if it is better."""
+    ours, theirs = pair
+    sign = 1 if ours.better == "higher" else -1
+    return np.array(
+        [
+            sign * (np.log(a).mean() - np.log(b).mean())
+            for a, b in zip(ours.samples, theirs.samples, strict=True)
+        ]
+    )
 
 
 @door
@@ -87,12 +90,14 @@ def power_study(
     population: PerformanceMatrix,
     *,
     shift: float = 1.01,
+    shift_by: float | None = None,
     shifted: Sequence[int] | None = None,
-    runs: int = 5,
+    runs: int | Sequence[int] = 5,
     tests: Sequence[str] = TESTS,
     alternative: Alternative = "two-sided",
     alpha: float = 0.05,
     draws: Draws = "run",
+    replace: bool = True,
     simulations: int = 200,
     resamples: int = 999,
     rng: np.random.Generator,
@@ -105,14 +110,18 @@ def power_study(
     Parameters
     ----------
     population : PerformanceMatrix
-        What both sides are drawn from, benchmark by benchmark, with replacement.
+        What both sides are drawn from, benchmark by benchmark.
     shift : float
         The candidate's speedup on a shifted benchmark, such as 1.01.
+    shift_by : float, optional
+        Instead of it, as published: what is added to each value of a shifted benchmark, in the
+        unit of the values; to the baseline's where lower is better, else to the candidate's.
     shifted : sequence of int, optional
         Numbers of shifted benchmarks; 0 (the type-I error) to all by default. Which ones is
         drawn anew for each simulated comparison.
-    runs : int
-        Runs of each benchmark and side.
+    runs : int or sequence of int
+        Runs of each benchmark and side; several are tried one after the other, each with all numbers
+        of shifted benchmarks (section 8 of [1]_: 3 to 100 runs and one shifted benchmark).
     tests : sequence of {"hpt", "t", "welch", "randomization"}
         HPT; the paired t-test over the benchmarks' log ratios; Welch's t on the logs of all runs
         of these benchmarks; the randomization test.
@@ -123,6 +132,9 @@ def power_study(
     draws : {"run", "block"}
         What is drawn: runs of each benchmark on its own, or whole blocks of the population, which
         keeps the correlation between benchmarks; the randomization test then permutes blocks.
+    replace : bool
+        Whether runs are drawn with replacement. Without, as published, both sides of a comparison
+        have no run in common, so twice as many as are drawn must be there.
     simulations, resamples : int
         Simulated comparisons for each point; resamples of each randomization test.
     rng : numpy.random.Generator
@@ -149,15 +161,20 @@ def power_study(
     points = tuple(range(n + 1)) if shifted is None else tuple(shifted)
     if not points or min(points) < 0 or max(points) > n:
         raise UsageError(f"the numbers of shifted benchmarks must lie between 0 and {n}")
+    if shift_by is not None:
+        check_positive("shift_by", shift_by)
+    each = list(runs) if isinstance(runs, Sequence | np.ndarray) else [runs]
     return _study(
         "power",
         population,
-        [(k, runs) for k in points],
+        [(k, m) for m in dict.fromkeys(each) for k in points],
         shift=shift,
+        shift_by=shift_by,
         tests=tests,
         alternative=alternative,
         alpha=alpha,
         draws=draws,
+        replace=replace,
         simulations=simulations,
         resamples=resamples,
         rng=rng,
@@ -176,6 +193,7 @@ def type1_study(
     alternative: Alternative = "two-sided",
     alpha: float = 0.05,
     draws: Draws = "run",
+    replace: bool = True,
     simulations: int = 500,
     resamples: int = 999,
     rng: np.random.Generator,
@@ -196,6 +214,7 @@ def type1_study(
         alternative=alternative,
         alpha=alpha,
         draws=draws,
+        replace=replace,
         simulations=simulations,
         resamples=resamples,
         rng=rng,
@@ -211,10 +230,12 @@ def _study(
     points: Sequence[tuple[int, int]],
     *,
     shift: float,
+    shift_by: float | None = None,
     tests: Sequence[str],
     alternative: Alternative,
     alpha: float,
     draws: Draws,
+    replace: bool,
     simulations: int,
     resamples: int,
     rng: np.random.Generator,
@@ -225,7 +246,9 @@ def _study(
     """Count rejections at points, which are numbers of shifted benchmarks and of runs."""
     n = len(population.benchmarks)
     each = [runs for _, runs in points]
-    check_study(population, each, 1 - alpha, draws, simulations=simulations, factor=shift)
+    check_study(
+        population, each, 1 - alpha, draws, simulations=simulations, factor=shift, replace=replace
+    )
     check_names("test", tests, TESTS)
     if alternative not in get_args(Alternative):
         raise UsageError(f"alternative must be 'two-sided' or 'candidate', not {alternative!r}")
@@ -239,7 +262,9 @@ def _study(
         population=population,
         root=root,
         shift=shift,
+        shift_by=shift_by,
         draws=draws,
+        replace=replace,
         simulations=simulations,
     )
     rows = in_order(
@@ -257,18 +282,20 @@ def _study(
             point = {"shifted": shifted, "runs": runs, "simulations": simulations}
             for name, count in zip(names, counts, strict=True):
                 cells.append(Rejections(test=name, rejected=count, **point))
-    cautions = list(population_cautions(population, draws))
-    if "hpt" in tests:
-        cautions += hpt_cautions(n, alternative, alpha)
+    cautions = list(population_cautions(population, draws, replace=replace))
+    cautions += few_benchmarks_cautions(names, n, alternative, (alpha,))
     return RejectionStudy(
         kind=kind,
         population=population.name,
         benchmarks=n,
         values=(min(population.runs), max(population.runs)),
-        shift=shift,
+        shift=shift if shift_by is None else None,
+        shift_by=shift_by,
+        unit=population.unit,
         alpha=alpha,
         alternative=alternative,
         draws=draws,
+        replace=replace,
         resamples=resamples,
         cells=tuple(cells),
         seed=seed,
@@ -283,17 +310,28 @@ def _drawn_at(
     population: PerformanceMatrix,
     root: int,
     shift: float,
+    shift_by: float | None,
     draws: Draws,
+    replace: bool,
     simulations: int,
 ) -> Iterator[DrawnPair]:
     """Draw the comparisons of one point."""
     n = len(population.benchmarks)
     which = stream(root, "shifted", str(shifted), str(runs))
-    factors = np.ones((simulations, n))
-    for row in factors:
-        row[which.permutation(n)[:shifted]] = shift
+    chosen = np.zeros((simulations, n), dtype=bool)
+    for row in chosen:
+        row[which.permutation(n)[:shifted]] = True
     root_here = int(stream(root, "point", str(shifted), str(runs)).integers(2**63))
-    return drawn_pairs(population, root_here, runs, simulations, draws, factors=factors)
+    return drawn_pairs(
+        population,
+        root_here,
+        runs,
+        simulations,
+        draws,
+        factors=np.where(chosen, shift, 1.0) if shift_by is None else 1.0,
+        added=None if shift_by is None else np.where(chosen, shift_by, 0.0),
+        replace=replace,
+    )
 
 
 def _rejected(

@@ -159,7 +159,7 @@ def _runs_table(plan: RunPlan) -> Table:
     headings += [] if plan.width is None else [f"chance <= {plan.width:g}"]
     headings += ["detectable"]
     headings += [] if plan.effect is None else [f"power at {plan.effect:g}x"]
-    headings += ["RMSE", "coverage"]
+    headings += ["RMSE", "MSE sd", "coverage"]
     return Table(
         name="runs",
         columns=columns_of(*headings),
@@ -178,6 +178,7 @@ def _cells(row: PlannedWidth) -> Iterator[Cell]:
     if row.power is not None:
         yield Value(f"{row.power:.3f}", row.power)
     yield Value(figures.significant(error), error)
+    yield Value(figures.significant(row.mse_sd, 2), row.mse_sd)
     yield Value(f"{row.coverage:.3f}", row.coverage)
 
 

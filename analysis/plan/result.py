@@ -119,7 +119,11 @@ class WidthLoop(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedWidth:
-    """What `runs` runs of each benchmark and side would bring, by simulation from the pilot."""
+    """What `runs` runs of each benchmark and side would bring, by simulation from the pilot.
+
+    `mse`: Mean squared error of the speedup. `mse_sd`: Standard deviation of the squared error over
+    trials (figure 12 b). `mse_error`: Monte Carlo error of the mean.
+    """
 
     runs: int
     width: float
@@ -128,6 +132,7 @@ class PlannedWidth:
     detectable: float
     power: float | None
     mse: float
+    mse_sd: float
     mse_error: float
     coverage: float
 

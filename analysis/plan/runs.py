@@ -119,6 +119,7 @@ class Simulation:
             detectable=self.detectable(runs, power),
             power=None if effect is None else self.power(runs, effect),
             mse=float(squares.mean()),
+            mse_sd=float(squares.std(ddof=1)),
             mse_error=float(squares.std(ddof=1) / math.sqrt(self._count)),
             coverage=float((np.abs(errors) <= half).mean()),
         )

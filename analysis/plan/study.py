@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,38 +65,117 @@ def drawn_pairs(
     simulations: int,
     draws: Draws,
     *,
-    factors: float | NDArray[np.float64],
+    factors: float | NDArray[np.float64] = 1.0,
+    added: NDArray[np.float64] | None = None,
+    baseline: PerformanceMatrix | None = None,
+    replace: bool = True,
 ) -> Iterator[DrawnPair]:
-    """Draw pairs of sides; the candidate's values are made better by the factors."""
+    """Draw pairs of sides, and shift them so that the candidate is better.
+
+    Parameters
+    ----------
+    population : PerformanceMatrix
+        What both sides are drawn from, or the candidate where there is a `baseline`.
+    root : int
+        Of the streams.
+    runs, simulations : int
+        Runs of each benchmark and side; pairs.
+    draws : {"run", "block"}
+    factors : float or array of shape (simulations, benchmarks)
+        Speedups by which the candidate's values are made better.
+    added : array of shape (simulations, benchmarks), optional
+        What is added to the values of the side that this shifts in the same direction: the baseline's
+        where lower is better, else the candidate's; in their unit.
+    baseline : PerformanceMatrix, optional
+        What the other side is drawn from: the same benchmarks.
+    replace : bool
+        Whether a value may be drawn again. Without, no value of a population is drawn twice for one
+        pair, on whichever side: see `check_enough`.
+    """
     names = population.benchmarks
     speedups = np.broadcast_to(np.asarray(factors, dtype=np.float64), (simulations, len(names)))
     scales = speedups if population.better == "higher" else 1.0 / speedups
-    rows = _by_block(population) if draws == "block" else population.samples
-    labels = ["blocks"] * len(names) if draws == "block" else names
-    candidate, baseline = (
-        [
-            stream(root, "draw", side, label, str(runs)).integers(
-                row.size, size=(simulations, runs)
-            )
-            for label, row in zip(labels, rows, strict=True)
-        ]
-        for side in ("candidate", "baseline")
+    more = np.zeros(speedups.shape) if added is None else added
+    ours_more, theirs_more = (
+        (more, np.zeros_like(more))
+        if population.better == "higher"
+        else (np.zeros_like(more), more)
     )
+    sources = [_rows_of(m, draws) for m in (population, baseline or population)]
+    labels = ["blocks"] * len(names) if draws == "block" else names
+
+    def places(side: str, rows: list[NDArray[np.float64]], count: int) -> list[NDArray[np.intp]]:
+        streams = [stream(root, "draw", side, label, str(runs)) for label in labels]
+        return [
+            _places(rng, row.size, (simulations, count), replace=replace)
+            for rng, row in zip(streams, rows, strict=True)
+        ]
+
+    if replace or baseline is not None:
+        ours_at, theirs_at = (
+            places(side, rows, runs)
+            for side, rows in zip(("candidate", "baseline"), sources, strict=True)
+        )
+    else:
+        both = places("both", sources[0], 2 * runs)
+        ours_at, theirs_at = [at[:, :runs] for at in both], [at[:, runs:] for at in both]
     for k in range(simulations):
         ours, theirs = (
-            np.array([row[index[k]] for row, index in zip(rows, indices, strict=True)])
-            for indices in (candidate, baseline)
+            np.array([row[at[k]] for row, at in zip(rows, indices, strict=True)])
+            for rows, indices in zip(sources, (ours_at, theirs_at), strict=True)
         )
         yield DrawnPair(
             number=k,
             root=root,
             benchmarks=names,
-            candidate=ours * scales[k][:, None],
-            baseline=theirs,
+            candidate=ours * scales[k][:, None] + ours_more[k][:, None],
+            baseline=theirs + theirs_more[k][:, None],
             better=population.better,
             unit=population.unit,
             in_blocks=draws == "block",
         )
+
+
+def _places(
+    rng: np.random.Generator, size: int, shape: tuple[int, int], *, replace: bool
+) -> NDArray[np.intp]:
+    """Draw places of values, a row for each pair."""
+    if replace:
+        return rng.integers(size, size=shape)
+    return np.array([rng.choice(size, shape[1], replace=False) for _ in range(shape[0])])
+
+
+def _rows_of(population: PerformanceMatrix, draws: Draws) -> list[NDArray[np.float64]]:
+    """Give each benchmark's values, of which one place is drawn at a time."""
+    return _by_block(population) if draws == "block" else list(population.samples)
+
+
+def check_enough(
+    sides: Sequence[PerformanceMatrix], runs: Sequence[int], draws: Draws, *, replace: bool
+) -> None:
+    """Raise InsufficientDataError where more would be drawn without replacement than there is.
+
+    From one population both sides are drawn together, so that they have no run in common: then the
+    difference of their means scatters as that of new runs does.
+    """
+    if replace:
+        return
+    needed = max(runs) * (2 if len(sides) == 1 else 1)
+    for population in sides:
+        rows = _rows_of(population, draws)
+        least = min(range(len(rows)), key=lambda k: rows[k].size)
+        if rows[least].size < needed:
+            what = "blocks" if draws == "block" else "runs"
+            of = " for both sides together" if len(sides) == 1 else ""
+            where = "" if draws == "block" else f", benchmark {population.benchmarks[least]!r}"
+            raise InsufficientDataError(
+                f"{needed} {what} would be drawn without replacement{of}, and there are "
+                f"{rows[least].size}",
+                f"{population.name}{where}",
+                "draw fewer runs, or with replacement",
+                n=rows[least].size,
+                needed=needed,
+            )
 
 
 def _by_block(population: PerformanceMatrix) -> list[NDArray[np.float64]]:
@@ -134,7 +213,9 @@ def check_study(
     draws: str,
     *,
     simulations: int,
-    factor: float,
+    factor: float = 1.0,
+    replace: bool = True,
+    baseline: PerformanceMatrix | None = None,
 ) -> None:
     """Raise UsageError or InsufficientDataError where an argument of a study is out of range."""
     if not 0.5 <= confidence < 1:
@@ -150,7 +231,9 @@ def check_study(
     counted("simulations", simulations)
     if not (math.isfinite(factor) and factor > 0):
         raise UsageError(f"the shift must be a speedup above 0, not {factor!r}")
-    check_runs(population, population, 2)
+    sides = (population,) if baseline is None else (population, baseline)
+    check_runs(sides[0], sides[-1], 2)
+    check_enough(sides, runs, cast("Draws", draws), replace=replace)
 
 
 def check_names(kind: str, given: Sequence[str], known: tuple[str, ...]) -> None:
@@ -207,10 +290,9 @@ class Rejections:
         return monte_carlo_error(self.rejected, self.simulations)
 
 
-def _with_rates(self: RejectionStudy | CoverageStudy) -> dict[str, Any]:
+def _with_rates(cells: Sequence[Rejections | Covered]) -> list[dict[str, Any]]:
     """Give the fields, and beside each count its rate with its Monte Carlo error."""
-    cells = [plain(cell) | {"rate": cell.rate, "error": cell.error} for cell in self.cells]
-    return Result.body(self) | {"cells": cells}
+    return [plain(cell) | {"rate": cell.rate, "error": cell.error} for cell in cells]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,17 +305,20 @@ class RejectionStudy(Result):
     population: str
     benchmarks: int
     values: tuple[int, int]
-    shift: float
+    shift: float | None
+    shift_by: float | None
+    unit: str
     alpha: float
     alternative: str
     draws: str
+    replace: bool
     resamples: int
     cells: tuple[Rejections, ...]
     seed: int | None
     references: tuple[str, ...] = _REFERENCES
 
     def rate(self, test: str, *, shifted: int = 0, runs: int | None = None) -> float:
-        """Give the rate of one test at one point; `runs` may be left out where it is unique."""
+        """Give the rate of one test at one point; `runs` may be left out where there is one."""
         (cell,) = (
             cell
             for cell in self.cells
@@ -241,12 +326,17 @@ class RejectionStudy(Result):
         )
         return cell.rate
 
-    body = _with_rates
+    def body(self) -> dict[str, Any]:
+        """Give the fields, with the rates."""
+        return Result.body(self) | {"cells": _with_rates(self.cells)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Covered:
-    """How often one interval held the true ratio at one number of runs."""
+    """How often one interval held the true ratio at one number of runs.
+
+    `width`: Mean, relative to the truth; None of a bound, which is open. `low`: Mean of the lower ends.
+    """
 
     interval: str
     runs: int
@@ -256,6 +346,7 @@ class Covered:
     refused: int
     simulations: int
     width: float | None
+    low: float | None
 
     @property
     def rate(self) -> float | None:
@@ -271,7 +362,11 @@ class Covered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoverageStudy(Result):
-    """Real coverage of intervals of the speedup, on comparisons drawn from one population."""
+    """Real coverage of intervals of the speedup, on comparisons drawn from one population.
+
+    `cells` are those of the mean of these benchmarks; `over_benchmarks` those that are made over the
+    benchmarks, the paired t interval and HPT's speedup.
+    """
 
     method: ClassVar[str] = "coverage-study"
 
@@ -282,18 +377,32 @@ class CoverageStudy(Result):
     confidence: float
     mean: str
     draws: str
+    replace: bool
     resamples: int
     cells: tuple[Covered, ...]
+    over_benchmarks: tuple[Covered, ...] = ()
     seed: int | None
     references: tuple[str, ...] = _REFERENCES
 
-    body = _with_rates
+    @property
+    def every(self) -> tuple[Covered, ...]:
+        """All of them, number of runs by number of runs."""
+        both = (*self.cells, *self.over_benchmarks)
+        each = dict.fromkeys(cell.runs for cell in both)
+        return tuple(cell for runs in each for cell in both if cell.runs == runs)
+
+    def body(self) -> dict[str, Any]:
+        """Give the fields, with the rates."""
+        names = ("cells", "over_benchmarks")
+        return Result.body(self) | {name: _with_rates(getattr(self, name)) for name in names}
 
 
 _FEW = 30  # values of a benchmark, below which draws repeat them often
 
 
-def population_cautions(population: PerformanceMatrix, draws: Draws) -> Iterator[Caution]:
+def population_cautions(
+    population: PerformanceMatrix, draws: Draws, *, replace: bool = True
+) -> Iterator[Caution]:
     """Say what draws from a population cannot show."""
     yield from (caution.of(population.name) for caution in population.cautions)
     kind = "blocks" if draws == "block" else "runs"
@@ -307,19 +416,27 @@ def population_cautions(population: PerformanceMatrix, draws: Draws) -> Iterator
         yield Caution("benchmarks-drawn-apart", said)
     fewest = min(population.runs)
     if fewest < _FEW:
+        repeated = "draws repeat them, which makes ties, and " if replace else ""
         yield Caution(
             "small-population",
-            f"the population has only {fewest} values of some benchmark: draws repeat them, which "
-            "makes ties, and tails that it has not shown are missing",
+            f"the population has only {fewest} values of some benchmark: {repeated}tails that it has "
+            "not shown are missing",
         )
 
 
-def hpt_cautions(benchmarks: int, alternative: str, alpha: float) -> Iterator[Caution]:
-    """Say where HPT has too few benchmarks to reject at all."""
+def few_benchmarks_cautions(
+    tests: Sequence[str], benchmarks: int, alternative: str, alphas: Sequence[float]
+) -> Iterator[Caution]:
+    """Say which tests have too few benchmarks to reject at all, and at which levels."""
+    if "t" in tests and benchmarks < 2:
+        yield Caution(
+            "no-paired-t", "the paired t-test needs two benchmarks: here it never rejects"
+        )
     least = 0.5**benchmarks * (2 if alternative == "two-sided" else 1)
-    if least > alpha:
+    beyond = [f"{alpha:g}" for alpha in sorted(alphas) if least > alpha]
+    if "hpt" in tests and beyond:
         yield Caution(
             "level-out-of-reach",
-            f"HPT cannot reject at {alpha:g} with {benchmarks} benchmarks: its smallest p is "
-            f"{least:g}",
+            f"HPT cannot reject at {' or '.join(beyond)} with {benchmarks} "
+            f"benchmark{'s' * (benchmarks != 1)}: its smallest p is {least:g}",
         )

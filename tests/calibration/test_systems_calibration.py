@@ -13,6 +13,7 @@ from scipy.stats import binom, norm
 from analysis.methods.variance_sources.held_out import (
     grouped_folds,
     hold_out,
+    one_split,
     one_thread,
     random_folds,
 )
@@ -24,10 +25,11 @@ pytestmark = pytest.mark.calibration
 spot_check = pytest.mark.spot_check
 
 ROWS, FAMILIES, FOLDS = 150, 25, 5
+SHARE = 0.3  # of the rows, in the one split of the published study
 
 
 def agreements(seed: int, *, shuffled: bool, count: int = FOLDS):
-    """Give both agreements of one table of sister systems."""
+    """Give both agreements of one table of sister systems, in folds; 1: of one split."""
     rng = np.random.default_rng([20261122, seed])
     family = np.unique(rng.integers(0, FAMILIES, ROWS), return_inverse=True)[1].astype(np.intp)
     x = rng.normal(size=(FAMILIES, 4))[family] + 0.3 * rng.normal(size=(ROWS, 4))
@@ -39,18 +41,22 @@ def agreements(seed: int, *, shuffled: bool, count: int = FOLDS):
     design = CovariateRows.of(list(mixed_table(columns).columns.values()), np.arange(ROWS))
     found = []
     for families, folds in (
-        (None, random_folds(ROWS, count, rng)),
-        (family, grouped_folds(family, count, rng)),
+        (None, random_folds(ROWS, count, rng) if count > 1 else one_split(ROWS, SHARE, None, rng)),
+        (
+            family,
+            grouped_folds(family, count, rng) if count > 1 else one_split(ROWS, SHARE, family, rng),
+        ),
     ):
         held = hold_out(design, y, folds, families=families, rng=rng, step=lambda: None)
         found.append(agreement(held, y, families=family, logs=False, confidence=0.95, rng=rng))
     return found
 
 
-def test_shuffled_responses_have_no_correlation_and_intervals_that_hold_0():
-    count = 150
+@pytest.mark.parametrize("folds", [FOLDS, 1])
+def test_shuffled_responses_have_no_correlation_and_intervals_that_hold_0(folds):
+    count = 150 if folds > 1 else 600
     with one_thread():
-        both = [agreements(seed, shuffled=True) for seed in range(count)]
+        both = [agreements(seed, shuffled=True, count=folds) for seed in range(count)]
     for split, name in enumerate(("random", "grouped")):
         found = [pair[split] for pair in both]
         r = np.array([one.correlation for one in found])
@@ -62,9 +68,10 @@ def test_shuffled_responses_have_no_correlation_and_intervals_that_hold_0():
 
 
 @spot_check
-def test_a_few_shuffled_responses():
+@pytest.mark.parametrize("folds", [2, 1])
+def test_a_few_shuffled_responses(folds):
     with one_thread():
-        found = [agreements(seed, shuffled=True, count=2)[1] for seed in range(3)]
+        found = [agreements(seed, shuffled=True, count=folds)[1] for seed in range(3)]
     assert sum(one.low <= 0 <= one.high for one in found) >= binom.ppf(0.001, 3, 0.95)
 
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 import sys
+import tomllib
 from pathlib import Path
+from typing import NamedTuple
 
 from harness.campaign.defaults import SECTIONS
 from harness.campaign.nested_kinds import Key, Section
@@ -42,6 +44,59 @@ def _default(key: Key) -> str:
     return key.otherwise or plain
 
 
+class Item(NamedTuple):
+    """An item: where it stands, what it is, and the test and command that show it, or why none can."""
+
+    place: str
+    what: str
+    test: str = ""
+    command: str = ""
+    why: str = ""
+
+
+class Source(NamedTuple):
+    """A source: how it is cited, and its items."""
+
+    name: str
+    cited: str
+    items: tuple[Item, ...]
+
+
+def sources(root: Path = ROOT) -> list[Source]:
+    """Read the items of the five published sources, in the order of their pages."""
+    found = []
+    for path in sorted((root / "tests" / "golden" / "sources").glob("*.toml")):
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        items = tuple(Item(**one) for one in data["item"])
+        found.append(Source(path.stem, data["cited"], items))
+    return found
+
+
+def sources_text(root: Path = ROOT) -> str:
+    """Give the tables as Markdown: a section for each source."""
+    parts = []
+    for source in sources(root):
+        rows = [
+            f"| {one.place} | {_cell(one.what)} | {_shown(one)} |".replace("\n", " ")
+            for one in source.items
+        ]
+        head = ["| place | item | shown by |", "|---|---|---|"]
+        parts.append("\n".join([f"## {source.cited}", "", *head, *rows]))
+    return "\n\n".join(parts)
+
+
+def _shown(item: Item) -> str:
+    if item.why:
+        return f"cannot be had: {_cell(item.why)}"
+    path, _, name = item.test.partition("::")
+    test = f"[{name}](../../{path})"
+    return f"`{_cell(item.command)}`; {test}" if item.command else test
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
 def with_part(page: str, name: str, part: str) -> str:
     """Give the page with a generated part of it made anew."""
     begin, end = f"<!-- {name}: made by 'make generated' -->", f"<!-- end of {name} -->"
@@ -55,10 +110,12 @@ def with_part(page: str, name: str, part: str) -> str:
 def generated(root: Path = ROOT) -> dict[Path, str]:
     """Give each file that is made from the code, wholly or in part, with the text that it needs."""
     advice, campaign = root / "docs" / "measuring-well.md", root / "docs" / "campaign.md"
+    methods = root / "docs" / "methods" / "sources.md"
     return {
         root / "configs" / "campaign.schema.json": schema_text(),
         advice: with_part(advice.read_text(encoding="utf-8"), "checks", checks_table()),
         campaign: with_part(campaign.read_text(encoding="utf-8"), "keys", keys_table()),
+        methods: with_part(methods.read_text(encoding="utf-8"), "items", sources_text(root)),
     }
 
 

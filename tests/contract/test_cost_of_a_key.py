@@ -15,7 +15,7 @@ from tests.contract.copies import ROOT, copied, edited, python
 
 NEEDED = (
     *("analysis", "configs", "docs", "harness", "tests/golden/campaign_identity"),
-    *("tests/golden/schemas", "tests/data"),
+    *("tests/golden/schemas", "tests/golden/sources", "tests/data"),
     *("runs/sample", "runs/README.md", "pyproject.toml", "README.md", "CHANGELOG.md"),
 )
 # file -> the line before which something is added, and what

@@ -127,6 +127,13 @@ def call(start, extra):
             "simulations=5, resamples=99",
             ("cells",),
         ),
+        (
+            f"study draw {SIDES} --simulations 5 --resamples 99",
+            (),
+            "draw_study",
+            "simulations=5, resamples=99",
+            ("tests", "intervals", "each"),
+        ),
     ],
 )
 def test_the_documented_call_gives_the_printed_numbers(command, place, start, extra, keys):

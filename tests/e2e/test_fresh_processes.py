@@ -77,15 +77,19 @@ TABLE = """
 0,6 plan runs/one --effect 1.2 --on suite --max-sessions 9 --metric max_rss --conf-level 0.9
 2   plan runs/one --max-hosts 9
 0   study power old.csv --better lower --layout rows --decimal point --level process --runs 3 --shift 2 --shifted 0 --alternative candidate --alpha 0.1 --unit run --draws run --simulations 3 --resamples 19 --seed 1 --workers 2 --backend threads --json
+0   study power old.csv --better lower --runs 2,3 --shift-by 0.1 --shifted 0,1 --without-replacement --simulations 3 --resamples 19 --plot p.svg
+0   study draw new.csv old.csv --better lower --runs 3 --alpha 0.01,0.1 --speedup 1.1 --simulations 3 --resamples 19 --plot d.svg --json
 0   study coverage runs/one:a --metric user --mean harmonic --runs 3 --simulations 3 --resamples 19
 2   study type1 old.csv --better lower --runs 3 --workers 2 --dask nowhere
 0   sources runs/sample --metric user --resamples 99 --confidence 0.9 --seed 1 --workers 2 --backend threads --json
 0   sources systems.csv --response time --group family --ignore system,cores --variation time2 --runs 3 --decimal point --plot s.svg --conf-level 0.9
+0   sources systems.csv --benchmarks time --flags flags --test-share 0.3 --resamples 20 --ignore system,time2
 2   sources runs/one --workers 2 --dask nowhere
 0   report runs/one -o p.html --plots plots --sources --width 85mm --font-size 7 --font-family 'DejaVu Sans' --variant b --benchmark one --margin 0.05 --correction holm --weight one=2 --looks 3 --certificate certificate.json --metric user --confidence 0.9
 0   report new.csv old.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --format csv --guard
 2   report new.csv old.csv --better lower --always-valid --format md
 0   plot forest runs/one -o f.svg --data d.csv --width 85mm --font-size 7 --font-family 'DejaVu Sans' --variant b --benchmark one --margin 0.05 --correction holm --weight one=2 --looks 3 --certificate certificate.json --metric user --confidence 0.9
+0   plot shares new.csv old.csv newer.csv -o k.svg --better lower --scale correlation
 0   plot box new.csv old.csv -o g.svg --better lower --layout rows --decimal point --level process --conf-level 0.9
 2   plot forest new.csv old.csv -o h.svg --better lower --always-valid
 0,1,7 diff runs/one runs/two --metric user --confidence 0.9 --margin 0.05 --exit-code --better lower --decimal point --json
@@ -138,10 +142,13 @@ def made(folder, run):
     ]
     (folder / "long.csv").write_text("program,input,night,value\n" + "".join(nights))
     systems = [
-        f"s{k},{'abcd'[k % 4]},{2 + k % 5},{2 ** (k % 3)},{9 + k % 7},{9 + k % 7 + 0.1}\n"
+        f"s{k},{'abcd'[k % 4]},{2 + k % 5},{2 ** (k % 3)},{9 + k % 7},{9 + k % 7 + 0.1},"
+        f"-a{' -b' * (k % 2)}\n"
         for k in range(60)
     ]
-    (folder / "systems.csv").write_text("system,family,clock,cores,time,time2\n" + "".join(systems))
+    (folder / "systems.csv").write_text(
+        "system,family,clock,cores,time,time2,flags\n" + "".join(systems)
+    )
     claim = {"text": "t", "command": "verdict runs/one", "value": "/runs", "is": "equals"}
     (folder / "claims.yaml").write_text(json.dumps({"claims": [claim | {"expected": 16}]}))
     (folder / "about.yaml").write_text("title: t\nauthors: [{name: A B}]\nlicense: MIT\n")

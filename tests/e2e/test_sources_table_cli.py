@@ -166,3 +166,65 @@ def test_two_tables_and_files_that_are_none(table, tmp_path):
     code, _, err = fairtrial(tmp_path / "short.csv", "--response", "a")
     assert code == 6
     assert "2 rows have the response 'a'" in err
+
+
+# ---- as the published study has it
+
+
+@pytest.fixture
+def suite(tmp_path, monkeypatch):
+    """Write 60 systems with three runs of two benchmarks, and the flags that these were compiled with."""
+    draw = np.random.default_rng(7)
+    lines = ["gcc 1,gcc 2,gcc 3,mcf_1,mcf_2,mcf_3,clock,flags"]
+    for k in range(60):
+        clock, fast = 2 + k % 10, k % 3 == 0
+        runs = clock * (1.5 if fast else 1) * np.exp(draw.normal(0, 0.01, 6))
+        lines.append(",".join(f"{run:.5f}" for run in runs) + f",{clock},-O3{' -fast' * fast}")
+    (tmp_path / "suite.csv").write_text("\n".join(lines) + "\n")
+    monkeypatch.chdir(tmp_path)
+    return "suite.csv"
+
+
+PUBLISHED = ("--benchmarks", "gcc,mcf", "--flags", "flags", "--test-share", "0.3")
+
+
+def test_a_suite_with_flags_and_one_split(suite):
+    found = answer(suite, *PUBLISHED, "--resamples", "200")
+    performance, variation = found["systems"]
+    assert performance["response"] == "geometric mean of gcc, mcf"
+    assert variation["response"] == "log(sd / mean) of gcc, mcf"
+    assert (performance["test_share"], performance["resamples"]) == (0.3, 200)
+    assert performance["random"]["rows"] == 18
+    assert {one["factor"] for one in performance["influence"]} == {"clock", "-fast"}
+    assert sum(one["share"] for one in performance["influence"]) == pytest.approx(1)
+    assert found["caution_codes"].count("flags-left-out") == 1  # -O3 stands in all rows
+
+
+def test_its_words_and_its_picture(suite):
+    code, out, err = fairtrial(suite, *PUBLISHED, "--plot", "p.svg")
+    assert (code, err) == (0, "")
+    assert "Of systems held out at random (30 %, once)" in out
+    assert "relative influence" in out
+    picture = Path("p.svg").read_text()
+    assert "standard deviation, % of the mean" in picture
+    assert picture.count(">the systems<") == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("--benchmarks", "gcc,perl"), 2, "no column holds runs of the benchmark 'perl'"),
+        (("--benchmarks", "gcc", "--response", "clock"), 2, "--response does not go with"),
+        (("--benchmarks", "gcc", "--runs", "3"), 2, "--runs does not go with --benchmarks"),
+        (("--response", "clock", "--resamples", "9"), 2, "--resamples is for trials"),
+        (("--benchmarks", "gcc", "--test-share", "30"), 2, "must lie between 0 and 1"),
+        (("--benchmarks", "gcc", "--test-share", "0.1"), 6, "6 of 60 rows are held out"),
+        (("--benchmarks", "gcc", "--flags", "clock"), 6, "holds numbers, and no flags"),
+        (("--benchmarks", ","), 2, "no benchmark is named"),
+    ],
+)
+def test_what_is_refused_of_a_suite(suite, words, code, said):
+    found, out, err = fairtrial(suite, *words, "--ignore", "mcf_1,mcf_2,mcf_3")
+    assert (found, out) == (code, "")
+    assert said in err
+    assert "\n" in err

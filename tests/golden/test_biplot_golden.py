@@ -83,6 +83,25 @@ def test_published_remarks(table):
     assert not any("alone makes" in text for text in of(table, "log").cautions)
 
 
+def test_the_answer_rounds_shares_and_does_not_cut_them(table):
+    # R gives 0.99976; what is not all of the variance is not written as 100 %
+    assert "(together 99.98 %)" in of(table, "covariance").conclusion
+
+
+def test_the_published_example_of_two_variables():
+    """Figure 15: loadings (0.966, 0.258), shares of "about 95 %" and 5 %.
+
+    The 1,000 points are not printed. Points with exactly that covariance, by its closed form
+    sum of share x loading x loading', must give shares and loadings back.
+    """
+    axes = np.array([[0.966, 0.258], [0.258, -0.966]])
+    ring = np.linspace(0, 2 * np.pi, 1000, endpoint=False)
+    points = np.column_stack([np.cos(ring), np.sin(ring)]) * np.sqrt([0.95, 0.05]) @ axes
+    found = biplot(points, [f"p{k}" for k in range(1000)], ["X1", "X2"], scale="covariance")
+    assert found.explained == pytest.approx([0.95, 0.05], abs=1e-9)
+    assert np.abs(found.loadings) == pytest.approx(np.abs(axes), abs=2e-4)
+
+
 def test_the_published_loading_is_not_that_of_scaled_components(table):
     b = table.benchmarks.index("b")
     assert of(table, "correlation").loadings[b, 0] == pytest.approx(0.337, abs=5e-4)

@@ -98,7 +98,7 @@ VERDICT_OPTIONS = (
 FIGURE_OPTIONS = ("--width 85mm", "--font-size 6", "--font-family Absent", "--width 9")
 KINDS = (
     *("forest", "ranks", "curve", "box", "biplot", "cd", "strip", "order", "ecdf", "shift", "lag"),
-    *("qq", "modes", "causes", "density", "means"),
+    *("qq", "modes", "causes", "density", "means", "shares"),
 )
 COMMANDS = (
     *("init", "doctor", "tune", "run", "compare", "status", "submit", "cancel", "reproduce"),
@@ -326,6 +326,23 @@ UNDERSTANDING: tuple[Row, ...] = (
             *("--dask absent.json", "--seed 4"),
         ),
     ),
+    (
+        "study power {} --runs 2,3 --shifted 0,1 --simulations 4 --resamples 40 --workers 1 {}",
+        ("@two-sessions:old", "@new.csv --better lower"),
+        ("--shift-by 0.01", "--without-replacement", "--plot p.svg", "--plot p.gif"),
+    ),
+    (
+        "study draw {} --runs 3 --simulations 5 --resamples 50 --workers 1 {}",
+        (
+            "@two-sessions",
+            "@two-sessions:new @two-sessions:old",
+            "@new.csv @old.csv --better lower",
+        ),
+        (
+            *("", "--json", "--speedup 1.1", "--alternative candidate", "--alpha 0.1,0.2"),
+            *("--unit block", "--without-replacement", "--plot d.svg", "--runs 3,5"),
+        ),
+    ),
     ("study power {} --runs 3 --simulations 2 --resamples 20", ("@pair", "@torn", "@words.csv")),
     ("study power {} --runs 3 --simulations 2 --resamples 20", ("@old-comma.csv --decimal comma",)),
     (
@@ -351,6 +368,14 @@ UNDERSTANDING: tuple[Row, ...] = (
             *("--variation time2 --runs 3 --ignore system", "--decimal point --ignore system"),
             *("--backend threads --ignore system", "--dask absent.json --ignore system"),
         ),
+    ),
+    (
+        "sources @systems.csv --benchmarks {} --ignore system --workers 1",
+        ("time", "time --resamples 9", "time --runs 3", "absent"),
+    ),
+    (
+        "sources @systems.csv --response time --ignore system --workers 1 {}",
+        ("--flags family", "--flags clock", "--test-share 0.3", "--test-share 2", "--resamples 9"),
     ),
     (
         "sources @systems.csv --response {} --ignore system --workers 1",
@@ -398,6 +423,7 @@ SHARING: tuple[Row, ...] = (
     ("plot {} {} -o {}.svg", KINDS, ("@modes", "@three"), ("figure",)),
     ("plot {} @pair -o {}", ("forest", "strip", "causes"), ("f.png", "f.pdf", "f.xyz")),
     ("plot {} @fleet -o f.svg", KINDS[:7]),
+    ("plot {} @three -o f.svg --scale {}", ("biplot", "shares", "box"), ("covariance", "log")),
     (
         "plot forest @pair -o f.svg {}",
         (*SIDE_OPTIONS, *VERDICT_OPTIONS, *FIGURE_OPTIONS, "--data d.csv"),

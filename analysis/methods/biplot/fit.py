@@ -118,11 +118,14 @@ class Biplot(Result):
 
 
 def _share(share: float) -> str:
-    """Write a share; what is not all, or not nothing, is not written as such."""
+    """Round a share; what is not all, or not nothing, is not written as such."""
     text = f"{100 * share:.1f}"
     if text == "0.0" and share > 0:
         return "less than 0.1 %"
-    return f"{'99.9' if text == '100.0' and share < 1 - 1e-12 else text.removesuffix('.0')} %"
+    if text == "100.0" and share < 1 - 1e-12:
+        text = f"{100 * share:.2f}"
+        return "more than 99.99 %" if text == "100.00" else f"{text} %"
+    return f"{text.removesuffix('.0')} %"
 
 
 def component_cautions(

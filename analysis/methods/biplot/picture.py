@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...errors import InsufficientDataError
-from ...plots.axes import Axes
+from ...plots.axes import Axes, Key
 from ...plots.labels import Box, Placed, Wanted, placed
 from ...plots.layout import arranged
 from ...plots.letters import wide
@@ -19,11 +19,12 @@ from ...stats.samples import Array
 from ...words import shorten, shown
 from .fit import SCALES, Biplot
 
-__all__ = ["biplot_picture"]
+__all__ = ["biplot_picture", "shares_picture"]
 
 _SYSTEMS, _BENCHMARKS = 40, 30  # named at most; the others are drawn without a name
 _BESIDE = 120.0  # mm of width, from which on the shares of components stand beside
 _FEWEST = 3  # systems that can lie otherwise than on a line
+_BARS, _MANY = 6, 12  # components with a bar: beside a biplot, and in a figure of their own
 _ROOM = 0.13  # of the extent, around it
 _FAR = 14  # points, from which on a thin line leads from a name to its place
 _DISTANCES = (5.0, 9.0, 15.0, 23.0, 33.0, 46.0)  # points from the place to its name
@@ -60,9 +61,20 @@ def biplot_picture(result: Biplot, sheet: Sheet | None = None) -> Picture:
     return arranged(sheet, [row], height, widths=(4.2, 1) if broad else (1,), title=title)
 
 
-def _shares(result: Biplot) -> Axes:
+def shares_picture(result: Biplot, sheet: Sheet) -> Picture:
+    """Draw the components' shares of the variance alone, with a line of their sums."""
+    axes = _shares(result, _MANY if sheet.width >= _BESIDE else _BARS)
+    together = (100 * np.cumsum(result.explained[: len(axes.x_ticks)])).tolist()
+    places = [tick.value for tick in axes.x_ticks]
+    axes.curve(places, together, "ink curve")
+    axes.spots(places, together, "ink", r=1.6)
+    axes.keys = [Key("each", "c5", "square"), Key("together", "ink curve")]
+    return arranged(sheet, [[axes]], sheet.width * (0.45 if sheet.width >= _BESIDE else 0.7))
+
+
+def _shares(result: Biplot, most: int = _BARS) -> Axes:
     """Draw the components' shares as bars."""
-    shares = (100 * result.explained[: min(max(result.rank, 2), 6)]).tolist()
+    shares = (100 * result.explained[: min(max(result.rank, 2), most)]).tolist()
     more = result.rank - len(shares)
     axes = Axes(
         x=Scale(0.4, max(len(shares), 2) + 0.6), y=Scale(0, 108),

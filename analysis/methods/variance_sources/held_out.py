@@ -135,6 +135,16 @@ def grouped_folds(families: Indices, folds: int, rng: np.random.Generator) -> In
     return np.asarray(fold_of[families])
 
 
+def one_split(
+    rows: int, share: float, families: Indices | None, rng: np.random.Generator
+) -> Indices:
+    """Hold out this share of the rows (in whole families: or a little more) as the fold 0."""
+    chosen = (
+        random_part(rows, share, rng) if families is None else grouped_part(families, share, rng)
+    )
+    return np.where(chosen, 0, -1)
+
+
 def random_part(rows: int, share: float, rng: np.random.Generator) -> Flags:
     """Choose this share of the rows, at least one."""
     chosen = np.zeros(rows, np.bool_)
@@ -166,15 +176,20 @@ _DECIDING = 0.15  # share of the rows learned from that decides on the number of
 class HeldOut:
     """The models of all folds, and what they predict.
 
-    `folds` is, for each row, the fold in which it is held out, `boosters` the model of each fold.
-    `predicted` is in the response's unit; `deviations` are the same less the mean of the rows that the
-    model learned from.
+    `folds` is, for each row, the fold in which it is held out, -1 if in none; `boosters` the model of
+    each fold. `predicted` is in the response's unit, nan for rows never held out; `deviations` are the
+    same less the mean of the rows that the model learned from.
     """
 
     folds: Indices
     boosters: tuple[Booster, ...]
     predicted: Array
     deviations: Array
+
+    @property
+    def out(self) -> Flags:
+        """Which rows were held out."""
+        return np.asarray(self.folds >= 0)
 
     @property
     def trees(self) -> tuple[int, ...]:
@@ -192,7 +207,10 @@ def hold_out(
     step: Callable[[], None],
     workers: int | None = None,
 ) -> HeldOut:
-    """Fit a model for each fold to the rows of all others, and predict the fold by it."""
+    """Fit a model for each fold to the rows of all others, and predict the fold by it.
+
+    Rows of the fold -1 are learned from only.
+    """
     count = int(folds.max()) + 1
     splits = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(count)]
 
@@ -208,7 +226,7 @@ def hold_out(
                 x=x[learned], y=y[learned], left=left, seed=int(rng.integers(2**31)), out=x[out]
             )
 
-    predicted, deviations = np.empty(len(y)), np.empty(len(y))
+    predicted, deviations = np.full(len(y), np.nan), np.full(len(y), np.nan)
     boosters = []
     work = partial(_fitted, categories=design.categories)
     fitted = in_order(work, asked(), workers=workers, prefer="processes")

@@ -220,6 +220,66 @@ def _text(cell: object) -> str:
     return str(cell)
 
 
+MOST_FLAGS = 100  # that are covariates, as published
+
+
+def flag_columns(
+    table: MixedTable, names: Sequence[str], rows: NDArray[np.intp], most: int = MOST_FLAGS
+) -> tuple[list[TableColumn], tuple[Caution, ...]]:
+    """Split columns of texts such as ``-O3 -ipo`` at blanks, and make a column of each flag.
+
+    It is 1 where one of the columns holds the flag, 0 where none does, and unknown where all are empty.
+    Of the flags that some of `rows` have and others have not, the `most` common ones are taken.
+
+    Raises
+    ------
+    UsageError
+        If a column is not there.
+    AnalysisError
+        If one holds numbers, or the rows do not differ in any flag.
+    """
+    if not names:
+        return [], ()
+    each: list[dict[str, None] | None] = [None] * table.rows
+    counts: Counter[str] = Counter()
+    for name in names:
+        column = table.column(name, "one of flags")
+        if column.levels is None:
+            raise AnalysisError(
+                f"the column {name!r} holds numbers, and no flags",
+                table.source or None,
+                "it is a covariate without --flags",
+            )
+        parts = [dict.fromkeys(level.split()) for level in column.levels]
+        for row in np.flatnonzero(column.known).tolist():
+            each[row] = (each[row] or {}) | parts[int(column.values[row])]
+    known = [each[row] for row in rows.tolist()]
+    for found in known:
+        counts.update((found or {}).keys())
+    there = sum(found is not None for found in known)
+    differ = [flag for flag, count in counts.most_common() if count < there]
+    if not differ:
+        raise AnalysisError(
+            f"all rows have the same flags in {figures.listed(list(map(repr, names)), 4)}",
+            table.source or None,
+            "leave --flags out",
+        )
+    columns = []
+    for flag in differ[:most]:
+        heading = f"{flag} ({names[0]})" if flag in table.columns else flag
+        cells = [math.nan if found is None else float(flag in found) for found in each]
+        columns.append(TableColumn(name=heading, values=_frozen(cells)))
+    if len(columns) == len(counts):
+        return columns, ()
+    said = f"of {len(counts):,} flags {len(columns):,} are covariates: "
+    reasons = []
+    if len(differ) > most:
+        reasons.append(f"the most common; {len(differ) - most:,} rarer ones were left out")
+    if len(counts) > len(differ):
+        reasons.append(f"in all rows, so that they tell nothing: {len(counts) - len(differ):,}")
+    return columns, (Caution("flags-left-out", said + "; ".join(reasons), tuple(names)),)
+
+
 MOST_CELLS = 20_000_000  # as objects in memory: some 2 GB
 _PARQUET = b"PAR1"
 _SHORT = 30

@@ -3,13 +3,14 @@
 Importance by permutation [1]_, on rows that the model has not seen: a covariate's values are moved
 among all rows, and the squared error grows by a share of the response's variance. (Values are not
 moved within a fold: where families are held out, one fold may hold a single one of them.) Partial
-dependence [2]_: the mean prediction when all rows are given one value of a covariate.
+dependence [2]_: the mean prediction when all rows are given one value of a covariate. Relative
+influence [2]_: what the splits by a covariate took from the squared error of the rows learned from.
 
 References
 ----------
 .. [1] L. Breiman, "Random forests", Machine Learning 45, 2001, section 10.
 .. [2] J. H. Friedman, "Greedy function approximation: a gradient boosting machine", Annals of
-   Statistics 29(5), 2001, section 8.2.
+   Statistics 29(5), 2001, sections 8.1 (influence) and 8.2 (partial dependence).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from ...stats.arguments import stream
 from ...stats.samples import Array, Indices
 from ...stats.workers import Progress, in_order
 from .held_out import Booster, HeldOut, one_thread
-from .result import Agreement, Dependence, DependencePoint, Importance
+from .result import Agreement, Dependence, DependencePoint, Importance, Influence
 
 if TYPE_CHECKING:
     from .mixed_table import TableColumn
@@ -54,10 +55,17 @@ def agreement(
     nothing but that mean would correlate negatively; less it, a model that has learned nothing has
     a correlation of 0.
     """
+    out = held.out
+    y, folds, tested = y[out], len(held.boosters), int(out.sum())
     correlation, low, high = correlation_interval(
-        held.deviations, y, families, folds=len(held.boosters), confidence=confidence, rng=rng
+        held.deviations[out],
+        y,
+        None if families is None else np.unique(families[out], return_inverse=True)[1],
+        others=folds / (folds - 1) if folds > 1 else tested / (len(out) - tested),
+        confidence=confidence,
+        rng=rng,
     )
-    errors = held.predicted - y
+    errors = held.predicted[out] - y
     relative: float | None = None
     if logs:
         relative = float(np.median(np.abs(np.expm1(errors))))
@@ -71,7 +79,8 @@ def agreement(
         rmse=float(np.sqrt((errors**2).mean())),
         relative_error=relative,
         explained=1 - float((errors**2).mean() / y.var()),
-        folds=len(held.boosters),
+        folds=folds,
+        rows=tested,
         trees=held.trees,
     )
 
@@ -81,20 +90,22 @@ def correlation_interval(
     y: Array,
     families: Indices | None,
     *,
-    folds: int,
+    others: float,
     confidence: float,
     rng: np.random.Generator,
 ) -> tuple[float | None, float | None, float | None]:
     """Give Pearson's correlation of held-out predictions x with y, and an interval.
 
     A bootstrap of whole families gives the standard error of Fisher's z for the models as they are.
-    Other rows to learn from would have given other models, and the folds share nearly all of
-    theirs: its square is multiplied by 1 + folds / (folds - 1) [1]_.
+    Other rows to learn from would have given other models, and folds share nearly all of theirs: its
+    square is multiplied by 1 + `others` [1]_, which is folds / (folds - 1), or rows tested / rows
+    learned from in a single split.
 
     References
     ----------
     .. [1] C. Nadeau, Y. Bengio, "Inference for the generalization error", Machine Learning 52,
-       2003, section 3 (J of their equation are the folds, n2 / n1 is 1 / (folds - 1)).
+       2003, section 3 (J of their equation are the folds, n2 / n1 is 1 / (folds - 1); `others` is
+       J n2 / n1).
     """
     u, v = _standard(x), _standard(y)
     if u is None or v is None:
@@ -115,7 +126,7 @@ def correlation_interval(
     if len(drawn_r) < 2:
         return whole, None, None
     error = float(np.arctanh(np.clip(drawn_r, -_ONE, _ONE)).std(ddof=1))
-    error *= math.sqrt(1 + folds / (folds - 1))
+    error *= math.sqrt(1 + others)
     middle = math.atanh(min(max(whole, -_ONE), _ONE))
     reach = NormalDist().inv_cdf((1 + confidence) / 2) * error
     return whole, math.tanh(middle - reach), math.tanh(middle + reach)
@@ -163,12 +174,44 @@ def importances(
     for of_fold in in_order(work, asked, workers=workers, prefer="processes"):
         grown += of_fold
         step()
-    shares = grown / (len(y) * float(y.var()))
+    tested = y[held.out]
+    shares = grown / (len(tested) * float(tested.var()))
     means, sds = shares.mean(axis=1), shares.std(axis=1, ddof=1)
     order = np.argsort(-means, kind="stable")
     return tuple(
         Importance(factor=design.names[k], mean=float(means[k]), sd=float(sds[k])) for k in order
     )
+
+
+def influences(names: Sequence[str], held: HeldOut) -> tuple[Influence, ...]:
+    """Give each covariate's relative influence in the trees of all folds, the largest first."""
+    gains = np.zeros(len(names))
+    for booster in held.boosters:
+        gains += split_gains(booster.model, len(names))
+    if not gains.sum() > 0:
+        return ()
+    shares = gains / gains.sum()
+    order = np.argsort(-shares, kind="stable")
+    return tuple(Influence(factor=names[k], share=float(shares[k])) for k in order)
+
+
+def split_gains(model: Any, columns: int) -> Array:  # noqa: ANN401 - sklearn's
+    """Sum the improvements of all splits by column, over all trees.
+
+    Of a split of a node into l and r it is n_l n_r / (n_l + n_r) (mean_l - mean_r)^2, of what the trees
+    before it left (Friedman's equations 35, 44 and 45). scikit-learn keeps it in each node, and has no
+    public name for that; its trees count columns of levels first.
+    """
+    gains = np.zeros(columns)
+    for (tree,) in model._predictors:
+        inner = tree.nodes[tree.nodes["is_leaf"] == 0]
+        np.add.at(gains, inner["feature_idx"], inner["gain"])
+    levels = model.is_categorical_
+    if levels is None:
+        return gains
+    found = np.empty(columns)
+    found[np.argsort(~levels, kind="stable")] = gains
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -232,13 +275,14 @@ def dependences(
 
 
 def _dependence(column: TableColumn, grid: Array, curves: Array) -> Dependence:
-    means, sds = curves.mean(axis=0), curves.std(axis=0, ddof=1)
+    means = curves.mean(axis=0).tolist()
+    sds = curves.std(axis=0, ddof=1).tolist() if len(curves) > 1 else [None] * len(means)
     points = tuple(
         DependencePoint(
             at=float(value) if column.levels is None else column.levels[int(value)],
             rows=int((column.values == value).sum()),
-            mean=float(mean),
-            sd=float(sd),
+            mean=mean,
+            sd=sd,
         )
         for value, mean, sd in zip(grid, means, sds, strict=True)
     )

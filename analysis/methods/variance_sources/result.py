@@ -30,7 +30,8 @@ class Agreement:
     they are known. `rmse`, the root of the mean squared error, is in the response's unit,
     `relative_error` the median size of predicted / measured - 1 (None where a response is not
     positive), `explained` 1 - mean squared error / variance: negative when the mean alone predicts
-    better. `folds` are the parts into which the rows were split, `trees` those of each fold's model.
+    better. `folds` are the parts that were held out in turn (1: one split) and hold `rows` together,
+    `trees` those of each fold's model.
     """
 
     correlation: float | None
@@ -41,6 +42,7 @@ class Agreement:
     relative_error: float | None
     explained: float
     folds: int
+    rows: int
     trees: tuple[int, ...]
 
 
@@ -71,16 +73,27 @@ class Importance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Influence:
+    """What the splits of all trees by one covariate took from the squared error while they were fitted.
+
+    `share` is that of all splits; shares sum to 1, whatever the predictions are worth.
+    """
+
+    factor: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DependencePoint:
     """The mean prediction when every row is given one value or level of a covariate, which `rows` have.
 
-    `mean` and `sd`, over the models of the folds, are in the response's unit.
+    `mean` and `sd`, over the models of the folds, are in the response's unit; a single model has no sd.
     """
 
     at: float | str
     rows: int
     mean: float
-    sd: float
+    sd: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,9 +123,12 @@ class Across:
     variation, log(standard deviation / mean) of the runs. `rows` systems were used, `left_out` have no
     such response. `group` is the column that names families, of which there are `families`. `random` is
     the agreement on rows held out at random, as published, `grouped` that on whole families. `ceiling`
-    is None where the response's noise is not known. `importance`, the largest first, and `dependence`,
-    of the most important covariates, were measured on the held-out rows of `importance_of`. The arrays
-    are read-only, shape (rows,).
+    is None where the response's noise is not known. `test_share` is the share of the rows that one split
+    held out, None where each row was held out once, in folds. `importance`, the largest first, and
+    `dependence`, of the most important covariates, were measured on the held-out rows of `importance_of`;
+    `resamples` is how often runs were drawn anew for the standard deviation of a suite's mean, None
+    of other responses. `influence`, the largest first, is that of the trees of the same models, empty where none has a split.
+    The arrays are read-only, shape (rows,); predictions are nan where a row was not held out.
     """
 
     unlisted: ClassVar[frozenset[str]] = frozenset(
@@ -129,8 +145,11 @@ class Across:
     random: Agreement
     grouped: Agreement | None
     ceiling: Ceiling | None
+    test_share: float | None
+    resamples: int | None
     importance_of: Literal["grouped", "random"]
     importance: tuple[Importance, ...]
+    influence: tuple[Influence, ...]
     dependence: tuple[Dependence, ...]
     measured: Array
     predicted_random: Array

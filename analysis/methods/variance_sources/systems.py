@@ -14,7 +14,7 @@ References
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,10 +26,19 @@ from ...pages.model import Caution, merged
 from ...stats.arguments import counted, door, stream
 from ...stats.samples import Indices, read_only
 from ...words import shorten
-from .held_out import HeldOut, check_installed, grouped_folds, hold_out, one_thread, random_folds
-from .mixed_table import MixedTable, TableColumn, mixed_table, read_mixed_table
-from .predictions import agreement, dependences, importances
+from .held_out import (
+    HeldOut,
+    check_installed,
+    grouped_folds,
+    hold_out,
+    one_split,
+    one_thread,
+    random_folds,
+)
+from .mixed_table import MixedTable, TableColumn, flag_columns, mixed_table, read_mixed_table
+from .predictions import agreement, dependences, importances, influences
 from .result import REFERENCES, Across, Agreement, CovariateUsed, Sources
+from .suite_response import RESAMPLES, suite_responses
 from .systems_table import (
     FEWEST_ROWS,
     MOST_LEVELS,
@@ -102,6 +111,8 @@ def across_cautions(found: Across, response: Response) -> Iterator[Caution]:
             "their runs are too few, or do not differ at all and have no logarithm"
             if response.kind == "variation"
             else "the cell is empty"
+            if response.resamples is None
+            else "a benchmark has no run"
         )
         yield Caution(
             "rows-without-response",
@@ -110,11 +121,16 @@ def across_cautions(found: Across, response: Response) -> Iterator[Caution]:
             about,
         )
     if found.ceiling is None:
+        more = (
+            ": name its runs (--response A,B,C), or the standard deviation and number of them "
+            "(--variation COLUMN --runs N)"
+        )
+        if response.resamples is not None:
+            more = ": two runs of each benchmark are needed for that of the mean, and that of a standard deviation by resampling nobody knows"
         yield Caution(
             "ceiling-unknown",
             f"how exactly {said} was measured is not known, and so not how well it could be "
-            "predicted at best: name its runs (--response A,B,C), or the standard deviation and "
-            "number of them (--variation COLUMN --runs N)",
+            f"predicted at best{more}",
             about,
         )
     elif found.ceiling.correlation == 0:
@@ -140,20 +156,24 @@ def across_cautions(found: Across, response: Response) -> Iterator[Caution]:
 
 FOLDS = 10
 REPEATS = 10
+_TESTED, _LEARNED = 10, 35  # rows of either side of a single split
 _CURVES = 6  # covariates whose partial dependence is told
 
 
 @door
 def sources_of_table(
     table: object,
-    response: str | Sequence[str],
+    response: str | Sequence[str] | Mapping[str, Sequence[str]],
     *,
+    flags: Sequence[str] = (),
     group: str | None = None,
     ignore: Sequence[str] = (),
     variation: str | None = None,
     runs: int | None = None,
     folds: int = FOLDS,
+    test_share: float | None = None,
     repeats: int = REPEATS,
+    resamples: int = RESAMPLES,
     confidence: float = 0.95,
     progress: Callable[[int, int], None] | None = None,
     rng: np.random.Generator,
@@ -167,9 +187,13 @@ def sources_of_table(
     table : str, Path, MixedTable, mapping, pandas.DataFrame, pyarrow.Table
         A file (CSV, Parquet), or columns by their headings: numbers, or levels. Cells may be
         unknown.
-    response : str or sequence of str
+    response : str, sequence of str, mapping of str to sequence of str
         The column to predict; or several columns, the runs of one measurement: then their mean
-        (the performance) and log(sd / mean) (the variation) are predicted, each on its own.
+        (the performance) and log(sd / mean) (the variation) are predicted, each on its own; or the
+        columns of the runs of each benchmark: then the mean is the geometric mean of their medians.
+    flags : sequence of str
+        Columns of texts such as ``-O3 -ipo``: the 100 most common flags become covariates, 1 where
+        a row has it.
     group : str, optional
         A column whose levels are families of sister systems. Each is held out as a whole, and the
         column is no covariate: it could not tell anything of a family never seen.
@@ -182,8 +206,12 @@ def sources_of_table(
         How many runs that is of.
     folds : int
         Into how many parts the rows are split; at most as many as families.
+    test_share : float, optional
+        The share of the rows that is held out, once, instead of folds: 0.3 is the published split.
     repeats : int
         How often each covariate is shuffled for its importance.
+    resamples : int
+        How often the runs of benchmarks are drawn anew for the variation of their mean.
     confidence : float
         Of the intervals of correlations.
     progress : function, optional
@@ -207,23 +235,38 @@ def sources_of_table(
     UsageError
         If scikit-learn is missing, a column is not there, or arguments do not go together.
     InsufficientDataError
-        If fewer than 50 rows have the response, or there are fewer than 3 families.
+        If fewer than 50 rows have the response, fewer than 10 of them are held out or fewer than 35
+        learned from, or there are fewer than 3 families.
     AnalysisError
-        If the response is no number or never differs; if a covariate is constant, or names each row
+        If the response is no number or never differs; if all rows have the same flags; if a covariate is constant, or names each row
         by a level of its own; if no family can be held out.
     """
     counted("folds", folds, 2, 1000)
     counted("repeats", repeats, 2, 1000)
+    counted("resamples", resamples, 2, 100_000)
     if runs is not None:
         counted("runs", runs, 2)
-    if not 0 < confidence < 1:
-        raise UsageError(f"confidence must lie between 0 and 1, not {confidence!r}")
+    for name, value in (("confidence", confidence), ("test_share", test_share)):
+        if value is not None and not 0 < value < 1:
+            raise UsageError(f"{name} must lie between 0 and 1, not {value!r}")
+    if test_share is not None:
+        folds = 1
     check_installed()
     whole = read_mixed_table(str(table)) if isinstance(table, str | Path) else mixed_table(table)
-    names = (response,) if isinstance(response, str) else tuple(response)
-    responses = responses_of(whole, names, variation=variation, runs=runs)
-    taken = [*names, *(one for one in (variation, group) if one is not None)]
-    columns = covariates_of(whole, taken, ignore=ignore)
+    root = int(rng.integers(2**63))
+    if isinstance(response, Mapping):
+        if variation is not None or runs is not None:
+            raise UsageError("the runs of benchmarks tell their variation: name no other one")
+        names = [name for columns in response.values() for name in columns]
+        responses: Sequence[Response] = suite_responses(
+            whole, response, resamples=resamples, rng=stream(root, "bootstrap")
+        )
+    else:
+        names = [response] if isinstance(response, str) else list(response)
+        responses = responses_of(whole, names, variation=variation, runs=runs)
+    taken = [*names, *(one for one in (variation, group) if one is not None), *flags]
+    flagged, of_flags = flag_columns(whole, flags, responses[0].rows)
+    columns = covariates_of(whole, taken, ignore=ignore, flags=flagged)
     check_response(responses[0], whole)
     design = CovariateRows.of(columns, responses[0].rows)
     check_covariates(design, whole, ignore)
@@ -238,8 +281,7 @@ def sources_of_table(
         if progress is not None:
             progress(min(next(done), total), total)
 
-    plan = _Plan(columns, group, folds, repeats, confidence, step, workers)
-    root = int(rng.integers(2**63))
+    plan = _Plan(columns, group, folds, test_share, repeats, confidence, step, workers)
     with one_thread():
         systems = [_across(whole, one, plan, root) for one in answered]
     if progress is not None and next(done) <= total:  # there were fewer steps than thought
@@ -258,6 +300,7 @@ def sources_of_table(
         systems=tuple(systems),
         cautions=merged(
             whole.cautions,
+            of_flags,
             short,
             table_cautions(
                 design,
@@ -277,6 +320,7 @@ class _Plan(NamedTuple):
     columns: Sequence[TableColumn]
     group: str | None
     folds: int
+    test_share: float | None
     repeats: int
     confidence: float
     step: Callable[[], None]
@@ -334,11 +378,20 @@ def _across(table: MixedTable, response: Response, plan: _Plan, root: int) -> Ac
             rng=rng(f"{how} interval"),
         )
 
-    at_random = held_out(random_folds(len(y), plan.folds, rng("random folds")), None, "random")
+    def folds_of(families: Indices | None, how: str) -> Indices:
+        if plan.test_share is not None:
+            folds = one_split(len(y), plan.test_share, families, rng(f"{how} folds"))
+            _check_split(folds, plan.test_share, table)
+            return folds
+        if families is None:
+            return random_folds(len(y), plan.folds, rng(f"{how} folds"))
+        count = min(plan.folds, int(families.max()) + 1)
+        return grouped_folds(families, count, rng(f"{how} folds"))
+
+    at_random = held_out(folds_of(None, "random"), None, "random")
     held, grouped = at_random, None
     if families is not None:
-        count = min(plan.folds, int(families.max()) + 1)
-        held = held_out(grouped_folds(families, count, rng("grouped folds")), families, "grouped")
+        held = held_out(folds_of(families, "grouped"), families, "grouped")
         grouped = agreed(held, "grouped")
     shares = importances(
         design,
@@ -361,13 +414,34 @@ def _across(table: MixedTable, response: Response, plan: _Plan, root: int) -> Ac
         random=agreed(at_random, "random"),
         grouped=grouped,
         ceiling=None if response.noise is None else ceiling_of(response.values, response.noise),
+        test_share=plan.test_share,
+        resamples=response.resamples,
         importance_of="random" if grouped is None else "grouped",
         importance=shares,
+        influence=influences(design.names, held),
         dependence=dependences(design, top, held, rng=rng("dependence")),
         measured=read_only(response.values.copy()),
         predicted_random=read_only(at_random.predicted),
         predicted_grouped=None if grouped is None else read_only(held.predicted),
     )
+
+
+def _check_split(folds: Indices, share: float, table: MixedTable) -> None:
+    """Refuse a split of which one side is too small."""
+    tested = int((folds == 0).sum())
+    learned = len(folds) - tested
+    for count, needed, what in (
+        (tested, _TESTED, "are held out"),
+        (learned, _LEARNED, "are left to learn from"),
+    ):
+        if count < needed:
+            raise InsufficientDataError(
+                f"with a test share of {share:g}, {count} of {len(folds)} rows {what}, and {needed} are needed",
+                table.source or None,
+                "choose another share, or leave it out: then each row is held out once",
+                n=count,
+                needed=needed,
+            )
 
 
 def _used(column: TableColumn) -> CovariateUsed:

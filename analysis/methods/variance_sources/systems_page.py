@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .result import Across, Agreement, Sources
 from .systems_picture import systems_picture
 
-_IMPORTANT = 12  # covariates in the table
+_IMPORTANT, _INFLUENTIAL = 12, 10  # covariates in the tables
 _NAME_IN_TEXT = 40
 
 
@@ -48,6 +48,8 @@ def _of_response(found: Across, end: str, *, several: bool) -> Iterator[Section]
     answer = map(Sentence, _answers(found))
     yield Section((*answer, _agreement(found, end)), title=f"predicting {name}" if several else "")
     yield _importance(found, end)
+    if found.influence:
+        yield _influence(found, end)
     if found.dependence:
         rows: list[tuple[Cell, ...]] = []
         for one in found.dependence:
@@ -74,8 +76,8 @@ def _of_response(found: Across, end: str, *, several: bool) -> Iterator[Section]
     if found.grouped is not None:
         parts += " and of held-out families"
     alt = (
-        f"{name}: {parts}, bars of the importance of each covariate, and curves of the mean "
-        "prediction over the most important ones. The tables give the numbers"
+        f"{name}: {parts}, bars of the importance of each covariate, a histogram of the systems, and "
+        "curves of the mean prediction over the most important covariates. The tables give the numbers"
     )
     draw = partial(systems_picture, (found,))
     yield Section((PageFigure(name=f"systems{end}", alt=alt, draw=draw),))
@@ -86,7 +88,8 @@ def _of_response(found: Across, end: str, *, several: bool) -> Iterator[Section]
 
 def _answers(found: Across) -> list[str]:
     name = shorten(found.response, 60)
-    random = f"of systems held out at random, predicted and measured {name} correlate by "
+    once = "" if found.test_share is None else f" ({100 * found.test_share:g} %, once)"
+    random = f"of systems held out at random{once}, predicted and measured {name} correlate by "
     said = [f"{random}{_correlation(found.random)}"]
     if found.grouped is not None:
         said[0] += (
@@ -121,6 +124,8 @@ def _agreement(found: Across, end: str) -> Table:
     both = [("rows at random", found.random)]
     if found.grouped is not None:
         both.append(("whole families", found.grouped))
+    if found.test_share is not None:
+        both = [(f"{label}: {one.rows:,}", one) for label, one in both]
     rows: list[tuple[Cell, ...]] = []
     for label, one in both:
         r, relative = one.correlation, one.relative_error
@@ -173,3 +178,30 @@ def _importance(found: Across, end: str) -> Section:
         most = f"{100 * max(rest[0].mean, 0):.2f} %"
         blocks.append(Sentence(f"and {len(rest)} more, each at most {most} (--json gives all)"))
     return Section(tuple(blocks), title="what the predictions rest on")
+
+
+def _influence(found: Across, end: str) -> Section:
+    lost = {one.factor: one.mean for one in found.importance}
+    said = (
+        "Relative influence (Friedman 2001; published as such): what the splits by a covariate took from "
+        "the squared error of the rows that were learned from, in shares of 100 %, however well others "
+        "are predicted. Beside it the importance from above."
+    )
+    top, rest = found.influence[:_INFLUENTIAL], found.influence[_INFLUENTIAL:]
+    table = Table(
+        name=f"influence{end}",
+        columns=(Column("covariate", "left"), Column("influence"), Column("importance")),
+        rows=tuple(
+            (
+                shorten(one.factor, _NAME_IN_TEXT),
+                Value(f"{100 * one.share:.2f} %", one.share),
+                Value(f"{100 * lost[one.factor]:z.2f} %", lost[one.factor]),
+            )
+            for one in top
+        ),
+    )
+    blocks: list[Block] = [Sentence(said), table]
+    if rest:
+        together = f"{100 * sum(one.share for one in rest):.2f} %"
+        blocks.append(Sentence(f"and {len(rest)} more, together {together} (--json gives all)"))
+    return Section(tuple(blocks), title="relative influence")

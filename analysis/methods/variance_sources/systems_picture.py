@@ -1,4 +1,4 @@
-"""Variation across systems as a picture: predictions, what they rest on, and how they depend on it."""
+"""Variation across systems as a picture: the response, predictions, and what they rest on and follow."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ if TYPE_CHECKING:
     from ...stats.samples import Array
     from .result import Across, Agreement, Dependence
 
-__all__ = ["systems_picture"]
+__all__ = ["histogram_of", "systems_picture"]
 
 _SHEET = Sheet(width=233.7)
 _BARS, _CURVES, _LEVELS = 10, 3, 8
 _HIGH = 68.0  # mm of a row
+_FEWEST_BINS, _MOST_BINS = 8, 40
 
 
 def systems_picture(responses: Sequence[Across]) -> Picture:
-    """Draw predictions against measurements, importance and partial dependence of each response."""
+    """Draw predictions, importance, a histogram and partial dependence of each response."""
     return stacked([picture for one in responses for picture in _response(one)])
 
 
@@ -39,11 +40,13 @@ def _response(found: Across) -> list[Picture]:
     upper = [_against(found.measured, predicted, one, title) for title, one, predicted in drawn]
     title = f"{shorten(shown(found.response), 70)} · {found.rows:,} systems"
     pictures = [arranged(_SHEET, [[*upper, _bars(found)]], _HIGH + 6, title=title)]
-    lower = [_curve(one) for one in found.dependence[:_CURVES]]
-    return [*pictures, *([arranged(_SHEET, [lower], _HIGH)] if lower else [])]
+    lower = [histogram_of(found), *(_curve(one) for one in found.dependence[:_CURVES])]
+    return [*pictures, arranged(_SHEET, [lower], _HIGH)]
 
 
 def _against(measured: Array, predicted: Array, agreement: Agreement, title: str) -> Axes:
+    out = ~np.isnan(predicted)
+    measured, predicted = measured[out], predicted[out]
     both = np.concatenate([measured, predicted])
     low, high = float(both.min()), float(both.max())
     scale = quantity_scale((low, high), log=False)
@@ -55,6 +58,26 @@ def _against(measured: Array, predicted: Array, agreement: Agreement, title: str
     )  # fmt: skip
     axes.line(low, low, high, high, "one line")
     axes.spots(measured, predicted, "c0 pale", r=1.2)
+    return axes
+
+
+def histogram_of(found: Across) -> Axes:
+    """Draw how many systems have which response; a variation as sd / mean in %, on a log axis."""
+    values = found.measured
+    low, high, quarter = float(values.min()), float(values.max()), np.quantile(values, [0.25, 0.75])
+    width = 2 * float(np.diff(quarter)[0]) / len(values) ** (1 / 3)  # Freedman and Diaconis
+    bins = min((high - low) / width, _MOST_BINS) if width > 0 else _MOST_BINS
+    counts, edges = np.histogram(values, np.linspace(low, high, max(_FEWEST_BINS, round(bins)) + 1))
+    relative = found.kind == "variation"
+    if relative:
+        edges = 100 * np.exp(edges)
+    scale = quantity_scale(edges.tolist(), log=relative, room=0.03)
+    axes = Axes(x=scale, y=Scale(0.0, 1.06 * float(counts.max())), small=True, title="the systems")
+    axes.curve(np.repeat(edges, 2), [0, *np.repeat(counts, 2), 0], "bars", closed=True)
+    axes.x_ticks = quantity_ticks(scale, "1", 4)
+    axes.y_ticks = quantity_ticks(axes.y, "1", 5)
+    axes.x_label = "standard deviation, % of the mean" if relative else "measured"
+    axes.y_label = "systems"
     return axes
 
 
@@ -75,7 +98,7 @@ def _bars(found: Across) -> Axes:
 def _curve(one: Dependence) -> Axes:
     """Draw the mean prediction over a covariate: a line with a band, or a dot for each level."""
     points = one.points if one.kind == "numeric" else one.points[:_LEVELS]
-    means, sds = np.array([p.mean for p in points]), np.array([p.sd for p in points])
+    means, sds = np.array([p.mean for p in points]), np.array([p.sd or 0.0 for p in points])
     across = quantity_scale([*(means - sds), *(means + sds)], log=False)
     title = shorten(shown(one.factor), 32)
     if one.kind == "numeric":

@@ -58,6 +58,7 @@ class Response:
 
     `rows` are those of the table that have it, `left_out` the number of the others; `values` are of these
     rows. `noise` is the variance of each one's noise, nan where unknown; None where nobody knows it.
+    `resamples` is how often runs were drawn anew to find that; None where they were not.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Response:
     left_out: int
     values: Array
     noise: Array | None
+    resamples: int | None = None
 
 
 def responses_of(
@@ -87,14 +89,15 @@ def responses_of(
             "a number of runs belongs to a column with their variation",
             fix="name that column too: --variation COLUMN",
         )
-    columns = [_numeric(table, name, "the response") for name in names]
+    columns = [numeric_column(table, name, "the response") for name in names]
     if len(columns) > 1:
         return tuple(_of_runs(table, columns))
-    spread = None if variation is None else _numeric(table, variation, "the variation")
+    spread = None if variation is None else numeric_column(table, variation, "the variation")
     return tuple(_of_column(table, columns[0], spread, runs))
 
 
-def _numeric(table: MixedTable, name: str, said: str) -> TableColumn:
+def numeric_column(table: MixedTable, name: str, said: str) -> TableColumn:
+    """Give a column of numbers by its heading, or say what else stands there."""
     column = table.column(name, said)
     if not column.numeric:
         assert column.levels is not None
@@ -126,10 +129,10 @@ def _of_column(
         row = int(np.flatnonzero(sds < 0)[0])
         raise AnalysisError(f"a standard deviation is negative: {sds[row]:g}", table.place(row))
     noise = None if spread is None or runs is None else sds**2 / count
-    yield _performance(table, column.name, column.values, noise)
+    yield performance_of(table, column.name, column.values, noise)
     if spread is not None:
         said = f"log({spread.name} / {column.name})"
-        yield _variation(table, said, column.values, sds, None if runs is None else count)
+        yield variation_of(table, said, column.values, sds, None if runs is None else count)
 
 
 def _of_runs(table: MixedTable, columns: Sequence[TableColumn]) -> Iterator[Response]:
@@ -146,19 +149,32 @@ def _of_runs(table: MixedTable, columns: Sequence[TableColumn]) -> Iterator[Resp
     )
     sds = np.where(same & (count > 1), 0.0, sds)
     names = figures.listed([column.name for column in columns], 4)
-    yield _performance(table, f"mean of {names}", means, sds**2 / count)
-    yield _variation(table, f"log(sd / mean) of {names}", means, sds, count)
+    yield performance_of(table, f"mean of {names}", means, sds**2 / count)
+    yield variation_of(table, f"log(sd / mean) of {names}", means, sds, count)
 
 
-def _performance(table: MixedTable, name: str, values: Array, noise: Array | None) -> Response:
+def performance_of(
+    table: MixedTable,
+    name: str,
+    values: Array,
+    noise: Array | None,
+    resamples: int | None = None,
+) -> Response:
+    """Take values, nan where unknown, as a performance; `noise` is their variance."""
     rows = np.flatnonzero(~np.isnan(values))
     noise = None if noise is None else noise[rows]
-    return _response(table, name, "performance", rows, values[rows], noise)
+    return _response(table, name, "performance", rows, values[rows], noise, resamples)
 
 
-def _variation(
-    table: MixedTable, name: str, means: Array, sds: Array, runs: Array | None
+def variation_of(  # noqa: PLR0917 - the fields of a response
+    table: MixedTable,
+    name: str,
+    means: Array,
+    sds: Array,
+    runs: Array | None,
+    resamples: int | None = None,
 ) -> Response:
+    """Take the logarithm of sd / mean where there is one; of normal `runs` its noise is known."""
     with np.errstate(invalid="ignore"):
         wrong = np.flatnonzero((means <= 0) & (sds > 0))
         there = np.flatnonzero((means > 0) & (sds > 0))
@@ -171,7 +187,8 @@ def _variation(
     noise = None
     if runs is not None and (runs[there] > 1).all():
         noise = noise_of_log_sd(sds[there], means[there], runs[there])
-    return _response(table, name, "variation", there, np.log(sds[there] / means[there]), noise)
+    values = np.log(sds[there] / means[there])
+    return _response(table, name, "variation", there, values, noise, resamples)
 
 
 def _response(  # noqa: PLR0917 - the fields of a response
@@ -181,11 +198,15 @@ def _response(  # noqa: PLR0917 - the fields of a response
     rows: Indices,
     values: Array,
     noise: Array | None,
+    resamples: int | None,
 ) -> Response:
     if noise is not None and np.isnan(noise).mean() > 1 - _LEAST_NOISE_KNOWN:
         noise = None
     left_out = table.rows - len(rows)
-    return Response(name=name, kind=kind, rows=rows, left_out=left_out, values=values, noise=noise)
+    return Response(
+        name=name, kind=kind, rows=rows, left_out=left_out, values=values, noise=noise,
+        resamples=resamples,
+    )  # fmt: skip
 
 
 MOST_LEVELS = 200  # of a covariate in a fold; all others are one
@@ -252,9 +273,13 @@ FEWEST_FAMILIES = 3  # one held out, one that decides on trees, one to learn fro
 
 
 def covariates_of(
-    table: MixedTable, taken: Sequence[str], *, ignore: Sequence[str]
+    table: MixedTable,
+    taken: Sequence[str],
+    *,
+    ignore: Sequence[str],
+    flags: Sequence[TableColumn] = (),
 ) -> list[TableColumn]:
-    """Give the columns that are covariates: all but those taken otherwise and those ignored."""
+    """Give the columns that are covariates: all but those taken otherwise and those ignored, and flags."""
     for name in ignore:
         table.column(name, "one to ignore")
         if name in taken:
@@ -264,6 +289,7 @@ def covariates_of(
                 "the response and the group are no covariates anyway: leave it out of --ignore",
             )
     left = [c for name, c in table.columns.items() if name not in taken and name not in ignore]
+    left += flags
     if not left:
         raise AnalysisError(
             "no covariate is left: every column is the response, the group or ignored",

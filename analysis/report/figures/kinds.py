@@ -37,6 +37,7 @@ _SUITE = {
     "curve": Kind("analysis.report.figures.suite", "HPT's reliability for each speedup under test"),
     "box": Kind("analysis.report.figures.suite", "five numbers of each benchmark and variant"),
     "biplot": Kind("analysis.report.figures.suite", "which systems are alike, and which benchmarks tell them apart"),
+    "shares": Kind("analysis.report.figures.suite", "the share of the variance that each component of the biplot explains"),
     "means": Kind("analysis.report.figures.normality", "densities of means of ever larger samples, from 10 to 280 runs"),
     "cd": Kind("analysis.report.figures.ranking", "Friedman's mean ranks, their critical difference, its false alarms"),
 }  # fmt: skip
@@ -99,11 +100,11 @@ def draw(name: str, subject: Subject, sheet: Sheet, *, benchmark: str | None = N
     return replace(drawing, title=shown(drawing.title), alt=shown(drawing.alt))
 
 
-def draw_table(found: Biplot, sheet: Sheet) -> Drawing:
-    """Draw a biplot of systems that were read without a verdict, such as a table of medians."""
-    from .suite import drawing_of
+def draw_table(found: Biplot, sheet: Sheet, kind: str = "biplot") -> Drawing:
+    """Draw a biplot, or its shares, of systems that were read without a verdict, such as a table of medians."""
+    from .suite import drawing_of, shares_of
 
-    drawing = drawing_of(found, sheet, "biplot")
+    drawing = (drawing_of if kind == "biplot" else shares_of)(found, sheet, kind)
     return replace(drawing, alt=shown(drawing.alt))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import AnalysisError, InsufficientDataError
 from ...methods.biplot.fit import Biplot, biplot
-from ...methods.biplot.picture import biplot_picture
+from ...methods.biplot.picture import biplot_picture, shares_picture
 from ...methods.hpt.speedup import HptSpeedup, hpt_speedup
 from ...plots.axes import Axes, ratio_axis, rows_down
 from ...plots.palette import style_of
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ...plots.sheet import Sheet
     from ..subject import Subject
 
-__all__ = ["draw_biplot", "draw_box", "draw_curve", "drawing_of"]
+__all__ = ["draw_biplot", "draw_box", "draw_curve", "draw_shares", "drawing_of", "shares_of"]
 
 _BESIDE = 5.0  # mm of width for each point of a letter's size
 _SYSTEMS = 3
@@ -199,10 +199,20 @@ def _steps(best: HptSpeedup, css: str) -> Axes:
 
 def draw_biplot(subject: Subject, sheet: Sheet) -> Drawing:
     """Draw the biplot of the variants' medians."""
+    return drawing_of(_components(subject, "biplot"), sheet, subject.anchor("biplot"))
+
+
+def draw_shares(subject: Subject, sheet: Sheet) -> Drawing:
+    """Draw the shares of the variance of the variants' medians that the components explain."""
+    return shares_of(_components(subject, "figure of shares"), sheet, subject.anchor("shares"))
+
+
+def _components(subject: Subject, what: str) -> Biplot:
+    """Find the principal components of the variants' medians."""
     matrices = list(subject.matrices.values())
     if len(matrices) < _SYSTEMS:
         raise InsufficientDataError(
-            f"a biplot needs three systems or more, and here {'are' if len(matrices) > 1 else 'is'} "
+            f"a {what} needs three systems or more, and here {'are' if len(matrices) > 1 else 'is'} "
             f"{len(matrices)}",
             fix="draw a forest: of two variants it shows which is better",
             n=len(matrices),
@@ -212,8 +222,21 @@ def draw_biplot(subject: Subject, sheet: Sheet) -> Drawing:
     if not common:
         raise InsufficientDataError("no benchmark is common to all variants", n=0, needed=1)
     values = np.array([matrix.select(common).medians() for matrix in matrices])
-    found = biplot(values, list(subject.matrices), common)
-    return drawing_of(found, sheet, subject.anchor("biplot"))
+    return biplot(values, list(subject.matrices), common)
+
+
+def shares_of(found: Biplot, sheet: Sheet, name: str) -> Drawing:
+    """Set the shares of components that are computed already as a drawing."""
+    together = np.minimum(np.cumsum(found.explained), 1.0).tolist()
+    each = found.explained.tolist()
+    return Drawing(
+        name=name,
+        title="shares of the variance",
+        alt=f"{found.conclusion}.",
+        picture=shares_picture(found, sheet),
+        columns=("component", "share", "together"),
+        rows=tuple((k + 1, each[k], together[k]) for k in range(found.rank)),
+    )
 
 
 def drawing_of(found: Biplot, sheet: Sheet, name: str) -> Drawing:

@@ -61,6 +61,7 @@ TABLE = {
     "s": np.random.default_rng(8).uniform(1, 2, 60),
     "g": [f"g{k % 6}" for k in range(60)],
     "i": [f"i{k % 3}" for k in range(60)],
+    "f": ["-a -b" if k % 2 else "-b" for k in range(60)],
 }
 
 # each door with arguments that it takes: what stands here is replaced, one at a time
@@ -283,8 +284,9 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "sources_of_table": (
         analysis.sources_of_table,
-        {"table": TABLE, "response": "y", "group": "g", "ignore": ["i"], "variation": "s"}
-        | {"runs": 3, "folds": 2, "repeats": 2, "confidence": 0.9, "progress": None}
+        {"table": TABLE, "response": "y", "flags": ["f"], "group": "g", "ignore": ["i"]}
+        | {"variation": "s", "runs": 3, "folds": 2, "test_share": 0.3, "repeats": 2}
+        | {"resamples": 20, "confidence": 0.9, "progress": None}
         | {"rng": rng(), "seed": 1, "workers": 1},
     ),
     "trial_costs": (analysis.trial_costs, {"trial": analysis.read_trial(SAMPLE)}),
@@ -299,19 +301,28 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         analysis.power_study,
         {"population": A, "shift": 1.1, "shifted": [0, 1], "runs": 3, "tests": ["t", "hpt"]}
         | {"alternative": "two-sided", "alpha": 0.1, "draws": "block", "simulations": 2}
+        | {"shift_by": 0.1, "replace": False}
         | {"resamples": 20, "rng": rng(), "seed": 1, "workers": 1, "progress": None},
     ),
     "type1_study": (
         analysis.type1_study,
         {"population": A, "runs": [3], "tests": ["welch", "randomization"], "alpha": 0.1}
         | {"alternative": "two-sided", "draws": "run", "simulations": 2, "resamples": 20}
-        | {"rng": rng(), "seed": 1, "workers": 1, "progress": None},
+        | {"rng": rng(), "seed": 1, "workers": 1, "progress": None, "replace": True},
     ),
     "coverage_study": (
         analysis.coverage_study,
         {"population": A, "runs": [3], "intervals": ["t", "percentile"], "ratio": 1.5}
         | {"confidence": 0.9, "mean": "geometric", "draws": "run", "simulations": 2}
+        | {"replace": True}
         | {"resamples": 20, "rng": rng(), "seed": 1, "workers": 1, "progress": None},
+    ),
+    "draw_study": (
+        analysis.draw_study,
+        {"candidate": A, "baseline": B, "runs": 3, "tests": ["t", "hpt"], "speedup": 1.1}
+        | {"alternative": "candidate", "alphas": [0.1], "draws": "run", "replace": False}
+        | {"simulations": 2, "resamples": 20, "rng": rng(), "seed": 1, "workers": 1}
+        | {"progress": None},
     ),
     "compare_trials": (
         analysis.compare_trials,

@@ -72,6 +72,23 @@ def test_a_biplot_takes_systems_as_its_own_command_does(tmp_path):
     assert "3 or more systems" in err
 
 
+def test_shares_of_a_table_by_the_scale_that_is_asked_for(tmp_path):
+    table = ROOT / "tests" / "golden" / "irving_bigdata" / "medians.csv"
+    code, out, err = execute("shares", table, "-o", tmp_path / "s.svg", "--scale", "covariance")
+    assert (code, err) == (0, "")
+    assert "(together 99.98 %)" in out
+    # R: summary(prcomp(medians))$importance; printed in 001 section 11: more than 99.7 %
+    rows = [line.split(",") for line in (tmp_path / "s.csv").read_text().splitlines()]
+    assert rows[0] == ["component", "share", "together"]
+    assert float(rows[2][2]) == pytest.approx(0.9997628781918632, abs=1e-12)
+    code, out, _ = execute("shares", table, "-o", tmp_path / "s.svg")
+    assert code == 0
+    assert "by logarithms" in out
+    code, _, err = execute("forest", table, "-o", tmp_path / "s.svg", "--scale", "log")
+    assert code == 2
+    assert "--scale is for the kinds biplot and shares" in err
+
+
 def test_a_biplot_of_systems_without_a_common_benchmark_is_refused(tmp_path):
     files = [tmp_path / f"{name}.csv" for name in "pqr"]
     for path in files:

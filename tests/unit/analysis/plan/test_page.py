@@ -35,6 +35,7 @@ def test_the_table_of_a_plan_holds_its_numbers(pair, rng):
         "detectable": [row.detectable for row in plan.table],
         "power at 1.02x": [row.power for row in plan.table],
         "RMSE": [math.sqrt(row.mse) for row in plan.table],
+        "MSE sd": [row.mse_sd for row in plan.table],
         "coverage": [row.coverage for row in plan.table],
     }
     assert [c.heading for c in table.columns] == list(numbers)
@@ -50,7 +51,14 @@ def test_the_table_of_a_plan_holds_its_numbers(pair, rng):
 
 def test_what_was_not_asked_for_has_no_column(pair, rng):
     (table,) = tables(page_of(plan_runs(*pair(m=8), rng=rng)))
-    assert [c.heading for c in table.columns] == ["runs", "width", "detectable", "RMSE", "coverage"]
+    assert [c.heading for c in table.columns] == [
+        "runs",
+        "width",
+        "detectable",
+        "RMSE",
+        "MSE sd",
+        "coverage",
+    ]
 
 
 def test_a_plan_says_what_it_rests_on(pair, rng):

@@ -28,6 +28,14 @@ def test_a_plan_agrees_with_theory(pair, rng):
     row = next(r for r in plan.table if r.runs == 20)
     theory = plan.speedup**2 * sd**2 * 2 / (n * 20)
     assert row.mse == pytest.approx(theory, abs=5 * row.mse_error + 0.1 * theory)
+    # the square of a normal error has sqrt(2) times its mean as standard deviation (chi-squared, 1 df)
+    assert row.mse_sd == pytest.approx(math.sqrt(2) * theory, rel=0.24)
+    assert row.mse_error == pytest.approx(row.mse_sd / math.sqrt(1000))
+    # figure 12 b: both decrease with the runs
+    at = {r.runs: r for r in plan.table}
+    for name in ("mse", "mse_sd"):
+        three, ten, thirty = (getattr(at[m], name) for m in (3, 10, 30))
+        assert three > 2 * ten > 4 * thirty > 0
     assert 0.92 < row.coverage < 0.98
     assert row.detectable == pytest.approx(
         math.exp((stats.t.ppf(0.975, 2 * n * 19) + power_z) * sd * math.sqrt(2 / (n * 20))),

@@ -49,6 +49,37 @@ def test_hpt_that_cannot_reject_is_told(population, rng):
     assert not any("cannot reject" in text for text in one.cautions)
 
 
+def test_one_benchmark_has_no_paired_t_and_that_is_said(population, rng):
+    found = type1_study(population(1), runs=(5,), simulations=9, resamples=99, rng=rng)
+    assert (found.rate("t"), found.rate("hpt")) == (0.0, 0.0)
+    text = " ".join(map(str, found.cautions))
+    assert "the paired t-test needs two benchmarks: here it never rejects" in text
+    assert "HPT cannot reject at 0.05 with 1 benchmark:" in text
+
+
+def test_a_power_study_has_lines_of_each_number_of_runs(population, rng):
+    found = power_study(
+        population(), runs=(3, 10), shifted=(0, 1), tests=("welch",), simulations=40, rng=rng
+    )
+    assert [(cell.runs, cell.shifted) for cell in found.cells] == [(3, 0), (3, 1), (10, 0), (10, 1)]
+    assert found.rate("welch", shifted=1, runs=10) > found.rate("welch", shifted=1, runs=3)
+    assert "3, 10 runs each" in str(found)
+    # a number of runs more changes no other line
+    alone = power_study(
+        population(), runs=10, shifted=(1,), tests=("welch",), simulations=40, rng=stream(3, "test")
+    )
+    assert alone.rate("welch", shifted=1) == found.rate("welch", shifted=1, runs=10)
+
+
+def test_an_added_amount_is_a_shift_of_its_own(population, rng):
+    options = {"shifted": (6,), "tests": ("welch",), "simulations": 20, "rng": rng}
+    found = power_study(population(), shift_by=0.1, **options)
+    assert (found.shift, found.shift_by, found.rate("welch", shifted=6)) == (None, 0.1, 1.0)
+    assert "power to tell 0.1 s more on some" in " ".join(str(found).split())
+    nearly = power_study(population(), shift_by=1e-9, **options)  # the negative control
+    assert nearly.rate("welch", shifted=6) < 0.3
+
+
 def test_cautions(population, rng):
     small = population(values=10)
     found = type1_study(small, runs=(2,), tests=("t",), simulations=2, rng=rng)
@@ -91,6 +122,11 @@ def test_monte_carlo_errors():
         {"shifted": (-1,)},
         {"shift": 0.0},
         {"shift": math.nan},
+        {"shift_by": 0.0},
+        {"shift_by": -1.0},
+        {"shift_by": math.inf},
+        {"runs": ()},
+        {"runs": (5, 1)},
         {"runs": 1},
         {"tests": ("wilcoxon",)},
         {"tests": ()},

@@ -364,6 +364,20 @@ def test_modes_that_nothing_separates_are_drawn_in_their_order(measured, synthet
 # ---- what is refused
 
 
+def test_shares_are_bars_as_high_as_the_components_of_the_biplot(measured):
+    subject = measured(("base", "fast", "same", "slow"))
+    values = np.array([matrix.medians() for matrix in subject.matrices.values()])
+    logs = np.log(values) - np.log(values).mean(axis=0)
+    roots = np.linalg.eigvalsh(logs @ logs.T)[::-1]  # of the other matrix than the product takes
+    want = (roots / roots.sum())[:3]
+    drawing = draw("shares", subject, NARROW)
+    assert drawing.columns == ("component", "share", "together")
+    assert [row[1] for row in drawing.rows] == pytest.approx(want.tolist(), abs=1e-9)
+    assert [row[2] for row in drawing.rows] == pytest.approx(np.cumsum(want).tolist(), abs=1e-9)
+    texts = [text for text, _ in texts_of(drawing.picture)[0]]
+    assert {f"{100 * share:.1f}" for share in want} < set(texts)
+
+
 def test_runs_of_zero_have_no_modes(synthetic, tmp_path):
     times = [0.02, 0.03, 0.04, 0.05]
     made = synthetic({name: {"a": times, "b": times} for name in ("base", "fast")}, sessions=2)
@@ -384,7 +398,7 @@ def test_causes_need_modes_and_one_trial(measured, files):
         draw("causes", files(), NARROW, benchmark="b0")
 
 
-@pytest.mark.parametrize("kind", ["biplot", "ranks", "cd"])
+@pytest.mark.parametrize("kind", ["biplot", "shares", "ranks", "cd"])
 def test_below_three_variants_there_is_nothing_to_see(kind, measured, files):
     for subject in (measured(), files()):
         with pytest.raises(InsufficientDataError, match="three"):
@@ -409,7 +423,7 @@ def test_files_have_the_other_kinds(kind, files):
 
 def test_of_one_variant_nothing_is_compared(measured):
     subject = measured(("base",))
-    for kind in ("forest", "curve", "ranks", "cd", "biplot"):
+    for kind in ("forest", "curve", "ranks", "cd", "biplot", "shares"):
         with pytest.raises(InsufficientDataError):
             draw(kind, subject, NARROW)
     with pytest.raises(InsufficientDataError):

@@ -223,12 +223,14 @@ def test_the_correlation_is_pearsons_and_families_widen_its_interval():
     families = np.repeat(np.arange(20), 20)
     x = draw.normal(size=20)[families] + 0.1 * draw.normal(size=400)
     y = x + draw.normal(size=20)[families]
-    alone = correlation_interval(x, y, None, folds=10, confidence=0.95, rng=rng())
-    together = correlation_interval(x, y, families, folds=10, confidence=0.95, rng=rng())
+    alone = correlation_interval(x, y, None, others=10 / 9, confidence=0.95, rng=rng())
+    together = correlation_interval(x, y, families, others=10 / 9, confidence=0.95, rng=rng())
     assert alone[0] == pytest.approx(np.corrcoef(x, y)[0, 1], rel=1e-9)
     assert together[0] == pytest.approx(alone[0], rel=1e-9)
     assert together[2] - together[1] > 1.5 * (alone[2] - alone[1])
-    assert correlation_interval(x, np.ones(400), None, folds=10, confidence=0.95, rng=rng()) == (
+    assert correlation_interval(
+        x, np.ones(400), None, others=10 / 9, confidence=0.95, rng=rng()
+    ) == (
         None,
         None,
         None,

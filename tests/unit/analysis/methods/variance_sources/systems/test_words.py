@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import replace
 from types import SimpleNamespace
@@ -11,9 +12,10 @@ import pytest
 
 from analysis.methods.variance_sources.systems import across_cautions, sources_of_table
 from analysis.methods.variance_sources.systems_page import systems_said
-from analysis.methods.variance_sources.systems_picture import systems_picture
+from analysis.methods.variance_sources.systems_picture import histogram_of, systems_picture
 from analysis.pages.model import Figure, Section, Table, page_of
 from analysis.plots.drawing import picture_bytes
+from analysis.plots.marks import Curve
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +118,7 @@ def test_a_random_split_leaks_where_families_held_out_are_predicted_worse(random
     families = None if grouped is None else SimpleNamespace(correlation=grouped)
     at_random = SimpleNamespace(correlation=random, low=0.5)
     across = SimpleNamespace(random=at_random, grouped=families, ceiling=None)
-    response = SimpleNamespace(name="score", left_out=0, kind="performance")
+    response = SimpleNamespace(name="score", left_out=0, kind="performance", resamples=None)
     codes = [caution.code for caution in across_cautions(across, response)]
     assert ("random-split-leaks" in codes) == leaks
 
@@ -129,6 +131,41 @@ def test_what_is_not_predicted_at_random_leaks_nothing(found, low, leaks):
         random=replace(one.random, correlation=0.1, low=low),
         grouped=replace(one.grouped, correlation=-0.2),
     )
-    response = SimpleNamespace(name="score", left_out=0, kind="performance")
+    response = SimpleNamespace(name="score", left_out=0, kind="performance", resamples=None)
     codes = [caution.code for caution in across_cautions(far, response)]
     assert ("random-split-leaks" in codes) == leaks
+
+
+def bars_of(across):
+    """Give the edges and heights of the histogram's outline."""
+    axes = histogram_of(across)
+    (outline,) = (mark for mark in axes.marks if isinstance(mark, Curve))
+    points = np.asarray(outline.points)
+    return axes, points[::2, 0], points[1:-1:2, 1]
+
+
+def test_histograms_hold_every_system_and_show_variation_as_a_share(found):
+    # the published figure 11: scores, and their relative variation
+    for across in found.systems:
+        values = across.measured
+        if across.kind == "variation":
+            values = 100 * np.exp(values)
+        axes, edges, heights = bars_of(across)
+        assert heights.sum() == across.rows == 120
+        assert heights.tolist() == [
+            ((values >= low) & (values < high)).sum() if high < edges[-1] else (values >= low).sum()
+            for low, high in itertools.pairwise(edges)
+        ]
+        assert axes.x.log == (across.kind == "variation")
+    assert axes.x_label == "standard deviation, % of the mean"
+
+
+def test_a_histogram_of_two_values_and_of_far_outliers(found):
+    performance = found.systems[0]
+    for values in (
+        np.repeat([1.0, 2.0], 60),
+        np.append(np.random.default_rng(1).normal(size=119), 1e9),
+    ):
+        _, edges, heights = bars_of(replace(performance, measured=values))
+        assert heights.sum() == 120
+        assert 8 <= len(edges) - 1 <= 40

@@ -1,0 +1,404 @@
+"""A study of two measured systems: the same comparison, drawn again and again.
+
+[1]_, section 6.3 (Table 5, figure 8) and section 10 (studies 1 and 2): of the many runs of each of two
+computers a few are drawn, the methods are asked, and that is repeated. [2]_, section 5.2, does so for a
+stated speedup. Nobody knows the truth here; what is counted is how often each method says what.
+
+References
+----------
+.. [1] S. Irving, B. Li, S. Chen, L. Peng, W. Zhang, L. Duan, "Computer comparisons in the presence
+   of performance variation", Frontiers of Computer Science, 2018, sections 6.3 and 10.
+.. [2] T. Chen, Y. Chen, Q. Guo, O. Temam, Y. Wu, W. Hu, "Statistical performance comparisons of
+   computers", 18th International Symposium on High Performance Computer Architecture, 2012, section
+   5.2.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.matrix import PerformanceMatrix
+from ..errors import UsageError
+from ..methods.hpt.report import PairedT, hpt_report
+from ..methods.resampling.bootstrap import bootstrap_speedup
+from ..methods.resampling.randomization import randomization_test
+from ..pages.model import Caution, merged
+from ..pages.result import Result, plain
+from ..stats.arguments import counted, door, stream
+from ..stats.paired_t import (
+    Alternative,
+    interval_pvalue,
+    paired_interval,
+    paired_pvalue,
+    student_pvalue,
+)
+from ..stats.workers import in_order
+from .coverage import covered
+from .error_rates import log_ratios
+from .goal import check_positive, matched
+from .log_interval import exponential
+from .study import (
+    Covered,
+    DrawnPair,
+    Draws,
+    Pair,
+    Progress,
+    check_names,
+    check_study,
+    drawn_pairs,
+    few_benchmarks_cautions,
+    monte_carlo_error,
+    population_cautions,
+    teller,
+)
+
+TESTS_OF_DRAWS = ("hpt", "t", "t-scores", "interval", "randomization", "bootstrap")
+SHOWN_INTERVALS = ("hpt", "paired-t", "percentile")
+_OF_ALL_DRAWS = ("known-coverage", "coverage-unknown", "few-resamples")
+_MUCH = 0.1  # share of the runs there are, from which draws without replacement are alike
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnTest:
+    """How often one test rejected, at each level.
+
+    `rejected`: Counts, in the order of the study's `alphas`.
+    `confidence`: Mean of 1 - p over the draws; None for the bootstrap, which has no p.
+    """
+
+    derived: ClassVar[tuple[str, ...]] = ("rates", "errors")
+
+    test: str
+    rejected: tuple[int, ...]
+    simulations: int
+    confidence: float | None
+
+    @property
+    def rates(self) -> list[float]:
+        """The shares of draws that were rejected."""
+        return [count / self.simulations for count in self.rejected]
+
+    @property
+    def errors(self) -> list[float]:
+        """Their Monte Carlo errors."""
+        return [monte_carlo_error(count, self.simulations) for count in self.rejected]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneDraw:
+    """What one draw gave: the ratio of geometric means, p by test, and intervals of the ratio.
+
+    `hpt` is its largest speedup (None where it claims none); `paired_t` and `bootstrap` are ends.
+    """
+
+    ratio: float
+    pvalues: dict[str, float]
+    hpt: float | None
+    paired_t: tuple[float, float] | None
+    bootstrap: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawStudy(Result):
+    """How often each test rejects on draws from two systems, and the intervals of each draw."""
+
+    method: ClassVar[str] = "draw-study"
+
+    candidate: str
+    baseline: str
+    benchmarks: int
+    values: tuple[int, int]
+    runs: int
+    ratio: float
+    speedup: float
+    alphas: tuple[float, ...]
+    alternative: Alternative
+    confidence: float
+    draws: Draws
+    replace: bool
+    resamples: int
+    tests: tuple[DrawnTest, ...]
+    intervals: tuple[Covered, ...]
+    each: tuple[OneDraw, ...]
+    seed: int | None
+    references: tuple[str, ...] = (
+        "Irving et al., Computer comparisons in the presence of performance variation, 2018, sections "
+        "6.3 and 10",
+        "Chen et al., Statistical performance comparisons of computers, 2012, section 5.2",
+    )
+
+    def rejected(self, test: str, alpha: float) -> int:
+        """Give how many draws one test rejected at one of the levels."""
+        (found,) = (one for one in self.tests if one.test == test)
+        return found.rejected[self.alphas.index(alpha)]
+
+    def body(self) -> dict[str, Any]:
+        """Give the fields, with the rates."""
+        intervals = [
+            plain(one) | {"rate": one.rate, "error": one.error if one.rate is not None else None}
+            for one in self.intervals
+        ]
+        return Result.body(self) | {"intervals": intervals}
+
+
+@door
+def draw_study(
+    candidate: PerformanceMatrix,
+    baseline: PerformanceMatrix,
+    *,
+    runs: int = 5,
+    tests: Sequence[str] = TESTS_OF_DRAWS,
+    speedup: float = 1.0,
+    alternative: Alternative | None = None,
+    alphas: Sequence[float] = (0.01, 0.05),
+    draws: Draws = "run",
+    replace: bool = True,
+    simulations: int = 100,
+    resamples: int = 999,
+    rng: np.random.Generator,
+    seed: int | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> DrawStudy:
+    """Draw a few runs of two systems many times, and count what each method says of them.
+
+    Parameters
+    ----------
+    candidate, baseline : PerformanceMatrix
+        What the two sides are drawn from; benchmarks of only one of them are left out.
+    runs : int
+        Runs of each benchmark and side in one draw.
+    tests : sequence of {"hpt", "t", "t-scores", "interval", "randomization", "bootstrap"}
+        HPT; the paired t-test over the benchmarks' log ratios; the same on the differences of HPT's
+        scores; the interval technique, which is the two-sided interval of these differences
+        (`analysis.stats.paired_t`); the randomization test; the percentile interval of the
+        bootstrap, which rejects where it excludes the speedup.
+    speedup : float
+        Under test: the candidate's scores are divided by it (HPT, t-scores), or its values.
+    alternative : {"candidate", "two-sided"}, optional
+        That the candidate is more than `speedup` times better, or that it is not that. Two-sided by
+        default at a speedup of 1, as published; else "candidate".
+    alphas : sequence of float
+        Levels. The intervals have the confidence 1 - the largest of them.
+    draws : {"run", "block"}
+        What is drawn, on each side by itself.
+    replace : bool
+        Whether runs are drawn with replacement; without, as published.
+    simulations, resamples, rng, seed, workers, progress
+        As in `power_study`.
+
+    Returns
+    -------
+    DrawStudy
+        Rejections of each test by level, the intervals' place, and every single draw.
+
+    Raises
+    ------
+    UsageError
+        If an argument is out of range.
+    InsufficientDataError
+        If there is one run, or fewer than are drawn without replacement.
+    AnalysisError
+        If the matrices do not go together.
+    """
+    ours, theirs, known = matched(candidate, baseline)
+    levels = tuple(dict.fromkeys(float(alpha) for alpha in alphas))
+    if not levels:
+        raise UsageError("there must be a level", fix="give alphas, such as 0.01 and 0.05")
+    for alpha in levels:
+        check_study(
+            ours, (runs,), 1 - alpha, draws,
+            simulations=simulations, factor=speedup, replace=replace, baseline=theirs,
+        )  # fmt: skip
+        if alpha == 0.5:
+            raise UsageError("alpha must lie below 0.5")
+    check_positive("speedup", speedup)
+    check_names("test", tests, TESTS_OF_DRAWS)
+    counted("resamples", resamples, least=2)
+    if alternative not in (None, *get_args(Alternative)):
+        raise UsageError(f"alternative must be 'two-sided' or 'candidate', not {alternative!r}")
+    asked = alternative or ("two-sided" if speedup == 1 else "candidate")
+    names = tuple(dict.fromkeys(tests))
+    root = int(rng.integers(2**63))
+
+    def drawn() -> Iterator[DrawnPair]:
+        return drawn_pairs(ours, root, runs, simulations, draws, baseline=theirs, replace=replace)
+
+    ask = partial(
+        _asked, speedup=speedup, alternative=asked, levels=levels, resamples=resamples, tests=names
+    )
+    rows = in_order(
+        ask,
+        drawn(),
+        workers=workers,
+        prefer="processes",
+        look=teller(progress, simulations),
+        ready=lambda: ask(next(drawn()), lambda *_: None),
+    )
+    with closing(rows):
+        found = list(rows)
+    each = tuple(draw for draw, _, _ in found)
+    counts = np.array([rejections for _, rejections, _ in found]).sum(axis=0)
+    ratio = exponential(float(log_ratios((ours, theirs)).mean()))
+    return DrawStudy(
+        candidate=ours.name,
+        baseline=theirs.name,
+        benchmarks=len(ours.benchmarks),
+        values=(min(*ours.runs, *theirs.runs), max(*ours.runs, *theirs.runs)),
+        runs=runs,
+        ratio=ratio,
+        speedup=float(speedup),
+        alphas=levels,
+        alternative=asked,
+        confidence=1 - max(levels),
+        draws=draws,
+        replace=replace,
+        resamples=resamples,
+        tests=tuple(
+            DrawnTest(
+                test=name,
+                rejected=tuple(counts[k].tolist()),
+                simulations=simulations,
+                confidence=_mean_confidence(name, each),
+            )
+            for k, name in enumerate(names)
+        ),
+        intervals=tuple(
+            covered(name, runs, [_ends(name, draw) for draw in each], ratio)
+            for name in SHOWN_INTERVALS
+        ),
+        each=each,
+        seed=seed,
+        cautions=merged(
+            known,
+            _cautions((ours, theirs), runs, draws, replace=replace),
+            few_benchmarks_cautions(names, len(ours.benchmarks), asked, levels),
+            found[0][2],
+        ),
+    )
+
+
+def _asked(
+    drawn: DrawnPair,
+    _going_on: Progress,
+    *,
+    speedup: float,
+    alternative: Alternative,
+    levels: tuple[float, ...],
+    resamples: int,
+    tests: tuple[str, ...],
+) -> tuple[OneDraw, list[list[bool]], tuple[Caution, ...]]:
+    """Ask all methods about one draw; tell for each test and level whether it rejects.
+
+    With it come the cautions of the bootstrap that hold for all draws.
+    """
+    pair = drawn.sides()
+    confidence = 1 - max(levels)
+    report = hpt_report(*pair, speedup=speedup, confidence=confidence)
+    logs = log_ratios(pair)
+    boot = bootstrap_speedup(
+        *pair,
+        confidence=confidence,
+        resamples=resamples,
+        rng=stream(drawn.root, "interval", "percentile", str(drawn.number)),
+    )
+    pvalues: dict[str, float] = {}
+    if "hpt" in tests:
+        tested = report.tested
+        both = min(1.0, 2 * min(tested.pvalue, tested.pvalue_baseline))
+        pvalues["hpt"] = tested.pvalue if alternative == "candidate" else both
+    if "t" in tests:
+        pvalues["t"] = paired_pvalue(logs - math.log(speedup), alternative)
+    on_scores = report.context.paired_t[0]
+    if "t-scores" in tests:
+        pvalues["t-scores"] = _on_scores(on_scores, alternative)
+    if "interval" in tests:
+        one = _on_scores(on_scores, "candidate")
+        pvalues["interval"] = (
+            interval_pvalue(one)
+            if alternative == "candidate"
+            else _on_scores(on_scores, "two-sided")
+        )
+    if "randomization" in tests:
+        factor = speedup if drawn.better == "lower" else 1 / speedup
+        scaled = dataclasses.replace(drawn, candidate=drawn.candidate * factor).sides()
+        pvalues["randomization"] = randomization_test(
+            *scaled,
+            alternative=alternative,
+            resamples=resamples,
+            rng=stream(drawn.root, "test", "randomization", str(drawn.number)),
+        ).pvalue
+    rejections = [
+        [
+            _excluded(boot.replicates, speedup, alternative, alpha)
+            if test == "bootstrap"
+            else bool(pvalues[test] <= alpha * (1 + 1e-12))
+            for alpha in levels
+        ]
+        for test in tests
+    ]
+    paired = paired_interval(logs, confidence)
+    draw = OneDraw(
+        ratio=exponential(float(logs.mean())),
+        pvalues=pvalues,
+        hpt=report.best.value,
+        paired_t=None if paired is None else (exponential(paired[0]), exponential(paired[1])),
+        bootstrap=(boot.low, boot.high),
+    )
+    return draw, rejections, tuple(one for one in boot.cautions if one.code in _OF_ALL_DRAWS)
+
+
+def _on_scores(found: PairedT, alternative: Alternative) -> float:
+    """Give the p of the paired t on scores; 1 with one benchmark."""
+    if found.sd is None:
+        return 1.0
+    if found.pvalue is None or found.pvalue_two_sided is None:
+        return student_pvalue(found.mean, 0.0, found.df, alternative)
+    return found.pvalue if alternative == "candidate" else found.pvalue_two_sided
+
+
+def _excluded(
+    replicates: NDArray[np.float64], speedup: float, alternative: Alternative, alpha: float
+) -> bool:
+    """Tell whether the percentile interval, or its lower bound, excludes the speedup."""
+    slack = 1e-12 * speedup
+    if alternative == "candidate":
+        return bool(np.quantile(replicates, alpha) > speedup + slack)
+    low, high = np.quantile(replicates, [alpha / 2, 1 - alpha / 2])
+    return bool(low > speedup + slack or high < speedup - slack)
+
+
+def _mean_confidence(test: str, each: Sequence[OneDraw]) -> float | None:
+    """Average 1 - p over the draws; the bootstrap has none."""
+    if test == "bootstrap":
+        return None
+    return float(np.mean([1 - draw.pvalues[test] for draw in each]))
+
+
+def _ends(name: str, draw: OneDraw) -> tuple[float, float] | None:
+    """Give the ends of one kind of interval; HPT's speedup is a lower bound."""
+    if name == "hpt":
+        return None if draw.hpt is None else (draw.hpt, math.inf)
+    return draw.paired_t if name == "paired-t" else draw.bootstrap
+
+
+def _cautions(sides: Pair, runs: int, draws: Draws, *, replace: bool) -> Iterator[Caution]:
+    """Say what draws from two systems cannot show."""
+    for side in sides:
+        yield from population_cautions(side, draws, replace=replace)
+    fewest = min(runs for side in sides for runs in side.runs)
+    if not replace and runs > _MUCH * fewest:
+        yield Caution(
+            "draws-alike",
+            f"{runs} of {fewest} runs are drawn without replacement: draws share runs, and vary less "
+            "than new measurements would",
+        )
