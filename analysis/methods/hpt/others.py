@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -55,23 +56,13 @@ def paired_t_confidence(u: Array, v: Array, speedup: float = 1.0) -> float | Non
 
     `u`, `v`: scores of both sides, one a benchmark, larger is better. None without spread.
     """
-    from scipy.special import stdtr
+    from ...stats.paired_t import paired_pvalue
 
     d = u - speedup * v
-    n = d.size
-    sd = float(np.std(d, ddof=1)) if n > 1 else 0.0
+    sd = float(np.std(d, ddof=1)) if d.size > 1 else 0.0
     if sd <= _SPREAD * float(np.max(np.abs(u)) + np.max(np.abs(speedup * v))):
         return None
-    return float(stdtr(n - 1, float(np.mean(d)) / sd * math.sqrt(n)))
-
-
-def interval_confidence(u: Array, v: Array, speedup: float = 1.0) -> float | None:
-    """Give the level at which the two-sided t interval of mean(u - speedup v) begins at 0.
-
-    It is 0 where the mean is not above 0: no interval lies above 0 then.
-    """
-    one_sided = paired_t_confidence(u, v, speedup)
-    return None if one_sided is None else max(0.0, 2 * one_sided - 1)
+    return 1 - paired_pvalue(d, "candidate")
 
 
 def paired_t_speedup(u: Array, v: Array, confidence: float = 0.95) -> float | None:
@@ -104,42 +95,40 @@ def paired_t_speedup(u: Array, v: Array, confidence: float = 0.95) -> float | No
     return max(below) * scale if below else None
 
 
-def interval_speedup(u: Array, v: Array, confidence: float = 0.95) -> float | None:
-    """Give the largest speedup whose two-sided t interval of mean(u - g v) lies above 0."""
-    return paired_t_speedup(u, v, (1 + confidence) / 2)
-
-
 def other_rules(question: HptQuestion, best: HptSpeedup, confidence: float) -> list[OtherRule]:
     """Set HPT's confidence and r-Speedup beside those of the two other rules.
 
     `confidence`: HPT's at the speedup under test. The rules look at the medians of the scores.
     """
     required, g = question.confidence, question.speedup
+    from ...stats.paired_t import interval_confidence
+
     lines = lines_of(stack(question), question)
-    at: dict[Rule, tuple[float | None, float | None]] = {"hpt": (confidence, best.value)}
     if lines.kind == "log-ratio":  # the differences are logarithms less log g
         d = -lines.level
-        zero = np.zeros(d.size)
-        at["paired t"] = (paired_t_confidence(d - math.log(g), zero), _log_speedup(d, required))
-        at["interval"] = (
-            interval_confidence(d - math.log(g), zero),
-            _log_speedup(d, (1 + required) / 2),
-        )
+        reached = paired_t_confidence(d - math.log(g), np.zeros(d.size))
+        largest = partial(_log_speedup, d)
     else:
         u, v = (-lines.level, -lines.slope) if lines.negated else (lines.slope, lines.level)
-        at["paired t"] = paired_t_confidence(u, v, g), paired_t_speedup(u, v, required)
-        at["interval"] = interval_confidence(u, v, g), interval_speedup(u, v, required)
+        reached = paired_t_confidence(u, v, g)
+        largest = partial(paired_t_speedup, u, v)
+    between = None if reached is None else interval_confidence(reached)
+    at: dict[Rule, tuple[float | None, float | None]] = {
+        "hpt": (confidence, best.value),
+        "paired t": (reached, largest(required)),
+        "interval": (between, largest((1 + required) / 2)),
+    }
     return [
         OtherRule(
             rule=rule,
-            confidence=reached,
-            confidence_loss=None if reached is None else reached / required - 1,
+            confidence=here,
+            confidence_loss=None if here is None else here / required - 1,
             speedup=speedup,
             speedup_error=None
             if speedup is None or best.value is None
             else speedup / best.value - 1,
         )
-        for rule, (reached, speedup) in at.items()
+        for rule, (here, speedup) in at.items()
     ]
 
 
