@@ -133,6 +133,7 @@ PAGES = {
     "DistributionComparison": "analysis.methods.resampling.page",
     "BootstrapInterval": "analysis.methods.resampling.page",
     "ResamplingReport": "analysis.methods.resampling.page",
+    "PassesReport": "analysis.methods.resampling.page",
     "RandomizationTest": "analysis.methods.resampling.page",
     "SpeedupTest": "analysis.methods.speedup_test.page",
     "SpeedupSuite": "analysis.methods.speedup_test.page",
@@ -147,6 +148,7 @@ PAGES = {
     "DrawStudy": "analysis.plan.study_page",
     "Gate": "analysis.verdict.gate_page",
     "Verdict": "analysis.verdict.page",
+    "PairTable": "analysis.verdict.one_pair",
     "Ranking": "analysis.verdict.ranking_page",
     "BestOf": "analysis.verdict.ranking_page",
 }

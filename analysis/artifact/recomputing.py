@@ -303,14 +303,14 @@ ANSWERS = (0, 1, 7)  # exit codes of an answer: done, a gate said no, a gate cou
 # every option of these commands that writes no file; they are taken in full only, not abbreviated
 OPTIONS = frozenset(
     """--all --alpha --also --alternative --always-valid --and --annotations --backend --below --benchmark
-    --best-of --better --centre --certificate --clt --compatible --conf-level --confidence
-    --correction --decimal --digits --draws --effect --estimators --exit-code --explain --font-family
-    --font-size --format --gate --group --guard --ignore --interval --jitter --json --layout --level --looks
-    --margin --max-components --max-hosts --max-runs --max-sessions --mean --metric --normality --on --pairs
-    --original --power --precision --quantile --rank --resamples --resolution --response --risk --runs --scale
-    --scores --search --seed --shift --shifted --sides --simulations --sources --speedup --starts
-    --steps --ties --unit --variant --variation --verbose --weight --width --within-session
-    --workers""".split()  # noqa: SIM905 - a table of words
+    --benchmarks --best-of --better --centre --certificate --clt --compare --compatible --conf-level
+    --confidence --correction --decimal --digits --draws --effect --estimators --exclude --exit-code --explain
+    --flags --font-family --font-size --format --gate --group --guard --ignore --interval --jitter --json
+    --layout --level --looks --margin --max-components --max-hosts --max-runs --max-sessions --mean --metric
+    --names --normality --on --original --others --pairs --power --precision --quantile --rank --resamples
+    --resolution --response --risk --runs --scale --scores --search --seed --shift --shift-by --shifted --sides
+    --simulations --sources --speedup --starts --steps --test-share --ties --unit --variant --variation
+    --verbose --weight --width --within-session --without-replacement --workers""".split()  # noqa: SIM905 - a table of words
 )
 # where a command may leave something: all of it in a folder of its own
 _HOME_FOLDERS = (

@@ -13,6 +13,7 @@ import contextlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..data.matrix import PerformanceMatrix
-    from ..importers.sources import Reading
+    from ..importers.sources import Reading, Sides
     from ..plots.sheet import Sheet
     from ..stats.workers import Kind
 
@@ -305,6 +306,33 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         metavar="B",
         help="this benchmark only; may be given again",
     )
+
+
+def add_benchmarks(parser: argparse.ArgumentParser) -> None:
+    """Add ``--benchmark`` and ``--exclude``: which benchmarks of the sources count."""
+    for option, said in (("--benchmark", "this benchmark only"), ("--exclude", "leave it out")):
+        parser.add_argument(
+            option,
+            action="append",
+            type=named,
+            metavar="NAME",
+            help=f"{said}; may be given again",
+        )
+
+
+def chosen(
+    args: argparse.Namespace, matrices: Sequence[PerformanceMatrix]
+) -> list[PerformanceMatrix]:
+    """Give the matrices with the benchmarks of ``--benchmark``, without those of ``--exclude``."""
+    from ..importers.sources import with_benchmarks
+
+    return with_benchmarks(matrices, args.benchmark or (), args.exclude or ())
+
+
+def chosen_sides(args: argparse.Namespace, sides: Sides) -> Sides:
+    """Give both sides with the benchmarks that count."""
+    ours, theirs = chosen(args, (sides.candidate, sides.baseline))
+    return replace(sides, candidate=ours, baseline=theirs)
 
 
 def add_judging(parser: argparse.ArgumentParser) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
@@ -11,6 +11,7 @@ from ..errors import UsageError
 from ..record.printer import printer_on
 from .arguments import (
     SIDE,
+    add_benchmarks,
     add_confidence,
     add_json,
     add_plot,
@@ -19,10 +20,10 @@ from .arguments import (
     add_seed,
     add_value,
     add_working,
+    chosen,
     headed,
     line_to,
     metric_of,
-    named,
     number,
     reading,
     show,
@@ -32,6 +33,7 @@ from .arguments import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ..data.matrix import PerformanceMatrix
     from ..methods.mixture.report import MixtureOptions
     from ..methods.mixture.result import MixtureReport
     from .arguments import Subparsers
@@ -50,11 +52,11 @@ def add(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "mixture",
         description="Fit Gaussian mixtures to the runs of each SOURCE: a trial (runs/NAME, all its "
-        f"variants), {SIDE}. Several benchmarks give a line each; --benchmark gives one in detail. "
+        f"variants), {SIDE}. Several benchmarks give a line each; one --benchmark gives it in detail. "
         "With several variants: who is best in a single run.",
     )
     parser.add_argument("sources", metavar="SOURCE", nargs="+")
-    add_value(parser, "--benchmark", "NAME", "look at this benchmark in detail", type=named)
+    add_benchmarks(parser)
     add_reading(parser)
     parser.add_argument(
         "--and",
@@ -149,8 +151,9 @@ def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     from ..importers.sources import read_sources
 
     sources = read_sources(args.sources, reading(args))
-    names = {name for matrix in sources.matrices for name in matrix.benchmarks}
-    detailed = args.benchmark is not None or len(names) == 1
+    matrices = _with_benchmarks(args, sources.matrices)
+    names = {name for matrix in matrices for name in matrix.benchmarks}
+    detailed = len(names) == 1
     if args.clusters and not detailed:
         raise UsageError(
             f"there are {len(names)} benchmarks, and --clusters lists one",
@@ -162,8 +165,8 @@ def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
     with working(args, err) as workers, announcing(line_to(err)), _bar(err) as progress:
         report = mixture_report(
-            sources.matrices,
-            benchmark=args.benchmark,
+            matrices,
+            benchmark=args.benchmark[0] if detailed and args.benchmark else None,
             options=_options(args, workers, detailed=detailed),
             rng=stream(args.seed, "mixture"),
             seed=args.seed,
@@ -179,7 +182,7 @@ def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         from ..pages import as_text
 
         text = as_text.render(mixture_page(report, digits=args.digits))
-        out.write(f"{headed(text, metric_of(*sources.matrices))}\n")
+        out.write(f"{headed(text, metric_of(*matrices))}\n")
     return 0
 
 
@@ -195,6 +198,17 @@ def _draw(report: MixtureReport, picture: Path) -> None:
         drawn, alt = pictures.corpus_picture(report), pictures.corpus_alt(report)
         title = f"mixtures of {len(report.benchmarks)} benchmarks"
     write_picture(drawn, picture, title=title, alt=alt)
+
+
+def _with_benchmarks(
+    args: argparse.Namespace, matrices: Sequence[PerformanceMatrix]
+) -> list[PerformanceMatrix]:
+    """Give those with benchmarks that count; one --benchmark is left to the report, which tells of it."""
+    if not args.exclude and len(args.benchmark or ()) == 1:
+        (name,) = args.benchmark
+        if any(name in matrix.benchmarks for matrix in matrices):
+            matrices = [matrix for matrix in matrices if name in matrix.benchmarks]
+    return chosen(args, matrices)
 
 
 def _options(args: argparse.Namespace, workers: int | None, *, detailed: bool) -> MixtureOptions:
@@ -217,6 +231,12 @@ def _options(args: argparse.Namespace, workers: int | None, *, detailed: bool) -
 def _plane(args: argparse.Namespace, picture: Path | None, out: TextIO, err: TextIO) -> int:
     """Fit several metrics of the same runs."""
     _refuse_with_other(args)
+    if args.exclude or len(args.benchmark or ()) > 1:
+        raise UsageError(
+            "two metrics are fitted on one benchmark or on all",
+            "--exclude" if args.exclude else "--benchmark",
+            "name one --benchmark, or leave the option out",
+        )
     from ..data.trial import question_of
     from ..importers.sources import trials_of
     from ..methods.mixture.plane.model import listed
@@ -228,7 +248,7 @@ def _plane(args: argparse.Namespace, picture: Path | None, out: TextIO, err: Tex
         report = plane_report(
             trials,
             (args.metric or question_of([trial for trial, _ in trials]), *args.others),
-            benchmark=args.benchmark,
+            benchmark=args.benchmark[0] if args.benchmark else None,
             max_components=args.max_components,
             progress=progress,
         )

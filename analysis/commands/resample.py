@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
 from .arguments import (
+    add_benchmarks,
     add_confidence,
     add_interval,
     add_json,
@@ -16,6 +17,7 @@ from .arguments import (
     add_seed,
     add_sides,
     add_unit,
+    chosen,
     line_to,
     metric_of,
     reading,
@@ -39,9 +41,11 @@ def add(subparsers: Subparsers) -> None:
         "resample",
         description="Compare two variants over a suite by resampling: the ratio of their means with "
         "a bootstrap interval, its p-value by reassigning labels, and what a single pass over the "
-        "suite gives on each. Without BASELINE, the baseline of the candidate's campaign is taken.",
+        "suite gives on each. Without BASELINE, the baseline of the candidate's campaign is taken; a "
+        "file, or a trial of one variant, is described alone.",
     )
     add_sides(parser)
+    add_benchmarks(parser)
     _add_questions(parser)
     add_resamples(
         parser, 10_000, "for the test, the interval and the distributions each (default: 10000)"
@@ -63,9 +67,15 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
     """Add what is asked of the data: which mean, against whom, by which unit and interval."""
     parser.add_argument(
         "--mean",
-        choices=("geometric", "harmonic", "arithmetic"),
+        choices=("geometric", "harmonic", "arithmetic", "all"),
         default="geometric",
-        help="mean over the benchmarks, of the values as stored (default: geometric)",
+        help="mean over the benchmarks, of the values as stored (default: geometric); all: the three "
+        "side by side in one table",
+    )
+    parser.add_argument(
+        "--compare",
+        action="store_true",
+        help="one table for the pair: HPT, the t interval, the randomization test and the bootstrap",
     )
     parser.add_argument(
         "--centre",
@@ -114,7 +124,11 @@ def _resample(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         )
     from ..importers.sources import asked_of, read_one
 
+    if args.baseline is None and _alone(args):
+        return _described(args, out, err)
     candidate, baseline = _sides(args)
+    if args.compare or args.mean == "all":
+        return _tabled(args, candidate, baseline, out, err)
     if args.also:  # all of them answer one question
         sources = [text for text in (args.candidate, args.baseline, *args.also) if text is not None]
         asked_of(sources, reading(args))
@@ -145,12 +159,84 @@ def _resample(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     return 0
 
 
+def _alone(args: argparse.Namespace) -> bool:
+    """Tell whether one source is given that nothing is compared with."""
+    from ..importers.trials import is_file, trial_and_variant
+
+    named = trial_and_variant(args.candidate)
+    if named is None:
+        return is_file(args.candidate)
+    folder, variant = named
+    return variant is None and len(reading(args).opened().read(folder).manifest.variants) == 1
+
+
+def _described(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    """Describe what a single pass over the suite gives on one source, or on it and --also."""
+    _refuse(args, "of one source alone", ("plot", "compare"))
+    from ..importers.sources import asked_of, read_one
+    from ..methods.resampling.distribution import compare_distributions
+    from ..methods.resampling.report import PassesReport
+    from ..stats.arguments import stream
+    from ..stats.compiled import announcing
+
+    sources = [args.candidate, *args.also]
+    asked_of(sources, reading(args))
+    matrices = chosen(args, [read_one(text, reading(args)) for text in sources])
+    with announcing(line_to(err)):
+        found = compare_distributions(
+            matrices,
+            mean=args.mean,
+            resamples=args.resamples,
+            rng=stream(args.seed, "resample"),
+        )
+    report = PassesReport(distributions=found, seed=args.seed, cautions=found.cautions)
+    show(report, out, as_json=args.json, metric=metric_of(*matrices))
+    return 0
+
+
+def _tabled(
+    args: argparse.Namespace,
+    candidate: PerformanceMatrix,
+    baseline: PerformanceMatrix,
+    out: TextIO,
+    err: TextIO,
+) -> int:
+    """Set means, or methods, side by side."""
+    _refuse(args, "of one table", ("plot", "also"))
+    from ..data.pair import MEANS
+    from ..stats.compiled import announcing
+    from ..verdict.one_pair import pair_table
+
+    with announcing(line_to(err)):
+        table = pair_table(
+            candidate,
+            baseline,
+            means=MEANS if args.mean == "all" else (args.mean,),
+            compared=args.compare,
+            seed=args.seed,
+            **{name: getattr(args, name) for name in _QUESTIONS if name != "mean"},
+        )
+    show(table, out, as_json=args.json, metric=metric_of(candidate, baseline))
+    return 0
+
+
+def _refuse(args: argparse.Namespace, of_what: str, options: tuple[str, ...]) -> None:
+    for name in options:
+        if getattr(args, name):
+            raise UsageError(
+                f"--{name} shows two sides by one mean, and is no part {of_what}",
+                fix="leave it out, or ask for one mean of two sides",
+            )
+    if of_what == "of one source alone" and args.mean == "all":
+        raise UsageError("one source is described by one mean", "--mean all", "name one mean")
+
+
 def _sides(args: argparse.Namespace) -> tuple[PerformanceMatrix, PerformanceMatrix]:
     """Read both sides, and say where ids of two files meet."""
     from ..importers.sources import read_sides
 
     sides = read_sides(args.candidate, args.baseline, reading(args))
-    candidate, baseline = sides.candidate, sides.baseline
+    candidate, baseline = chosen(args, (sides.candidate, sides.baseline))
     if candidate.trial is None and baseline.trial is None:
         candidate = _with_shared_ids(candidate, baseline, args.unit)
     return candidate, baseline

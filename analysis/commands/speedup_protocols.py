@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, TextIO
 
 from ..errors import AnalysisError, UsageError
 from .arguments import (
+    add_benchmarks,
     add_confidence,
     add_json,
     add_reading,
+    chosen_sides,
     metric_of,
     number,
     reading,
@@ -61,6 +63,7 @@ def add(subparsers: Subparsers) -> None:
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     add_reading(parser)
+    add_benchmarks(parser)
     add_confidence(
         parser,
         "between 0 and 1, or 'search' for the highest one that is significant (default: 0.95; of a "
@@ -206,7 +209,7 @@ def _compared(args: argparse.Namespace) -> _JudgedSuite:
             args.candidate,
             "choose --weight equal or --weight fraction",
         )
-    sides = read_sides(args.candidate, args.baseline, reading(args))
+    sides = chosen_sides(args, read_sides(args.candidate, args.baseline, reading(args)))
     suite = speedup_test_suite(
         baseline=sides.baseline,
         candidate=sides.candidate,
@@ -234,6 +237,13 @@ def _configured(args: argparse.Namespace) -> _JudgedSuite:
                 f"{option} is not for configurations: their samples are times, one a line",
                 args.candidate,
                 "leave it out",
+            )
+    for option in ("benchmark", "exclude"):
+        if getattr(args, option):
+            raise UsageError(
+                f"--{option} is not for configurations: each line names a benchmark",
+                args.candidate,
+                "take the lines of the others out of a copy",
             )
     config = read_speedup_config(args.candidate)
     suite = speedup_test_config(

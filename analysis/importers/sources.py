@@ -19,6 +19,7 @@ from ..data.trial import Trial, not_judged, question_of
 from ..data.trial_cautions import always_said
 from ..errors import FairtrialError, InsufficientDataError, UsageError
 from ..pages.model import Caution, merged
+from ..pages.number_format import listed
 from .trials import OpenedTrials, is_file, is_foreign, trial_and_variant
 
 if TYPE_CHECKING:
@@ -171,6 +172,27 @@ def read_sources(sources: Sequence[str], how: Reading) -> SourceMatrices:
         cautions.append(Caution("direction-assumed", said))
     told = _told_apart(found, matrices)
     return SourceMatrices(matrices=told, cautions=merged(cautions, trial_cautions(told)))
+
+
+def with_benchmarks(
+    matrices: Sequence[PerformanceMatrix], wanted: Sequence[str], without: Sequence[str] = ()
+) -> list[PerformanceMatrix]:
+    """Give the matrices with the `wanted` benchmarks (all if none is named), less some others."""
+    names = list(dict.fromkeys(name for matrix in matrices for name in matrix.benchmarks))
+    for option, given in (("--benchmark", wanted), ("--exclude", without)):
+        for name in given:
+            if name not in names:
+                known = f"known here: {listed(names, 12)}"
+                raise UsageError(f"there is no benchmark {name!r}", option, known)
+    kept = {name for name in wanted or names if name not in without}
+    found = []
+    for matrix in matrices:
+        rest = [name for name in matrix.benchmarks if name in kept]
+        if not rest:
+            fix = "choose benchmarks that each source has"
+            raise UsageError("--benchmark and --exclude leave no benchmark", matrix.name, fix)
+        found.append(matrix if len(rest) == len(matrix.benchmarks) else matrix.select(rest))
+    return found
 
 
 def trials_of(sources: Sequence[str], how: Reading) -> list[tuple[Trial, tuple[str, ...]]]:

@@ -172,6 +172,21 @@ def test_every_key_of_a_bundle_is_documented(tmp_path):
     assert keys(without_data(value, data_in(said))) - told == set()
 
 
+@pytest.mark.parametrize(
+    ("title", "command"),
+    [
+        ("hpt", "hpt {x} {y} --better higher --others --alternative two-sided"),
+        ("resample", "resample {x} {y} --better higher --compare --resamples 20"),
+        ("resample", "resample {x} --resamples 20"),
+    ],
+)
+def test_every_key_of_a_pair_is_documented(title, command):
+    folder = ROOT / "tests" / "golden" / "hpt_splash2"
+    x, y = folder / "scores_x_over_1.76.csv", folder / "scores_y.csv"
+    (data,) = answer(command.format(x=x, y=y))
+    assert keys(data) - documented(title) - HEAD <= set()
+
+
 def test_every_key_of_sources_is_documented():
     (value,) = answer("sources tests/data/sample-0.2.0 --resamples 99")
     assert set(value) >= HEAD

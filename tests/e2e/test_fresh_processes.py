@@ -52,13 +52,18 @@ TABLE = """
 0,7 gate 'slower>900%' runs/one --variant b --on suite --metric user --confidence 0.9 --looks 3 --junit j.xml --summary s.md --annotations github
 7   gate 'slower>900%' new.csv old.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --json
 2   gate 'slower>900%' new.csv old.csv --better lower --always-valid
-0   hpt new.csv old.csv --better lower --layout rows --decimal point --level process --alpha 0.1 --speedup 1.01 --ties exact --scores raw --html hpt.html --confidence 0.9 --json
+0   hpt new.csv old.csv --better lower --layout rows --decimal point --level process --alpha 0.1 --speedup 1.01 --ties exact --scores raw --alternative two-sided --others --names new old --html hpt.html --confidence 0.9 --json
 0   hpt runs/one --metric max_rss --conf-level 0.9
+2   hpt new.csv old.csv --better lower --benchmark absent --exclude absent
 0   speedup-test new.csv old.csv --better lower --layout rows --decimal point --level process --confidence 0.9 --weight equal --precision 0.2 -o speedups --steps
 0   speedup-test runs/one --metric max_rss --conf-level 0.9 --search --compatible --json
 0   speedup-test new.csv old.csv --better lower --original
+2   speedup-test new.csv old.csv --better lower --benchmark absent --exclude absent
 0   resample new.csv old.csv --also newer.csv --better lower --layout rows --decimal point --level process --mean harmonic --centre median --alternative candidate --unit run --interval bca --confidence 0.9 --sides lower --resamples 99 --seed 1 --plot r.svg --json
+2   resample new.csv old.csv --better lower --benchmark absent --exclude absent
+0   resample new.csv old.csv --better lower --compare --mean all --resamples 99
 0   resample runs/one --metric max_rss --draws run --conf-level 0.9 --resamples 99
+2   mixture new.csv --exclude absent
 0   mixture runs/sample --benchmark text --metric user --below 0.02 --quantile 0.9 --shift 0.001 --max-components 2 --resamples 5 --scale log --starts 2 --resolution 0.0001 --jitter --seed 1 --workers 2 --backend threads --digits 3 --clusters --plot m.svg --confidence 0.9 --json
 0   mixture runs/sample --benchmark text --and max_rss --and user
 2   mixture new.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --dask nowhere

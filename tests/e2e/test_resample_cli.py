@@ -163,7 +163,7 @@ def test_one_run_gives_a_test_and_says_that_there_is_no_interval(files):
     ("arguments", "code", "words"),
     [
         (("a.csv", "none.csv", *QUICK), 2, "neither a matrix file nor a variant"),
-        (("a.csv", *QUICK), 2, "BASELINE is missing"),
+        (("none.csv", *QUICK), 2, "neither a matrix file nor a variant"),
         ((SAMPLE, SAMPLE), 2, "a trial holds several variants"),
         (("a.csv", "b.csv"), 2, "add --better lower"),
         (("a.csv", "b.csv", *QUICK, "--plot", "p.gif"), 2, "not in '.gif'"),

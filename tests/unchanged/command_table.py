@@ -169,6 +169,8 @@ METHODS: tuple[Row, ...] = (
         (*SIDE_OPTIONS[:6], "--alpha 0.01"),
     ),
     ("hpt {} {}", ("@pair", "@many", "@coarse"), ("--speedup 1.1", "--ties exact", "--ties table")),
+    ("hpt {} --alternative two-sided --others {}", ("@pair", "@many"), FORMS),
+    ("hpt @pair {}", ("--ties printed", "--names NEW OLD", "--names A A")),
     ("hpt {} {}", ("@pair", "@many"), ("--scores raw", "--scores ratio", "--scores log-ratio")),
     (
         "hpt {} {}",
@@ -209,6 +211,13 @@ METHODS: tuple[Row, ...] = (
             *("--interval studentized", "--sides upper", "--sides two", "--plot r.svg"),
         ),
     ),
+    (
+        "resample {} --resamples 200 --seed 1 {}",
+        ("@pair", "@scores.csv @scores.csv --better higher"),
+        ("--compare", "--mean all", "--compare --json"),
+    ),
+    ("{} --exclude absent", ("hpt @pair", "resample @pair", "speedup-test @pair", "mixture @pair")),
+    ("{} --benchmark text", ("hpt @pair", "resample @pair", "speedup-test @pair")),
     ("resample @three:new @three:old --also @three:newer --resamples 100 --seed 3 {}", FORMS),
     (
         "mixture {} --resamples 20 --seed 1 --workers 1 {}",

@@ -38,6 +38,7 @@ from ...stats.ranks import (
 from ...stats.samples import Array, median, read_only
 from .result import (
     P_TOLERANCE,
+    Alternative,
     HptBenchmark,
     HptResult,
     Ties,
@@ -63,6 +64,7 @@ class HptQuestion(NamedTuple):
     alpha: float | None
     ties: Ties
     scores: Kind
+    alternative: Alternative | None = None
 
     @property
     def negated(self) -> bool:
@@ -78,6 +80,7 @@ def ask(  # noqa: PLR0917 - the arguments of `hpt` in their order
     alpha: float | None,
     ties: Ties,
     scores: Scores,
+    alternative: Alternative | None = None,
 ) -> HptQuestion:
     """Ask what `hpt` does; refuse arguments that are out of their range."""
     if not (np.isfinite(speedup) and speedup > 0):
@@ -89,12 +92,14 @@ def ask(  # noqa: PLR0917 - the arguments of `hpt` in their order
     for name, value, known in (
         ("ties", ties, get_args(Ties)),
         ("scores", scores, get_args(Scores)),
+        ("alternative", alternative, (*get_args(Alternative), None)),
     ):
         if value not in known:
-            raise UsageError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+            said = ", ".join(text for text in known if text is not None)
+            raise UsageError(f"{name} must be one of {said}, not {value!r}")
     pair = match(candidate, baseline)
     kind = scores if scores != "auto" else "raw" if candidate.better == "higher" else "ratio"
-    return HptQuestion(pair, speedup, confidence, alpha, ties, kind)
+    return HptQuestion(pair, speedup, confidence, alpha, ties, kind, alternative)
 
 
 def base_scores(question: HptQuestion, x: Array, y: Array) -> tuple[Array, Array]:
@@ -148,7 +153,7 @@ def _stage_one(question: HptQuestion, name: str, x: Array, y: Array) -> tuple[Hp
         elsewhere = winner
     else:
         risk = risk_of(m, n, question.alpha)
-        other: Ties = "exact" if question.ties == "table" else "table"
+        other: Ties = "table" if question.ties == "exact" else "exact"
         (p_a, p_b, winner), (_, _, elsewhere) = (
             _rank_sum_tests((r_a, r_b), ranks, m, ties, risk) for ties in (question.ties, other)
         )
@@ -202,8 +207,14 @@ def signed_rank_stage(differences: ArrayLike, *, ties: Ties = "table") -> Signed
     elif n < SIGNED_RANK_NORMAL_FROM:
         law, p_a, p_b = "table", signed_rank_table(r_b, n), signed_rank_table(r_a, n)
     else:
-        law, p_a, p_b = "normal", signed_rank_normal(r_b, n), signed_rank_normal(r_a, n)
+        law = "normal"
+        p_a, p_b = (signed_rank_normal(r, n, continuity=added_to(ties)) for r in (r_b, r_a))
     return SignedRanks(read_only(ranks), r_a, r_b, p_a, p_b, law)
+
+
+def added_to(ties: Ties) -> float:
+    """Give the continuity correction of stage two's normal form: that of the window, or as printed."""
+    return 0.0 if ties == "printed" else 0.5
 
 
 def risk_of(m: int, n: int, alpha: float | None) -> float:
@@ -216,7 +227,7 @@ def rank_sum_pvalue(r: float, ranks: Array, m: int, n: int, ties: Ties) -> float
 
     The published convention does not look at the ranks of all values.
     """
-    if ties == "table":
+    if ties != "exact":
         if max(m, n) < RANK_SUM_NORMAL_FROM:
             return rank_sum_table(r, m, n)
         return rank_sum_normal(r, m, n)
@@ -235,6 +246,7 @@ def hpt(
     alpha: float | None = None,
     ties: Ties = "table",
     scores: Scores = "auto",
+    alternative: Alternative | None = None,
 ) -> HptResult:
     """Test whether the candidate is better, or `speedup` times better, over a suite.
 
@@ -249,17 +261,21 @@ def hpt(
     alpha : float, optional
         The risk of each one-sided test of stage one, below 0.5. By default 0.05 where both sides
         have at least 5 runs, and 0.10 elsewhere.
-    ties : {"table", "exact"}
+    ties : {"table", "exact", "printed"}
         "table", as published: both stages by the laws without ties, read at the midrank sums;
         the rank-sum's normal form without corrections from 12 runs on, the signed-rank's with
         continuity correction from 25 benchmarks on. "exact": both stages by the exact law given
         the ties observed; with more than 80 runs of both sides together, stage one takes the
-        normal form with tie and continuity correction instead.
+        normal form with tie and continuity correction instead. "printed": as "table", but without
+        the continuity correction, which the paper's section 4.1 does not print.
     scores : {"auto", "raw", "ratio", "log-ratio"}
         Differences of medians are ranked across benchmarks, so their unit matters. "ratio" takes
         values relative to the baseline's median (times as baseline median / time), "log-ratio"
         their logarithms, "raw" the values as they are (times negated). "auto" is "raw" where
         higher is better and "ratio" where lower is better.
+    alternative : {"candidate", "baseline", "two-sided"}, optional
+        Who is better if there is a difference; "two-sided" takes twice the smaller p for "the two are
+        not equivalent". By default each direction is judged by its own p.
 
     Returns
     -------
@@ -273,7 +289,7 @@ def hpt(
     AnalysisError
         If the matrices do not go together, or a value leaves the range of numbers.
     """
-    return answer(ask(candidate, baseline, speedup, confidence, alpha, ties, scores))
+    return answer(ask(candidate, baseline, speedup, confidence, alpha, ties, scores, alternative))
 
 
 def answer(question: HptQuestion) -> HptResult:
@@ -287,11 +303,15 @@ def answer(question: HptQuestion) -> HptResult:
     p_a, p_b = stage_two.pvalue_candidate, stage_two.pvalue_baseline
     risk = 1 - required + P_TOLERANCE
     best = signed_rank_stage(np.arange(1.0, len(rows) + 1), ties=question.ties)
+    both = 2 if question.alternative == "two-sided" else 1
+    ours = question.alternative != "baseline" and both * p_a <= risk
+    theirs = question.alternative != "candidate" and both * p_b <= risk
     result = HptResult(
         candidate=a.name,
         baseline=b.name,
         speedup_under_test=float(question.speedup),
         required=required,
+        alternative=question.alternative,
         alpha=question.alpha,
         ties=question.ties,
         scores=question.scores,
@@ -305,8 +325,8 @@ def answer(question: HptQuestion) -> HptResult:
         pvalue=p_a,
         pvalue_baseline=p_b,
         confidence=1 - p_a,
-        outcome="candidate" if p_a <= risk else "baseline" if p_b <= risk else "undecided",
-        most=1 - best.pvalue_candidate,  # every benchmark a win, none tied
+        outcome="candidate" if ours else "baseline" if theirs else "undecided",
+        most=1 - both * best.pvalue_candidate,  # every benchmark a win, none tied
         stage_two=stage_two.law,
     )
     switched = [(row, there) for row, there in rows if row.winner != there]

@@ -19,7 +19,7 @@ from ...plots.svg import plot
 from ...registry import shipped
 from ...version import VERSION
 from ...words import shorten, shown
-from .page import hpt_pvalues
+from .page import hpt_pvalues, other_lines
 
 if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
@@ -209,7 +209,7 @@ def hpt_page(report: HptReport, facts: Iterable[Fact] = ()) -> str:
         names={"candidate": tested.candidate, "baseline": tested.baseline, "tie": "tie"},
         scores=text,
         pvalues=hpt_pvalues(tested),
-        context=str(report.context).splitlines(),
+        context=[*str(report.context).splitlines(), *other_lines(report)],
         drawn=reliability_plot(steps, height=220),
         facts=list(facts),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ...pages import number_format as figures
 from ...pages.model import Column, Page, Section, Sentence, Table, Value, page_of
@@ -46,6 +46,7 @@ def _hpt_report_page(report: HptReport) -> Page:
             Section(tuple(Sentence(text) for text in report.conclusions)),
             _rank_table(report.tested),
             Section(tuple(_comparisons(report.context)), title="compared with"),
+            *((_other_rules(report),) if report.others else ()),
         ),
         cautions=report.cautions,
     )
@@ -101,6 +102,54 @@ def hpt_pvalues(result: HptResult) -> str:
         f"p {figures.pvalue(result.pvalue_baseline)} for '{worse}'",
     ]
     return ", ".join(both[::-1] if result.outcome == "baseline" else both)
+
+
+_RULES = {"hpt": "HPT", "paired t": "paired t, one-sided", "interval": "confidence interval"}
+
+
+def _other_rules(report: HptReport) -> Section:
+    required, tested = report.context.required, report.context.speedup_under_test
+    table = Table(
+        name="other-rules",
+        columns=(
+            Column("", "left"),
+            Column(f"confidence at {tested:g}"),
+            Column("loss"),
+            Column(f"{required:g}-speedup"),
+            Column("error"),
+        ),
+        rows=tuple(
+            (
+                _RULES[row.rule],
+                _or_none(row.confidence, lambda x: figures.reliability(x, required)),
+                _or_none(row.confidence_loss, "{:+.1%}".format),
+                _or_none(row.speedup, lambda x: figures.significant(x, 4)),
+                _or_none(row.speedup_error, "{:+.1%}".format),
+            )
+            for row in report.others
+        ),
+    )
+    meaning = (
+        "t and interval are those of the differences of scores over the benchmarks and need their mean "
+        f"to be normal; loss is relative to {required:g}, error to HPT's largest speedup"
+    )
+    return Section((table, Sentence(meaning)), title="three rules")
+
+
+def other_lines(report: HptReport) -> Iterator[str]:
+    """Write each of the three rules as a line."""
+    required, tested = report.context.required, report.context.speedup_under_test
+    for row in report.others:
+        reached = _or_none(row.confidence, lambda x: figures.reliability(x, required)).text
+        speedup = _or_none(row.speedup, lambda x: figures.significant(x, 4)).text
+        yield (
+            f"{_RULES[row.rule]}: confidence {reached} at {tested:g}, "
+            f"largest speedup with {required:g}: {speedup}"
+        )
+
+
+def _or_none(value: float | None, write: Callable[[float], str]) -> Value:
+    return Value("none", None) if value is None else Value(write(value), value)
 
 
 def _comparisons(context: HptContext) -> Iterator[Sentence]:

@@ -20,11 +20,12 @@ import numpy as np
 
 from ...data.matrix import PerformanceMatrix
 from ...pages.model import merged
-from ...pages.result import Result, cautions_to_dict
+from ...pages.result import Result, cautions_to_dict, plain
 from ...stats.arguments import door
 from ...stats.samples import Array, median
 from .compare import HptQuestion, Scores, answer, ask
-from .result import REFERENCES, HptResult, Ties
+from .others import OtherRule, other_rules
+from .result import REFERENCES, Alternative, HptResult, Ties
 from .speedup import HptSpeedup, largest_speedup
 from .winners import lines_of, stack
 
@@ -208,7 +209,8 @@ def _paired_t(on: Literal["differences", "log ratios"], d: Array, confidence: fl
 class HptReport(Result):
     """All that HPT says about a candidate against a baseline.
 
-    `plain` tests at speedup 1, `tested` at the speedup under test (the same when that is 1).
+    `plain` tests at speedup 1, `tested` at the speedup under test (the same when that is 1). `others`
+    sets HPT beside the paired t and the interval technique, where that was asked for.
     """
 
     method: ClassVar[str] = "hpt"
@@ -217,6 +219,7 @@ class HptReport(Result):
     tested: HptResult
     best: HptSpeedup
     context: HptContext
+    others: tuple[OtherRule, ...] = ()
 
     @property
     def conclusions(self) -> tuple[str, ...]:
@@ -234,6 +237,7 @@ class HptReport(Result):
             "without_speedup": {key: getattr(self.plain, key) for key in keys},
             "r_speedup": self.best.body(),
             "context": self.context.body(),
+            **({"others": plain(self.others)} if self.others else {}),
         }
 
 
@@ -247,13 +251,18 @@ def hpt_report(
     alpha: float | None = None,
     ties: Ties = "table",
     scores: Scores = "auto",
+    alternative: Alternative | None = None,
+    others: bool = False,
 ) -> HptReport:
     """Test without and with a speedup, find the r-Speedup, and compute the context.
 
     Parameters
     ----------
-    candidate, baseline, speedup, confidence, alpha, ties, scores
+    candidate, baseline, speedup, confidence, alpha, ties, scores, alternative
         As for `hpt`.
+    others : bool
+        Whether the one-sided paired t on scores and the confidence interval technique are set beside
+        HPT: their confidence in `speedup`, and their largest speedup ([1]_, Tables 3 and 4).
 
     Raises
     ------
@@ -262,15 +271,16 @@ def hpt_report(
     AnalysisError
         If the matrices do not go together, or a value leaves the range of numbers.
     """
-    question = ask(candidate, baseline, speedup, confidence, alpha, ties, scores)
-    plain = answer(question._replace(speedup=1.0))
-    tested = plain if speedup == 1 else answer(question)
+    question = ask(candidate, baseline, speedup, confidence, alpha, ties, scores, alternative)
+    unscaled = answer(question._replace(speedup=1.0))
+    tested = unscaled if speedup == 1 else answer(question)
     best = largest_speedup(question)
     return HptReport(
-        plain=plain,
+        plain=unscaled,
         tested=tested,
         best=best,
         context=_context(question, best),
+        others=tuple(other_rules(question, best, tested.confidence)) if others else (),
         cautions=merged(tested.cautions, best.cautions),
         references=tested.references,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ...pages import number_format as figures
 from ...pages.model import Caution
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 Winner = Literal["candidate", "baseline", "tie"]
 Outcome = Literal["candidate", "baseline", "undecided"]
-Ties = Literal["table", "exact"]
+Ties = Literal["table", "exact", "printed"]
+Alternative = Literal["candidate", "baseline", "two-sided"]
 
 P_TOLERANCE = 1e-12
 _NAME = 40  # columns for a variant's name in a sentence
@@ -66,7 +67,8 @@ class HptResult(Result):
 
     `pvalue` and `confidence` (1 - p, called reliability by the authors) always belong to "the
     candidate is better"; `pvalue_baseline` to its opposite. `outcome` is "baseline" when that one
-    reaches `required`, the confidence asked for. `most` is the largest confidence that so many
+    reaches `required`, the confidence asked for. With an `alternative` it is only what that one can say;
+    JSON has `alternative` and `pvalue_two_sided` then. `most` is the largest confidence that so many
     benchmarks can give. `stage_two` names the law that gave p. `timed` says whether a screen calls
     the better side faster.
     """
@@ -81,6 +83,7 @@ class HptResult(Result):
     baseline: str
     speedup_under_test: float
     required: float
+    alternative: Alternative | None = None
     alpha: float | None
     ties: Ties
     scores: Literal["raw", "ratio", "log-ratio"]
@@ -95,6 +98,20 @@ class HptResult(Result):
     most: float
     stage_two: Literal["table", "normal", "exact"]
     references: tuple[str, ...] = REFERENCES
+
+    @property
+    def pvalue_two_sided(self) -> float:
+        """The p of "the two are not equivalent": twice the smaller one, at most 1."""
+        return min(1.0, 2 * min(self.pvalue, self.pvalue_baseline))
+
+    def body(self) -> dict[str, Any]:
+        """Give the alternative where one was asked for."""
+        found = Result.body(self)
+        if self.alternative is None:
+            del found["alternative"]
+        elif self.alternative == "two-sided":
+            found["pvalue_two_sided"] = self.pvalue_two_sided
+        return found
 
     @property
     def word(self) -> Word:
@@ -119,6 +136,15 @@ class HptResult(Result):
         return f"{ours} is {than} than {self.speedup_under_test:g} times as {good} as {theirs}"
 
     @property
+    def _unequal(self) -> str:
+        """The two-sided proposition, in words."""
+        ours, theirs = (shorten(name, _NAME) for name in (self.candidate, self.baseline))
+        if self.speedup_under_test == 1:
+            return f"{ours} and {theirs} are not equivalent"
+        times = f"{self.speedup_under_test:g} times {theirs}"
+        return f"{ours} and {times} are not equivalent"
+
+    @property
     def conclusion(self) -> str:
         """What the test says over the suite, in one sentence."""
         n = len(self.benchmarks)
@@ -126,6 +152,18 @@ class HptResult(Result):
         ours = figures.reliability(self.confidence, self.required)
         theirs = figures.reliability(1 - self.pvalue_baseline, self.required)
         meaning = "(1 - p, not the chance of being right)"
+        if self.alternative == "two-sided":
+            both = figures.reliability(1 - self.pvalue_two_sided, self.required)
+            reached = f"two-sided HPT reliability {both} {meaning}"
+            if self.outcome == "undecided":
+                return f"undecided {over} at {self.required:g}: that {self._unequal} has {reached}"
+            claim = self.claim if self.outcome == "candidate" else self.opposite
+            return f"{self._unequal} {over}, {claim}: {reached}"
+        if self.outcome == "undecided" and self.alternative is not None:
+            claim, reached = (
+                (self.claim, ours) if self.alternative == "candidate" else (self.opposite, theirs)
+            )
+            return f"undecided {over} at {self.required:g}: that {claim} has HPT reliability {reached} {meaning}"
         if self.outcome == "candidate":
             return f"{self.claim} {over}: HPT reliability {ours} {meaning}"
         if self.outcome == "baseline":
@@ -217,7 +255,7 @@ def suite_cautions(
         "tie": "a tie",
     }
     laws = ("published table or normal form", "test conditional on the ties")
-    here, there = laws if result.ties == "table" else laws[::-1]
+    here, there = laws[::-1] if result.ties == "exact" else laws
     for row, other in switched:
         yield Caution(
             "ties-decide",

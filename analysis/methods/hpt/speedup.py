@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -34,7 +34,15 @@ from ...pages.result import Result
 from ...stats.arguments import door
 from ...stats.ranks import TIE_TOLERANCE, midranks, signed_rank_normal, signed_rank_table
 from ...stats.samples import Array, Flags, Indices, read_only
-from .compare import SIGNED_RANK_NORMAL_FROM, HptQuestion, Kind, Scores, ask, signed_rank_stage
+from .compare import (
+    SIGNED_RANK_NORMAL_FROM,
+    HptQuestion,
+    Kind,
+    Scores,
+    added_to,
+    ask,
+    signed_rank_stage,
+)
 from .result import P_TOLERANCE, REFERENCES, Ties, pair_cautions, speedup_cautions
 from .winners import Lines, Winners, lines_of, stack, winners_of
 
@@ -114,7 +122,7 @@ def _curve_of(lines: Lines, winners: Winners, *, ties: Ties) -> HptCurve:
         known: dict[bytes, float] = {}
         values = [_exact(d, known) for d in np.concatenate([at, between])]
         return _steps(every, np.array(values[: every.size]), np.array(values[every.size :]))
-    return _counted(lines, winners, points)
+    return _counted(lines, winners, points, added_to(ties))
 
 
 def _merged(speedups: Array, tolerance: float) -> Array:
@@ -130,7 +138,7 @@ def _between(points: Array) -> Array:
     return np.concatenate(([points[0] / 2], inner, [points[-1] * 2]))
 
 
-def _counted(lines: Lines, winners: Winners, points: Array) -> HptCurve:
+def _counted(lines: Lines, winners: Winners, points: Array, continuity: float) -> HptCurve:
     """Count over the pairs: the sum R_A at and after every breakpoint, then its law."""
     n = lines.slope.size
     counts = winners.inside(_between(points)) != 0  # which differences count, by interval
@@ -160,7 +168,7 @@ def _counted(lines: Lines, winners: Winners, points: Array) -> HptCurve:
     order = np.argsort(speedups, kind="stable")
     at = np.concatenate([sums_at, (before + after) / 2])[order]
     between = np.concatenate([starts, after])[np.concatenate(([0], order + 1))]
-    law = _confidences(n)
+    law = _confidences(n, continuity)
     return _steps(speedups[order], law[_doubled(at)], law[_doubled(between)])
 
 
@@ -207,9 +215,10 @@ def _doubled(sums: Array) -> Indices:
 
 
 @lru_cache(maxsize=64)
-def _confidences(n: int) -> Array:
+def _confidences(n: int, continuity: float) -> Array:
     """Give the published confidence for every 2 R_A of n benchmarks."""
-    law = signed_rank_table if n < SIGNED_RANK_NORMAL_FROM else signed_rank_normal
+    normal = partial(signed_rank_normal, continuity=continuity)
+    law = signed_rank_table if n < SIGNED_RANK_NORMAL_FROM else normal
     whole = n * (n + 1)
     return np.array([1 - law((whole - k) / 2, n) for k in range(whole + 1)])
 

@@ -292,7 +292,7 @@ def winners_of(stacks: list[Benchmarks], question: HptQuestion) -> Winners:
         if part.candidate.shape[1] == part.baseline.shape[1] == 1:  # no test: the sign decides
             signs = np.array([1, -1], dtype=np.int8)
             rows = ((edges, signs, signs[1:] * 0) for edges in part.ratios(slice(None)))
-        elif question.ties == "table":
+        elif question.ties != "exact":
             rows = zip(*_by_order(part), strict=True)
         else:
             rows = (_changes_of(part, i) for i in range(part.where.size))

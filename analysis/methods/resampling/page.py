@@ -22,7 +22,7 @@ from ...pages.model import (
 )
 from ...words import shorten
 from .picture import resampling_picture
-from .report import ResamplingReport
+from .report import PassesReport, ResamplingReport
 from .result import (
     BootstrapInterval,
     DistributionComparison,
@@ -57,6 +57,20 @@ def _distribution_comparison_page(comparison: DistributionComparison) -> Page:
         title=f"one pass over the suite: {figures.listed([s.name for s in comparison.systems])}",
         sections=(Section((Sentence(comparison.conclusion),)), *summaries(comparison)),
         cautions=comparison.cautions,
+    )
+
+
+@page_of.register(PassesReport)
+def _passes_report_page(report: PassesReport) -> Page:
+    found = report.distributions
+    return Page(
+        title=f"one pass over the suite: {figures.listed([s.name for s in found.systems])}",
+        sections=(
+            Section((Sentence(found.conclusion),)),
+            *summaries(found),
+            Section((Sentence(f"seed {report.seed}"),)),
+        ),
+        cautions=report.cautions,
     )
 
 

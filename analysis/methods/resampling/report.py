@@ -13,6 +13,7 @@ from ...stats.arguments import stream
 from .bootstrap import bootstrap_speedup
 from .distribution import compare_distributions
 from .randomization import randomization_test
+from .result import DISTRIBUTION_REFERENCES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -136,3 +137,14 @@ def _joined(test: Sequence[Caution], *others: Sequence[Caution]) -> Iterator[Cau
     """Give each caution once, but all of the test's: two sides may bear one name and one caution."""
     yield from test
     yield from (caution for caution in merged(*others) if caution not in test)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassesReport(Result):
+    """What one pass over the suite gives on one system, or on several."""
+
+    method: ClassVar[str] = "resample"
+
+    distributions: DistributionComparison
+    seed: int
+    references: tuple[str, ...] = DISTRIBUTION_REFERENCES

@@ -116,7 +116,7 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "hpt": (
         analysis.hpt,
         {"candidate": A, "baseline": B, "speedup": 1.1, "confidence": 0.9, "alpha": 0.05}
-        | {"ties": "exact", "scores": "ratio"},
+        | {"ties": "exact", "scores": "ratio", "alternative": "two-sided"},
     ),
     "hpt_speedup": (
         analysis.hpt_speedup,
@@ -126,7 +126,7 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "hpt_report": (
         analysis.hpt_report,
         {"candidate": A, "baseline": B, "speedup": 1.1, "confidence": 0.6, "alpha": 0.05}
-        | {"ties": "table", "scores": "log-ratio"},
+        | {"ties": "table", "scores": "log-ratio", "alternative": "candidate", "others": True},
     ),
     "hpt_context": (
         analysis.hpt_context,
