@@ -303,7 +303,7 @@ ANSWERS = (0, 1, 7)  # exit codes of an answer: done, a gate said no, a gate cou
 # every option of these commands that writes no file; they are taken in full only, not abbreviated
 OPTIONS = frozenset(
     """--all --alpha --also --alternative --always-valid --and --annotations --backend --below --benchmark
-    --benchmarks --best-of --better --centre --certificate --clt --compare --compatible --conf-level
+    --benchmarks --best-of --better --centre --certificate --clt --clusters --compare --compatible --conf-level
     --confidence --correction --decimal --digits --draws --effect --estimators --exclude --exit-code --explain
     --flags --font-family --font-size --format --gate --group --guard --ignore --interval --jitter --json
     --layout --level --looks --margin --max-components --max-hosts --max-runs --max-sessions --mean --metric

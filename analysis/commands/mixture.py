@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from ..data.matrix import PerformanceMatrix
     from ..methods.mixture.report import MixtureOptions
+    from ..methods.mixture.result import MixtureReport
     from .arguments import Subparsers
 
 
@@ -42,7 +43,7 @@ _DETAIL, _OVERVIEW = 500, 200  # resamples
 _MOST_DIGITS = 15
 _ONE_METRIC = (
     *("below", "quantile", "resamples", "resolution", "jitter", "better", "workers", "backend"),
-    "dask",
+    *("dask", "clusters"),
 )
 
 
@@ -59,9 +60,12 @@ def add(subparsers: Subparsers) -> None:
     add_reading(parser)
     parser.add_argument(
         "--and",
-        dest="other",
+        dest="others",
+        action="append",
+        default=[],
         metavar="METRIC",
-        help="fit two metrics of the same runs of a trial together, such as max_rss",
+        help="fit metrics of the same runs of a trial together, such as wall and max_rss; again for "
+        "up to eight",
     )
     parser.add_argument(
         "--below",
@@ -88,7 +92,16 @@ def add(subparsers: Subparsers) -> None:
     )
     _add_fitting(parser)
     add_value(parser, "--digits", "D", "of the parameters", 4, type=int)
-    add_plot(parser, "density and distribution function of one benchmark")
+    parser.add_argument(
+        "--clusters",
+        action="store_true",
+        help="also list the values of each component of one benchmark",
+    )
+    add_plot(
+        parser,
+        "one benchmark's density and distribution function; of several, how their p of the fit test "
+        "and their numbers of modes are spread",
+    )
     add_confidence(parser)
     add_json(parser)
     parser.set_defaults(run=_mixture)
@@ -133,7 +146,7 @@ def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         picture = check_picture(args.plot)
     if not 1 <= args.digits <= _MOST_DIGITS:
         raise UsageError(f"--digits must lie between 1 and {_MOST_DIGITS}, and is {args.digits}")
-    if args.other is not None:
+    if args.others:
         return _plane(args, picture, out, err)
     from ..importers.sources import read_sources
 
@@ -141,11 +154,10 @@ def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     matrices = _with_benchmarks(args, sources.matrices)
     names = {name for matrix in matrices for name in matrix.benchmarks}
     detailed = len(names) == 1
-    if picture is not None and not detailed:
+    if args.clusters and not detailed:
         raise UsageError(
-            f"there are {len(names)} benchmarks, and a picture shows one",
-            args.plot,
-            "add --benchmark NAME",
+            f"there are {len(names)} benchmarks, and --clusters lists one",
+            fix="add --benchmark NAME",
         )
     from ..methods.mixture.report import mixture_report
     from ..stats.arguments import stream
@@ -162,15 +174,7 @@ def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             progress=progress,
         )
     if picture is not None:
-        from ..methods.mixture.picture import mixture_alt, mixture_picture
-        from ..plots.drawing import write_picture
-
-        write_picture(
-            mixture_picture(report),
-            picture,
-            title=f"mixtures of {report.benchmarks[0].benchmark}",
-            alt=mixture_alt(report),
-        )
+        _draw(report, picture)
     if args.json:
         show(report, out, as_json=True)
     else:
@@ -193,6 +197,20 @@ def _with_benchmarks(
     return chosen(args, matrices)
 
 
+def _draw(report: MixtureReport, picture: Path) -> None:
+    """Draw one benchmark, or what many have in common."""
+    from ..methods.mixture import picture as pictures
+    from ..plots.drawing import write_picture
+
+    if report.detailed:
+        drawn, alt = pictures.mixture_picture(report), pictures.mixture_alt(report)
+        title = f"mixtures of {report.benchmarks[0].benchmark}"
+    else:
+        drawn, alt = pictures.corpus_picture(report), pictures.corpus_alt(report)
+        title = f"mixtures of {len(report.benchmarks)} benchmarks"
+    write_picture(drawn, picture, title=title, alt=alt)
+
+
 def _options(args: argparse.Namespace, workers: int | None, *, detailed: bool) -> MixtureOptions:
     from ..methods.mixture.report import MixtureOptions
 
@@ -206,20 +224,22 @@ def _options(args: argparse.Namespace, workers: int | None, *, detailed: bool) -
         below=tuple(args.below),
         quantiles=tuple(args.quantile),
         workers=workers,
+        clusters=args.clusters,
     )
 
 
 def _plane(args: argparse.Namespace, picture: Path | None, out: TextIO, err: TextIO) -> int:
-    """Fit two metrics of the same runs."""
+    """Fit several metrics of the same runs."""
     _refuse_with_other(args)
     if args.exclude or len(args.benchmark or ()) > 1:
         raise UsageError(
-            "two metrics are fitted on one benchmark or on all",
+            "several metrics are fitted on one benchmark or on all",
             "--exclude" if args.exclude else "--benchmark",
             "name one --benchmark, or leave the option out",
         )
     from ..data.trial import question_of
     from ..importers.sources import trials_of
+    from ..methods.mixture.plane.model import listed
     from ..methods.mixture.plane.report import plane_report
     from ..stats.compiled import announcing
 
@@ -227,7 +247,7 @@ def _plane(args: argparse.Namespace, picture: Path | None, out: TextIO, err: Tex
     with announcing(line_to(err)), _bar(err) as progress:
         report = plane_report(
             trials,
-            (args.metric or question_of([trial for trial, _ in trials]), args.other),
+            (args.metric or question_of([trial for trial, _ in trials]), *args.others),
             benchmark=args.benchmark[0] if args.benchmark else None,
             max_components=args.max_components,
             progress=progress,
@@ -239,14 +259,14 @@ def _plane(args: argparse.Namespace, picture: Path | None, out: TextIO, err: Tex
         cell = report.cells[0]
         if len(report.cells) > 1 or cell.mixture is None or cell.pairs is None:
             raise UsageError(
-                f"there are {len(report.cells)} cells, and a picture of two metrics shows one",
+                f"there are {len(report.cells)} cells, and a picture of several metrics shows one",
                 args.plot,
                 "name one variant, runs/NAME:VARIANT, and add --benchmark NAME",
             )
         write_picture(
             plane_picture(cell.mixture, cell.pairs.values, units=report.units),
             picture,
-            title=f"{' and '.join(cell.mixture.names)} of {cell.variant} on {cell.benchmark}",
+            title=f"{listed(cell.mixture.names)} of {cell.variant} on {cell.benchmark}",
             alt=" ".join(str(cell.mixture).split("\n\n")[0].split()),
         )
     show(report, out, as_json=args.json)

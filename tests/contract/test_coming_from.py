@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import analysis
 from harness.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -143,6 +144,25 @@ def frame(place):
     write(place / "runs.csv", text)
 
 
+def three_tools(place):
+    """Write samples of numbers, two matrices, and a configuration with its files."""
+    frame(place)
+    for name, scale in (("C1", 1.0), ("C2", 1.09), ("C3", 1.1)):
+        times = values(name, count=31, scale=8500 * scale)
+        write(place / name, "".join(f"{time:.2f}\n" for time in times))
+    for name, scale in (("A", 1.3), ("B", 1.0)):
+        rows = (values(name, k, count=5, scale=100 * (k + 1) * scale) for k in range(8))
+        text = "".join(f"b{k},{','.join(map(repr, row))}\n" for k, row in enumerate(rows))
+        write(place / f"{name}.csv", text)
+    lines = ["Name,Sample1,Sample2,ConfLevel,Coef"]
+    for k in (1, 2):
+        for side, scale in enumerate((1.0, 0.8), 1):
+            times = values(k, side, count=40, scale=scale)
+            write(place / f"bench{k}.data.{side}", "".join(f"{time!r}\n" for time in times))
+        lines.append(f'"Benchmark {k}","bench{k}.data.1","bench{k}.data.2",NA,')
+    write(place / "bench.cfg", "\n".join(lines) + "\n")
+
+
 FILES = {
     "import": hyperfine,
     "hyperfine": hyperfine,
@@ -152,6 +172,7 @@ FILES = {
     "benchstat": go,
     "criterion": criterion,
     "r": frame,
+    "varcore-hpt-speedup-test": three_tools,
 }
 
 
@@ -206,6 +227,18 @@ def test_a_command_that_fails_would_be_found(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(AssertionError, match="gone"):
         execute("fairtrial verdict gone.json", monkeypatch)
+
+
+def test_each_function_of_varcore_has_its_equal_in_python():
+    page = ROOT / "docs" / "coming-from" / "varcore-hpt-speedup-test.md"
+    rows = re.findall(r"^\| `VARCORE_.*\| (.*) \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(rows) == 11  # of the twelve that the paper's appendix calls, two share a row
+    for row in rows:
+        named = re.findall(r"(fit\.)?\b([a-z_]+)\(|fit\.([a-z]+)", row)
+        assert named
+        for of_fit, called, attribute in named:
+            owner = analysis.Mixture if of_fit or attribute else analysis
+            assert hasattr(owner, called or attribute), row
 
 
 def test_the_frame_is_read_by_r(tmp_path, monkeypatch):

@@ -64,8 +64,8 @@ TABLE = """
 0   resample new.csv old.csv --better lower --compare --mean all --resamples 99
 0   resample runs/one --metric max_rss --draws run --conf-level 0.9 --resamples 99
 2   mixture new.csv --exclude absent
-0   mixture runs/sample --benchmark text --metric user --below 0.02 --quantile 0.9 --shift 0.001 --max-components 2 --resamples 5 --scale log --starts 2 --resolution 0.0001 --jitter --seed 1 --workers 2 --backend threads --digits 3 --plot m.svg --confidence 0.9 --json
-0   mixture runs/sample --benchmark text --and max_rss
+0   mixture runs/sample --benchmark text --metric user --below 0.02 --quantile 0.9 --shift 0.001 --max-components 2 --resamples 5 --scale log --starts 2 --resolution 0.0001 --jitter --seed 1 --workers 2 --backend threads --digits 3 --clusters --plot m.svg --confidence 0.9 --json
+0   mixture runs/sample --benchmark text --and max_rss --and user
 2   mixture new.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --dask nowhere
 0   biplot new.csv old.csv newer.csv --better lower --layout rows --decimal point --level process --scale covariance --plot b.svg --json
 0,6 biplot runs/one --metric max_rss

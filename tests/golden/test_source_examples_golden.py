@@ -1,5 +1,9 @@
 """Small examples that the HPT paper, its slides and the Speedup-Test's report print beside their tables.
 
+And the tables of Irving et al., whose runs are not printed, as far as they follow from what is: means
+with their intervals, from which the spread over benchmarks follows, and with it suites that must give
+the other printed numbers.
+
 Where a print contradicts itself, or differs from what its own numbers give, both stand here.
 """
 
@@ -7,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from math import floor, sqrt
 from pathlib import Path
 
@@ -17,10 +22,16 @@ from scipy import stats
 from analysis.data.matrix import PerformanceMatrix
 from analysis.data.pair import suite_mean
 from analysis.diagnose.normality import normal_curves
+from analysis.importers.systems_table import read_systems
+from analysis.methods.biplot.fit import biplot
 from analysis.methods.hpt.compare import hpt
 from analysis.methods.hpt.report import hpt_context
+from analysis.methods.resampling.bootstrap import bootstrap_speedup
+from analysis.methods.resampling.randomization import randomization_test
 from analysis.methods.speedup_test.compare import speedup_test, speedup_test_suite
 from analysis.methods.speedup_test.result import proportion
+from analysis.plan.coverage import coverage_study
+from analysis.plan.width import width_loop
 from analysis.stats.classical_tests import _kolmogorov, ks_centred, rank_sum
 from analysis.stats.ranks import midranks, rank_sum_table, signed_rank_table
 
@@ -28,6 +39,9 @@ HERE = Path(__file__).parent
 PAIRS = json.loads((HERE / "hpt_spec_pairs" / "expected.json").read_text())["published"]
 REPORT = json.loads((HERE / "speedup_test" / "expected.json").read_text())["published"]
 LISTS = HERE.parents[2] / "shared" / "datasets" / "spec_cpu2006" / "published_pairs.csv"
+PRINTED = json.loads((HERE / "irving_bootstrap" / "printed.json").read_text())
+T = 2.0484071417952445  # R: qt(0.975, 28), of the 29 benchmarks
+COLUMNS = range(14)  # of PRINTED: seven of Table 6, then seven of Table 8
 
 
 def single(name: str, values: list[float], better: str = "higher") -> PerformanceMatrix:
@@ -176,3 +190,224 @@ def test_the_page_says_the_risk_by_kind_of_application() -> None:
     said = " ".join(page.split("## Which risk?")[1].split("##")[0].split())
     for words in ("below 5 % for hard real-time", "below 10 % for soft real-time", "desktop"):
         assert words in said
+
+
+# ---- Irving et al.
+
+
+def suite(ratios, rng, runs=1, noise=0.0):
+    """Make both sides of a suite of scores whose benchmarks differ by these ratios."""
+    level = rng.lognormal(3, 0.3, (len(ratios), 1))
+    sides = []
+    for name, factor in (("a", np.array(ratios)[:, None]), ("b", 1.0)):
+        rows = level * factor * rng.lognormal(0, noise, (len(ratios), runs))
+        samples = {f"b{k}": row for k, row in enumerate(rows)}
+        sides.append(PerformanceMatrix.from_samples(name, samples, better="higher"))
+    return sides
+
+
+def suite_of_column(column, **options):
+    """Make a suite with the printed geometric mean and the spread that the t interval implies."""
+    low, high = PRINTED["t_interval"][column]
+    rng = np.random.default_rng(column)
+    z = rng.normal(size=29)
+    z = (z - z.mean()) / z.std(ddof=1)
+    spread = math.log(high / low) / (2 * T) * math.sqrt(29)
+    return suite(PRINTED["gm"][column] * np.exp(spread * z), rng, **options)
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_t_intervals_are_paired_t_intervals_of_logarithms(column):
+    context = hpt_context(*suite_of_column(column))
+    logs = context.paired_t[1]
+    assert logs.df == 28
+    # the middle of the interval on the logarithms is the geometric mean of the ratios
+    assert (logs.low, logs.high) == pytest.approx(PRINTED["t_interval"][column], abs=2e-3)
+    assert context.geometric_means[0].speedup == pytest.approx(PRINTED["gm"][column], rel=1e-9)
+    # the negative control: intervals of the values themselves would have their middle elsewhere
+    low, high = PRINTED["t_interval"][column]
+    if column < 7:
+        assert (low + high) / 2 - PRINTED["gm"][column] > 2e-3
+
+
+@pytest.mark.parametrize("column", range(7, 14))
+def test_t_confidences_follow_from_those_intervals(column):
+    context = hpt_context(*suite_of_column(column))
+    printed = PRINTED["t_confidence_of_table_8"][column - 7]
+    # means and ends have three decimals
+    assert 1 - context.paired_t[1].pvalue_two_sided == pytest.approx(printed, abs=2e-3)
+    one_sided = 1 - context.paired_t[1].pvalue
+    assert abs(one_sided - printed) > 0.01  # the negative control
+
+
+def test_the_largest_speedup_is_below_1_where_the_confidence_is_below_the_level():
+    confidences = PRINTED["hpt_confidence_of_table_8"]
+    assert max(confidences) < 0.95
+    assert max(PRINTED["hpt_speedup"][7:]) < 1 < min(PRINTED["hpt_speedup"][:7])
+    seen = []
+    for column in range(7, 14):
+        first, second = suite_of_column(column, runs=5, noise=0.003)
+        for pair in ((first, second), (second, first)):
+            sure = hpt(*pair).confidence >= 0.95
+            assert (hpt_context(*pair).r_speedup >= 1) == sure
+            seen.append(sure)
+    assert set(seen) == {True, False}
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_hpt_speedups_lie_below_the_bootstrap_intervals(column):
+    printed, (low, high) = PRINTED["hpt_speedup"][column], PRINTED["bootstrap"][column]
+    assert printed < low <= PRINTED["gm"][column] <= high
+    ours = suite_of_column(column, runs=3, noise=0.01)
+    found = bootstrap_speedup(*ours, resamples=500, rng=np.random.default_rng(1))
+    context = hpt_context(*ours)
+    assert context.r_speedup < found.low < found.ratio < found.high
+    # "the 0.95 speedups are close to the lower limits of the t intervals", which are much wider
+    assert printed == pytest.approx(PRINTED["t_interval"][column][0], rel=0.1)
+    logs = context.paired_t[1]
+    assert logs.high - logs.low > 5 * (found.high - found.low)
+
+
+@pytest.mark.parametrize("column", range(7, 14))
+def test_the_randomization_test_is_sure_where_the_t_test_is_not(column):
+    # Table 8 prints "> 0.999" or "> 0.99" beside t confidences of 0.814 to 0.975
+    ours = suite_of_column(column, runs=3, noise=0.003)
+    few, many = (
+        randomization_test(
+            *ours, alternative="candidate", resamples=n, rng=np.random.default_rng(1)
+        )
+        for n in (500, 10_000)
+    )
+    assert 1 - many.pvalue > 0.99
+    assert many.pvalue < hpt_context(*ours).paired_t[1].pvalue / 4
+    # of 500 assignments p is 1 / 501 at least, so that none of them can show 0.999
+    assert 1 - few.smallest_pvalue == 1 - 1 / 501 < 0.999 < 1 - many.smallest_pvalue
+
+
+def test_geometric_means_follow_from_the_published_scores_of_the_suites():
+    if not LISTS.is_file():
+        pytest.skip("the lists of published SPEC results are not beside this project")
+    with LISTS.open(newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["gm_speedup_irving"]]
+    assert len(rows) == 7
+    for row in rows:
+        sides = [
+            PerformanceMatrix.from_samples(
+                f"system {k}",
+                {f"int{i}": [float(row[f"int_base{k}"])] for i in range(12)}
+                | {f"fp{i}": [float(row[f"fp_base{k}"])] for i in range(17)},
+                better="higher",
+            )
+            for k in (1, 2)
+        ]
+        found = hpt_context(*sides).geometric_means[0].speedup
+        # the longer is divided by the shorter; the scores have one decimal
+        assert max(found, 1 / found) == pytest.approx(float(row["gm_speedup_irving"]), rel=4e-3)
+
+
+def test_95_of_100_percentile_intervals_may_hold_the_truth_at_five_runs():
+    # section 6.2: 13 benchmarks, five runs a side, ratio 2
+    population = PerformanceMatrix.from_samples(
+        "p",
+        {
+            f"b{k}": np.exp(spread * np.random.default_rng(k).normal(size=1000))
+            for k, spread in enumerate(np.geomspace(0.003, 0.1, 13))
+        },
+        better="lower",
+    )
+    found = coverage_study(
+        population,
+        runs=(5,),
+        intervals=("percentile",),
+        ratio=2.0,
+        simulations=400,
+        resamples=500,
+        rng=np.random.default_rng(1),
+    )
+    rate = found.cells[0].rate
+    # ours is 0.92, as five runs make percentile intervals too narrow; of 100, 95 are no surprise
+    assert rate == pytest.approx(0.92, abs=0.03)
+    assert 95 - 100 * rate < 2 * math.sqrt(100 * rate * (1 - rate))
+
+
+def test_widths_of_table_13_and_where_the_loop_stops():
+    table = PRINTED["table_13"]
+    runs, widths = np.array(table["runs"]), np.array(table["width"])
+    ends = np.array(table["interval"])
+    assert np.abs(ends[:, 1] - ends[:, 0] - widths).max() <= 1e-3 + 1e-12  # ends have three digits
+    assert runs[widths <= 0.015][0] == 16  # "should be at least 16"
+    # a percentile interval is as wide as sqrt(m - 1) / m, times a constant of the pair
+    constant = widths / (np.sqrt(runs - 1) / runs)
+    assert np.abs(constant / constant.mean() - 1).max() < 0.15
+    # of 13 benchmarks with a noise of 3.5 % the constant is that of the print, and so is the stop
+    rng = np.random.default_rng(3)
+    sides = [
+        PerformanceMatrix.from_samples(
+            name,
+            {f"b{k}": factor * np.exp(0.035 * rng.normal(size=60)) for k in range(13)},
+            better="lower",
+        )
+        for name, factor in (("C", 1.0), ("A", 1.22))
+    ]
+    found = width_loop(
+        *sides, width=0.015, start=3, interval="percentile", scale="absolute", rng=rng
+    )
+    assert found.why == "width"
+    assert 10 <= found.runs <= 22
+    assert [step.runs for step in found.steps] == list(range(3, found.runs + 1))
+    assert all(step.width > 0.015 for step in found.steps[:-1])
+    assert found.steps[-1].width <= 0.015
+
+
+@pytest.mark.parametrize("mean", ["geometric", "harmonic", "arithmetic"])
+def test_three_means_of_a_suite_with_two_large_scores(mean):
+    # Table 14: 27 benchmarks score 25 and are 0.885 of the other's; libquantum and bwaves score
+    # 106 there and 1.47 times as much here. These four numbers give the six printed intervals.
+    rng = np.random.default_rng(1)
+    names = [*(f"b{k}" for k in range(27)), "libquantum", "bwaves"]
+    theirs = np.array([25.0] * 27 + [106.0] * 2)
+    ours = theirs * np.array([0.885] * 27 + [1.47] * 2)
+    sides = [
+        PerformanceMatrix.from_samples(
+            name,
+            dict(zip(names, level[:, None] * rng.lognormal(0, 0.005, (29, 3)), strict=True)),
+            better="higher",
+        )
+        for name, level in (("x3500", ours), ("R570", theirs))
+    ]
+    whole, rest = PRINTED["table_14"][mean]
+    for pair, (low, high) in ((sides, whole), ([s.select(names[:27]) for s in sides], rest)):
+        test = randomization_test(*pair, mean=mean, resamples=2000, rng=np.random.default_rng(1))
+        found = bootstrap_speedup(*pair, mean=mean, resamples=500, rng=np.random.default_rng(1))
+        assert low - 1e-3 < found.low < found.ratio < found.high < high + 1e-3
+        if mean == "arithmetic" and pair is sides:
+            # not to be told from none, though the interval lies above 1: as printed
+            printed = PRINTED["table_14"]["arithmetic_confidence"]
+            assert 1 - test.pvalue == pytest.approx(printed, abs=0.08)
+            assert found.low > 1
+        else:
+            assert 1 - test.pvalue > 0.99
+            assert found.high < 1
+
+
+def test_remarks_on_machines_and_benchmarks_of_table_17():
+    table = read_systems(HERE / "irving_bigdata" / "medians.csv")
+    values, others = np.array(table.values), [0, 2, 3, 4, 5, 6]  # all but b
+    assert table.benchmarks == tuple("abcdefg")
+    # 3: machine 5 has the largest value of every benchmark; 4: machine 2 the least of all but b
+    assert (values.argmax(axis=0) == 4).all()
+    assert (values.argmin(axis=0)[others] == 1).all()
+    assert sorted(values[:, 1], reverse=True).index(values[1, 1]) == 2
+    found = biplot(values, table.systems, table.benchmarks, scale="covariance")
+    # 1 and 2: b alone makes the first component, the six others the second, with about equal parts
+    first, second = np.abs(found.loadings[:, 0]), found.loadings[:, 1]
+    assert first[1] > 3 * first[others].max()
+    assert (second[others] > 0).all()
+    assert np.abs(second[others] / second[others].mean() - 1).max() < 0.25
+    high = [found.correlations[i, k] >= 0.945 for i in others for k in others if i < k]
+    assert (sum(high), len(high)) == (14, 15)  # "most of them are over 0.95", as rounded
+    # 5: machines 1, 3 and 4 are nearer to each other than to 2 or 5
+    place = found.scores[:, :2]
+    apart = np.linalg.norm(place[:, None] - place[None], axis=2)
+    alike, unlike = [0, 2, 3], [1, 4]
+    assert apart[np.ix_(alike, alike)].max() < apart[np.ix_(alike, unlike)].min()

@@ -37,7 +37,7 @@ def test_a_fit_is_sound(seed: int, n: int) -> None:
 def test_classes_are_nested_and_named_in_order(seed: int, n: int) -> None:
     pairs = drawn(seed, n)
     most = min(9, n)
-    classes = start_classes(*pairs.T.copy(), most)
+    classes = start_classes(pairs.T.copy(), most)
     for k in range(1, most + 1):
         row = classes[k - 1]
         _, first = np.unique(row, return_index=True)

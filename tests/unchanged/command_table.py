@@ -246,7 +246,15 @@ METHODS: tuple[Row, ...] = (
         (
             *FORMS,
             *SIDE_OPTIONS[:6],
-            *("--and max_rss", "--below 0.02", "--quantile 0.9", "--shift 0.001", "--starts 3"),
+            *(
+                "--clusters",
+                "--and max_rss",
+                "--and max_rss --and user",
+                "--below 0.02",
+                "--quantile 0.9",
+                "--shift 0.001",
+                "--starts 3",
+            ),
             *("--max-components 2", "--scale log", "--scale linear", "--resolution 0.001"),
             *("--jitter --resolution 0.01", "--backend threads", "--dask absent.json"),
             *("--digits 7", "--plot m.svg", "--resamples 0", "--backend processes --workers 2"),

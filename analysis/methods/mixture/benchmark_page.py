@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ...pages import number_format as figures
@@ -14,6 +14,7 @@ from .result import MixtureCell, MixtureContest, MixturePair
 
 if TYPE_CHECKING:
     from ...record.run_numbers import Better
+    from ...stats.samples import Array
 
 _CONTEST_NAME, _SHORT_NAME = 24, 14  # columns for names
 _PAIRS = 8  # pairs printed
@@ -148,6 +149,8 @@ def cell_section(cell: MixtureCell, *, digits: int = DIGITS, place: int = 0) -> 
     )
     blocks: list[Block] = [Sentence(text) for text in said]
     blocks.append(Section((_parameters(cell, mixture, digits, f"parameters{number}"),)))
+    if cell.clusters is not None:
+        blocks.append(Section(tuple(_listed(cell.clusters))))
     if cell.quantiles or cell.below:
         blocks.append(Section((_asked(cell, digits, f"asked-for{number}"),)))
     return Section(tuple(blocks))
@@ -233,6 +236,13 @@ def _parameters(cell: MixtureCell, mixture: Mixture, digits: int, name: str) -> 
         )
     headings = ("component", "weight", f"mean{of_what}", f"sd{of_what}", "runs")
     return Table(name=name, columns=tuple(map(Column, headings)), rows=tuple(rows))
+
+
+def _listed(clusters: Sequence[Array]) -> Iterator[Sentence]:
+    """List the values of each component in the order of the runs (appendix 1)."""
+    for k, values in enumerate(clusters):
+        said = ", ".join(f"{value:.12g}" for value in values.tolist()) or "no value"
+        yield Sentence(f"component {k}: {said}")
 
 
 def _magnitude(value: float) -> int:

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...pages.model import Caution
+from ...stats.samples import clock_step
 from .conventions import START_VALUES
 from .model import BIC_MARGIN, Mixture
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from ...data.matrix import PerformanceMatrix
     from ...stats.samples import Array
     from .fit import ScaledValues
@@ -71,6 +74,49 @@ def fit_cautions(
             "starts-without-floor",
             "many starts without a floor favour components that sit on a few tied values",
         )
+
+
+_READING = 1.0 + 1e-6  # steps within which two values are one reading: rounding may part them
+_CHANCE = 1e-4  # that readings anywhere stand so close to a grid
+
+
+def coarser_grid(values: ArrayLike, resolution: float) -> Iterator[Caution]:
+    """Say when tied values stand on a coarser grid than the step that was given for the clock."""
+    x = np.sort(np.asarray(values, dtype=float))
+    found = _rough_grid(x, resolution)
+    step, count = found or (clock_step(x), np.unique(x).size)
+    if step is None or step < 2 * resolution or count == x.size:
+        return
+    said = f"{step:.2g}" if found else f"{step:.6g}"
+    yield Caution(
+        "grid-coarser",
+        f"the values stand {'some ' if found else ''}{said} apart ({count} readings for {x.size} values), "
+        f"on a coarser grid than the resolution of {resolution:g}: components may be its steps; try a "
+        f"resolution of {said}",
+    )
+
+
+def _rough_grid(x: Array, resolution: float) -> tuple[float, int] | None:
+    """Give the step and the readings of a grid that is blurred by less than the resolution.
+
+    Values within `resolution` of their neighbour are one reading: a grid of 0.2 printed with two digits
+    shows 93.41 and 93.42. A grid is one where readings are half as many as values at most, none is
+    wider than two resolutions, and readings at random places would hardly be as close to multiples
+    of one width: the chance is the share of places so close, to the power of the readings that are free.
+    """
+    group = np.concatenate(([0], np.cumsum(np.diff(x) > resolution * _READING)))
+    count = int(group[-1]) + 1
+    if not 3 <= count <= 0.5 * x.size:
+        return None
+    first = np.searchsorted(group, np.arange(count))
+    last = np.append(first[1:], x.size) - 1
+    centres = np.bincount(group, x - x[0]) / np.bincount(group)
+    gaps = np.diff(centres)
+    places = np.concatenate(([0.0], np.cumsum(np.rint(gaps / gaps.min()))))
+    step, start = (float(one) for one in np.polyfit(places, centres, 1))
+    away = max(float(np.abs(start + step * places - centres).max()), resolution / 2)
+    known = (2 * away / step) ** (count - 2) <= _CHANCE
+    return (step, count) if known and (x[last] - x[first]).max() <= 2 * resolution else None
 
 
 def at_limit(k: int, most: int, n: int) -> Iterator[Caution]:
@@ -259,6 +305,20 @@ def report_cautions(
                 "few-values",
                 f"{few} of {len(sizes)} samples have fewer than {FEW_VALUES} values, which hardly "
                 "determine a number of components",
+            )
+        codes = [{caution.code for caution in cell.cautions} for cell in report.cells]
+        if coarse := sum("grid-coarser" in found for found in codes):
+            yield Caution(
+                "grid-coarser",
+                f"the values of {coarse} of {len(sizes)} samples stand on a coarser grid than the "
+                f"resolution of {report.options.resolution:g}: components may be its steps; "
+                "--benchmark NAME says which step",
+            )
+        if floored := sum("variance-at-floor" in found for found in codes):
+            yield Caution(
+                "variance-at-floor",
+                f"in {floored} of {len(sizes)} samples components have the least variance that the "
+                "resolution allows: without a resolution such fits are discarded",
             )
     if report.options.resamples == 0:
         yield Caution(

@@ -22,11 +22,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError, InsufficientDataError, UsageError
+from ...pages.model import Caution
 from ...stats.arguments import counted, door, numbers
 from ...stats.samples import Array
 from ...stats.small_work import Budget
 from . import small_fit
-from .cautions import fit_cautions
+from .cautions import coarser_grid, fit_cautions
 from .conventions import FOUND, STATE, TILE
 from .model import REFERENCES as MODEL_REFERENCES, EmState, Mixture, Scale
 
@@ -178,7 +179,8 @@ def fit_mixture(
         mclust's rule. With a floor no candidate is discarded for its variance.
     resolution : float, optional
         The step of the clock, in the values' unit: sets the floor to resolution^2 / 12, the
-        variance of rounding. On the log scale the step is taken relative to the median.
+        variance of rounding. On the log scale the step is taken relative to the median. A caution
+        tells when the values stand on a coarser grid: no floor below that grid mends it.
     scale : {"linear", "log"}
         "log" fits the logarithms of the values, which must be positive; likelihood and BIC are
         then those of the logarithms.
@@ -208,7 +210,8 @@ def fit_mixture(
     draws = np.empty((0, 1, 1))
     if further and rng is not None:
         draws = rng.random((further, most, most))
-    return _mixture(sample, _compiled(sample, most, draws), scale, further)
+    coarse = () if resolution is None else tuple(coarser_grid(values, resolution))
+    return _mixture(sample, _compiled(sample, most, draws), scale, further, coarse)
 
 
 def fit_each(samples: Sequence[ArrayLike], max_components: int) -> list[Mixture | None]:
@@ -248,7 +251,11 @@ def _compiled(sample: ScaledValues, most: int, draws: Array) -> small_fit.Fitted
 
 
 def _mixture(
-    sample: ScaledValues, fitted: small_fit.Fitted, scale: Scale = "linear", further: int = 0
+    sample: ScaledValues,
+    fitted: small_fit.Fitted,
+    scale: Scale = "linear",
+    further: int = 0,
+    more: tuple[Caution, ...] = (),
 ) -> Mixture:
     x, (table, state, found) = sample.values, fitted
     k, varying = int(found[0]), found[1] > 0
@@ -271,6 +278,9 @@ def _mixture(
         iterations=int(found[4]) if k > 1 else None,
         scale=scale,
         em=before,
-        cautions=tuple(fit_cautions(sample, table, k, floored=int(found[5]), further=further)),
+        cautions=(
+            *fit_cautions(sample, table, k, floored=int(found[5]), further=further),
+            *more,
+        ),
         references=REFERENCES,
     )

@@ -30,6 +30,7 @@ from .benchmark_page import (
     superlative,
 )
 from .cautions import unfitted
+from .corpus import CorpusSummary
 from .modality import STABLE, BandwidthTest, DipTest, FamilyFit
 from .model import Mixture
 from .picture import mixture_picture
@@ -350,7 +351,7 @@ def _named(cell: MixtureCell, digits: int, place: int) -> Section:
 def _overview(report: MixtureReport) -> Page:
     """Set a summary in words, then one line for each benchmark and variant."""
     contests = [one.contest for one in report.benchmarks if one.contest is not None]
-    said = [_counts(report)]
+    said = [_counts(report), _shape(report.corpus)]
     if contests:
         wins = Counter(contest.variants[contest.best] for contest in contests)
         named = ", ".join(
@@ -381,14 +382,30 @@ def _counts(report: MixtureReport) -> str:
         f"{len(report.benchmarks)} benchmarks, {len(report.cells)} samples: {several} of "
         f"{len(mixtures)} are described best by more than one Gaussian"
     )
-    tests = [cell.fit_test for cell in report.cells if cell.fit_test is not None]
-    if tests:
-        count = sum(test.rejected() for test in tests)
+    corpus = report.corpus
+    if corpus.tested:
         said += (
-            f"; the fit test rejects {count} of {len(tests)} at 5 % ({report.options.resamples} "
-            "resamples each)"
+            f"; the fit test rejects {corpus.rejected} of {corpus.tested} at 5 % "
+            f"({report.options.resamples} resamples each)"
         )
     return said
+
+
+_LEVELS = ("one mode", "two modes", "three modes")  # levels of variability told alone (section 7.6)
+
+
+def _shape(corpus: CorpusSummary) -> str:
+    """Say how many components and modes the samples have."""
+    k = corpus.components
+    told = {word: corpus.modes.get(level, 0) for level, word in enumerate(_LEVELS, 1)}
+    told["four modes or more"] = corpus.samples - sum(told.values())
+    shares = ", ".join(
+        f"{word} in {100 * count / corpus.samples:.3g} %" for word, count in told.items() if count
+    )
+    return (
+        f"components: median {k.median:g}, upper quartile {k.upper_quartile:g}, at most {k.largest}; "
+        f"{shares}"
+    )
 
 
 def _lines(report: MixtureReport, *, contested: bool) -> Table:

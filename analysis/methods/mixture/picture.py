@@ -12,14 +12,22 @@ from ...pages import number_format as figures
 from ...plots.axes import Axes, Key, density_axis, quantity_axis
 from ...plots.layout import arranged
 from ...plots.paper import Picture
-from ...plots.scale import Scale, quantity_scale, quantity_ticks
+from ...plots.scale import Scale, Tick, quantity_scale, quantity_ticks
 from ...plots.sheet import Sheet
 from ...stats.samples import Array
 from ...words import shorten, shown
+from .corpus import CorpusSummary
 from .model import Mixture
 from .result import MixtureCell, MixtureReport
 
-__all__ = ["draw_density", "mixture_alt", "mixture_picture", "window_of"]
+__all__ = [
+    "corpus_alt",
+    "corpus_picture",
+    "draw_density",
+    "mixture_alt",
+    "mixture_picture",
+    "window_of",
+]
 
 _SHEET = Sheet(width=243.8)
 _MOST = 6  # variants drawn
@@ -62,6 +70,93 @@ def mixture_picture(report: MixtureReport) -> Picture:
         title += f" (the first {len(drawn)} of {len(fitted)} variants)"
     height = 25.4 * (1.0 + 2.9 * len(drawn))
     return arranged(_SHEET, rows, height, widths=(1.25, 1), title=title)
+
+
+def corpus_picture(report: MixtureReport) -> Picture:
+    """Draw many samples: p of their fit tests, the same against uniform ones, and their modes.
+
+    Left the histogram of p (figure 5 of the paper), in the middle the ordered p against the
+    quantiles of as many uniform values, with the band that holds each with 95 %, right the histogram
+    of the number of modes, the level of variability (figure 6). Without fit tests the modes alone.
+    """
+    if report.detailed:
+        raise UsageError("there is one benchmark", fix="take mixture_picture")
+    corpus = report.corpus
+    tests = [cell.fit_test for cell in report.cells if cell.fit_test is not None]
+    levels = _levels(corpus)
+    if not tests:
+        return arranged(Sheet(width=_SHEET.width / 2), [[levels]], 85.0, title=_corpus_said(corpus))
+    p = np.sort([test.pvalue for test in tests])
+    row = [_pvalues(p, corpus), _uniform_quantiles(p), levels]
+    return arranged(_SHEET, [row], 85.0, title=_corpus_said(corpus))
+
+
+def corpus_alt(report: MixtureReport) -> str:
+    """Say in words what the picture of many samples shows."""
+    corpus = report.corpus
+    tested = f", {corpus.rejected} of {corpus.tested} fit tests reject" if corpus.tested else ""
+    modes = ", ".join(f"{count} with {level}" for level, count in corpus.modes.items())
+    return f"{_corpus_said(corpus)}{tested}; samples by number of modes: {modes}"
+
+
+def _corpus_said(corpus: CorpusSummary) -> str:
+    k = corpus.components
+    return (
+        f"{corpus.samples} samples; components: median {k.median:g}, upper quartile "
+        f"{k.upper_quartile:g}, at most {k.largest}"
+    )
+
+
+def _bars(axes: Axes, edges: Array, heights: Array) -> None:
+    """Draw a histogram of shares."""
+    axes.y = Scale(0.0, 1.08 * float(heights.max()))
+    axes.y_ticks = quantity_ticks(axes.y, "1", 5)
+    axes.y_label = "share of samples"
+    axes.curve(np.repeat(edges, 2), [0, *np.repeat(heights, 2), 0], "bars", closed=True)
+    axes.segments(edges[1:-1], 0.0, edges[1:-1], np.minimum(heights[:-1], heights[1:]), "page hair")
+
+
+def _unit_axis(axes: Axes, side: str, label: str) -> None:
+    scale = Scale(-0.02, 1.02)
+    setattr(axes, side, scale)
+    setattr(axes, f"{side}_ticks", tuple(Tick(v, f"{v:g}") for v in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)))
+    setattr(axes, f"{side}_label", label)
+
+
+def _pvalues(p: Array, corpus: CorpusSummary) -> Axes:
+    axes = Axes(title=f"fit test: {100 * corpus.rejected / p.size:.3g} % have p up to 0.05")
+    edges = np.linspace(0, 1, 21)  # one bar holds what is rejected at 5 %: p = 0.05 belongs to it
+    places = np.searchsorted(edges + 1e-12, p, "left") - 1
+    _bars(axes, edges, np.bincount(np.clip(places, 0, 19), minlength=20) / p.size)
+    _unit_axis(axes, "x", "p of the fit test")
+    axes.level(1 / 20, "one hair")
+    return axes
+
+
+def _uniform_quantiles(p: Array) -> Axes:
+    from scipy.stats import beta
+
+    n = p.size
+    axes, rank = Axes(title="ordered p; grey: 95 % of uniform ones"), np.arange(1, n + 1)
+    for side, label in (("x", "quantile of uniform values"), ("y", "p of the fit test")):
+        _unit_axis(axes, side, label)
+    at = (rank - 0.5) / n
+    low, high = (np.array(beta.ppf(level, rank, n + 1 - rank)) for level in (0.025, 0.975))
+    axes.curve([*at, *at[::-1]], [*low, *high[::-1]], "bars", closed=True)
+    axes.line(0.0, 0.0, 1.0, 1.0, "one hair")
+    axes.spots(at, p, "c0", r=1.6)
+    return axes
+
+
+def _levels(corpus: CorpusSummary) -> Axes:
+    most = max(corpus.modes)
+    axes = Axes(title="level of variability")
+    shares = [corpus.modes.get(level, 0) / corpus.samples for level in range(1, most + 1)]
+    _bars(axes, np.linspace(0.5, most + 0.5, most + 1), np.array(shares))
+    axes.x = Scale(0.3, most + 0.7)
+    axes.x_ticks = tuple(Tick(level, f"{level}") for level in range(1, most + 1))
+    axes.x_label = "modes of a sample's mixture"
+    return axes
 
 
 def mixture_alt(report: MixtureReport) -> str:

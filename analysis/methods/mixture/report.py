@@ -17,7 +17,7 @@ from ...pages import number_format as figures
 from ...pages.model import Caution, merged
 from ...stats.arguments import counted, stream
 from ...stats.workers import Progress, in_order
-from .cautions import contest_cautions, report_cautions
+from .cautions import coarser_grid, contest_cautions, report_cautions
 from .fit import MOST_COMPONENTS, MOST_STARTS, fit_mixture, prepared
 from .goodness import compile_kernels, ks_fit
 from .model import Mixture
@@ -47,6 +47,7 @@ class MixtureOptions:
     clock's tick. `below` holds the values a for which P[X < a] is wanted, and `shift` says that a run
     X beats a run Y when X < Y + shift (where higher is better, when X > Y - shift), both in the unit
     of the values; `quantiles` holds levels between 0 and 1. `confidence` is that of the intervals.
+    `clusters` lists the values of each component.
     `workers` are threads of the fit test; None takes the cores that the process may use.
     """
 
@@ -61,6 +62,7 @@ class MixtureOptions:
     shift: float = 0.0
     confidence: float = 0.95
     workers: int | None = None
+    clusters: bool = False
 
     def __post_init__(self) -> None:
         counted("max-components", self.max_components, most=MOST_COMPONENTS)
@@ -150,6 +152,9 @@ def mixture_cell(
     def single(name: str, metric: Callable[[Mixture], float]) -> MetricInterval:
         return estimated(metric, (mixture, refits), name=name, confidence=options.confidence)
 
+    if options.resolution is not None:
+        missing += coarser_grid(values, options.resolution)
+    of = mixture.classify(values)
     quantiles = tuple(
         single(f"quantile {level:g}", partial(Mixture.quantile, q=level))
         for level in options.quantiles
@@ -167,6 +172,9 @@ def mixture_cell(
         refits=refits,
         quantiles=quantiles,
         below=below,
+        clusters=tuple(values[of == k] for k in range(mixture.components))
+        if options.clusters
+        else None,
         cautions=merged(
             mixture.cautions,
             *(found.cautions for found in (tested, modes) if found is not None),

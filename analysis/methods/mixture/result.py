@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 from ...errors import AnalysisError, UsageError
 from ...pages.result import Result, plain
 from ...stats.samples import Array
+from .corpus import CorpusSummary, corpus_summary
 from .modality import (
     BANDWIDTH_REFERENCES,
     DIP_REFERENCES,
@@ -290,11 +291,12 @@ class MixtureCell(Result):
     """What a mixture says about the values of one variant on one benchmark.
 
     `mixture` is None where no fit exists, and `problem` says why. `fit_test`, `evidence` and
-    `refits` are None when no resamples were asked for, or there are too few values.
+    `refits` are None when no resamples were asked for, or there are too few values. `clusters` holds
+    the values of each component as they were measured, where that was asked for (appendix 1).
     """
 
     method: ClassVar[str] = "mixture-cell"
-    unlisted: ClassVar[frozenset[str]] = frozenset({"benchmark", "values", "refits"})
+    unlisted: ClassVar[frozenset[str]] = frozenset({"benchmark", "values", "refits", "clusters"})
 
     benchmark: str
     variant: str
@@ -306,6 +308,7 @@ class MixtureCell(Result):
     refits: FittedSample | None = None
     quantiles: tuple[MetricInterval, ...] = ()
     below: tuple[MetricInterval, ...] = ()
+    clusters: tuple[Array, ...] | None = None
 
     @property
     def fitted(self) -> Mixture:
@@ -335,7 +338,13 @@ class MixtureCell(Result):
     def body(self) -> dict[str, Any]:
         """Add the number of values, and the component of each."""
         of = None if self.mixture is None else self.mixture.classify(self.values)
-        return {"n": int(self.values.size), "classification": plain(of), **Result.body(self)}
+        listed = {} if self.clusters is None else {"clusters": plain(self.clusters)}
+        return {
+            "n": int(self.values.size),
+            "classification": plain(of),
+            **listed,
+            **Result.body(self),
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -433,12 +442,18 @@ class MixtureReport(Result):
         """The cells of all benchmarks."""
         return tuple(cell for one in self.benchmarks for cell in one.cells)
 
+    @property
+    def corpus(self) -> CorpusSummary:
+        """All samples together."""
+        return corpus_summary((cell.mixture, cell.fit_test) for cell in self.cells)
+
     def body(self) -> dict[str, Any]:
-        """Add the benchmarks, and the options that shape the numbers: the threads do not."""
+        """Add the benchmarks, and the options that shape the numbers: threads and lists do not."""
         options = plain(self.options)
-        del options["workers"]
+        del options["workers"], options["clusters"]
         return {
             "detailed": self.detailed,
+            "corpus": None if self.detailed else plain(self.corpus),
             "options": options,
             "benchmarks": [
                 {

@@ -1,9 +1,11 @@
-"""The M-steps of the fourteen covariance models in the plane, compiled.
+"""The M-steps of the fourteen covariance models for d metrics, compiled.
 
 A model says what the components share ([1]_). Its name has a letter for volume, one for shape and
-one for orientation of the ellipses: E equal, V varying, I (shape) a circle or (orientation) along
+one for orientation of the ellipsoids: E equal, V varying, I (shape) a sphere or (orientation) along
 the axes. Every M-step is a function of the components' scatter matrices alone. The tests for
 vanishing variances are those of mclust 6.0.0, so that the same candidates are discarded.
+
+Scatter and covariance matrices are kept as factors (see `factor_kernel`).
 
 References
 ----------
@@ -21,9 +23,8 @@ import numpy as np
 
 from ....stats.compiled import kernel
 from ....stats.samples import Array
+from .factor_kernel import add_factor, definite, eigen, fold, mean_of_logs, orthogonal, square
 
-XX, XY, YY, REST, SIZE = range(5)  # rows of `scatter`; REST is what y has left when x explains it
-STATE = 6  # numbers that a model keeps from one iteration to the next, and 3 for each component
 _EPS = 2.0**-52
 ROOT = math.sqrt(_EPS)
 _INNER = ROOT  # mclust's tolerance of the iterations inside an M-step
@@ -33,336 +34,374 @@ _EII, _VII, _EEI, _VEI, _EVI, _VVI, _EEE, _VEE, _EVE, _VVE, _EEV, _VEV, _EVV, _V
 
 
 @kernel
-def fresh(state: Array) -> None:
-    """Set the state before the first iteration: unit scales and shapes, axes as they are."""
-    state[:] = 1.0
-    state[1], state[2], state[4] = 0.0, 0.0, 0.0  # orientation 1 0 0 1; state[4] counts iterations
+def state_of(d: int, components: int) -> Array:
+    """Give what a model keeps from one iteration to the next, before the first one.
+
+    A count of iterations, the common shape, the axes (d, d), then of each component its shape
+    (components, d) and its scale.
+    """
+    state = np.ones(1 + d + d * d + components * d + components)
+    state[0] = 0.0
+    for i in range(d):
+        for j in range(d):
+            state[1 + d + i * d + j] = 1.0 if i == j else 0.0
+    return state
 
 
 @kernel
-def _put(cov: Array, k: int, xx: float, slope: float, rest: float) -> None:
-    """Keep a covariance matrix as variance of x, slope of y on x, variance of what is left."""
-    cov[0, k], cov[1, k], cov[2, k] = xx, slope, rest
+def diagonal_only(code: int) -> bool:
+    """Tell whether a model's axes are the coordinates' own: its scatter needs no slopes."""
+    return code <= _VVI
 
 
 @kernel
-def _put_ellipse(cov: Array, k: int, major: float, minor: float, c: float, s: float) -> None:
-    xx = major * c * c + minor * s * s
-    _put(cov, k, xx, (major - minor) * c * s / xx, major * minor / xx)
+def _put_diagonal(a: Array, factor: float, cov: Array) -> None:
+    """Write a covariance matrix with these variances, times a factor."""
+    for i in range(a.size):
+        for j in range(a.size):
+            cov[i, j] = 0.0
+        cov[i, i] = a[i] * factor
 
 
 @kernel
-def _grow(cov: Array, factor: float) -> None:
-    """Multiply all covariances (by number: in-place operations on rows are slow to compile)."""
-    for k in range(cov.shape[1]):
-        cov[0, k] *= factor
-        cov[2, k] *= factor
+def _put_scaled(source: Array, factor: float, cov: Array) -> None:
+    """Copy a factor, its matrix multiplied by a number."""
+    for i in range(source.shape[0]):
+        for j in range(source.shape[0]):
+            cov[i, j] = source[i, j]
+        cov[i, i] = source[i, i] * factor
 
 
 @kernel
-def _axes(scatter: Array, k: int) -> tuple[float, float, float, float]:
-    """Give the eigenvalues of a scatter matrix, the larger first, and the first's direction."""
-    xx, xy, yy = scatter[XX, k], scatter[XY, k], scatter[YY, k]
-    spread = math.hypot(xx - yy, 2 * xy)
-    large = 0.5 * (xx + yy + spread)
-    small = xx * scatter[REST, k] / large if large > 0 else 0.0
-    angle = 0.5 * math.atan2(2 * xy, xx - yy)
-    return large, small, math.cos(angle), math.sin(angle)
+def _put_ellipsoid(lengths: Array, factor: float, axes: Array, row: Array, cov: Array) -> None:
+    """Write the factor of the covariance matrix with these eigenvalues along columns of `axes`."""
+    d = lengths.size
+    cov[:] = 0.0
+    for k in range(d):
+        for j in range(d):
+            row[j] = axes[j, k]
+        fold(row, lengths[k] * factor, cov)
 
 
 @kernel
-def _spheres(code: int, scatter: Array, n: float, cov: Array) -> bool:
+def _spheres(code: int, squares: Array, sizes: Array, n: float, cov: Array) -> bool:
     """EII and VII."""
-    total = 0.0
-    for k in range(cov.shape[1]):
-        trace = scatter[XX, k] + scatter[YY, k]
-        total += trace
-        _put(cov, k, trace / (2 * scatter[SIZE, k]), 0.0, trace / (2 * scatter[SIZE, k]))
+    components, d = squares.shape
+    whole, least = 0.0, np.inf
+    one = np.ones(d)
+    for k in range(components):
+        trace = 0.0
+        for j in range(d):
+            trace += squares[k, j]
+        whole += trace
+        least = min(least, trace / (d * sizes[k]))
+        _put_diagonal(one, trace / (d * sizes[k]), cov[k])
     if code == _EII:
-        cov[0], cov[1], cov[2] = total / (2 * n), 0.0, total / (2 * n)
-    return bool(cov[0].min() > _EPS)
+        least = whole / (d * n)
+        for k in range(components):
+            _put_diagonal(one, least, cov[k])
+    return bool(least > _EPS)
 
 
 @kernel
-def _diagonals(code: int, scatter: Array, n: float, cov: Array) -> bool:
+def _diagonals(code: int, squares: Array, sizes: Array, n: float, cov: Array) -> bool:
     """EEI, EVI and VVI."""
-    volume = 0.0
+    components, d = squares.shape
     if code == _EEI:
-        a, b = scatter[XX].sum(), scatter[YY].sum()
-        root = math.sqrt(a) * math.sqrt(b)
-        cov[0], cov[1], cov[2] = a / n, 0.0, b / n
-        return root > _EPS and root / n > _EPS and min(a, b) / root > _EPS
-    for k in range(cov.shape[1]):
-        a, b, size = scatter[XX, k], scatter[YY, k], scatter[SIZE, k]
-        root = math.sqrt(a) * math.sqrt(b)
-        if min(a, b) <= 0 or root <= _EPS or min(a, b) / root <= _EPS:
+        total = np.zeros(d)
+        for k in range(components):
+            for j in range(d):
+                total[j] += squares[k, j]
+        for k in range(components):
+            _put_diagonal(total, 1 / n, cov[k])
+        root = mean_of_logs(total)
+        return root > _EPS and root / n > _EPS and total.min() / root > _EPS
+    volume = 0.0
+    for k in range(components):
+        root, least = mean_of_logs(squares[k]), squares[k].min()
+        if root <= _EPS or least / root <= _EPS:
             return False
         if code == _VVI:
-            if root / size <= _EPS or min(a, b) <= _EPS:
+            if root / sizes[k] <= _EPS or least <= _EPS:
                 return False
-            _put(cov, k, a / size, 0.0, b / size)
-        else:
-            volume += root
-            _put(cov, k, a / root, 0.0, b / root)
+            _put_diagonal(squares[k], 1 / sizes[k], cov[k])
+        volume += root
     if code == _EVI:
-        _grow(cov, volume / n)
+        for k in range(components):
+            _put_diagonal(squares[k], volume / n / mean_of_logs(squares[k]), cov[k])
         return volume / n > _EPS
     return True
 
 
 @kernel
-def _scales_and_shape(a: Array, b: Array, size: Array, state: Array) -> bool:
+def _scales_and_shape(squares: Array, sizes: Array, shape: Array, scale: Array) -> bool:
     """Alternate between the components' scales and their common shape.
 
-    a and b are the sums of squares along both axes. The shape is state[5] along the first, its
-    inverse along the second; the scales follow from state[STATE] on.
+    `squares` are the sums of squares along the axes, shape (K, d).
     """
-    components = a.size
-    scale = state[STATE : STATE + components]
-    first, second = state[5], 1 / state[5]
+    components, d = squares.shape
+    total = np.empty(d)
     for _ in range(_MOST_INNER):
-        if min(first, second) <= _EPS:
+        if shape.min() <= _EPS:
             return False
-        change, p, q = 0.0, 0.0, 0.0
+        change = 0.0
+        total[:] = 0.0
         for k in range(components):
-            new = (a[k] / first + b[k] / second) / (2 * size[k])
+            new = 0.0
+            for j in range(d):
+                new += squares[k, j] / shape[j]
+            new /= d * sizes[k]
             if not new > _EPS:
                 return False
             change = max(change, abs(new - scale[k]) / (1 + new))
             scale[k] = new
-            p += a[k] / new
-            q += b[k] / new
-        if min(p, q) <= _EPS:
+            for j in range(d):
+                total[j] += squares[k, j] / new
+        if total.min() <= _EPS:
             return False
-        root = math.sqrt(p) * math.sqrt(q)
-        change = max(change, abs(p / root - first) / (1 + p / root))
-        change = max(change, abs(q / root - second) / (1 + q / root))
-        first, second = p / root, q / root
+        root = mean_of_logs(total)
+        for j in range(d):
+            new = total[j] / root
+            change = max(change, abs(new - shape[j]) / (1 + new))
+            shape[j] = new
         if change <= _INNER:
             break
-    state[5] = first
-    return bool(min(first, second) > _EPS)
+    return bool(shape.min() > _EPS)
 
 
 @kernel
-def _vei(scatter: Array, cov: Array, state: Array) -> bool:
-    if not _scales_and_shape(scatter[XX], scatter[YY], scatter[SIZE], state):
-        return False
-    for k in range(cov.shape[1]):
-        scale = state[STATE + k]
-        _put(cov, k, scale * state[5], 0.0, scale / state[5])
-    return True
-
-
-@kernel
-def _eev(scatter: Array, n: float, cov: Array) -> bool:
-    a = b = 0.0
-    for k in range(cov.shape[1]):
-        large, small, _, _ = _axes(scatter, k)
-        a += large
-        b += small
-    root = math.sqrt(a) * math.sqrt(b)
-    if root <= _EPS or b / root <= _EPS or root / n <= _EPS or math.sqrt(b / n) <= ROOT:
-        return False
-    for k in range(cov.shape[1]):
-        _, _, c, s = _axes(scatter, k)
-        _put_ellipse(cov, k, a / n, b / n, c, s)
-    return True
-
-
-@kernel
-def _vev(scatter: Array, n: float, cov: Array, state: Array) -> bool:
-    components = cov.shape[1]
-    large, small = np.empty(components), np.empty(components)
+def _one_shape(
+    code: int, squares: Array, scatter: Array, sizes: Array, n: float, cov: Array, state: Array
+) -> bool:
+    """VEI, EEV and VEV."""
+    components, d = squares.shape
+    shape, scale = state[1 : 1 + d], state[state.size - components :]
+    if code == _VEI:
+        if not _scales_and_shape(squares, sizes, shape, scale):
+            return False
+        for k in range(components):
+            _put_diagonal(shape, scale[k], cov[k])
+        return True
+    values, total, row = np.empty((components, d)), np.zeros(d), np.empty(d)
+    axes = np.empty((components, d, d))
     for k in range(components):
-        large[k], small[k], _, _ = _axes(scatter, k)
-    if state[4] == 0:
-        root = math.sqrt(large.sum()) * math.sqrt(small.sum())
+        eigen(scatter[k], values[k], axes[k])
+        for j in range(d):
+            total[j] += values[k, j]
+    if code == _EEV or state[0] == 0:
+        root = mean_of_logs(total)
         if root <= _EPS:
             return False
-        state[STATE : STATE + components] = root / n
-        state[5] = large.sum() / root
-    if not _scales_and_shape(large, small, scatter[SIZE], state):
-        return False
-    if math.sqrt(1 / state[5]) <= ROOT:
+        shape[:] = total / root
+        scale[:] = root / n
+    if code == _EEV:
+        least = shape.min()
+        if least <= _EPS or scale[0] <= _EPS or math.sqrt(least * scale[0]) <= ROOT:
+            return False
+    elif not _scales_and_shape(values, sizes, shape, scale) or math.sqrt(shape.min()) <= ROOT:
         return False
     for k in range(components):
-        _, _, c, s = _axes(scatter, k)
-        scale = state[STATE + k]
-        _put_ellipse(cov, k, scale * state[5], scale / state[5], c, s)
+        _put_ellipsoid(shape, scale[k], axes[k], row, cov[k])
     return True
 
 
 @kernel
-def _free(code: int, scatter: Array, n: float, cov: Array) -> bool:
+def _widths(cov: Array) -> bool:
+    """Tell whether the smallest entry of Cholesky's factor is no rounding error of the largest."""
+    least, most = np.inf, 0.0
+    for j in range(cov.shape[0]):
+        least, most = min(least, cov[j, j]), max(most, cov[j, j])
+    return math.sqrt(least) / (1 + math.sqrt(most)) > ROOT
+
+
+@kernel
+def _free(code: int, scatter: Array, sizes: Array, n: float, cov: Array) -> bool:
     """EEE, EVV and VVV."""
-    components = cov.shape[1]
-    if code == _EEE:
-        xx = scatter[XX].sum()
-        slope = scatter[XY].sum() / xx if xx > 0 else 0.0
-        rest = 0.0
+    components, d = scatter.shape[0], scatter.shape[1]
+    if code == _VVV:
+        sound = True
         for k in range(components):
-            if scatter[XX, k] > 0:
-                own = scatter[XY, k] / scatter[XX, k]
-                rest += (own - slope) ** 2 * scatter[XX, k]
-            rest += scatter[REST, k]
-        cov[0], cov[1], cov[2] = xx / n, slope, rest / n
-    volume, least = 0.0, np.inf
+            _put_scaled(scatter[k], 1 / sizes[k], cov[k])
+            sound = sound and _widths(cov[k])
+        return sound
+    row, common = np.empty(d), np.zeros((d, d))
+    if code == _EEE:
+        for k in range(components):
+            add_factor(scatter[k], 1.0, row, common)
+        for k in range(components):
+            _put_scaled(common, 1 / n, cov[k])
+        return _widths(cov[0])
+    roots = np.empty(components)
     for k in range(components):
-        xx, size = scatter[XX, k], scatter[SIZE, k]
-        slope = scatter[XY, k] / xx if xx > 0 else 0.0
-        if code == _VVV:
-            _put(cov, k, xx / size, slope, scatter[REST, k] / size)
-        elif code == _EVV:
-            large, small, _, _ = _axes(scatter, k)
-            root = math.sqrt(large) * math.sqrt(small)
-            if root <= 0 or small / root <= ROOT:
-                return False
-            volume += root
-            least = min(least, root if k > 0 else np.inf)
-            _put(cov, k, xx / root, slope, scatter[REST, k] / root)
-    if code == _EVV:
-        _grow(cov, volume / n)
-        return volume / n > ROOT and least > ROOT
-    for k in range(components):
-        small = math.sqrt(min(cov[0, k], cov[2, k]))
-        if not small / (1 + math.sqrt(max(cov[0, k], cov[2, k]))) > ROOT:
+        eigen(scatter[k], row, common)
+        roots[k] = mean_of_logs(row)
+        if roots[k] <= 0 or row[d - 1] / roots[k] <= ROOT or (k > 0 and roots[k] <= ROOT):
             return False
-    return True
+    volume = roots.sum() / n
+    for k in range(components):
+        _put_scaled(scatter[k], volume / roots[k], cov[k])
+    return bool(volume > ROOT)
 
 
 @kernel
-def _vee(scatter: Array, n: float, cov: Array) -> bool:
-    components = cov.shape[1]
-    scale = np.ones(components)
+def _explained(scatter: Array, common: Array, row: Array) -> float:
+    """Give the trace of one matrix times the inverse of another, both kept as factors."""
+    d, total = row.size, 0.0
+    for k in range(d):
+        if scatter[k, k] == 0.0:
+            continue
+        part = 0.0
+        for j in range(k, d):
+            left = scatter[k, j] if j > k else 1.0
+            for i in range(k, j):
+                left -= row[i] * common[i, j]
+            row[j] = left
+            part += left * left / common[j, j]
+        total += part * scatter[k, k]
+    return total
+
+
+@kernel
+def _vee(scatter: Array, sizes: Array, n: float, cov: Array) -> bool:
+    components, d = scatter.shape[0], scatter.shape[1]
+    scale, row, left = np.ones(components), np.empty(d), np.empty((d, d))
+    common = np.empty((d, d))
     for k in range(components):
-        xx, xy, yy = scatter[XX, k], scatter[XY, k], scatter[YY, k]
-        if not (xx > 0 and yy - (xy / math.sqrt(xx)) ** 2 > 0):
+        square(scatter[k], common)
+        if not definite(common, left):
             return False
-    before, c_xx, slope, rest = 2.0**1022, 0.0, 0.0, 0.0
+    before = 2.0**1022
     for _ in range(_MOST_INNER):
-        c_xx = c_xy = rest = 0.0
+        common[:] = 0.0
         for k in range(components):
-            c_xx += scatter[XX, k] / scale[k]
-            c_xy += scatter[XY, k] / scale[k]
-        slope = c_xy / c_xx
+            add_factor(scatter[k], 1 / scale[k], row, common)
+        logs = 0.0
+        for j in range(d):
+            logs += math.log(common[j, j])
+        root = math.exp(logs / d)
+        for j in range(d):
+            common[j, j] /= root
+        target = d * n
         for k in range(components):
-            own = scatter[XY, k] / scatter[XX, k]
-            rest += (scatter[REST, k] + (own - slope) ** 2 * scatter[XX, k]) / scale[k]
-        root = math.sqrt(c_xx) * math.sqrt(rest)
-        c_xx, rest = c_xx / root, rest / root
-        target = 2 * n
-        for k in range(components):
-            own = scatter[XY, k] / scatter[XX, k]
-            left = scatter[REST, k] + (own - slope) ** 2 * scatter[XX, k]
-            scale[k] = (scatter[XX, k] / c_xx + left / rest) / (2 * scatter[SIZE, k])
-            target += 2 * math.log(scale[k]) * scatter[SIZE, k]
+            scale[k] = _explained(scatter[k], common, row) / (d * sizes[k])
+            target += d * math.log(scale[k]) * sizes[k]
         change = abs(target - before) / (1 + abs(target))
         before = target
         if not change > _INNER:
             break
-    c_yy = rest + slope * slope * c_xx
-    large = 0.5 * (c_xx + c_yy + math.hypot(c_xx - c_yy, 2 * slope * c_xx))
-    if not (1 / large > ROOT and scale.min() > ROOT):
+    eigen(common, row, left)
+    if not (row[d - 1] > ROOT and scale.min() > ROOT):
         return False
     for k in range(components):
-        _put(cov, k, scale[k] * c_xx, slope, scale[k] * rest)
+        _put_scaled(common, scale[k], cov[k])
     return True
 
 
 @kernel
-def _orthogonal(a: float, b: float, c: float, d: float, o: Array) -> None:
-    """Write the orthogonal factor of the polar decomposition of [[a, b], [c, d]] to `o`."""
-    if a * d - b * c >= 0:
-        p, q, sign = a + d, c - b, -1.0
-    else:
-        p, q, sign = a - d, b + c, 1.0
-    length = math.hypot(p, q)
-    if length == 0:
-        p, q, length = 1.0, 0.0, 1.0
-    o[0], o[2] = p / length, q / length  # the first column
-    o[1], o[3] = sign * o[2], -sign * o[0]
-
-
-@kernel
-def _turn(scatter: Array, shape: Array, d: Array) -> None:
-    """Improve the common orientation d (columns are the axes) by both steps of [2]_."""
-    f = np.zeros(4)
-    for k in range(shape.shape[1]):
-        xx, xy, yy = scatter[XX, k], scatter[XY, k], scatter[YY, k]
-        largest = 0.5 * (xx + yy + math.hypot(xx - yy, 2 * xy))
-        for j in range(2):
-            p, q = d[j] / shape[j, k], d[2 + j] / shape[j, k]
-            f[2 * j] += p * xx + q * xy - largest * p
-            f[2 * j + 1] += p * xy + q * yy - largest * q
-    _orthogonal(f[0], f[2], f[1], f[3], d)  # the factor of the transpose
+def _turn(w: Array, largest: Array, shape: Array, axes: Array, room: Array, lengths: Array) -> None:
+    """Improve the common orientation (columns are the axes) by both steps of [2]_."""
+    components, d = shape.shape
+    f, turns = room[0], room[1]
     f[:] = 0.0
-    for k in range(shape.shape[1]):
-        xx, xy, yy = scatter[XX, k], scatter[XY, k], scatter[YY, k]
-        most = max(1 / shape[0, k], 1 / shape[1, k])
-        for j in range(2):
-            p, q = xx * d[j] + xy * d[2 + j], xy * d[j] + yy * d[2 + j]
-            f[j] += p / shape[j, k] - most * p
-            f[2 + j] += q / shape[j, k] - most * q
-    _orthogonal(f[0], f[1], f[2], f[3], d)
+    for k in range(components):
+        for j in range(d):
+            for i in range(d):
+                total = 0.0
+                for m in range(d):
+                    total += axes[m, j] / shape[k, j] * w[k, m, i]
+                f[i, j] += total - largest[k] * (axes[i, j] / shape[k, j])
+    orthogonal(f, turns, lengths, axes)
+    f[:] = 0.0
+    for k in range(components):
+        most = 0.0
+        for j in range(d):
+            most = max(most, 1 / shape[k, j])
+        for j in range(d):
+            for i in range(d):
+                total = 0.0
+                for m in range(d):
+                    total += w[k, i, m] * axes[m, j]
+                f[i, j] += total / shape[k, j] - most * total
+    orthogonal(f, turns, lengths, axes)
 
 
 @kernel
-def _common_axes(code: int, scatter: Array, n: float, cov: Array, state: Array) -> bool:
+def _along(w: Array, axes: Array, j: int) -> float:
+    """Give the sum of squares of a scatter matrix along an axis."""
+    d, total = axes.shape[0], 0.0
+    for i in range(d):
+        part = 0.0
+        for m in range(d):
+            part += w[i, m] * axes[m, j]
+        total += axes[i, j] * part
+    return total
+
+
+@kernel
+def _common_axes(
+    code: int, scatter: Array, sizes: Array, n: float, cov: Array, state: Array
+) -> bool:
     """EVE and VVE."""
-    components = cov.shape[1]
-    d = state[:4]
-    shape = state[STATE : STATE + 2 * components].reshape((2, components))
-    scale = state[STATE + 2 * components : STATE + 3 * components]
+    components, d = scatter.shape[0], scatter.shape[1]
+    axes = state[1 + d : 1 + d + d * d].reshape((d, d))
+    of_shapes = 1 + d + d * d
+    shape = state[of_shapes : of_shapes + components * d].reshape((components, d))
+    scale = state[state.size - components :]
+    w, room = np.empty((components, d, d)), np.empty((2, d, d))
+    largest, lengths = np.empty(components), np.empty(d)
     for k in range(components):
-        _, small, _, _ = _axes(scatter, k)
-        if not small >= ROOT:
+        eigen(scatter[k], lengths, room[0])
+        if not lengths[d - 1] >= ROOT:
             return False
+        largest[k] = lengths[0]
+        square(scatter[k], w[k])
     before = 2.0**1022
     for _ in range(_MOST_INNER):
-        _turn(scatter, shape, d)
+        _turn(w, largest, shape, axes, room, lengths)
         target = 0.0
         for k in range(components):
-            xx, xy, yy = scatter[XX, k], scatter[XY, k], scatter[YY, k]
-            a = d[0] * (xx * d[0] + xy * d[2]) + d[2] * (xy * d[0] + yy * d[2])
-            b = d[1] * (xx * d[1] + xy * d[3]) + d[3] * (xy * d[1] + yy * d[3])
-            if not min(a, b) > 0:
+            for j in range(d):
+                lengths[j] = _along(w[k], axes, j)
+            root = mean_of_logs(lengths)
+            if not root > 0:
                 return False
-            root = math.sqrt(a) * math.sqrt(b)
-            scale[k] = root / scatter[SIZE, k]
-            shape[0, k], shape[1, k] = a / root, b / root
-            if min(a, b) / root < ROOT or (code == _VVE and scale[k] < ROOT):
+            scale[k] = root / sizes[k]
+            for j in range(d):
+                shape[k, j] = lengths[j] / root
+            if lengths.min() / root < ROOT or (code == _VVE and scale[k] < ROOT):
                 return False
-            target += 2 * root
+            target += d * root
         change = abs(target - before) / (1 + abs(target))
         before = target
         if not change > _INNER:
             break
     if code == _EVE:
-        scale[:] = before / (2 * n)
+        scale[:] = before / (d * n)
     for k in range(components):
-        _put_ellipse(cov, k, scale[k] * shape[0, k], scale[k] * shape[1, k], d[0], d[2])
+        _put_ellipsoid(shape[k], scale[k], axes, lengths, cov[k])
     return True
 
 
 @kernel
-def covariances(code: int, scatter: Array, n: float, cov: Array, state: Array) -> bool:
-    """Compute the components' covariances from their scatter; tell whether they exist."""
+def covariances(
+    code: int, squares: Array, scatter: Array, sizes: Array, n: float, cov: Array, state: Array
+) -> bool:
+    """Compute the components' covariances from their scatter; tell whether they exist.
+
+    `squares` (K, d) are sums of squares of each coordinate, `scatter` (K, d, d) factors of the
+    scatter matrices, which `diagonal_only` models do not read; `cov` gets factors.
+    """
     if code <= _VII:
-        done = _spheres(code, scatter, n, cov)
-    elif code == _VEI:
-        done = _vei(scatter, cov, state)
+        done = _spheres(code, squares, sizes, n, cov)
+    elif code in (_VEI, _EEV, _VEV):
+        done = _one_shape(code, squares, scatter, sizes, n, cov, state)
     elif code <= _VVI:
-        done = _diagonals(code, scatter, n, cov)
+        done = _diagonals(code, squares, sizes, n, cov)
     elif code == _VEE:
-        done = _vee(scatter, n, cov)
+        done = _vee(scatter, sizes, n, cov)
     elif code in (_EVE, _VVE):
-        done = _common_axes(code, scatter, n, cov, state)
-    elif code == _EEV:
-        done = _eev(scatter, n, cov)
-    elif code == _VEV:
-        done = _vev(scatter, n, cov, state)
+        done = _common_axes(code, scatter, sizes, n, cov, state)
     else:
-        done = _free(code, scatter, n, cov)
-    state[4] += 1
+        done = _free(code, scatter, sizes, n, cov)
+    state[0] += 1
     return done

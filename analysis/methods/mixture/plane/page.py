@@ -1,10 +1,11 @@
-"""Mixtures in the plane in words and pictures: the clusters, how both metrics move together."""
+"""Mixtures of several metrics in words and pictures: clusters, how the metrics move together."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,23 +27,23 @@ from ....pages.model import (
 from ....words import shorten
 from ..model import BIC_MARGIN
 from ..page import likelihood_and_bic
-from .model import SIMPLEST, Mixture2d
-from .picture import plane_picture
+from .model import COUNTS, LEAST_CORRELATED, SIMPLEST, Mixture2d, listed
+from .picture import MOST_DRAWN, plane_picture
 from .report import PlaneCell, PlaneReport
 
 if TYPE_CHECKING:
-    pass
+    from ....stats.samples import Array
 
 
-_COUNTS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _NEXT = 3  # candidates next to the best
 _CELL, _LONG_CELL = 28, 40  # columns for names
-_BOTH_METRICS = 24  # letters of both metrics that the headings of a table have room for
+_IN_HEADINGS = 24  # letters of all metrics that the headings of a table have room for
 
 _VOLUME = {"E": "equal size", "V": "sizes of their own"}
 _SHAPE = {"E": "equal shape", "V": "shapes of their own"}
 _AXES = {"E": "equal tilt", "V": "tilts of their own", "I": "no tilt"}
 _ONE = {"EII": "a circle", "EEI": "an ellipse, no tilt", "EEE": "an ellipse"}
+_SOLID = {"circle": "sphere", "ellipse": "ellipsoid"}
 
 
 def meaning(model: str) -> str:
@@ -55,7 +56,7 @@ def meaning(model: str) -> str:
 @page_of.register(Mixture2d)
 def _mixture2d_page(mixture: Mixture2d) -> Page:
     return Page(
-        title=f"Gaussian mixture of {' and '.join(mixture.names)}",
+        title=f"Gaussian mixture of {listed(mixture.names)}",
         sections=(Section(_clusters(mixture, "clusters")),),
         cautions=mixture.cautions,
     )
@@ -63,9 +64,10 @@ def _mixture2d_page(mixture: Mixture2d) -> Page:
 
 @page_of.register(PlaneCell)
 def _plane_cell_page(cell: PlaneCell) -> Page:
-    units = ("", "") if cell.pairs is None else cell.pairs.units
+    units = () if cell.pairs is None else cell.pairs.units
+    count = "Several" if cell.pairs is None else COUNTS[len(units)].capitalize()
     return Page(
-        title=f"Two metrics of {cell.variant} on {cell.benchmark}",
+        title=f"{count} metrics of {cell.variant} on {cell.benchmark}",
         sections=(_cell(cell, units, 1),),
         cautions=(*cell.cautions, *_of_mixture(cell)),
     )
@@ -73,9 +75,11 @@ def _plane_cell_page(cell: PlaneCell) -> Page:
 
 @page_of.register(PlaneReport)
 def _plane_report_page(report: PlaneReport) -> Page:
-    both = " and ".join(
-        f"{name} ({unit})" if figures.unit_text(unit) else name
-        for name, unit in zip(report.metrics, report.units, strict=True)
+    both = listed(
+        [
+            f"{name} ({unit})" if figures.unit_text(unit) else name
+            for name, unit in zip(report.metrics, report.units, strict=True)
+        ]
     )
     head = Section((Sentence(f"{both} of the same runs"),))
     cells: tuple[Section, ...] = (_lines(report),)
@@ -95,17 +99,20 @@ def _of_mixture(cell: PlaneCell) -> Iterator[Caution]:
         yield from (caution.of(name) for caution in cell.mixture.cautions)
 
 
-def _cell(cell: PlaneCell, units: tuple[str, str], place: int) -> Section:
+def _cell(cell: PlaneCell, units: tuple[str, ...], place: int) -> Section:
     name = " / ".join(shorten(one, _LONG_CELL) for one in (cell.benchmark, cell.variant))
     if cell.mixture is None or cell.pairs is None:
         return Section((Sentence(f"{name}: {cell.problem}"),))
+    blocks = _clusters(cell.mixture, f"clusters-{place}")
+    if len(cell.mixture.names) > MOST_DRAWN:
+        return Section(blocks, title=name)
     picture = PageFigure(
         name=f"plane-{place}",
         alt=f"runs of {cell.variant} on {cell.benchmark} by cluster, with an ellipse around half and "
         "around 95 % of each cluster",
         draw=partial(plane_picture, cell.mixture, cell.pairs.values, units=units),
     )
-    return Section((*_clusters(cell.mixture, f"clusters-{place}"), picture), title=name)
+    return Section((*blocks, picture), title=name)
 
 
 def _lines(report: PlaneReport) -> Section:
@@ -125,8 +132,9 @@ def _lines(report: PlaneReport) -> Section:
         ),
         rows=tuple(rows),
     )
+    which = "" if len(report.metrics) == 2 else " (of the two that do most)"
     note = (
-        "r within: how the metrics move together inside clusters, r overall: in all runs; "
+        f"r within: how the metrics move together inside clusters{which}, r overall: in all runs; "
         "--benchmark NAME gives a benchmark's clusters"
     )
     problems = dict.fromkeys(
@@ -142,9 +150,23 @@ def _fit(mixture: Mixture2d | None) -> tuple[Cell, ...]:
     if mixture is None:
         return ("none", "", "")
     k, within = mixture.components, mixture.within_correlation()
-    overall = mixture.overall_correlation
-    whole: Cell = "" if overall is None else Value(f"{overall:.3f}", overall)
-    return (Value(f"{k}", k), Value(f"{within:.3f}", within), whole)
+    alone = bool(mixture.sparse.all())
+    return (
+        Value(f"{k}", k),
+        "-" if alone else _strongest(within, mixture),
+        ""
+        if mixture.overall_correlation is None
+        else _strongest(mixture.overall_correlation, mixture),
+    )
+
+
+def _strongest(r: float | Array, mixture: Mixture2d) -> Value:
+    """Show a correlation; of several the one that is largest in size, with its metrics."""
+    if isinstance(r, float):
+        return Value(f"{r:.3f}", r)
+    names = [shorten(name, 10) for name in mixture.names]
+    i, j = max(combinations(range(len(names)), 2), key=lambda pair: abs(float(r[pair])))
+    return Value(f"{r[i, j]:.3f} {names[i]}, {names[j]}", float(r[i, j]))
 
 
 # ---- a mixture
@@ -153,10 +175,17 @@ def _fit(mixture: Mixture2d | None) -> tuple[Cell, ...]:
 def _clusters(mixture: Mixture2d, table: str) -> tuple[Block, ...]:
     """Set the answer, and below it the table of the clusters with the best candidates."""
     names = _names(mixture)
-    short = sum(map(len, names)) > _BOTH_METRICS
-    below: list[Block] = [_table(mixture, table, ("1", "2") if short else names)]
-    if short:
-        below.insert(0, Sentence(f"1: {names[0]}, 2: {names[1]}"))
+    below: list[Block] = []
+    if len(names) > 2:
+        below += [_long_table(mixture, table, names), _correlations(mixture, f"{table}-r", names)]
+    else:
+        short = sum(map(len, names)) > _IN_HEADINGS
+        if short:
+            below.append(Sentence(f"1: {names[0]}, 2: {names[1]}"))
+        below.append(_table(mixture, table, ["1", "2"] if short else names))
+    if mixture.sparse.any():
+        told = f"a cluster of fewer than {LEAST_CORRELATED} runs tells no correlation"
+        below.append(Sentence(f"r -: {told}"))
     if mixture.bic is not None and mixture.log_likelihood is not None:
         said = likelihood_and_bic(mixture.log_likelihood, mixture.bic)
         nearest = ", ".join(_next(mixture))
@@ -164,47 +193,59 @@ def _clusters(mixture: Mixture2d, table: str) -> tuple[Block, ...]:
     return (Sentence(_headline(mixture)), Sentence(_relation(mixture)), Section(tuple(below)))
 
 
-def _names(mixture: Mixture2d) -> tuple[str, str]:
-    first, second = (shorten(name, 20) for name in mixture.names)
-    return first, second
+def _names(mixture: Mixture2d) -> list[str]:
+    return [shorten(name, 20) for name in mixture.names]
 
 
 def _headline(mixture: Mixture2d) -> str:
-    k, (first, second) = mixture.components, _names(mixture)
-    count = _COUNTS[k] if k < len(_COUNTS) else str(k)
+    k, names = mixture.components, listed(_names(mixture))
+    count = COUNTS[k] if k < len(COUNTS) else str(k)
     clusters = f"{count} cluster{'s' * (k > 1)}"
     if mixture.n is None:
-        return f"a mixture of {clusters} of {first} and {second}"
+        return f"a mixture of {clusters} of {names}"
     verb = "describe" if k > 1 else "describes"
     kind = _ONE[mixture.model] if k == 1 else meaning(mixture.model)
-    return (
-        f"{clusters} {verb} these {mixture.n} pairs of {first} and {second} best "
-        f"(model {mixture.model}: {kind})"
-    )
+    what = "pairs"
+    if len(mixture.names) > 2:
+        what = "runs"
+        for flat, solid in _SOLID.items():
+            kind = kind.replace(flat, solid)
+    return f"{clusters} {verb} these {mixture.n} {what} of {names} best (model {mixture.model}: {kind})"
 
 
 def _relation(mixture: Mixture2d) -> str:
     """Say how the metrics vary together: within the clusters, and over all."""
-    first, second = _names(mixture)
-    r = mixture.correlations
     where = "within the clusters " if mixture.components > 1 else ""
+    said = f"{where}{listed(_names(mixture))} are "
     if not mixture.correlated:
-        said = f"{where}{first} and {second} are uncorrelated (r = 0 in this model)"
+        said += "uncorrelated (r = 0 in this model)"
+    elif mixture.sparse.all():
+        said += (
+            f"correlated in this model, but no cluster has the {LEAST_CORRELATED} runs that tell r"
+        )
+    elif len(mixture.names) > 2:
+        said += "correlated"
     else:
+        r = mixture.correlations[~mixture.sparse]
         alike = float(r.max() - r.min()) < 5e-4
         values = f"{r[0]:.3f}" if alike else ", ".join(f"{value:.3f}" for value in r)
-        said = f"{where}{first} and {second} are correlated: r = {values}"
+        said += f"correlated: r = {values}"
+        if mixture.sparse.any():
+            said += f" (those of at least {LEAST_CORRELATED} runs)"
     lead = _lead(mixture)
     if lead is not None:
         other = "correlation" if not mixture.correlated else "no correlation"
         said += f"; BIC prefers this to {other} by {figures.significant(lead)}"
         if lead < BIC_MARGIN:
             said += ", which is next to nothing"
+        if any(caution.code == "metric-ties" for caution in mixture.cautions):
+            said += ", which is no evidence: a metric has few distinct values"
     if mixture.components > 1:
         whole = mixture.overall_correlation
         if whole is None:
             whole = mixture.correlation()
-        said += f"; over all clusters r = {whole:.3f}"
+        if isinstance(whole, float):
+            said += f"; over all clusters r = {whole:.3f}"
     return said
 
 
@@ -224,7 +265,7 @@ def _candidates(mixture: Mixture2d) -> Iterator[tuple[str, int, float]]:
         yield from ((model, k, value) for k, value in enumerate(row, 1) if math.isfinite(value))
 
 
-def _table(mixture: Mixture2d, name: str, metrics: tuple[str, str]) -> Table:
+def _table(mixture: Mixture2d, name: str, metrics: list[str]) -> Table:
     spread = np.sqrt(np.diagonal(mixture.covariances, axis1=1, axis2=2))
     rows: list[tuple[Cell, ...]] = []
     for k in range(mixture.components):
@@ -232,11 +273,56 @@ def _table(mixture: Mixture2d, name: str, metrics: tuple[str, str]) -> Table:
         row: list[Cell] = [Value(f"{k}", k), Value(f"{weight:.4f}", weight)]
         for mean, sd in zip(mixture.means[k].tolist(), spread[k].tolist(), strict=True):
             row += [Value(f"{mean:.7g}", mean), Value(figures.significant(sd, 4), sd)]
-        row.append(Value(f"{r:.3f}" if mixture.correlated else "0", r))
+        row.append(_r(r, mixture, k))
         rows.append(tuple(row))
     of_metrics = (f"{what} {metric}" for metric in metrics for what in ("mean", "sd"))
     headings = ("cluster", "weight", *of_metrics, "r")
     return Table(name=name, columns=tuple(map(Column, headings)), rows=tuple(rows))
+
+
+def _r(r: float, mixture: Mixture2d, k: int) -> Cell:
+    """Show a correlation within a cluster, where it has the runs for one."""
+    if not mixture.correlated:
+        return Value("0", r)
+    return "-" if mixture.sparse[k] else Value(f"{r:.3f}", r)
+
+
+def _long_table(mixture: Mixture2d, name: str, metrics: list[str]) -> Table:
+    """Set a line for each cluster and metric."""
+    rows: list[tuple[Cell, ...]] = []
+    for k in range(mixture.components):
+        head: tuple[Cell, Cell] = (
+            Value(f"{k}", k),
+            Value(f"{mixture.weights[k]:.4f}", float(mixture.weights[k])),
+        )
+        spread = np.sqrt(np.diag(mixture.covariances[k])).tolist()
+        for metric, mean, sd in zip(metrics, mixture.means[k].tolist(), spread, strict=True):
+            shown = (metric, Value(f"{mean:.7g}", mean), Value(figures.significant(sd, 4), sd))
+            rows.append((*head, *shown))
+            head = ("", "")
+    columns = (
+        *(Column("cluster"), Column("weight"), Column("metric", "left")),
+        *(Column("mean"), Column("sd")),
+    )
+    return Table(name=name, columns=columns, rows=tuple(rows))
+
+
+def _correlations(mixture: Mixture2d, name: str, metrics: list[str]) -> Table:
+    """Set a line for each two metrics: r within each cluster, and of all runs."""
+    whole = mixture.overall_correlation
+    if whole is None:
+        whole = mixture.correlation()
+    assert not isinstance(whole, float)
+    rows: list[tuple[Cell, ...]] = []
+    for i, j in combinations(range(len(metrics)), 2):
+        within = (
+            _r(float(mixture.correlations[k, i, j]), mixture, k) for k in range(mixture.components)
+        )
+        over = Value(f"{whole[i, j]:.3f}", float(whole[i, j]))
+        rows.append((f"{metrics[i]}, {metrics[j]}", *within, over))
+    headings = (*(f"r in {k}" for k in range(mixture.components)), "r of all")
+    columns = (Column("metrics", "left"), *map(Column, headings))
+    return Table(name=name, columns=columns, rows=tuple(rows))
 
 
 def _next(mixture: Mixture2d) -> list[str]:

@@ -1,4 +1,4 @@
-"""Two metrics of the same runs, cell by cell: which clusters they form, how they move together."""
+"""Metrics of the same runs, cell by cell: which clusters they form, how they move together."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from ....pages.model import Caution, merged
 from ....pages.result import Result, plain
 from ....stats.arguments import door
 from ....stats.samples import read_only
-from .fit import fit_mixture_2d
+from .fit import MOST_METRICS, fit_mixture_2d
+from .model import listed
 
 if TYPE_CHECKING:
     from ....stats.samples import Array, Flags, Integers
@@ -25,24 +26,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MetricPairs:
-    """Two metrics of the same runs, a row a run, in the order of execution.
+    """Metrics of the same runs, a row a run, in the order of execution.
 
-    `values` has shape (n, 2), in `units`; `positions` says which runs of the trial they are;
+    `values` has shape (n, d), in `units`; `positions` says which runs of the trial they are;
     `cautions` what was left out and what the values cannot tell.
     """
 
     values: Array
-    names: tuple[str, str]
-    units: tuple[str, str]
+    names: tuple[str, ...]
+    units: tuple[str, ...]
     positions: Integers
     cautions: tuple[Caution, ...]
 
 
 @door
 def pairs_of_runs(
-    trial: Trial, variant: str, benchmark: str, *, metrics: tuple[str, str] = ("wall", "max_rss")
+    trial: Trial, variant: str, benchmark: str, *, metrics: Sequence[str] = ("wall", "max_rss")
 ) -> MetricPairs:
-    """Give both metrics of every run of one cell that counts and has both.
+    """Give the metrics of every run of one cell that counts and has all of them.
 
     Warm-ups, failed runs, and runs without one of the values are left out, so that a row is always
     one run. A run's value of a metric with several iterations is their mean.
@@ -51,20 +52,24 @@ def pairs_of_runs(
     ----------
     trial : Trial
     variant, benchmark : str
-    metrics : tuple of two str
+    metrics : sequence of two to eight str
         Metrics that every run has, such as these two, or metrics parsed from output. Seconds and
-        bytes differ much as numbers: fit such pairs with ``units="spread"``.
+        bytes differ much as numbers: fit them with ``units="spread"``.
 
     Raises
     ------
     UsageError
-        If a name is unknown, or both metrics are the same.
+        If a name is unknown, or a metric stands twice.
     InsufficientDataError
-        If no run has both.
+        If no run has all.
     """
     info = [trial.metric(name) for name in metrics]
-    if len(set(metrics)) != 2:
-        raise UsageError("pairs need two different metrics", str(trial.path))
+    if len(metrics) < 2 or len(set(metrics)) < len(metrics):
+        what = "pairs need two" if len(metrics) <= 2 else "clusters of several metrics need"
+        raise UsageError(f"{what} different metrics", str(trial.path))
+    if len(metrics) > MOST_METRICS:
+        said = f"a mixture takes at most {MOST_METRICS} metrics, and there are {len(metrics)}"
+        raise UsageError(said, str(trial.path), "leave out metrics that others tell")
     for name, known, what in (
         (variant, trial.manifest.variants, "variant"),
         (benchmark, trial.manifest.benchmarks, "benchmark"),
@@ -76,14 +81,15 @@ def pairs_of_runs(
         trial.benchmark == trial.manifest.benchmarks.index(benchmark)
     )
     columns = np.column_stack([trial.values(name) for name in metrics])
-    complete: Flags = np.isfinite(columns[:, 0]) & np.isfinite(columns[:, 1])
+    complete: Flags = np.asarray(np.isfinite(columns).all(axis=1))
     counted = cell & trial.measured & complete
     used = np.flatnonzero(counted)
     for name in metrics:
         require_steady(trial, name, counted)
     if used.size == 0:
         raise InsufficientDataError(
-            f"no run of {variant!r} on {benchmark!r} has both {metrics[0]} and {metrics[1]}",
+            f"no run of {variant!r} on {benchmark!r} has {'both' if len(metrics) == 2 else 'all of'} "
+            f"{listed(metrics)}",
             str(trial.path),
             "measure more, or look at the failed runs",
             n=0,
@@ -91,20 +97,20 @@ def pairs_of_runs(
         )
     return MetricPairs(
         values=read_only(columns[used]),
-        names=(metrics[0], metrics[1]),
-        units=(info[0].unit, info[1].unit),
+        names=tuple(metrics),
+        units=tuple(one.unit for one in info),
         positions=read_only(trial.planned_position[used]),
         cautions=tuple(_cautions(trial, cell, complete, metrics)),
     )
 
 
 def _cautions(
-    trial: Trial, cell: Flags, complete: Flags, metrics: tuple[str, str]
+    trial: Trial, cell: Flags, complete: Flags, metrics: Sequence[str]
 ) -> Iterator[Caution]:
     """Say what was left out, and what the values cannot tell."""
     yield from always_said(trial)
     failed = cell & trial.candidates & (trial.outcome != 0)
-    judged = trial.judged(metrics[0]) & trial.judged(metrics[1])
+    judged = np.asarray(np.all([trial.judged(name) for name in metrics], axis=0))
     for code, which, text in (
         ("warm-up-left-out", cell & trial.warmup, "{} warm-up run{} left out"),
         ("failed-left-out", failed, "{} failed run{} left out"),
@@ -142,7 +148,7 @@ class PlaneCell(Result):
 
     @property
     def n(self) -> int:
-        """The number of runs that have both values."""
+        """The number of runs that have all values."""
         return 0 if self.pairs is None else len(self.pairs.values)
 
     def body(self) -> dict[str, Any]:
@@ -155,26 +161,26 @@ class PlaneCell(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PlaneReport(Result):
-    """Mixtures of two metrics for each benchmark and variant."""
+    """Mixtures of several metrics for each benchmark and variant."""
 
     method: ClassVar[str] = "mixture-2d"
     unlisted: ClassVar[frozenset[str]] = frozenset({"detailed"})
 
-    metrics: tuple[str, str]
-    units: tuple[str, str]
+    metrics: tuple[str, ...]
+    units: tuple[str, ...]
     cells: tuple[PlaneCell, ...]
     detailed: bool
 
 
 def plane_report(
     trials: Sequence[tuple[Trial, Sequence[str]]],
-    metrics: tuple[str, str],
+    metrics: tuple[str, ...],
     *,
     benchmark: str | None = None,
     max_components: int = 9,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> PlaneReport:
-    """Fit mixtures of two metrics, each divided by its spread first, to every cell."""
+    """Fit mixtures of several metrics, each divided by its spread first, to every cell."""
     known = list(dict.fromkeys(b for trial, _ in trials for b in trial.manifest.benchmarks))
     if benchmark is not None and benchmark not in known:
         raise UsageError(f"there is no benchmark {benchmark!r}", fix=f"known: {', '.join(known)}")
@@ -205,10 +211,9 @@ def plane_report(
     )
     of_trials = ((trial, caution) for trial, _ in trials for caution in trial.cautions)
     several = len({trial.path for trial, _ in trials}) > 1
-    first_unit, second_unit = next(iter(infos))
     return PlaneReport(
         metrics=metrics,
-        units=(first_unit, second_unit),
+        units=next(iter(infos)),
         cells=tuple(cells),
         detailed=detailed,
         cautions=merged(
@@ -219,7 +224,7 @@ def plane_report(
 
 
 def _cell(
-    trial: Trial, variant: str, benchmark: str, metrics: tuple[str, str], most: int
+    trial: Trial, variant: str, benchmark: str, metrics: tuple[str, ...], most: int
 ) -> PlaneCell:
     pairs, fitted, problem = None, None, None
     try:

@@ -122,13 +122,15 @@ class TestModels:
         points = np.concatenate(classes).astype(float)
         of = np.repeat(np.arange(len(classes)), [len(one) for one in classes])
         z = (of == np.arange(len(classes))[:, None]).astype(float)
-        weights, means, cov = np.empty(len(z)), np.empty((2, len(z))), np.empty((3, len(z)))
+        (k, _), d = z.shape, points.shape[1]
+        weights, means, cov = np.empty(k), np.empty((k, d)), np.empty((k, d, d))
         outcome = np.empty(em_kernel.OUTCOME)
-        x, y = (np.ascontiguousarray(column) for column in points.T)
-        em_kernel.fit(MODELS.index(model), x, y, z, weights, means, cov, outcome)
+        x = np.ascontiguousarray(points.T)
+        em_kernel.fit(MODELS.index(model), x, z, weights, means, cov, outcome)
         if np.isnan(outcome[0]):
             return None  # discarded
-        return [np.array([[a, a * s], [a * s, a * s * s + rest]]) for a, s, rest in cov.T]
+        slopes = [np.triu(factor, 1) + np.eye(d) for factor in cov]
+        return [s.T @ np.diag(np.diag(c)) @ s for c, s in zip(cov, slopes, strict=True)]
 
     def cross(self, a: float, b: float) -> list[tuple[float, float]]:
         return [(a, 0), (-a, 0), (0, b), (0, -b)]
@@ -249,7 +251,10 @@ class TestHardData:
             ({"models": []}, "fourteen"),
             ({"models": ["VVX"]}, "fourteen"),
             ({"units": "ms"}, "units must be"),
-            ({"names": ("a", "a")}, "two different names"),
+            ({"names": ("a", "a")}, "different names"),
+            ({"names": ("a", "b", "c")}, "2 columns of values and 3 names: a, b, c"),
+            ({"names": "ab"}, "names must be"),
+            ({"names": (1, 2)}, "texts"),
         ],
     )
     def test_options(self, options: dict[str, Any], words: str) -> None:
@@ -309,7 +314,7 @@ class TestMixture:
             ({"weights": np.array([1.0])}, "K means"),
             ({"means": np.array([[1, np.inf], [1, 2]])}, "finite"),
             ({"covariances": np.ones((2, 2, 2))}, "positive definite"),
-            ({"names": ("wall", "wall")}, "two different"),
+            ({"names": ("wall", "wall")}, "two or more different"),
         ],
     )
     def test_what_is_no_mixture(self, change: dict[str, Any], words: str) -> None:
@@ -341,6 +346,14 @@ class TestPairsOfATrial:
         assert pairs.values[:, 0].tolist() == trial.values("wall")[rows].tolist()
         assert (pairs.names, pairs.units) == (("wall", "max_rss"), ("s", "B"))
         assert any("warm-up run" in caution for caution in pairs.cautions)
+
+    def test_three_metrics(self, synthetic: Build, tmp_path: Path) -> None:
+        trial = read_trial(synthetic(self.TIMES).write(tmp_path))
+        three = ("wall", "max_rss", "user")
+        runs = pairs_of_runs(trial, "a", "x", metrics=three)
+        assert (runs.names, runs.values.shape, runs.units) == (three, (4, 3), ("s", "B", "s"))
+        with pytest.raises(UsageError, match="different metrics"):
+            pairs_of_runs(trial, "a", "x", metrics=("wall", "user", "wall"))
 
     def test_incomplete_runs_are_left_out(self, synthetic: Build, tmp_path: Path) -> None:
         trial = read_trial(synthetic(self.TIMES).write(tmp_path))
@@ -447,3 +460,99 @@ class TestPage:
                 str(close).split()
             )
             assert ("next to nothing" in str(close)) is said
+
+
+def three_metrics(n: int = 60) -> np.ndarray:
+    rng = np.random.default_rng(7)
+    x = np.column_stack([two_clusters(n, r=0.8), rng.standard_normal(n)])
+    x[:, 2] += x[:, 0]
+    return x
+
+
+NAMES = ("wall", "energy", "traffic")
+
+
+class TestMoreMetrics:
+    def test_density_sample_and_marginals(self) -> None:
+        runs = three_metrics()
+        fit = fit_mixture_2d(runs, names=NAMES, units="spread")
+        assert fit.components == 2
+        state = before(fit)
+        parts = zip(state.weights, state.means, state.covariances, strict=True)
+        theirs = sum(w * stats.multivariate_normal(m, c).pdf(runs) for w, m, c in parts)
+        assert state.pdf(runs) == pytest.approx(theirs, rel=1e-10)
+        assert np.log(theirs).sum() == pytest.approx(fit.log_likelihood, rel=1e-12)
+        drawn = fit.sample(200_000, rng=np.random.default_rng(1))
+        assert np.cov(drawn.T) == pytest.approx(fit.covariance(), rel=0.02, abs=0.02)
+        assert fit.marginal("traffic").mean() == pytest.approx(fit.mean()[2])
+        assert fit.correlations.shape == (2, 3, 3)
+        assert np.asarray(fit.overall_correlation) == pytest.approx(np.corrcoef(runs.T))
+        told = json.loads(json.dumps(fit.to_dict(), allow_nan=False))
+        assert np.shape(told["correlations"]) == (2, 3, 3)
+        assert np.shape(told["within_correlation"]) == (3, 3)
+
+    def test_page_and_picture(self, tmp_path: Path) -> None:
+        runs = three_metrics()
+        fit = fit_mixture_2d(runs, names=NAMES, units="spread")
+        said = " ".join(str(fit).split())
+        assert "describe these 60 runs of wall, energy and traffic best" in said
+        assert "wall, traffic" in said
+        assert max(map(len, str(fit).splitlines())) <= 96
+        picture = plane_picture(fit, runs, units=("s", "J", "B"))
+        write_picture(picture, tmp_path / "three.svg")
+        assert len(picture.axes) == 3
+        five = fit_mixture_2d(np.random.default_rng(1).normal(size=(40, 5)), max_components=1)
+        with pytest.raises(UsageError, match="at most 4 metrics"):
+            plane_picture(five, np.ones((2, 5)))
+
+    def test_eight_are_the_most(self) -> None:
+        runs = np.random.default_rng(2).normal(size=(40, 9))
+        fit = fit_mixture_2d(runs[:, :8], max_components=2)
+        assert fit.n == 40
+        assert max(map(len, str(fit).splitlines())) <= 96
+        with pytest.raises(UsageError, match="at most 8 metrics, and there are 9"):
+            fit_mixture_2d(runs)
+        with pytest.raises(InsufficientDataError, match="at least 9 runs, and there are 8"):
+            fit_mixture_2d(runs[:8, :8])
+
+    def test_dependent_metrics(self) -> None:
+        runs = three_metrics()
+        for column, words in (
+            (runs[:, 0] * 3 - 1, "wall and copy lie on one line"),
+            (runs[:, 0] + 2 * runs[:, 1], "of wall, energy, copy each follows from the others"),
+            (np.full(60, 4.0), "all 60 values of copy are equal"),
+        ):
+            with pytest.raises(AnalysisError, match=words):
+                fit_mixture_2d(
+                    np.column_stack([runs[:, :2], column]), names=("wall", "energy", "copy")
+                )
+        # negative control: a copy with a little noise is a metric
+        noisy = runs[:, 0] + 1e-4 * runs[:, 2]
+        assert fit_mixture_2d(np.column_stack([runs[:, :2], noisy]), max_components=2).n == 60
+
+
+class TestEvidence:
+    def test_ties_are_taken_for_each_metric(self) -> None:
+        # pages of memory: no two runs are equal in both, and yet the steps make the clusters
+        rng = np.random.default_rng(3)
+        wall, pages = rng.normal(10, 1, 60), 4096.0 * rng.integers(500, 506, 60)
+        fit = fit_mixture_2d(np.c_[wall, pages], names=("wall", "max_rss"), units="spread")
+        (said,) = [str(c) for c in fit.cautions if c.code == "metric-ties"]
+        assert "only 6 of 60 values of max_rss are distinct" in said
+        assert "no evidence: a metric has few distinct values" in " ".join(str(fit).split())
+        assert not any(c.code == "many-ties" for c in fit.cautions)
+        spread = fit_mixture_2d(two_clusters())  # negative control
+        assert not any(c.code == "metric-ties" for c in spread.cautions)
+        assert "no evidence" not in str(spread)
+
+    def test_few_runs_tell_no_correlation(self) -> None:
+        for few, told in ((4, False), (5, True)):  # the second is the negative control
+            far = two_clusters(2 * few, r=0.5)[::2] + np.array([50.0, 900.0])
+            pairs = np.vstack([two_clusters(80, r=0.7)[::2], far])
+            fit = fit_mixture_2d(pairs, models=["VVV"], max_components=2, units="spread")
+            assert fit.sparse.tolist() == [False, not told]
+            assert (fit.body()["correlations"][1] is not None) is told
+            assert ("fewer than 5 runs tells no correlation" in str(fit)) is not told
+            (table,) = page_of(fit).sections[0].blocks[2].blocks[:1]
+            assert (table.rows[1][-1] != "-") is told
+        assert not MIXTURE.sparse.any()
