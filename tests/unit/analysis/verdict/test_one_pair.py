@@ -208,4 +208,4 @@ def test_a_configuration_and_two_metrics_refuse_them(tmp_path: Path) -> None:
     code, _, err = execute("speedup-test", str(config), "--exclude", "b")
     assert (code, "--exclude is not for configurations" in err) == (2, True)
     code, _, err = execute("mixture", *CALL, "--and", "max_rss", "--exclude", "radix")
-    assert (code, "two metrics are fitted on one benchmark" in err) == (2, True)
+    assert (code, "several metrics are fitted on one benchmark" in err) == (2, True)
