@@ -233,7 +233,7 @@ def _plane(args: argparse.Namespace, picture: Path | None, out: TextIO, err: Tex
     _refuse_with_other(args)
     if args.exclude or len(args.benchmark or ()) > 1:
         raise UsageError(
-            "two metrics are fitted on one benchmark or on all",
+            "several metrics are fitted on one benchmark or on all",
             "--exclude" if args.exclude else "--benchmark",
             "name one --benchmark, or leave the option out",
         )
