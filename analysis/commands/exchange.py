@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
+from ..record.printer import printer_on
 from .arguments import SIDE, WhenShown, add_json, add_texts, add_value, show
 from .files import write_file
 
@@ -243,15 +244,13 @@ def _export(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 def _write(output: str, data: bytes, out: TextIO, *, binary: bool) -> None:
     """Write to the standard output, or to a file that appears whole or not at all."""
     if output == _STDOUT:
-        raw = None if out.isatty() else getattr(out, "buffer", None)  # a terminal would obey it
-        if raw is not None:
-            out.flush()
-            raw.write(data)
-            raw.flush()
+        stream = printer_on(out)
+        if stream.takes_bytes:
+            stream.write_bytes(data)
         elif binary:
             raise UsageError("these bytes are no text", fix="name a file with -o FILE, or a pipe")
         else:
-            out.write(data.decode())
+            stream.write(data.decode())
         return
     if output.endswith(".gz"):
         import gzip

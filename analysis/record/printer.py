@@ -12,7 +12,7 @@ import contextlib
 import re
 import time
 from collections.abc import Callable, Iterator
-from typing import BinaryIO, TextIO, cast
+from typing import TextIO, cast
 
 from ..errors import StoreError
 
@@ -76,9 +76,16 @@ class Printer:
         return self.beneath.fileno()
 
     @property
-    def buffer(self) -> BinaryIO:
-        """Where bytes go as they are; AttributeError where the stream takes texts alone."""
-        return self.beneath.buffer
+    def takes_bytes(self) -> bool:
+        """Tell whether bytes may go through as they are: a terminal would obey them."""
+        return not self.isatty() and hasattr(self.beneath, "buffer")
+
+    def write_bytes(self, data: bytes) -> None:
+        """Write bytes as they are, whole, where the stream takes them; errors as for `write`."""
+        with self._writing():
+            self.beneath.flush()
+            self.beneath.buffer.write(data)
+            self.beneath.buffer.flush()
 
     @property
     def encoding(self) -> str:

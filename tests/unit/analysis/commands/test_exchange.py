@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
+from pathlib import Path
 
 import pytest
 
-from analysis.errors import UsageError
-from analysis.record.printer import printer_on
+from analysis.errors import StoreError, UsageError
+from analysis.record.printer import Printer, printer_on
 from analysis.registry import COMMANDS, function
 
 
@@ -47,3 +49,13 @@ def test_a_terminal_gets_cleaned_text_and_no_bytes(synthetic, tmp_path):
     assert b"new\\x1b[2J" in raw.getvalue()
     with pytest.raises(UsageError, match="no text"):
         execute(out, "export", str(trial), "--to", "sqlite", "-o", "-")
+
+
+@pytest.mark.parametrize("target", ["long-csv", "sqlite"])
+def test_a_standard_output_without_room_is_told(synthetic, tmp_path, target):
+    trial = synthetic({"old": {"x": [1.0]}, "new": {"x": [1.0]}}).write(tmp_path / "t")
+    # its end writes what is still buffered, and finds no room either
+    with contextlib.suppress(OSError), Path("/dev/full").open("w") as full:
+        out = Printer(full, must=True)
+        with pytest.raises(StoreError, match="cannot be written: No space left"):
+            execute(out, "export", f"{trial}:new", "--to", target, "-o", "-")
