@@ -173,6 +173,8 @@ def _alone(args: argparse.Namespace) -> bool:
 def _described(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     """Describe what a single pass over the suite gives on one source, or on it and --also."""
     _refuse(args, "of one source alone", ("plot", "compare"))
+    if args.mean == "all":
+        raise UsageError("one source is described by one mean", "--mean all", "name one mean")
     from ..importers.sources import asked_of, read_one
     from ..methods.resampling.distribution import compare_distributions
     from ..methods.resampling.report import PassesReport
@@ -227,8 +229,6 @@ def _refuse(args: argparse.Namespace, of_what: str, options: tuple[str, ...]) ->
                 f"--{name} shows two sides by one mean, and is no part {of_what}",
                 fix="leave it out, or ask for one mean of two sides",
             )
-    if of_what == "of one source alone" and args.mean == "all":
-        raise UsageError("one source is described by one mean", "--mean all", "name one mean")
 
 
 def _sides(args: argparse.Namespace) -> tuple[PerformanceMatrix, PerformanceMatrix]:

@@ -97,11 +97,12 @@ class DrawnTest:
 class OneDraw:
     """What one draw gave: the ratio of geometric means, p by test, and intervals of the ratio.
 
-    `hpt` is its largest speedup (None where it claims none); `paired_t` and `bootstrap` are ends.
+    A p is None where t has no spread to judge by: whether it rejects is then plain. `hpt` is its
+    largest speedup (None where it claims none); `paired_t` and `bootstrap` are ends.
     """
 
     ratio: float
-    pvalues: dict[str, float]
+    pvalues: dict[str, float | None]
     hpt: float | None
     paired_t: tuple[float, float] | None
     bootstrap: tuple[float, float]
@@ -349,7 +350,7 @@ def _asked(
     paired = paired_interval(logs, confidence)
     draw = OneDraw(
         ratio=exponential(float(logs.mean())),
-        pvalues=pvalues,
+        pvalues={name: p if p > 0 else None for name, p in pvalues.items()},
         hpt=report.best.value,
         paired_t=None if paired is None else (exponential(paired[0]), exponential(paired[1])),
         bootstrap=(boot.low, boot.high),
@@ -378,10 +379,10 @@ def _excluded(
 
 
 def _mean_confidence(test: str, each: Sequence[OneDraw]) -> float | None:
-    """Average 1 - p over the draws; the bootstrap has none."""
-    if test == "bootstrap":
-        return None
-    return float(np.mean([1 - draw.pvalues[test] for draw in each]))
+    """Average 1 - p over the draws; None for the bootstrap, and where a draw has no p."""
+    pvalues = [draw.pvalues.get(test) for draw in each]
+    known = [1 - p for p in pvalues if p is not None]
+    return float(np.mean(known)) if len(known) == len(pvalues) else None
 
 
 def _ends(name: str, draw: OneDraw) -> tuple[float, float] | None:

@@ -16,7 +16,7 @@ from ...diagnose.normality import grown_bandwidth, lilliefors, normal_curves, ru
 from ...errors import AnalysisError, InsufficientDataError
 from ...pages.number_format import pvalue
 from ...plots.axes import Axes, Key, quantity_axis
-from ...plots.layout import arranged
+from ...plots.layout import POINT, arranged
 from ...plots.palette import COLOURS
 from ...plots.scale import Scale, Tick, quantity_scale
 from ...stats.arguments import stream
@@ -35,7 +35,8 @@ __all__ = ["draw_density", "draw_means"]
 _LAW = "ink dashed thin"  # how the normal law is drawn
 _SEED = 0
 _MOST = len(COLOURS)  # variants
-_ACROSS, _HIGH = 5, 17.0  # panels of means in a row, and mm of one
+_ACROSS, _ACROSS_NARROW, _BROAD = 5, 3, 120.0  # panels in a row of a broad sheet, and mm of such
+_HIGH = 17.0  # mm of a panel without its title
 _REACH = 3.5  # standard deviations to each side
 _POINTS = 64
 
@@ -113,32 +114,35 @@ def draw_means(subject: Subject, sheet: Sheet) -> Drawing:
         raise InsufficientDataError(why, fix="measure more runs", n=0, needed=5)
     grid = np.linspace(-_REACH, _REACH, _POINTS)
     law = np.exp(-0.5 * grid**2) / math.sqrt(2 * math.pi)
+    curves = {
+        name: {size: kernel_density(x, grid, grown_bandwidth(x)) for size, x in means.items()}
+        for name, means in found.items()
+    }
+    top = max(float(curve.max()) for each in curves.values() for curve in (law, *each.values()))
     names = names_of(list(found), sheet)
     several = len(found) > 1
-    panels, rows = [], []
+    panels: list[Axes] = []
+    rows: list[tuple[Number, ...]] = []
     enough: dict[str, int | None] = dict.fromkeys(found)
     sizes = list(next(iter(found.values())))
-    across = _ACROSS if sheet.width > 120 else 3
+    across = _ACROSS if sheet.width > _BROAD else _ACROSS_NARROW
     for size in sizes:
         axes = Axes(
-            x=Scale(-_REACH, _REACH), y=Scale(0, 0.6),
+            x=Scale(-_REACH, _REACH), y=Scale(0, 1.05 * top), title=f"n = {size}",
             x_ticks=[Tick(at, f"{at}".replace("-", "\N{MINUS SIGN}")) for at in (-2, 0, 2)],
             x_texts=size in sizes[-across:],
         )  # fmt: skip
         axes.curve(grid, law, _LAW)
-        title = f"n = {size}"
         for k, (name, means) in enumerate(found.items()):
-            x = means[size]
-            p = lilliefors(x).pvalue
-            density = kernel_density(x, grid, grown_bandwidth(x))
+            p = lilliefors(means[size]).pvalue
             style = f"c{k} d{k} curve" if several else "baseline curve"
-            axes.curve(grid, np.minimum(density, 0.6), style)
-            if size == sizes[0] and several:
+            axes.curve(grid, curves[name][size], style)
+            if several and size == sizes[0]:
                 axes.keys.append(Key(names[name], style))
-            title += "" if several else f", p {pvalue(p)}"
-            rows.append((name, size, x.size, p))
+            elif not several:
+                axes.title += f", p {pvalue(p)}"
+            rows.append((name, size, means[size].size, p))
             enough[name] = None if p <= 0.05 else enough[name] or size
-        axes.title = title
         panels.append(axes)
     told = [
         f"{name}: Lilliefors' test rejects none from {least} runs on"
@@ -147,14 +151,13 @@ def draw_means(subject: Subject, sheet: Sheet) -> Drawing:
         for name, least in enough.items()
     ]
     panels[len(sizes) - across // 2 - 1].x_label = "mean of n runs, in standard deviations"
-    high = min(230.0, -(-len(panels) // across) * (_HIGH + 3 * sheet.font_size * 0.35))
-    table: tuple[tuple[Number, ...], ...] = tuple(rows)
+    high = -(-len(panels) // across) * (_HIGH + 3 * sheet.font_size * POINT)
     return Drawing(
         name=subject.anchor("means", ""),
         title="densities of the means of ever larger samples",
-        alt=f"Densities of {len(next(iter(found[name].values())))} means of n runs each, n from {sizes[0]} to "
+        alt=f"Densities of {rows[0][2]} means of n runs each, n from {sizes[0]} to "
         f"{sizes[-1]}, against the normal law, at risk 0.05, seed {_SEED}. {'. '.join(told)}.",
-        picture=in_columns(sheet, panels, across, high),
+        picture=in_columns(sheet, panels, across, min(230.0, high)),
         columns=("variant", "n", "means", "p_lilliefors"),
-        rows=table,
+        rows=tuple(rows),
     )

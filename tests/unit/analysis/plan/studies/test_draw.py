@@ -79,6 +79,20 @@ def test_each_draw_is_what_the_methods_say_alone(population, better, speedup, al
         assert draw.bootstrap == (alone.low, alone.high)
 
 
+def test_equal_runs_have_no_p_of_t_and_never_one_of_0(rng):
+    sides = [
+        PerformanceMatrix.from_samples(name, dict.fromkeys("abc", [value] * 5), better="lower")
+        for name, value in (("fast", 1.0), ("slow", 2.0))
+    ]
+    found = draw_study(*sides, simulations=2, resamples=19, rng=rng)
+    for draw in found.each:
+        assert [draw.pvalues[one] for one in ("t", "t-scores", "interval")] == [None] * 3
+        assert draw.pvalues["hpt"] == 0.25
+    told = {one.test: (one.rejected, one.confidence) for one in found.tests}
+    assert told["t"] == ((2, 2), None)
+    assert told["hpt"] == ((0, 0), 0.75)
+
+
 def test_rejections_are_counted_at_each_level(population, rng):
     found = draw_study(
         *two(population, 1.012), alphas=(0.01, 0.05, 0.2), simulations=40, resamples=199, rng=rng
