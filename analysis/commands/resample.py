@@ -172,7 +172,7 @@ def _alone(args: argparse.Namespace) -> bool:
 
 def _described(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     """Describe what a single pass over the suite gives on one source, or on it and --also."""
-    _refuse(args, "of one source alone", ("plot", "compare"))
+    _refuse(args, ("plot", "compare"), "needs two sides", "name BASELINE, or leave it out")
     if args.mean == "all":
         raise UsageError("one source is described by one mean", "--mean all", "name one mean")
     from ..importers.sources import asked_of, read_one
@@ -204,7 +204,12 @@ def _tabled(
     err: TextIO,
 ) -> int:
     """Set means, or methods, side by side."""
-    _refuse(args, "of one table", ("plot", "also"))
+    _refuse(
+        args,
+        ("plot", "also"),
+        "is no part of the table of --compare and --mean all",
+        "leave it out",
+    )
     from ..data.pair import MEANS
     from ..stats.compiled import announcing
     from ..verdict.one_pair import pair_table
@@ -222,13 +227,10 @@ def _tabled(
     return 0
 
 
-def _refuse(args: argparse.Namespace, of_what: str, options: tuple[str, ...]) -> None:
+def _refuse(args: argparse.Namespace, options: tuple[str, ...], why: str, fix: str) -> None:
     for name in options:
         if getattr(args, name):
-            raise UsageError(
-                f"--{name} shows two sides by one mean, and is no part {of_what}",
-                fix="leave it out, or ask for one mean of two sides",
-            )
+            raise UsageError(f"--{name} {why}", fix=fix)
 
 
 def _sides(args: argparse.Namespace) -> tuple[PerformanceMatrix, PerformanceMatrix]:

@@ -163,10 +163,10 @@ def _fit(mixture: Mixture2d | None) -> tuple[Cell, ...]:
 def _strongest(r: float | Array, mixture: Mixture2d) -> Value:
     """Show a correlation; of several the one that is largest in size, with its metrics."""
     if isinstance(r, float):
-        return Value(f"{r:.3f}", r)
+        return Value(f"{r:z.3f}", r)
     names = [shorten(name, 10) for name in mixture.names]
     i, j = max(combinations(range(len(names)), 2), key=lambda pair: abs(float(r[pair])))
-    return Value(f"{r[i, j]:.3f} {names[i]}, {names[j]}", float(r[i, j]))
+    return Value(f"{r[i, j]:z.3f} {names[i]}, {names[j]}", float(r[i, j]))
 
 
 # ---- a mixture
@@ -228,7 +228,7 @@ def _relation(mixture: Mixture2d) -> str:
     else:
         r = mixture.correlations[~mixture.sparse]
         alike = float(r.max() - r.min()) < 5e-4
-        values = f"{r[0]:.3f}" if alike else ", ".join(f"{value:.3f}" for value in r)
+        values = f"{r[0]:z.3f}" if alike else ", ".join(f"{value:z.3f}" for value in r)
         said += f"correlated: r = {values}"
         if mixture.sparse.any():
             said += f" (those of at least {LEAST_CORRELATED} runs)"
@@ -245,7 +245,7 @@ def _relation(mixture: Mixture2d) -> str:
         if whole is None:
             whole = mixture.correlation()
         if isinstance(whole, float):
-            said += f"; over all clusters r = {whole:.3f}"
+            said += f"; over all clusters r = {whole:z.3f}"
     return said
 
 
@@ -284,7 +284,7 @@ def _r(r: float, mixture: Mixture2d, k: int) -> Cell:
     """Show a correlation within a cluster, where it has the runs for one."""
     if not mixture.correlated:
         return Value("0", r)
-    return "-" if mixture.sparse[k] else Value(f"{r:.3f}", r)
+    return "-" if mixture.sparse[k] else Value(f"{r:z.3f}", r)
 
 
 def _long_table(mixture: Mixture2d, name: str, metrics: list[str]) -> Table:
@@ -318,7 +318,7 @@ def _correlations(mixture: Mixture2d, name: str, metrics: list[str]) -> Table:
         within = (
             _r(float(mixture.correlations[k, i, j]), mixture, k) for k in range(mixture.components)
         )
-        over = Value(f"{whole[i, j]:.3f}", float(whole[i, j]))
+        over = Value(f"{whole[i, j]:z.3f}", float(whole[i, j]))
         rows.append((f"{metrics[i]}, {metrics[j]}", *within, over))
     headings = (*(f"r in {k}" for k in range(mixture.components)), "r of all")
     columns = (Column("metrics", "left"), *map(Column, headings))

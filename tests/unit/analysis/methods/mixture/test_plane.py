@@ -545,6 +545,16 @@ class TestEvidence:
         assert not any(c.code == "metric-ties" for c in spread.cautions)
         assert "no evidence" not in str(spread)
 
+    @pytest.mark.parametrize("sign", [1, -1])
+    def test_no_correlation_is_a_negative_zero(self, sign: int) -> None:
+        x = np.random.default_rng(4).normal(size=40)
+        y = np.random.default_rng(5).normal(size=40)
+        y -= np.polyval(np.polyfit(x, y, 1), x) - sign * 1e-5 * x
+        fit = fit_mixture_2d(np.column_stack([x, y]), models=["EEE"], max_components=1)
+        assert 0 < sign * fit.body()["correlations"][0] < 1e-4
+        assert "0.000" in str(fit)
+        assert "-0.000" not in str(fit)
+
     def test_few_runs_tell_no_correlation(self) -> None:
         for few, told in ((4, False), (5, True)):  # the second is the negative control
             far = two_clusters(2 * few, r=0.5)[::2] + np.array([50.0, 900.0])
