@@ -86,8 +86,7 @@ def checked_values(values: ArrayLike, names: Sequence[str] | None) -> tuple[Arra
         said = f"there are {d} columns of values and {len(names)} names: {', '.join(names)}"
         raise UsageError(said, fix="give each column one name")
     if n <= d:
-        what = "pairs" if d == 2 else "runs"
-        said = f"a mixture of {d} metrics needs at least {d + 1} {what}, and there are {n}"
+        said = f"a mixture of {d} metrics needs at least {d + 1} runs, and there are {n}"
         raise InsufficientDataError(said, n=n, needed=d + 1)
     if not np.isfinite(runs).all():
         raise AnalysisError("a value to be fitted is not finite", fix="leave out failed runs")
@@ -95,10 +94,9 @@ def checked_values(values: ArrayLike, names: Sequence[str] | None) -> tuple[Arra
         raise AnalysisError(f"a value exceeds {_LARGEST:g} in size", fix="choose a larger unit")
     for name, column in zip(names, runs.T, strict=True):
         if column.min() == column.max():
-            other = "fit the other metric alone, with fit_mixture"
             raise AnalysisError(
                 f"all {n} values of {name} are equal: nothing varies with them",
-                fix=other if d == 2 else "leave this metric out",
+                fix="leave this metric out; fit_mixture takes one alone",
             )
     if np.ptp(runs, axis=0).min() < _SMALLEST:
         raise AnalysisError(
@@ -118,12 +116,10 @@ def _refuse_dependent(runs: Array, names: tuple[str, ...]) -> None:
     for j in range(d):
         for i in range(j):
             if 1 - abs(r[i, j]) <= _DEPENDENT:
-                what = "pairs" if d == 2 else "values"
-                alone = "fit one of them alone, with fit_mixture"
                 raise AnalysisError(
-                    f"all {what} of {names[i]} and {names[j]} lie on one line: one metric tells "
+                    f"all values of {names[i]} and {names[j]} lie on one line: one metric tells "
                     "the other",
-                    fix=alone if d == 2 else "leave one of them out",
+                    fix="leave one of them out; fit_mixture takes one alone",
                 )
     _, lengths, axes = np.linalg.svd(_unit_columns(runs), full_matrices=False)
     if lengths[-1] ** 2 <= _DEPENDENT:
@@ -170,29 +166,26 @@ def joint_cautions(
     n, d, k = *runs.shape, weights.size
     smallest = float(weights.min() * n)
     if n < 30:
-        what = "pairs hardly determine clusters in the plane"
-        if d > 2:
-            what = f"runs hardly determine clusters of {d} metrics"
-        yield Caution("few-values", f"{n} {what}")
+        yield Caution("few-values", f"{n} runs hardly determine clusters of {d} metrics")
     elif k > 1 and smallest < 10:
         yield Caution(
             "small-cluster",
-            f"the smallest cluster has about {smallest:.1f} runs: its spread and its "
-            f"correlation{'s' * (d > 2)} are hardly determined",
+            f"the smallest cluster has about {smallest:.1f} runs: its spread and its correlations "
+            "are hardly determined",
         )
     yield from at_limit(k, asked, n)
     yield from _value_cautions(runs, names, table, units, most=min(asked, n))
     if model == "EEV" and k > 1 and smallest <= d:
         yield Caution(
             "direction-is-rounding",
-            f"EEV gives a cluster of {'one or two runs' if d == 2 else f'up to {d} runs'} a direction "
-            "that is rounding error: its BIC depends on the order of the rows",
+            f"EEV gives a cluster of up to {d} runs a direction that is rounding error: its BIC depends "
+            "on the order of the rows",
         )
     if n > START_POINTS:
         yield Caution(
             "start-of-some",
-            f"the start takes {START_POINTS} of {n} {'pairs' if d == 2 else 'runs'}, evenly spaced in the order of the first "
-            "metric; mclust draws them at random, so its result may differ",
+            f"the start takes {START_POINTS} of {n} runs, evenly spaced in the order of the first metric; "
+            "mclust draws them at random, so its result may differ",
         )
 
 
@@ -201,11 +194,10 @@ def _value_cautions(
 ) -> Iterator[Caution]:
     n, distinct = len(runs), len(np.unique(runs, axis=0))
     if distinct < n:
-        what = "pairs" if runs.shape[1] == 2 else "runs"
         clock = "; clusters may describe the steps of a clock" if distinct < n * 0.5 else ""
         yield Caution(
             "many-ties",
-            f"{n - distinct} of {n} {what} repeat others; ties among distances are broken by "
+            f"{n - distinct} of {n} runs repeat others; ties among distances are broken by "
             f"rounding, and may be broken otherwise in mclust{clock}",
         )
     for name, column in zip(names, runs.T, strict=True):
@@ -264,7 +256,7 @@ def fit_mixture_2d(
     names: Sequence[str] | None = None,
     units: Units = "given",
 ) -> Mixture2d:
-    """Fit mixtures of 1 to `max_components` bivariate Gaussians; take the one with the best BIC.
+    """Fit mixtures of 1 to `max_components` Gaussians of d metrics; take the one with the best BIC.
 
     With its defaults the fit is that of mclust 6.0.0's ``Mclust``: start by model-based
     hierarchical clustering (VVV, after its transformation SVD), EM until the log-likelihood changes
@@ -272,19 +264,19 @@ def fit_mixture_2d(
     variances (and, other than there, when a component's correlation is 1 to 14 digits), BIC =
     2 L - p ln n, equal BIC to the smaller K and then to the first name in the alphabet, and one
     closing M-step where weights and mean memberships differ (the state before it is kept in
-    `Mixture2d.em`; VEE, EVE, VVE and VEV have no such step). Above 2,000 pairs mclust draws 2,000
+    `Mixture2d.em`; VEE, EVE, VVE and VEV have no such step). Above 2,000 runs mclust draws 2,000
     at random for its start; here the start takes 2,000 evenly spaced ones in the order of the first
     metric.
 
     Parameters
     ----------
-    values_xy : array_like, shape (n, 2)
-        At least 3 pairs of finite values, one pair a run, each metric in a unit of its own.
+    values_xy : array_like, shape (n, d)
+        At least d + 1 runs of finite values, 2 to 8 metrics in a row, each in a unit of its own.
     max_components : int
         The largest K, 1 to 64; never more than n.
     models : sequence of str
         Which of the fourteen models to try.
-    names : tuple of two str
+    names : sequence of d str
         What the columns are called.
     units : {"given", "spread"}
         "given" fits the values as they are, as mclust does; its limits on variances, its stop rule
@@ -300,11 +292,11 @@ def fit_mixture_2d(
     Raises
     ------
     UsageError
-        If an argument is out of its range, or the values are not pairs of numbers.
+        If an argument is out of its range, or the values are no table of 2 to 8 columns.
     InsufficientDataError
-        With fewer than 3 pairs.
+        With d runs or fewer.
     AnalysisError
-        If a value is not finite or too large, a metric is constant, or all pairs lie on a line.
+        If a value is not finite or too large, a metric is constant, or follows from the others.
     """
     tried, most = checked_options(models, names or (), units, max_components)
     given, called = checked_values(values_xy, names)
@@ -319,9 +311,8 @@ def fit_mixture_2d(
     classes = start_classes(x[:, points], most)
     table, fit = _candidates(_ScaledRuns(x, points, classes), tried, most)
     if fit is None:
-        what = "pairs" if d == 2 else "runs"
         raise AnalysisError(
-            f"no mixture fits these {n} {what}: their spread is lost in rounding",
+            f"no mixture fits these {n} runs: their spread is lost in rounding",
             fix='take units="spread", or give the values with more digits',
         )
     k, model = fit.weights.size, fit.model

@@ -205,12 +205,12 @@ def _headline(mixture: Mixture2d) -> str:
         return f"a mixture of {clusters} of {names}"
     verb = "describe" if k > 1 else "describes"
     kind = _ONE[mixture.model] if k == 1 else meaning(mixture.model)
-    what = "pairs"
     if len(mixture.names) > 2:
-        what = "runs"
         for flat, solid in _SOLID.items():
             kind = kind.replace(flat, solid)
-    return f"{clusters} {verb} these {mixture.n} {what} of {names} best (model {mixture.model}: {kind})"
+    return (
+        f"{clusters} {verb} these {mixture.n} runs of {names} best (model {mixture.model}: {kind})"
+    )
 
 
 def _relation(mixture: Mixture2d) -> str:

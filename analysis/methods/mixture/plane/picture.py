@@ -43,8 +43,7 @@ def plane_picture(
     """
     runs, d = numbers(values_xy, "the values", dimensions=None), len(mixture.names)
     if runs.ndim != 2 or runs.shape[1] != d or not len(runs):
-        what = "pairs of values" if d == 2 else f"{d} values of each run"
-        raise UsageError(f"a picture needs {what}, not the shape {runs.shape}")
+        raise UsageError(f"a picture needs {d} values of each run, not the shape {runs.shape}")
     if d > MOST_DRAWN:
         raise UsageError(
             f"a picture shows at most {MOST_DRAWN} metrics, and there are {d}",

@@ -50,7 +50,7 @@ class TestFit:
         assert fit.overall_correlation > 0.9
         assert fit.correlations.tolist() == [0, 0]
         text = str(fit)
-        assert text.startswith("two clusters describe these 60 pairs of wall and energy best")
+        assert text.startswith("two clusters describe these 60 runs of wall and energy best")
         assert "wall and energy are uncorrelated" in text
         assert f"over all clusters r = {fit.overall_correlation:.3f}" in " ".join(text.split())
 
@@ -75,13 +75,13 @@ class TestFit:
         assert fit_mixture_2d(pairs[:3]).n == 3
         assert fit_mixture_2d(pairs, max_components=1).components == 1
         for n in (2, 1, 0):
-            with pytest.raises(InsufficientDataError, match="at least 3 pairs"):
+            with pytest.raises(InsufficientDataError, match="at least 3 runs"):
                 fit_mixture_2d(pairs[:n])
 
     def test_above_the_limit_of_the_start(self) -> None:
         fit = fit_mixture_2d(two_clusters(2300), max_components=3, models=["EEI", "VVV"])
         assert fit.components == 2
-        assert "2000 of 2300 pairs" in fit.cautions[-1]
+        assert "2000 of 2300 runs" in fit.cautions[-1]
 
     def test_models_are_a_choice(self) -> None:
         fit = fit_mixture_2d(two_clusters(), models=["VVV", "EII"], max_components=4)
@@ -403,7 +403,7 @@ class TestPicture:
         # the unit stands once, at the last tick
         texts = [tick.text for tick in axes.x_ticks]
         assert [text.endswith(" s") for text in texts] == [False] * (len(texts) - 1) + [True]
-        with pytest.raises(UsageError, match="pairs of values"):
+        with pytest.raises(UsageError, match="2 values of each run"):
             plane_picture(MIXTURE, [1.0, 2.0])
 
 
