@@ -13,7 +13,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -29,9 +29,9 @@ from ..pages.model import (
     Section,
     Sentence,
     Table,
-    Value,
     merged,
     page_of,
+    value_of,
 )
 from ..pages.result import Result
 from ..stats.arguments import stream
@@ -236,12 +236,8 @@ def _row(line: PairLine, level: str, required: float) -> tuple[Cell, ...]:
     between = "none" if line.low is line.high is None else f"[{low}, {high}]"
     return (
         name,
-        _or_none(line.speedup, lambda x: figures.significant(x, 4)),
+        value_of(line.speedup, lambda x: figures.significant(x, 4), "none"),
         "-" if line.rule == "hpt" else between,
-        _or_none(line.confidence, lambda x: figures.reliability(x, required)),
+        value_of(line.confidence, lambda x: figures.reliability(x, required), "none"),
         line.pvalue_of,
     )
-
-
-def _or_none(value: float | None, write: Callable[[float], str]) -> Value:
-    return Value("none", None) if value is None else Value(write(value), value)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from ...pages import number_format as figures
-from ...pages.model import Column, Page, Section, Sentence, Table, Value, page_of
+from ...pages.model import Column, Page, Section, Sentence, Table, Value, page_of, value_of
 from ...pages.number_format import said
 from ...words import shorten
 from .report import HptContext, HptReport
@@ -121,10 +121,10 @@ def _other_rules(report: HptReport) -> Section:
         rows=tuple(
             (
                 _RULES[row.rule],
-                _or_none(row.confidence, lambda x: figures.reliability(x, required)),
-                _or_none(row.confidence_loss, "{:+.1%}".format),
-                _or_none(row.speedup, lambda x: figures.significant(x, 4)),
-                _or_none(row.speedup_error, "{:+.1%}".format),
+                value_of(row.confidence, lambda x: figures.reliability(x, required), "none"),
+                value_of(row.confidence_loss, "{:+.1%}".format, "none"),
+                value_of(row.speedup, lambda x: figures.significant(x, 4), "none"),
+                value_of(row.speedup_error, "{:+.1%}".format, "none"),
             )
             for row in report.others
         ),
@@ -140,16 +140,12 @@ def other_lines(report: HptReport) -> Iterator[str]:
     """Write each of the three rules as a line."""
     required, tested = report.context.required, report.context.speedup_under_test
     for row in report.others:
-        reached = _or_none(row.confidence, lambda x: figures.reliability(x, required)).text
-        speedup = _or_none(row.speedup, lambda x: figures.significant(x, 4)).text
+        reached = value_of(row.confidence, lambda x: figures.reliability(x, required), "none").text
+        speedup = value_of(row.speedup, lambda x: figures.significant(x, 4), "none").text
         yield (
             f"{_RULES[row.rule]}: confidence {reached} at {tested:g}, "
             f"largest speedup with {required:g}: {speedup}"
         )
-
-
-def _or_none(value: float | None, write: Callable[[float], str]) -> Value:
-    return Value("none", None) if value is None else Value(write(value), value)
 
 
 def _comparisons(context: HptContext) -> Iterator[Sentence]:

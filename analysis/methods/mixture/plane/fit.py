@@ -166,7 +166,11 @@ def joint_cautions(
     n, d, k = *runs.shape, weights.size
     smallest = float(weights.min() * n)
     if n < 30:
-        yield Caution("few-values", f"{n} runs hardly determine clusters of {d} metrics")
+        # the words for two are those of the first version's JSON
+        what = "pairs hardly determine clusters in the plane"
+        if d > 2:
+            what = f"runs hardly determine clusters of {d} metrics"
+        yield Caution("few-values", f"{n} {what}")
     elif k > 1 and smallest < 10:
         yield Caution(
             "small-cluster",

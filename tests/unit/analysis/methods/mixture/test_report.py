@@ -593,7 +593,7 @@ def test_two_metrics_in_detail_keep_the_cautions_of_each_fit():
     chosen = [(read_trial(SAMPLE), ("gzip-6", "gzip-1"))]
     report = plane_report(chosen, ("wall", "user"), benchmark="text", max_components=2)
     said = [str(caution) for caution in page_of(report).cautions]
-    assert "text / gzip-1: 10 runs hardly determine clusters of 2 metrics" in said
+    assert "text / gzip-1: 10 pairs hardly determine clusters in the plane" in said
     assert not any("hardly determine" in caution for caution in report.cautions)
     pictures = [
         block
