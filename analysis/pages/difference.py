@@ -1,0 +1,222 @@
+"""How a difference is said: in per cent of what the baseline has, or as so many times as fast.
+
+A speedup of 1.82 is "45 % less time"; nobody reads "45 % faster" in one way only. Used wherever two sides are
+compared in words. Half the time and less is "2.7 times as fast" in a sentence, and per cent in a table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, Self
+
+from .number_format import is_time
+
+if TYPE_CHECKING:
+    from .number_format import Word
+
+_TWICE = 2.0
+_NARROW = 3.0  # points; a narrower interval has a decimal
+_MOST = 4  # decimals at most, for ends that are nearly alike or nearly nothing
+_UNNAMED = {"wall", "value", "time"}  # of a time, what "time" says already
+_STUFF = {"B": "memory", "J": "energy"}
+
+
+class Compared(Protocol):
+    """A speedup with its interval, such as a line of `Multilevel`; above 1 the candidate is better."""
+
+    @property
+    def speedup(self) -> float | None:
+        """The speedup; None where it is unknown."""
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of its interval; None where there is none."""
+
+    @property
+    def high(self) -> float | None:
+        """The upper end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What a candidate has of a metric, as a ratio to what the baseline has.
+
+    `ratio`: Candidate over baseline, of the metric itself: 0.55 of a time is 45 % less; None where it is
+    unknown. `low`, `high`: Its interval, both None where there is none. `metric`, `unit`, `better`: What was
+    compared, as in a verdict.
+    """
+
+    ratio: float | None
+    low: float | None
+    high: float | None
+    metric: str = "wall"
+    unit: str = "s"
+    better: str = "lower"
+
+    @classmethod
+    def of(
+        cls, line: Compared, *, metric: str = "wall", unit: str = "s", better: str = "lower"
+    ) -> Self:
+        """Give the difference that a speedup stands for."""
+        ratio, low, high = line.speedup, line.low, line.high
+        if better != "higher":
+            ratio = None if ratio is None else 1 / ratio
+            low, high = (None if end is None else 1 / end for end in (high, low))
+        if low is None or high is None:
+            low = high = None
+        return cls(ratio, low, high, metric, unit, better)
+
+    # ---- in sentences
+
+    def sentence(self, candidate: str, baseline: str) -> str:
+        """Say what the candidate is: ``A takes 45 % less time than B``, ``A is 4.6 times as fast as B``."""
+        return f"{candidate} {self.phrase()} {self.link} {baseline}"
+
+    def phrase(self) -> str:
+        """Give the verb and what follows: ``takes 45 % less time``, ``is 4.6 times as fast``."""
+        if self._times is None:
+            return f"{self._verb} {self.amount()}"
+        times = f"{self._multiple(self._times)} times as"
+        if not self._timed:
+            what = f" {self._noun}" if self._noun else ""
+            return f"{self._verb} {times} much{what}{self._label}"
+        return f"{'is' if self._faster else 'takes'} {times} {'fast' if self._faster else 'long'}{self._label}"
+
+    @property
+    def link(self) -> str:
+        """The word between a phrase and the baseline: ``than`` or ``as``."""
+        return "than" if self._times is None else "as"
+
+    def amount(self) -> str:
+        """Say how much less or more: ``45 % less time``; never as a multiple, for a column too."""
+        if self.ratio is None:
+            return "unknown"
+        side = "less" if self.ratio < 1 else "more"
+        what = f" {self._noun}" if self._noun else ""
+        return f"{self._points(abs(self.ratio - 1))} % {side}{what}{self._label}"
+
+    def interval(self) -> str:
+        """Give the interval in the unit of the phrase: ``41 to 49 %``, ``4.5 to 4.7``; "" where there is none."""
+        if self.low is None or self.high is None:
+            return ""
+        if self._times is not None:
+            ends = (1 / self.high, 1 / self.low) if self._faster else (self.low, self.high)
+            if ends[0] > 1:
+                return " to ".join(map(self._multiple, ends))
+        if (self.low - 1) * (self.high - 1) <= 0:
+            return f"{self._side(self.low)} to {self._side(self.high)}"
+        return (
+            " to ".join(map(self._points, sorted((abs(self.low - 1), abs(self.high - 1))))) + " %"
+        )
+
+    def between(self) -> str:
+        """Say where the difference lies: ``between 3 % less and 2 % more time``; "" where nobody knows."""
+        if self.low is None or self.high is None:
+            return ""
+        what = f" {self._noun}" if self._noun else ""
+        return f"between {self._side(self.low)} and {self._side(self.high)}{what}{self._label}"
+
+    def same(self) -> str:
+        """Say that two sides are equivalent: ``takes the same time``, to be followed by ``as B, within 1 %``."""
+        what = f"the same {self._noun}" if self._noun else "the same"
+        return f"{self._verb} {what}{self._label}"
+
+    def answer(self, word: Word, candidate: str, baseline: str, *, margin: float) -> str:
+        """Say the answer that a word stands for, in one sentence without its interval.
+
+        An undecided one holds the interval, which is all that is known.
+        """
+        if word == "equivalent":
+            return f"{candidate} {self.same()} as {baseline}, within {100 * margin:g} %"
+        if word != "undecided":
+            return self.sentence(candidate, baseline)
+        head = f"no difference found between {candidate} and {baseline}"
+        return f"{head}: if there is one, it lies {told}" if (told := self.between()) else head
+
+    # ---- in tables
+
+    def cell(self) -> str:
+        """Give the change for a narrow column: ``-45 %``, ``+20 %``, ``-`` where it is unknown."""
+        return "-" if self.ratio is None else f"{self._signed(self.ratio)} %"
+
+    def cell_interval(self) -> str:
+        """Give the interval for a column: ``-49 to -41 %``."""
+        if self.low is None or self.high is None:
+            return "-"
+        return f"{self._signed(self.low)} to {self._signed(self.high)} %"
+
+    # ---- parts
+
+    @property
+    def _timed(self) -> bool:
+        return self.better != "higher" and is_time(self.unit)
+
+    @property
+    def _verb(self) -> str:
+        if self._timed:
+            return "takes"
+        if self.better == "higher":
+            return "does"
+        return "uses" if self.unit in _STUFF else "has"
+
+    @property
+    def _noun(self) -> str:
+        if self.better == "higher":
+            return ""
+        return "time" if self._timed else _STUFF.get(self.unit, "")
+
+    @property
+    def _label(self) -> str:
+        return "" if self._timed and self.metric in _UNNAMED else f" ({self.metric})"
+
+    @property
+    def _faster(self) -> bool:
+        return self._timed and self.ratio is not None and self.ratio < 1
+
+    @property
+    def _times(self) -> float | None:
+        """So many times as fast, as long or as much, where a sentence says it so; else None."""
+        if self.ratio is None:
+            return None
+        if self._timed and self.ratio <= 1 / _TWICE:
+            return 1 / self.ratio
+        return self.ratio if self.ratio >= _TWICE else None
+
+    def _multiple(self, value: float) -> str:
+        """Write so many times, with the decimals that keep the ends of the interval apart."""
+        ends = (self.low, self.high)
+        if None not in ends and self._faster:
+            ends = (1 / self.high, 1 / self.low)  # type: ignore[operator]
+        digits = 1 if value < 9.95 else 0
+        while digits < _MOST and None not in ends and ends[0] != ends[1]:
+            if f"{ends[0]:.{digits}f}" != f"{ends[1]:.{digits}f}":
+                break
+            digits += 1
+        return f"{value:.{digits}f}"
+
+    def _side(self, end: float) -> str:
+        return f"{self._points(abs(end - 1))} % {'less' if end < 1 else 'more'}"
+
+    def _signed(self, value: float) -> str:
+        told = self._points(abs(value - 1))
+        return told if float(told) == 0 else f"{'-' if value < 1 else '+'}{told}"
+
+    def _points(self, share: float) -> str:
+        return f"{100 * share:.{self._digits}f}"
+
+    @property
+    def _digits(self) -> int:
+        """One decimal where the interval is narrower than 3 points, more where its ends would look alike or be 0."""
+        if self.low is None or self.high is None:
+            return 0 if self.ratio is None or abs(self.ratio - 1) >= 0.095 else 1
+        ends = [100 * abs(end - 1) for end in (self.low, self.high)]
+        digits = 1 if 100 * (self.high - self.low) < _NARROW else 0
+        while digits < _MOST:
+            written = [f"{end:.{digits}f}" for end in ends]
+            alike = self.low != self.high and written[0] == written[1]
+            alike &= (self.low - 1) * (self.high - 1) > 0
+            nothing = any(float(text) == 0 < end for text, end in zip(written, ends, strict=True))
+            if not alike and not nothing:
+                break
+            digits += 1
+        return digits
