@@ -35,9 +35,9 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parents[2]
 CONSTRAINTS = ("-c", "tests/constraints.txt")
 PIP = ("-m", "pip", "install", "--disable-pip-version-check", "--no-compile")
-# what pip prints of each package, and uv; of uv's sums only the last one counts
+# what pip prints of each package, what uv prints of the larger ones, and uv's sum
 PACKAGE = re.compile(r"\s*(?:Collecting|Obtaining) (\S+)|Downloading (\S+) \(|Downloaded (\S+)")
-SUM = re.compile(r"(?:Resolved|Prepared|Installed) (\d+) packages?")
+SUM = re.compile(r"Resolved (\d+) packages?")
 NO_WAY = """\
 No virtual environment could be made. On Debian and Ubuntu: sudo apt install python3-venv;
 otherwise install uv or virtualenv. If the steps above speak of the network, the package
@@ -52,7 +52,7 @@ class Progress:
         self.known = 0
         self.began = time.monotonic()
         self.next_line = 5.0
-        self.shown = False
+        self.shown = ""
 
     def heard(self, line: str) -> None:
         """Count what pip or uv says."""
@@ -66,8 +66,9 @@ class Progress:
         seconds = time.monotonic() - self.began
         text = f"      {max(self.known, len(self.packages))} packages so far, {seconds:.0f} s"
         if sys.stdout.isatty():
-            print(f"\r{text}", end="", flush=True)
-            self.shown = True
+            if text != self.shown:
+                print(f"\r{text}", end="", flush=True)
+            self.shown = text
         elif seconds >= self.next_line:
             print(text, flush=True)
             self.next_line *= 2
@@ -76,7 +77,7 @@ class Progress:
         """Take the rewritten line away."""
         if self.shown:
             print("\r\x1b[K", end="", flush=True)
-        self.shown = False
+        self.shown = ""
 
 
 PROGRESS = Progress()
