@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import itertools
 import json
 import os
 import shutil
@@ -19,7 +20,16 @@ from typing import get_args
 from ..errors import StoreError, UsageError
 from .run_numbers import Better
 from .shapes import RESTORE, ShapeError, document_of, is_writable, shaped
-from .trial_files import MANIFEST, SCHEMA, Manifest, StopReason, When
+from .trial_files import (
+    MANIFEST,
+    SCHEMA,
+    LooksPlan,
+    LooksPlanRule,
+    Manifest,
+    StoppedBecause,
+    StopReason,
+    When,
+)
 
 _MANY = 2**31 - 1  # sessions, and runs in each: no trial has more
 
@@ -146,9 +156,36 @@ def _check(manifest: Manifest) -> None:
             "why a session ended is not said",
             all(end.why in get_args(StopReason) for end in ends),
         ),
+        *(() if manifest.looks_plan is None else _about_looks(manifest.looks_plan, manifest)),
     ):
         if not right:
             raise ShapeError(what)
+
+
+def _about_looks(plan: LooksPlan, manifest: Manifest) -> Iterator[tuple[str, bool]]:
+    """Hold the plan of looks against itself and the trial."""
+    ordered = all(one < other for one, other in itertools.pairwise(plan.looks))
+    yield "its rule of looks is not known", plan.rule in get_args(LooksPlanRule)
+    yield (
+        "its looks are not numbers of sessions in their order",
+        bool(plan.looks) and plan.looks[0] >= 1 and ordered,
+    )
+    yield (
+        "the risk of its looks lies not between 0 and 1, or the margin below 0",
+        0 < plan.risk < 1 and plan.margin >= 0,
+    )
+    yield "its looks are at no candidate", plan.candidates >= 1
+    yield (
+        "a variant left that is none, or in a session that there is not",
+        all(
+            name in manifest.variants and name != manifest.baseline and last >= 1
+            for name, last in plan.left.items()
+        ),
+    )
+    yield (
+        "why its looks ended is not known",
+        plan.stopped_because is None or plan.stopped_because in get_args(StoppedBecause),
+    )
 
 
 def _distinct(items: Sequence[object]) -> bool:

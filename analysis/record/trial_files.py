@@ -142,6 +142,10 @@ CheckStatus = Literal["ok", "warn", "fail", "unknown"]
 TrialStatus = Literal["running", "complete", "interrupted", "stopped"]
 StopReason = Literal["width", "max_runs", "max_time"]
 Origin = Literal["measured", "merged", "imported"]
+LooksPlanRule = Literal["repeated", "planned"]
+StoppedBecause = Literal[
+    "decided", "equivalent", "cap", "depends", "runs", "interrupted", "failures"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -293,6 +297,29 @@ class Appended(Stored):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LooksPlan(Stored):
+    """How the sessions of a trial are looked at while it is measured; whoever judges it keeps to that.
+
+    By the rule "repeated" one looks after each number of sessions in `looks`, and all looks together risk
+    `risk`; by "planned" one looks once, after the one number there. The risk is divided over
+    `candidates`. `open` is whether the list goes beyond 108 sessions. `left` says in which session a
+    variant was measured last that was decided before the others; `stopped_because` why no more sessions
+    were measured, None while they are. `margin` is the largest difference that counts as none.
+    `further` holds the keys of a later version.
+    """
+
+    rule: LooksPlanRule
+    looks: tuple[int, ...]
+    risk: float = 0.05
+    candidates: int = 1
+    open: bool = False
+    left: Mapping[str, int] = field(default_factory=dict)
+    stopped_because: StoppedBecause | None = None
+    margin: float = 0.01
+    further: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MergedTrial(Stored):
     """A trial of which sessions `first` to `last` of a merged one are."""
 
@@ -328,6 +355,7 @@ class Manifest(Stored):
     `appended` says which sessions were put behind those of a complete trial, and when; `origin` is
     "merged" for a trial that was put together from those in `merged_from`.
     `judge` says which metrics the campaign named as its question, and since when.
+    `looks_plan` says how the sessions are looked at while they are measured, where that was planned.
     `schema` says whether disturbed runs are repeated: a trial without that is of the first one.
     `further` holds the keys of a later version: they are kept when the manifest is written again.
     """
@@ -369,6 +397,7 @@ class Manifest(Stored):
     origin: Origin = "measured"
     merged_from: tuple[MergedTrial, ...] = ()
     judge: tuple[JudgedMetrics, ...] = ()
+    looks_plan: LooksPlan | None = None
     further: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -431,6 +460,8 @@ class Manifest(Stored):
         data = Stored.to_dict(self)
         if not self.judge:  # a trial of a campaign without the key is stored as ever
             del data["judge"]
+        if self.looks_plan is None:  # and so is one whose looks nobody planned
+            del data["looks_plan"]
         return data
 
 

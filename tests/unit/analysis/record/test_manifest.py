@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from analysis.errors import StoreError, UsageError
-from analysis.record.manifest import appearing, read_manifest, write_hashed
+from analysis.record.manifest import appearing, manifest_text, read_manifest, write_hashed
 from analysis.record.trial_files import JudgedMetrics, asked_since
 
 SCHEMAS = Path(__file__).parents[3] / "golden" / "schemas"
@@ -90,3 +90,61 @@ def test_what_the_campaign_asks_is_added_where_it_is_something_else():
     assert asked_since([first], ("wall",), "now") == (first,)
     second = JudgedMetrics(at="now", metrics=("wall", "user"))
     assert asked_since([first], ("wall", "user"), "now") == (first, second)
+
+
+# ---- the plan of looks: an optional key, whose absence keeps the bytes of what was written before
+
+
+@pytest.fixture
+def planned(tmp_path):
+    """Give a function that reads a released trial's manifest with this plan of looks."""
+
+    def read(plan):
+        data = json.loads((SCHEMAS / "2" / "trial" / "manifest.json").read_text())
+        if plan is not None:
+            data["looks_plan"] = plan
+        (tmp_path / "manifest.json").write_text(json.dumps(data))
+        return read_manifest(tmp_path)
+
+    return read
+
+
+_PLAN = {"rule": "repeated", "looks": [3, 4, 5], "risk": 0.05, "candidates": 2}
+
+
+@pytest.mark.parametrize("schema", ["1", "2"])
+def test_a_trial_without_planned_looks_is_stored_as_ever(schema):
+    manifest = read_manifest(SCHEMAS / schema / "trial")
+    assert manifest.looks_plan is None
+    assert "looks_plan" not in manifest.to_dict()
+
+
+def test_planned_looks_are_read_and_written_as_they_were_with_the_keys_of_a_later_version(planned):
+    plan = _PLAN | {"left": {"gzip-1": 4}, "stopped_because": "decided", "futile": [1, 2]}
+    manifest = planned(plan)
+    assert manifest.looks_plan is not None
+    assert manifest.looks_plan.looks == (3, 4, 5)
+    assert manifest.looks_plan.left == {"gzip-1": 4}
+    assert manifest.to_dict()["looks_plan"] == plan | {"open": False, "margin": 0.01}
+    again = json.loads(manifest_text(manifest))
+    assert again["looks_plan"]["futile"] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"rule": "often"}, "rule of looks"),
+        ({"looks": [4, 3]}, "in their order"),
+        ({"looks": []}, "in their order"),
+        ({"risk": 1.0}, "between 0 and 1"),
+        ({"margin": -0.1}, "between 0 and 1"),
+        ({"candidates": 0}, "no candidate"),
+        ({"left": {"nobody": 3}}, "a variant left"),
+        ({"left": {"gzip-6": 3}}, "a variant left"),  # the baseline
+        ({"stopped_because": "bored"}, "why its looks ended"),
+    ],
+)
+def test_a_plan_of_looks_that_is_none_is_damage(planned, change, told):
+    assert planned(_PLAN).looks_plan is not None
+    with pytest.raises(StoreError, match=told):
+        planned(_PLAN | change)
