@@ -13,6 +13,7 @@ from functools import singledispatch
 from typing import Any, Literal
 
 from ..registry import PAGES, load
+from ..words import command_line
 from .short_sentence import ShortSentence
 
 
@@ -65,6 +66,29 @@ class CommandLine:
     """A command line to copy; it is never broken into lines."""
 
     line: str
+
+
+@dataclass(frozen=True)
+class Note:
+    """What a reader should know of the answer above it: one sentence, said as ``note  TEXT``."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Next:
+    """What to do next, ready to be pasted: ``next  COMMAND    WHY``.
+
+    `words`: The command, a word each, unquoted. `why`: What it is for, in a few words.
+    """
+
+    words: tuple[str, ...]
+    why: str = ""
+
+    @property
+    def line(self) -> str:
+        """The command as one line for a shell, as JSON has it."""
+        return command_line(self.words)
 
 
 @dataclass(frozen=True)
@@ -145,7 +169,7 @@ class Section:
     title: str = ""
 
 
-Block = Sentence | CommandLine | Table | Figure | Section
+Block = Sentence | CommandLine | Note | Next | Table | Figure | Section
 
 
 @dataclass(frozen=True, kw_only=True)
