@@ -29,8 +29,8 @@ from ..launch.interrupts import Interrupted, Interrupts
 from .context import TrialContext
 from .ending import Ending
 from .folder import clear_unused, holds_only_a_start
-from .plan import reserve
-from .preparation import Prepared, Watcher, on_housekeeping_cpus, planned_runs, prepare
+from .plan import planned_runs, reserve
+from .preparation import Prepared, Watcher, on_housekeeping_cpus, prepare
 from .run_files import files_to_set_aside
 from .session import TrialRun
 from .writer import Store, new_trial_name

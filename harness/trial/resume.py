@@ -47,8 +47,8 @@ from .ending import Ending
 from .execution import Options, _broken_off, _execute, _host, _metrics, _ready
 from .folder import open_inside, storing
 from .locks import is_written_now, written_by_another
-from .plan import plan_session
-from .preparation import Watcher, planned_runs
+from .plan import plan_session, planned_runs
+from .preparation import Watcher
 from .progress import Trials, trials_in
 from .run_files import kept_bytes, remove_discarded
 from .writer import Store, rows_done

@@ -37,6 +37,7 @@ _HELD = {"pid": "a PID namespace", "user": "a user and PID namespace", "none": "
 _ORDER = {
     "shuffled": "blocks of all in a new order each",
     "interleaved": "blocks of all in the same order",
+    "alternating": "blocks of all, forwards and backwards by turns",
     "sequential": "one benchmark and variant after the other",
 }
 _GROUPS = {
