@@ -148,6 +148,7 @@ PAGES = {
     "DrawStudy": "analysis.plan.study_page",
     "Gate": "analysis.verdict.gate_page",
     "Verdict": "analysis.verdict.page",
+    "CompareAnswer": "analysis.verdict.compare_answer.page",
     "PairTable": "analysis.verdict.one_pair",
     "Ranking": "analysis.verdict.ranking_page",
     "BestOf": "analysis.verdict.ranking_page",

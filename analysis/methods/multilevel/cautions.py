@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ...data.pair import Match
     from ...stats.samples import Flags
     from .design import Layout, Tables
+    from .law import LooksRule
     from .result import BenchmarkLine, Line
 
 
@@ -91,6 +92,7 @@ def session_cautions(
     lines: Sequence[BenchmarkLine],
     these: Line | None,
     dependence: SessionDependence | None,
+    looks_rule: LooksRule = "single",
 ) -> Iterator[Caution]:
     """Say where session values are no such values as t takes them for."""
     if layout.design not in ("paired", "separate"):
@@ -100,6 +102,14 @@ def session_cautions(
     yield from _two_speeds(layout, zeroed, lines, (ours + theirs).tolist())
     yield from _few(layout, lines, these, least)
     if dependence is not None and dependence.warned:
+        if looks_rule == "repeated":
+            yield Caution(
+                "sessions-depend",
+                "sessions resemble the ones before them: measure again later, with fairtrial compare --resume "
+                f"(lag 1 = {dependence.lag1:.2f}, p {figures.pvalue(dependence.pvalue)}); until then no word "
+                "is given that the interval alone would give",
+            )
+            return
         whose = "" if dependence.side is None else f" of the {dependence.side}"
         yield Caution(
             "sessions-depend",
