@@ -7,7 +7,7 @@ a while to have an energy of its own; what the machine uses without it is measur
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
@@ -233,6 +233,7 @@ class EnvironmentShape:
 
     session: int
     segment: int = 0
+    sessions: tuple[int | None, ...] | None = None
     host: Mapping[str, Any] | None = None
     cpu: Mapping[str, Any] | None = None
     memory: Mapping[str, Any] | None = None
@@ -426,6 +427,11 @@ class Manifest(Stored):
         return (*(one.first - 1 for one in self.appended), self.sessions)
 
     @property
+    def left(self) -> Mapping[str, int]:
+        """The variants that were decided before others, and the session in which each was measured last."""
+        return {} if self.looks_plan is None else self.looks_plan.left
+
+    @property
     def needed(self) -> int:
         """The planned runs without those of ended sessions and given-up cells that are left out."""
         cells = len(self.benchmarks) * len(self.variants)
@@ -447,13 +453,26 @@ class Manifest(Stored):
     def whole_sessions(self, lines: int) -> int:
         """Count the planned runs that whole sessions have, of the plan's first so many lines.
 
-        The first session may have more than the others, which are alike: warm-ups.
+        The first session may have more than the others, which are alike: warm-ups. Where sessions are
+        planned when they begin, variants may have left, and no line stands behind those that `planned` counts.
         """
+        if self.looks_plan is not None:
+            return self._planned_at_begin(lines)
         first = len(self.benchmarks) * len(self.variants) * (self.runs + self.warmup)
         if lines < first:
             return 0
         each = (self.planned - first) // max(1, self.sessions - 1)
         return first + (lines - first) // max(1, each) * each
+
+    def _planned_at_begin(self, lines: int) -> int:
+        whole = 0
+        for session in range(1, self.sessions + 1):
+            there = sum(session <= self.left.get(name, session) for name in self.variants)
+            runs = self.runs + (self.warmup if session == 1 else 0)
+            if whole + there * runs * len(self.benchmarks) > min(lines, self.planned):
+                break
+            whole += there * runs * len(self.benchmarks)
+        return whole
 
     def to_dict(self) -> dict[str, Any]:
         """Give the manifest as JSON types."""
@@ -463,6 +482,24 @@ class Manifest(Stored):
         if self.looks_plan is None:  # and so is one whose looks nobody planned
             del data["looks_plan"]
         return data
+
+
+def places_of(record: Mapping[str, Any], most: int) -> Iterator[tuple[int, int]]:
+    """Give session and segment of all that an environment record tells of, in a trial of `most` sessions.
+
+    It is one of each, or where a sitting has one record all its sessions: from the first, of which it
+    may be a further segment, to the last, which is not known of one that was killed.
+    """
+    session, segment = record["session"], record.get("segment", 0)
+    yield session, segment
+    match record.get("sessions"):
+        case [int(), None]:
+            last = most
+        case [int(), int(last)]:
+            last = min(last, most)
+        case _:
+            last = session
+    yield from ((one, 0) for one in range(session + 1, last + 1))
 
 
 SAME = "same_as"

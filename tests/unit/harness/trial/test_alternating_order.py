@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from itertools import chain
+from itertools import chain, pairwise
 
 import pytest
 
@@ -46,7 +46,7 @@ def test_of_two_variants_each_begins_every_other_block_and_session(campaign_of, 
         found = list(beginners(campaign, seed, 8))
         for blocks in found:
             assert all(blocks[n] != blocks[n + 1] for n in range(1, runs))
-        assert all(one[1] != other[1] for one, other in zip(found, found[1:], strict=False))
+        assert all(one[1] != other[1] for one, other in pairwise(found))
 
 
 def test_which_begins_is_drawn_by_the_seed(campaign_of):
