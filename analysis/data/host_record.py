@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import StoreError
+from ..record.environment_records import places_of, whole_targets
 from ..record.manifest import read_manifest
 from ..record.shapes import readable_rows
-from ..record.trial_files import ENERGY_METRICS, ENVIRONMENT, FINDINGS, places_of, whole_targets
+from ..record.trial_files import ENERGY_METRICS, ENVIRONMENT, FINDINGS
 
 BOOT_ARGUMENTS = "kernel.boot_arguments"
 _SECTIONS = ("host", "cpu", "memory", "kernel", "tools", "process", "targets", "inputs", "moment")

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.record.environment_changes import diff, findings_of
+from analysis.record.environment_records import places_of
 from analysis.record.manifest import utc_now
-from analysis.record.trial_files import OUTPUTS, Finding, places_of
+from analysis.record.trial_files import OUTPUTS, Finding
 
 from ..host.variables import VariableKey, variable_key
 from ..launch.commands import CommandFailedError, SideCommands, resolve_all
