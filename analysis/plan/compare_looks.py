@@ -22,7 +22,7 @@ from ..data.matrix import PerformanceMatrix
 from ..methods.multilevel.advice import sessions_needed
 from ..methods.multilevel.compare import multilevel
 from ..methods.multilevel.law import ErrorLaw, Looks
-from ..record.looks import OPEN_LOOKS, next_look, with_look
+from ..record.looks import OPEN_LOOKS, next_look
 
 if TYPE_CHECKING:
     from ..methods.multilevel.result import BenchmarkLine, Multilevel
@@ -36,14 +36,6 @@ Runs = Mapping[str, Mapping[int, Sequence[float | None]]]  # variant -> session 
 CLOSE_ENOUGH = 0.02  # of the mean of a single command: half the width of its interval
 _BLOCKS = 2**20  # more than any session has
 _BENCHMARK = "command"
-
-
-def look_of(plan: LooksPlan, sessions: int) -> Looks:
-    """Give how a look at so many sessions shares the risk."""
-    if plan.rule == "planned":
-        return Looks.one_for(plan.candidates)
-    count = sum(n <= sessions for n in with_look(plan.looks, sessions))
-    return Looks.repeated(count, candidates=plan.candidates, open=plan.open)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +168,7 @@ def look_at(
         if (side := _side(name, sessions, better, unit)) is not None
     }
     sessions = len(values.get(baseline, ()))
-    look, confidence = look_of(plan, sessions), 1.0 - plan.risk
+    look, confidence = Looks.of_plan(plan, sessions), 1.0 - plan.risk
     names = [name for name in values if name != baseline]
 
     def against(name: str, other: str) -> Multilevel | None:
