@@ -110,6 +110,7 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
 
 def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
     from analysis.errors import FairtrialError
+    from analysis.record.announcing import announced
 
     code: int = 0
     try:
@@ -118,7 +119,8 @@ def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
             err.write(parser.format_help())
             return 2
         args = parser.parse_args(argv)
-        code = args.run(args, out, err)
+        with announced(err, argv[0], quiet=getattr(args, "quiet", False)):
+            code = args.run(args, out, err)
         out.flush()
     except SystemExit as stop:  # argparse has said why
         return stop.code if isinstance(stop.code, int) else 2
