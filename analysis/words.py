@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import shlex
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 # What has no glyph of its own but an effect: controls, marks and overrides of direction (UAX 9),
 # separators of lines, invisible and deprecated formats, tags, halves of surrogate pairs (they come
@@ -39,6 +40,71 @@ def _picture(found: re.Match[str]) -> str:
     if number < 0x20:
         return chr(0x2400 + number)
     return "\u2421" if number == 0x7F else f"U+{number:04X}"
+
+
+WIDTH = 80  # columns of a screen, the same on a terminal, in a file and in a pipe
+_MARGIN = 6  # columns of ``note`` and ``next`` with the spaces behind them
+_INNER = 4  # further ones of a command's second line
+_WHY = "    "  # between a command and what it is for
+
+
+def quoted(word: str) -> str:
+    """Quote a word for a shell; what has no glyph stands as an escape that bash and zsh read."""
+    if not _UNSEEN.search(word):
+        return shlex.quote(word)
+    plain = word.replace("\\", "\\\\").replace("'", "\\'")
+    return f"$'{_UNSEEN.sub(_escape, plain)}'"
+
+
+def _escape(found: re.Match[str]) -> str:
+    number = ord(found.group())
+    if number < 0x80 or 0xDC80 <= number <= 0xDCFF:  # a byte of a file name that is no UTF-8
+        return f"\\x{number & 0xFF:02x}"
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+def command_line(words: Iterable[str]) -> str:
+    """Give a command as one line that a shell takes back into these words."""
+    return " ".join(map(quoted, words))
+
+
+def note_lines(text: str, width: int = WIDTH) -> list[str]:
+    """Set a note below an answer: ``note  TEXT``, further lines below the text."""
+    return _hanging("note", shown(text), width)
+
+
+def next_lines(words: Sequence[str], why: str = "", width: int = WIDTH) -> list[str]:
+    """Set what to do next: ``next  COMMAND    WHY``.
+
+    A command is never abbreviated. Where it does not fit, it is continued behind a backslash between two of
+    its words, so that its lines can be pasted; its reason then stands below it.
+    """
+    command = command_line(words)
+    whole = f"{'next':{_MARGIN}}{command}{_WHY + shown(why) if why else ''}"
+    if len(whole) <= width:
+        return [whole]
+    lines = [f"{'next':{_MARGIN}}"]
+    for number, word in enumerate(map(quoted, words)):
+        space = " " * (number > 0)
+        last = number == len(words) - 1
+        if number and len(lines[-1]) + len(space + word) + 2 * (not last) > width:
+            lines[-1] += " \\"
+            lines.append(" " * (_MARGIN + _INNER) + word)
+        else:
+            lines[-1] += space + word
+    return [*lines, *(_hanging("", shown(why), width) if why else ())]
+
+
+def _hanging(label: str, text: str, width: int) -> list[str]:
+    import textwrap
+
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=f"{label:{_MARGIN}}",
+        subsequent_indent=" " * _MARGIN,
+        break_on_hyphens=False,
+    )
 
 
 def normal(name: str) -> str:

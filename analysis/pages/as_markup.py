@@ -15,6 +15,8 @@ from .model import (
     Cell,
     CommandLine,
     Figure,
+    Next,
+    Note,
     Page,
     Section,
     Sentence,
@@ -160,6 +162,10 @@ def _latex_block(block: Block, depth: int, title: str) -> Iterator[str]:
             yield f"{{}}{escaped(text)}" if text.startswith("[") else escaped(text)
         case CommandLine(line=line):
             yield rf"\noindent\texttt{{{escaped(line)}}}\par"
+        case Note(text=text):
+            yield rf"\emph{{Note:}} {escaped(text)}"
+        case Next(line=line, why=why):
+            yield rf"\noindent\emph{{Next:}} {escaped(why)} \texttt{{{escaped(line)}}}\par"
         case Table():
             yield _latex_table(block, title)
         case Section():
@@ -310,6 +316,11 @@ def _markdown_block(block: Block, level: int) -> Iterator[str]:
             yield _paragraph(text)
         case CommandLine(line=line):
             yield _fenced(shown(line))
+        case Note(text=text):
+            yield f"**Note:** {_markdown_text(text)}"
+        case Next(line=line, why=why):
+            yield f"**Next:** {_markdown_text(why)}".rstrip()
+            yield _fenced(line)
         case Table():
             yield _markdown_table(block)
         case Section():
@@ -393,6 +404,11 @@ def _html_block(block: Block) -> Iterator[str]:
         case Sentence(text=text):
             yield f"<p>{escape(text)}</p>"
         case CommandLine(line=line):
+            yield f"<pre><code>{escape(line)}</code></pre>"
+        case Note(text=text):
+            yield f"<p><strong>note</strong> {escape(text)}</p>"
+        case Next(line=line, why=why):
+            yield f"<p><strong>next</strong> {escape(why)}</p>"
             yield f"<pre><code>{escape(line)}</code></pre>"
         case Table():
             yield from _html_table(block)

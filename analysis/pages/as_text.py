@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from ..words import next_lines, note_lines
 from .model import (
     Block,
     Caution,
     Cell,
     CommandLine,
     Figure,
+    Next,
+    Note,
     Page,
     Section,
     Sentence,
     Table,
     text_of,
 )
-
-if TYPE_CHECKING:
-    pass
 
 WIDTH = 96
 _MARGIN = "  "
@@ -62,6 +61,10 @@ def _block(block: Block, width: int) -> list[str]:
             return _wrapped(text, width)
         case CommandLine(line=line):
             return [line]
+        case Note(text=text):
+            return note_lines(text, width)
+        case Next(words=words, why=why):
+            return next_lines(words, why, width)
         case Table():
             return _table(block, width)
         case Section():

@@ -13,6 +13,8 @@ from functools import singledispatch
 from typing import Any, Literal
 
 from ..registry import PAGES, load
+from ..words import command_line
+from .short_sentence import ShortSentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +25,13 @@ class Caution:
 
     `code`: What it is, in small letters with hyphens; ``docs/json.md`` lists all codes. `text`: One
     sentence for a person. `about`: The variants, benchmarks or files that it is about; empty where
-    it is about everything.
+    it is about everything. `short`: What a first screen says instead, where it may stand on one.
     """
 
     code: str
     text: str = field(compare=False)
     about: tuple[str, ...] = ()
+    short: ShortSentence | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return self.text
@@ -38,7 +41,12 @@ class Caution:
 
     def of(self, name: str) -> Caution:
         """Give the same caution, said of a variant or a file."""
-        return replace(self, text=f"{name}: {self.text}", about=(name, *self.about))
+        return replace(
+            self,
+            text=f"{name}: {self.text}",
+            about=(name, *self.about),
+            short=None if self.short is None else self.short.about(name),
+        )
 
 
 def merged(*groups: Iterable[Caution]) -> tuple[Caution, ...]:
@@ -58,6 +66,29 @@ class CommandLine:
     """A command line to copy; it is never broken into lines."""
 
     line: str
+
+
+@dataclass(frozen=True)
+class Note:
+    """What a reader should know of the answer above it: one sentence, said as ``note  TEXT``."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Next:
+    """What to do next, ready to be pasted: ``next  COMMAND    WHY``.
+
+    `words`: The command, a word each, unquoted. `why`: What it is for, in a few words.
+    """
+
+    words: tuple[str, ...]
+    why: str = ""
+
+    @property
+    def line(self) -> str:
+        """The command as one line for a shell, as JSON has it."""
+        return command_line(self.words)
 
 
 @dataclass(frozen=True)
@@ -138,7 +169,7 @@ class Section:
     title: str = ""
 
 
-Block = Sentence | CommandLine | Table | Figure | Section
+Block = Sentence | CommandLine | Note | Next | Table | Figure | Section
 
 
 @dataclass(frozen=True, kw_only=True)
