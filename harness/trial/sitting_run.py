@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from analysis.record.looks import looked_after
 from analysis.record.run_numbers import Measurement
 from analysis.record.shapes import records_of
 from analysis.record.trial_files import (
@@ -219,21 +220,19 @@ class SittingRun(TrialRun):
         """Look where no session follows; between two looks this one stands in the place of the next."""
         if self._because in {"decided", "equivalent"}:
             return
-        if self._move_look():
+        if self._move_look(self.whole):
             self._look_now(final=True)
             assert self.look is not None
             self._because = self.look.stop or self._because
 
-    def _move_look(self) -> bool:
-        """Note a look at the sessions that there are; tell whether they are enough for one."""
-        from analysis.plan.compare_looks import looked_after
-
+    def _move_look(self, sessions: int) -> bool:
+        """Note a look at so many sessions; tell whether they are enough for one."""
         plan = self.plan
         if plan.rule == "planned":
             return self.whole >= max(2, plan.looks[0])
-        if self.whole < plan.looks[0]:
+        if sessions < plan.looks[0]:
             return False
-        moved = looked_after(plan, self.whole)
+        moved = looked_after(plan, sessions)
         if moved != plan:
             self._store.update(looks_plan=moved)
         return True
@@ -261,7 +260,7 @@ class SittingRun(TrialRun):
     ) -> Ending:
         if status == "interrupted" or cap is not None:
             self._because = "interrupted" if cap is None else "failures"
-            self._move_look()
+            self._move_look(self._store.manifest.sessions)  # who judges it takes what there is
         if self._begun is not None:
             self._finish_sitting(self._begun)
         if self._because is not None:
