@@ -13,6 +13,7 @@ from ..errors import InsufficientDataError, UsageError
 from ..methods.multilevel.law import Looks
 from ..pages import number_format as figures
 from ..pages.model import Caution
+from ..pages.short_sentence import ShortSentence
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
@@ -106,7 +107,9 @@ def _side(trial: Trial, variant: str, metric: str, benchmarks: Sequence[str] | N
     except InsufficientDataError as error:
         mine = trial.measured & (trial.variant == trial.manifest.variants.index(variant))
         why = f" ({error.what})" if (trial.values(metric)[mine] <= 0).any() else ""
-        said = Caution("variant-left-out", f"{variant} has no run that counts{why}", (variant,))
+        short = ShortSentence.of("nothing is known of {}: it has no run that counts", variant)
+        text = f"{variant} has no run that counts{why}"
+        said = Caution("variant-left-out", text, (variant,), short)
         return VariantSide(name=variant, matrix=None, floored=floored, cautions=(said,))
     found = [c.of(variant) for c in matrix.cautions if not (floored and c.code == "floored")]
     if floored:
@@ -114,7 +117,8 @@ def _side(trial: Trial, variant: str, metric: str, benchmarks: Sequence[str] | N
             f"{variant}: {metric} of {figures.listed(floored, 3)} is only the launcher's floor: "
             "not compared"
         )
-        found.append(Caution("floored", text, (variant, *floored)))
+        short = ShortSentence.of("{} of {} is not compared: it is the launcher's", metric, floored)
+        found.append(Caution("floored", text, (variant, *floored), short))
     told = tuple(found)
     kept: PerformanceMatrix | None = matrix
     if benchmarks is not None:
@@ -206,8 +210,12 @@ def looks_at(manifests: Sequence[Manifest], looks: int | None, *, always_valid: 
     """Give the look that a comparison of one trial's variants, or of two trials, is.
 
     Two trials can be compared since the later one began: what was appended to the other before is no
-    look. After that each append to either is one, at as many sessions as the shorter then had.
+    look. After that each append to either is one, at as many sessions as the shorter then had. A trial that
+    was looked at by a plan is judged by it; two of which one was, by what risks less.
     """
+    planned = _planned(manifests, looks, always_valid=always_valid)
+    if len(manifests) == 1 and planned:
+        return planned[0]
     if looks is not None or always_valid or not manifests:
         return Looks.of(1 if looks is None else looks, always_valid=always_valid)
     begun = max(_time(one.started, _EARLIEST) for one in manifests)
@@ -228,15 +236,40 @@ def looks_at(manifests: Sequence[Manifest], looks: int | None, *, always_valid: 
     for _, k, last in events:
         have[k] = last
         seen.append(min(have))
-    return Looks.growing(seen)
+    return _surest([Looks.growing(seen), *planned])
 
 
 def looks_at_hosts(manifests: Sequence[Manifest], looks: int | None) -> Looks:
     """Give the look that a verdict on the hosts of a fleet is."""
+    planned = _planned(manifests, looks, always_valid=False)
     if looks is not None:
         return Looks.planned(looks)
     rounds = 1 + max(len(one.appended) for one in manifests)
-    return Looks.growing([len(manifests)] * rounds)
+    return _surest([Looks.growing([len(manifests)] * rounds), *planned])
+
+
+def _planned(
+    manifests: Sequence[Manifest], looks: int | None, *, always_valid: bool
+) -> tuple[Looks, ...]:
+    """Give the looks of the trials that were looked at by a plan; nothing else may be asked of them."""
+    found = []
+    for one in manifests:
+        if one.looks_plan is None:
+            continue
+        if looks is not None or always_valid:
+            asked = "--always-valid" if always_valid else f"--looks {looks}"
+            raise UsageError(
+                f"{asked}: the looks at this trial were planned when it began, and some were taken",
+                one.trial,
+                f"leave {asked} out: it is judged by its plan, whose looks together risk what one would",
+            )
+        found.append(Looks.of_plan(one.looks_plan, one.sessions))
+    return tuple(found)
+
+
+def _surest(several: Sequence[Looks]) -> Looks:
+    """Choose the look that risks least."""
+    return min(several, key=lambda one: one.alpha(0.95))
 
 
 def _time(text: str, unknown: datetime.datetime) -> datetime.datetime:
