@@ -50,11 +50,16 @@ def add(subparsers: Subparsers) -> None:
     """Add ``mixture``."""
     parser = subparsers.add_parser(
         "mixture",
-        description="Fit Gaussian mixtures to the runs of each SOURCE: a trial (runs/NAME, all its "
-        f"variants), {SIDE}. Several benchmarks give a line each; one --benchmark gives it in detail. "
-        "With several variants: who is best in a single run.",
+        description="Fit Gaussian mixtures to the runs of each SOURCE. Several benchmarks get a line "
+        "each; with --benchmark, one is shown in detail. Of several variants it is also said which one is "
+        "best in a single run.",
     )
-    parser.add_argument("sources", metavar="SOURCE", nargs="+")
+    parser.add_argument(
+        "sources",
+        metavar="SOURCE",
+        nargs="+",
+        help=f"a trial (runs/NAME) with all its variants, {SIDE}",
+    )
     add_benchmarks(parser)
     add_reading(parser)
     parser.add_argument(
@@ -63,8 +68,8 @@ def add(subparsers: Subparsers) -> None:
         action="append",
         default=[],
         metavar="METRIC",
-        help="fit metrics of the same runs of a trial together, such as wall and max_rss; again for "
-        "up to eight",
+        help="fit this metric together with that of --metric, run by run, such as wall and max_rss; may "
+        "be repeated, for up to eight metrics",
     )
     parser.add_argument(
         "--below",
@@ -87,7 +92,7 @@ def add(subparsers: Subparsers) -> None:
         type=number,
         default=0.0,
         metavar="D",
-        help="one run beats another when X < Y + D; negative: by more than that (default: 0)",
+        help="a run X beats a run Y when X < Y + D; a negative D asks for a lead of that size (default: 0)",
     )
     _add_fitting(parser)
     add_value(parser, "--digits", "D", "of the parameters", 4, type=int)
