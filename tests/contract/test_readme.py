@@ -122,7 +122,7 @@ def test_no_page_claims_5_percent_of_looks_without_its_condition(name):
 
 
 def told(text: str) -> list[str]:
-    """List the commands of ours that a page tells: in indented blocks, fences and backticks."""
+    """List the commands of ours that a page tells: behind a $, in fences, in backticks."""
     found = re.findall(r"^(?: {4}\$ |)(fairtrial .*?)(?:  +#.*)?$", text, re.MULTILINE)
     return found + re.findall(r"`(fairtrial [^`]+)`", text)
 
