@@ -55,6 +55,14 @@ if TYPE_CHECKING:
         StoreError as StoreError,
         UsageError as UsageError,
     )
+    from .history.changes import (
+        Changes as Changes,
+        changes as changes,
+    )
+    from .history.step_search import (
+        StepSearch as StepSearch,
+        find_steps as find_steps,
+    )
     from .methods.biplot.fit import (
         Biplot as Biplot,
         biplot as biplot,
@@ -227,6 +235,8 @@ _ROOMS = {
     "methods.mixture.single_run": "mean_difference probability_faster probability_fastest variability_level rank_share",
     "methods.mixture.refits": "mode_evidence fitted_sample metric_interval faster_estimate",
     "methods.mixture.modality": "dip_test bandwidth_test skewed_families",
+    "history.changes": "changes Changes",
+    "history.step_search": "find_steps StepSearch",
     "methods.biplot.fit": "biplot Biplot",
     "methods.variance_sources.result": "Sources",
     "methods.variance_sources.systems": "sources_of_table",

@@ -113,6 +113,8 @@ PAGES = {
     "NormalityStudy": "analysis.diagnose.page",
     "Report": "analysis.report.page",
     "Inspected": "analysis.importers.inspection",
+    "Changes": "analysis.history.page",
+    "StepSearch": "analysis.history.page",
     "Biplot": "analysis.methods.biplot.page",
     "HptResult": "analysis.methods.hpt.page",
     "HptSpeedup": "analysis.methods.hpt.page",

@@ -1,0 +1,1 @@
+"""One value a night, over months: what changed, when, and whether to raise an alarm."""

@@ -1,0 +1,338 @@
+"""Where a series of nights changes: intervals that each hold a change, and the steps between.
+
+For every place and every length of both sides the nights before are held against those from it on by ranks
+(`rank_windows`). A window counts where its p is so small that a series without a change has such a p anywhere with no more
+than the risk (`least_p`). The shortest such window is reported, then the same is done to its left and right:
+with probability 1 - risk none of the intervals is without a change, whatever and however many changes
+there are elsewhere ([1]_), for any continuous law of nights, as long as nights are exchangeable. Nights that
+resemble their neighbours are not: from 20 values on the normal quantile of each p is divided by an inflation
+that the series itself shows, which corrects for most of it and not for all.
+
+References
+----------
+.. [1] P. Fryzlewicz, "Narrowest significance pursuit: inference for multiple change-points in linear
+   models", Journal of the American Statistical Association 119, 2024.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtrit
+
+from ..errors import AnalysisError, UsageError
+from ..pages.model import Caution
+from ..pages.result import Result
+from ..stats.arguments import door, numbers
+from ..stats.samples import Array
+from .alarm import Alarm, Direction, alarm_of
+from .least_p import LENGTHS, law_of
+from .rank_windows import Windows, windows_of
+
+FEWEST = 8  # values without which no interval is looked for
+MOST = LENGTHS[-1]
+CORRECTED = 20  # values from which on it can be told how much neighbours resemble each other
+RISKS = (0.001, 0.2)
+_RESEMBLES = 1.64  # over the root of the number of values: an autocorrelation that is corrected for
+_BETWEEN = (-0.3, 0.9)  # an autocorrelation is taken to lie there
+_LEVEL = 0.95  # of the interval of a step
+REFERENCES = (
+    'P. Fryzlewicz, "Narrowest significance pursuit: inference for multiple change-points in linear '
+    'models", Journal of the American Statistical Association 119, 2024',
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeInterval:
+    """A change lies before one of the values numbered `first` to `last`, from 0; `pvalue` is its window's."""
+
+    first: int
+    last: int
+    pvalue: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What changed at a place: the speedup of the nights from it on over those before, with its 95 % interval.
+
+    Above 1 the later nights are faster. `low` and `high` are Welch's t over nights, None where either side has
+    one night only or nothing varies.
+    """
+
+    speedup: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Changes(Result):
+    """Where a series changes.
+
+    Attributes
+    ----------
+    values : read-only array, shape (n,)
+        The logarithms that were given, larger = slower.
+    risk : float
+        That any of the intervals holds no change, at the most, for exchangeable nights.
+    autocorrelation : float or None
+        Of neighbouring values, as far as it can be told; None below 20 values.
+    inflation : float
+        By which normal quantiles were divided for it; 1 where it is not beyond chance.
+    least_p : float or None
+        The smallest p of all windows after that; None where none was looked at.
+    p_star : float or None
+        What a p may be at most to count; None below 8 values.
+    pvalue : float or None
+        The share of series without a change whose least p is this or less; never too small.
+    intervals : tuple of ChangeInterval
+        In the order of the series; no two share a place.
+    places : tuple of int
+        The best place in each: the number of the first value behind the change.
+    steps : tuple of Step
+        What changed there.
+    """
+
+    method: ClassVar[str] = "changes"
+
+    values: Array
+    risk: float
+    autocorrelation: float | None
+    inflation: float
+    least_p: float | None
+    p_star: float | None
+    pvalue: float | None
+    intervals: tuple[ChangeInterval, ...]
+    places: tuple[int, ...]
+    steps: tuple[Step, ...]
+    references: tuple[str, ...] = REFERENCES
+
+    def alarm(
+        self,
+        limit: float = 1.0,
+        *,
+        since: int | None = None,
+        horizon: int = 100,
+        series: int = 1,
+        direction: Direction = "slower",
+    ) -> Alarm:
+        """Tell whether the newest values are slower than those before by more than a limit.
+
+        Parameters
+        ----------
+        limit : float
+            The ratio of times that is allowed, such as 1.02 for 2 % more.
+        since : int, optional
+            The number of the first value that may be new; all before it are the reference. Without it the
+            reference is what came since the last interval of a change, less the newest 8.
+        horizon : int
+            Nights in which a false alarm may come with the risk.
+        series : int
+            How many series share the risk.
+        direction : {"slower", "faster"}
+            With "faster" the question is whether they are faster by more; `limit` is below 1 then.
+
+        Returns
+        -------
+        Alarm
+
+        Raises
+        ------
+        UsageError
+            If `limit` is not positive, `since` lies outside of the series, or a count is below 1.
+        """
+        begins = self.intervals[-1].last if self.intervals else 0
+        return alarm_of(
+            self.values,
+            limit,
+            begins=begins,
+            since=since,
+            risk=self.risk,
+            inflation=self.inflation,
+            horizon=horizon,
+            series=series,
+            direction=direction,
+        )
+
+
+@door
+def changes(values: ArrayLike, *, risk: float = 0.05) -> Changes:
+    """Find intervals that each hold a change of a series.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+        One logarithm a night, of a time or of a ratio of times: larger = slower; at most 400.
+    risk : float
+        That any interval holds no change, from 0.001 to 0.2.
+
+    Returns
+    -------
+    Changes
+
+    Raises
+    ------
+    AnalysisError
+        If a value is not finite, or there are more than 400.
+    UsageError
+        If `risk` lies outside of its range.
+
+    Notes
+    -----
+    Hypothesis: without a change nights are exchangeable. Where neighbours resemble each other the risk is
+    larger; ``docs/methods/changes.md`` has the figures.
+    """
+    x = numbers(values, "the values", dimensions=1, wrong=AnalysisError)
+    if not np.isfinite(x).all():
+        k = int(np.argmin(np.isfinite(x)))
+        raise AnalysisError(
+            f"the value is {float(x[k])!r}", f"value {k} of {x.size}", "leave the night out"
+        )
+    if x.size > MOST:
+        raise AnalysisError(
+            f"{x.size} values are more than the {MOST} whose law is known",
+            fix=f"give the newest {MOST}",
+        )
+    if not RISKS[0] <= risk <= RISKS[1]:
+        raise UsageError(f"risk must lie between {RISKS[0]} and {RISKS[1]}, not {risk!r}")
+    r = autocorrelation(x) if x.size >= CORRECTED else None
+    inflation = inflation_for(r, x.size)
+    threshold = least = share = None
+    found: tuple[ChangeInterval, ...] = ()
+    if x.size >= FEWEST:
+        law = law_of(x.size)
+        threshold = law.threshold(risk)
+        windows = windows_of(x, inflation)
+        least = float(windows.pvalue.min())
+        share = law.risk_of(least)
+        significant = windows.only(windows.pvalue <= threshold)
+        found = tuple(sorted(_shortest(significant, 0, x.size - 1), key=lambda one: one.first))
+    places = places_of(x, found)
+    return Changes(
+        values=_frozen(x),
+        risk=float(risk),
+        autocorrelation=r,
+        inflation=inflation,
+        least_p=least,
+        p_star=threshold,
+        pvalue=share,
+        intervals=found,
+        places=places,
+        steps=steps_of(x, places),
+        cautions=tuple(_cautions(x, r, inflation)),
+    )
+
+
+def _frozen(x: Array) -> Array:
+    kept = x.copy()
+    kept.flags.writeable = False
+    return kept
+
+
+def _shortest(windows: Windows, first: int, last: int) -> Iterator[ChangeInterval]:
+    """Take the shortest window among the values `first` to `last`, then look to its left and right."""
+    inside = (windows.place - windows.before >= first) & (windows.last <= last)
+    there = np.flatnonzero(inside)
+    if not there.size:
+        return
+    length = windows.before[there] + windows.behind[there]
+    best = there[np.lexsort((windows.place[there], windows.pvalue[there], length))[0]]
+    begin, end = int(windows.first[best]), int(windows.last[best])
+    yield ChangeInterval(first=begin, last=end, pvalue=float(windows.pvalue[best]))
+    yield from _shortest(windows, first, begin - 1)
+    yield from _shortest(windows, end, last)
+
+
+def autocorrelation(x: Array) -> float:
+    """Tell how much neighbours resemble each other, from differences, so that steps hardly count.
+
+    With e the values less the means on both sides of their best single split, and d1, d2 their differences at
+    lag 1 and 2: r = mean of min(d2^2, its upper quartile) over the same of d1, less 1, cut to -0.3 .. 0.9. Of a
+    first-order autoregression the variances of d2 and d1 have the ratio 1 + r.
+    """
+    e = x.copy()
+    split = best_split(x, 1, x.size - 1)
+    for part in (slice(None, split), slice(split, None)):
+        e[part] -= e[part].mean()
+    one, two = (np.square(e[lag:] - e[:-lag]) for lag in (1, 2))
+    low, high = (float(np.minimum(d, np.quantile(d, 0.75)).mean()) for d in (one, two))
+    if low <= 0:
+        return 0.0
+    return float(np.clip(high / low - 1.0, *_BETWEEN))
+
+
+def inflation_for(r: float | None, count: int) -> float:
+    """Give sqrt((1 + r) / (1 - r)) where r is beyond chance, else 1."""
+    if r is None or r <= _RESEMBLES / math.sqrt(count):
+        return 1.0
+    return math.sqrt((1.0 + r) / (1.0 - r))
+
+
+def best_split(x: Array, first: int, last: int) -> int:
+    """Give the place from `first` to `last` with the largest |difference of means| sqrt(n1 n2 / (n1 + n2))."""
+    k = np.arange(first, last + 1)
+    sums = np.cumsum(x)
+    before = sums[k - 1] / k
+    behind = (sums[-1] - sums[k - 1]) / (x.size - k)
+    weight = np.sqrt(k * (x.size - k) / x.size)
+    return int(k[np.argmax(np.abs(behind - before) * weight)])
+
+
+def places_of(x: Array, intervals: Sequence[ChangeInterval]) -> tuple[int, ...]:
+    """Give the best place in each interval, over the values between its neighbours' intervals."""
+    places = []
+    for k, one in enumerate(intervals):
+        begin = intervals[k - 1].last if k else 0
+        end = intervals[k + 1].first if k + 1 < len(intervals) else x.size
+        places.append(begin + best_split(x[begin:end], one.first - begin, one.last - begin))
+    return tuple(places)
+
+
+def steps_of(x: Array, places: Sequence[int]) -> tuple[Step, ...]:
+    """Give the speedup at each place between the segments on both sides of it."""
+    ends = (0, *places, x.size)
+    parts = [x[a:b] for a, b in itertools.pairwise(ends)]
+    return tuple(_step(a, b) for a, b in itertools.pairwise(parts))
+
+
+def _step(before: Array, behind: Array) -> Step:
+    difference = float(before.mean() - behind.mean())  # larger = slower: fewer is faster
+    if before.size < 2 or behind.size < 2:
+        return Step(speedup=math.exp(difference), low=None, high=None)
+    parts = [float(one.var(ddof=1)) / one.size for one in (before, behind)]
+    if sum(parts) <= 0:
+        return Step(speedup=math.exp(difference), low=None, high=None)
+    freedom = sum(parts) ** 2 / sum(
+        part**2 / (one.size - 1) for part, one in zip(parts, (before, behind), strict=True)
+    )
+    half = -float(stdtrit(freedom, (1 - _LEVEL) / 2)) * math.sqrt(sum(parts))
+    return Step(
+        speedup=math.exp(difference),
+        low=math.exp(difference - half),
+        high=math.exp(difference + half),
+    )
+
+
+def _cautions(x: Array, r: float | None, inflation: float) -> Iterator[Caution]:
+    if x.size < FEWEST:
+        yield Caution(
+            "too-few-nights", f"{x.size} values: {FEWEST} are needed before a change can be told"
+        )
+    elif r is None:
+        if autocorrelation(x) > 0.5:
+            yield Caution(
+                "neighbours-alike",
+                f"neighbouring values seem to resemble each other, which {x.size} values cannot tell: "
+                "an interval may hold no change more often than the risk says",
+            )
+    elif inflation > 1.0:
+        yield Caution(
+            "neighbours-alike",
+            f"neighbouring values resemble each other (r {r:.2f}): p-values are taken at z / "
+            f"{inflation:.2f}, and an interval may still hold no change more often than the risk says",
+        )

@@ -1,0 +1,550 @@
+"""Find the commits that changed a metric: search by probability, then proof on sessions of their own.
+
+`find_steps` first asks whether there is a difference at all, by the ordinary word at looks that share the risk. Then it
+measures, session by session, both ends and the place that halves the probability (`posterior`). A place that
+has enough is proven against the nearest older one on fresh sessions: only that is stated. The j-th proof has the
+level risk 2^(1-j), so that all proofs together state a false direction with at most the risk.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+import numpy as np
+from scipy.special import stdtrit
+
+from ..errors import AnalysisError, UsageError
+from ..methods.multilevel.law import word_by_interval
+from ..pages.model import Caution
+from ..pages.number_format import Word
+from ..pages.result import Result
+from ..stats.arguments import counted
+from .posterior import Posterior, posterior_of
+
+Measure = Callable[[tuple[int, ...]], Mapping[int, float]]
+Answer = Literal["proven", "partly", "no-difference", "undecided"]
+Why = Literal[
+    "sessions spent", "not proven in three proofs", "nothing left to build", "an end fails"
+]
+
+PROOFS = 3  # of one interval
+DEPTH = 8  # of intervals inside intervals
+SESSIONS = 10  # of an interval, times the binary logarithm of its length
+_BUILT = 0.10  # by which a place that was measured before is preferred
+_IN_A_ROW = 2  # failures of a place
+_EXIT: dict[Answer, int] = {"proven": 0, "partly": 7, "no-difference": 1, "undecided": 7}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairWord:
+    """Two places held against each other on sessions that have both: the later one's speedup over the earlier.
+
+    Above 1 the later one is faster. `risk` is that of its interval; without two sessions `word` is
+    "undecided" and the numbers are None.
+    """
+
+    word: Word
+    speedup: float | None
+    low: float | None
+    high: float | None
+    sessions: int
+    risk: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Culprit:
+    """A proven step: it lies in `after` .. `upto`, of which `upto` is measured and `after` is not slow yet.
+
+    Between them only places that do not build can lie. `share` is its part of the whole difference on the
+    proof's sessions, None where the ends do not differ there. `before` and `behind` say what is left on either side.
+    """
+
+    after: int
+    upto: int
+    word: Word
+    speedup: float
+    low: float
+    high: float
+    sessions: int
+    risk: float
+    proof: int
+    share: float | None
+    before: PairWord
+    behind: PairWord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenRun:
+    """Places after `after`, up to `upto`, that hold a step with this probability, which is not proven."""
+
+    after: int
+    upto: int
+    probability: float
+    why: Why
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StepSearch(Result):
+    """What a search among commits found.
+
+    Attributes
+    ----------
+    commits : int
+        Places are 0 (good) to this one (bad).
+    answer : {"proven", "partly", "no-difference", "undecided"}
+        Whether every step found is proven, some are, or there is none within the margin.
+    exit_code : int
+        0 proven; 1 no difference; 7 undecided, or something is open.
+    first : PairWord
+        Bad against good, before the search.
+    culprits : tuple of Culprit
+        In the order of places.
+    open : tuple of OpenRun
+        What is left, and why.
+    refuted : tuple of Culprit
+        Places whose proof did not hold.
+    skipped : tuple of int
+        Places that do not build, or failed twice in a row.
+    sessions, builds : int
+        Sessions measured; places that were built for them.
+    measured : tuple of tuple of int
+        The places of each session, in order.
+    """
+
+    method: ClassVar[str] = "find-steps"
+
+    commits: int
+    answer: Answer
+    exit_code: int
+    first: PairWord
+    culprits: tuple[Culprit, ...]
+    open: tuple[OpenRun, ...]
+    refuted: tuple[Culprit, ...]
+    skipped: tuple[int, ...]
+    sessions: int
+    builds: int
+    measured: tuple[tuple[int, ...], ...]
+    risk: float
+    margin: float
+    looks: tuple[int, ...]
+
+
+def find_steps(
+    measure: Measure,
+    commits: int,
+    *,
+    builds: Callable[[int], bool] | None = None,
+    programs: Callable[[int], Hashable] | None = None,
+    looks: Sequence[int] = (6, 12, 24),
+    risk: float = 0.05,
+    margin: float = 0.01,
+    stop: float = 0.95,
+    sessions_max: int | None = None,
+) -> StepSearch:
+    """Find the places at which a metric changes between a good and a bad one.
+
+    Parameters
+    ----------
+    measure : callable
+        ``measure(places)`` performs one session with these places (sorted, each once) and gives the logarithm of
+        the metric for each, larger = slower. A place that is missing or nan failed there. What it raises passes.
+    commits : int
+        The number of the bad place; the good one is 0.
+    builds : callable, optional
+        ``builds(place)`` tells whether a place can be measured. It is asked once of each that is wanted.
+    programs : callable, optional
+        ``programs(place)`` gives what a place builds to: neighbours with one program are equal by construction.
+    looks : sequence of int
+        Numbers of sessions at which pairs are judged; the level is divided by their number.
+    risk : float
+        That a false direction is stated for any culprit.
+    margin : float
+        The largest difference that counts as none, such as 0.01.
+    stop : float
+        The probability at which a place is proven.
+    sessions_max : int, optional
+        Of the whole search.
+
+    Returns
+    -------
+    StepSearch
+        The same values give the same sessions and the same answer.
+
+    Raises
+    ------
+    AnalysisError
+        If the good or the bad place fails twice in a row, does not build, or a value is infinite.
+    UsageError
+        If a number lies outside of its range.
+
+    Notes
+    -----
+    Hypotheses: logarithms of a session's values are normal about their levels with one variance, sessions are
+    independent. Two builds of one source may differ by their layout alone: no number of sessions refutes that.
+    """
+    counted("commits", commits, most=1_000_000)
+    ordered = tuple(looks)
+    if not ordered or ordered[0] < 2 or any(a >= b for a, b in itertools.pairwise(ordered)):
+        raise UsageError(
+            f"looks must grow from 2 or more, not {looks!r}", fix="such as (6, 12, 24)"
+        )
+    for name, value, low, high in (("risk", risk, 0.0, 1.0), ("stop", stop, 0.5, 1.0)):
+        if not low < value < high:
+            raise UsageError(f"{name} must lie between {low:g} and {high:g}, not {value!r}")
+    if not (math.isfinite(margin) and margin >= 0):
+        raise UsageError(f"margin must be a number of at least 0, not {margin!r}")
+    if sessions_max is not None:
+        counted("sessions_max", sessions_max, most=1_000_000)
+    search = _Search(
+        measure=measure,
+        commits=commits,
+        asked=builds,
+        programs=programs,
+        looks=ordered,
+        risk=risk,
+        margin=margin,
+        stop=stop,
+        most=math.inf if sessions_max is None else sessions_max,
+    )
+    return search.result()
+
+
+class _SpentError(Exception):
+    """No more sessions may be measured."""
+
+
+class _EndFailsError(Exception):
+    """An end of an interval fails; the search inside it cannot go on."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Search:
+    """One search under way: all that it knows stems from `sessions`, so it has no random choice."""
+
+    measure: Measure
+    commits: int
+    asked: Callable[[int], bool] | None
+    programs: Callable[[int], Hashable] | None
+    looks: tuple[int, ...]
+    risk: float
+    margin: float
+    stop: float
+    most: float
+    sessions: list[dict[int, float]] = field(default_factory=list)
+    measured: list[tuple[int, ...]] = field(default_factory=list)
+    known: dict[int, bool] = field(default_factory=dict)
+    failures: dict[int, int] = field(default_factory=dict)
+    failed: set[int] = field(default_factory=set)
+    culprits: list[Culprit] = field(default_factory=list)
+    refuted: list[Culprit] = field(default_factory=list)
+    left: list[OpenRun] = field(default_factory=list)
+    proofs: int = 0
+
+    # ---- sessions
+
+    def session(self, places: Iterable[int]) -> dict[int, float]:
+        """Measure one session; leave out what failed, and skip what failed twice in a row."""
+        if len(self.sessions) >= self.most:
+            raise _SpentError
+        wanted = tuple(sorted(set(places)))
+        found = self.measure(wanted)
+        values: dict[int, float] = {}
+        for place in wanted:
+            value = float(found.get(place, math.nan))
+            if math.isinf(value):
+                raise AnalysisError(
+                    f"the value of place {place} is infinite", fix="give nan where a run failed"
+                )
+            if not math.isnan(value):
+                values[place] = value
+                self.failures[place] = 0
+                continue
+            self.failures[place] = self.failures.get(place, 0) + 1
+            if self.failures[place] >= _IN_A_ROW:
+                self._skip(place)
+        self.sessions.append(values)
+        self.measured.append(wanted)
+        return values
+
+    def _skip(self, place: int) -> None:
+        if place in (0, self.commits):
+            name = "good" if place == 0 else "bad"
+            raise AnalysisError(
+                f"the {name} place fails in two sessions in a row",
+                f"place {place}",
+                "mend it, or choose another",
+            )
+        self.failed.add(place)
+
+    def usable(self, place: int) -> bool:
+        """Tell whether a place builds and has not failed; ask about it the first time."""
+        if place not in self.known:
+            self.known[place] = self.asked is None or bool(self.asked(place))
+            if not self.known[place] and place in (0, self.commits):
+                name = "good" if place == 0 else "bad"
+                raise AnalysisError(f"the {name} place does not build", f"place {place}")
+        return self.known[place] and place not in self.failed
+
+    def _out(self, place: int) -> bool:
+        """Tell whether it is known that a place cannot be measured; nothing is built for that."""
+        return self.known.get(place) is False or place in self.failed
+
+    # ---- words
+
+    def word(
+        self, sessions: Collection[Mapping[int, float]], earlier: int, later: int, risk: float
+    ) -> PairWord:
+        """Hold a later place against an earlier one, by t over the sessions that have both."""
+        d = np.array(
+            [one[earlier] - one[later] for one in sessions if earlier in one and later in one]
+        )
+        if d.size < 2 or earlier == later:
+            return PairWord(
+                word="undecided", speedup=None, low=None, high=None, sessions=int(d.size), risk=risk
+            )
+        mean, error = float(d.mean()), float(d.std(ddof=1)) / math.sqrt(d.size)
+        half = -float(stdtrit(d.size - 1, risk / 2)) * error
+        low, high = mean - half, mean + half
+        word = word_by_interval(low, high, math.log1p(self.margin)) if error > 0 else "undecided"
+        ends = (math.exp(one) for one in (mean, low, high))
+        speedup, low, high = ends
+        return PairWord(
+            word=word, speedup=speedup, low=low, high=high, sessions=int(d.size), risk=risk
+        )
+
+    def looked(
+        self, places: Collection[int], earlier: int, later: int, level: float
+    ) -> tuple[PairWord, list[dict[int, float]]]:
+        """Measure fresh sessions of these places until a look decides on a pair."""
+        fresh: list[dict[int, float]] = []
+        for look in self.looks:
+            while len(fresh) < look:
+                fresh.append(self.session(places))
+                if self._out(earlier) or self._out(later):
+                    return self.word(fresh, earlier, later, level / len(self.looks)), fresh
+            found = self.word(fresh, earlier, later, level / len(self.looks))
+            if found.word != "undecided":
+                break
+        return found, fresh
+
+    # ---- the search
+
+    def result(self) -> StepSearch:
+        """Carry it out."""
+        first = PairWord(
+            word="undecided", speedup=None, low=None, high=None, sessions=0, risk=self.risk
+        )
+        self.usable(0)
+        self.usable(self.commits)
+        try:
+            if self._one_program(0, self.commits):
+                first = PairWord(
+                    word="equivalent", speedup=1.0, low=1.0, high=1.0, sessions=0, risk=self.risk
+                )
+            else:
+                first, _ = self.looked((0, self.commits), 0, self.commits, self.risk)
+            if first.word in ("faster", "slower"):
+                self.inside(0, self.commits, slower=first.word == "slower", depth=1)
+        except _SpentError:
+            if first.word in ("faster", "slower"):
+                self._leave_open(0, self.commits, "sessions spent")
+        return self._result(first)
+
+    def _result(self, first: PairWord) -> StepSearch:
+        answer: Answer
+        if first.word == "equivalent":
+            answer = "no-difference"
+        elif self.culprits:
+            answer = "partly" if self.left else "proven"
+        else:
+            answer = "undecided"
+        skipped = tuple(sorted({*(p for p, good in self.known.items() if not good), *self.failed}))
+        return StepSearch(
+            commits=self.commits,
+            answer=answer,
+            exit_code=_EXIT[answer],
+            first=first,
+            culprits=tuple(sorted(self.culprits, key=lambda one: one.upto)),
+            open=tuple(sorted(self.left, key=lambda one: one.upto)),
+            refuted=tuple(self.refuted),
+            skipped=skipped,
+            sessions=len(self.sessions),
+            builds=sum(self.known.values()),
+            measured=tuple(self.measured),
+            risk=self.risk,
+            margin=self.margin,
+            looks=self.looks,
+            cautions=tuple(self._cautions(answer)),
+        )
+
+    def inside(self, lower: int, upper: int, *, slower: bool, depth: int) -> None:
+        """Search one interval whose ends differ, prove what is found, and go on with what is left of it."""
+        spent = proofs = 0
+        cap = SESSIONS * max(1, math.ceil(math.log2(upper - lower)))
+        while True:
+            found = self._posterior(lower, upper)
+            place = self._next_proof(found) if found.of(found.likeliest) >= self.stop else None
+            if place is not None:
+                proofs += 1
+                if self._prove(found, place, slower=slower, depth=depth):
+                    return
+                if proofs >= PROOFS:
+                    self._leave_open(lower, upper, "not proven in three proofs")
+                    return
+                continue
+            if spent >= cap:
+                self._leave_open(lower, upper, "sessions spent")
+                return
+            probe = self._probe(found)
+            if probe is None:
+                self._leave_open(lower, upper, "nothing left to build")
+                return
+            self.session((lower, probe, upper))
+            spent += 1
+            if self._out(lower) or self._out(upper):
+                self._leave_open(lower, upper, "an end fails")
+                return
+            if depth < DEPTH and self._is_between(lower, upper, probe):
+                self.inside(lower, probe, slower=slower, depth=depth + 1)
+                self.inside(probe, upper, slower=slower, depth=depth + 1)
+                return
+
+    def _weights(self, lower: int, upper: int) -> np.ndarray:
+        """Give each place its own weight and that of those before it that cannot be measured."""
+        found = np.zeros(upper - lower)
+        waiting, older = 0.0, lower
+        for place in range(lower + 1, upper + 1):
+            if place < upper and self._out(place):
+                waiting += 1.0
+                continue
+            same = self._one_program(older, place)
+            found[place - lower - 1] = 0.0 if same else 1.0 + waiting
+            waiting, older = 0.0, place
+        return found if found.any() else np.ones(upper - lower)
+
+    def _one_program(self, older: int, place: int) -> bool:
+        """Tell whether two places that were built are one program; nothing is built for that."""
+        if self.programs is None or not (self.known.get(older) and self.known.get(place)):
+            return False
+        return self.programs(older) == self.programs(place)
+
+    def _posterior(self, lower: int, upper: int) -> Posterior:
+        return posterior_of(self.sessions, lower, upper, self._weights(lower, upper))
+
+    def _probe(self, found: Posterior) -> int | None:
+        """Choose the place that halves the probability; those that do not build are learnt on the way."""
+        while True:
+            before = {place for one in self.measured for place in one}
+            best: tuple[float, int] | None = None
+            for place in range(found.lower + 1, found.upper):
+                if self._out(place):
+                    continue
+                score = abs(found.slow_already(place) - 0.5)
+                if place in before and score <= _BUILT:
+                    score -= _BUILT
+                if best is None or score < best[0] - 1e-12:
+                    best = (score, place)
+            if best is None:
+                return None
+            if self.usable(best[1]):
+                return best[1]
+            found = self._posterior(found.lower, found.upper)
+
+    def _is_between(self, lower: int, upper: int, probe: int) -> bool:
+        found = self._posterior(lower, upper)
+        tail = 0.025 / max(1.0, math.log2(self.commits))
+        quantile = -float(stdtrit(max(1, found.values - 1), tail))
+        return found.between(probe, self.commits, self.margin, quantile)
+
+    def _next_proof(self, found: Posterior) -> int | None:
+        """Give the likeliest place if it and its parent can be measured; None sends the search on."""
+        place = found.likeliest
+        if not self.usable(place):
+            return None
+        parent = self._parent(found.lower, place)
+        # a parent that was unknown and does not build changes weights, not the place
+        return place if parent is not None else None
+
+    def _parent(self, lower: int, place: int) -> int | None:
+        """Give the nearest older place that can be measured, down to the lower end."""
+        return next((one for one in range(place - 1, lower - 1, -1) if self.usable(one)), None)
+
+    def _prove(self, found: Posterior, place: int, *, slower: bool, depth: int) -> bool:
+        """Judge a place against its parent on fresh sessions; tell whether it is proven."""
+        lower, upper = found.lower, found.upper
+        parent = self._parent(lower, place)
+        assert parent is not None  # who calls has looked
+        self.proofs += 1
+        level = self.risk * 2.0 ** (1 - self.proofs)
+        places = {0, lower, parent, place, upper, self.commits}
+        word, fresh = self.looked(places, parent, place, level)
+        each = level / len(self.looks)
+        before = self.word(fresh, lower, parent, each)
+        behind = self.word(fresh, place, upper, each)
+        if word.speedup is None or word.low is None or word.high is None:
+            return False
+        culprit = Culprit(
+            after=parent,
+            upto=place,
+            word=word.word,
+            speedup=word.speedup,
+            low=word.low,
+            high=word.high,
+            sessions=word.sessions,
+            risk=word.risk,
+            proof=self.proofs,
+            share=self._share(word.speedup, fresh),
+            before=before,
+            behind=behind,
+        )
+        if word.word != ("slower" if slower else "faster"):
+            self.refuted.append(culprit)
+            return False
+        self.culprits.append(culprit)
+        for side, ends in ((before, (lower, parent)), (behind, (place, upper))):
+            if side.word not in ("faster", "slower") or side.speedup is None or ends[0] >= ends[1]:
+                continue
+            if abs(math.log(side.speedup)) > math.log1p(self.margin):
+                if depth >= DEPTH:
+                    self._leave_open(*ends, "sessions spent")
+                else:
+                    self.inside(*ends, slower=side.word == "slower", depth=depth + 1)
+        return True
+
+    def _share(self, speedup: float, fresh: Collection[Mapping[int, float]]) -> float | None:
+        d = [one[0] - one[self.commits] for one in fresh if 0 in one and self.commits in one]
+        whole = math.fsum(d) / len(d) if d else 0.0
+        return math.log(speedup) / whole if whole else None
+
+    def _leave_open(self, lower: int, upper: int, why: Why) -> None:
+        first, last, held = self._posterior(lower, upper).shortest(self.stop)
+        self.left.append(OpenRun(after=first - 1, upto=last, probability=held, why=why))
+
+    def _cautions(self, answer: Answer) -> Iterable[Caution]:
+        if self.culprits:
+            yield Caution(
+                "build-noise",
+                "another build of the same source may differ by as much as builds differ: a step below about 1 % may be "
+                "one of layout",
+            )
+            between = [one for one in self.culprits if one.upto - one.after > 1]
+            if between:
+                yield Caution(
+                    "skipped-between",
+                    f"{sum(one.upto - one.after - 1 for one in between)} places that cannot be measured lie right "
+                    "before a culprit: each of them may be it",
+                )
+        if answer == "no-difference":
+            yield Caution(
+                "may-cancel",
+                "steps that cancel each other are not seen: only the ends were compared",
+            )
+        if any(one.why == "sessions spent" for one in self.left):
+            yield Caution(
+                "heavy-search",
+                "sessions were spent before the search was done: the step is small beside the noise",
+            )

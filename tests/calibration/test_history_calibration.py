@@ -1,0 +1,238 @@
+"""How often a series without a change has an interval, an alarm is false, and a commit is named wrongly.
+
+Authority: the guarantee of narrowest significance pursuit for exchangeable nights (no interval without a change with
+1 - risk, whatever their law), the exact law of order statistics for alarms, and the level of all proofs together.
+Negative controls: the same thresholds on nights that resemble their neighbours, without the correction, and
+`git bisect` by one comparison.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from unittest import mock
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from analysis import changes, find_steps
+from analysis.history import changes as module
+from analysis.history.alarm import alarm_of
+from analysis.history.step_search import StepSearch
+from analysis.stats.arguments import stream
+
+pytestmark = pytest.mark.calibration
+
+Law = Callable[[np.random.Generator, int], np.ndarray]
+LAWS: dict[str, Law] = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "t3": lambda rng, n: rng.standard_t(3, size=n),
+    "lognormal": lambda rng, n: np.exp(rng.normal(size=n)),
+    "outliers": lambda rng, n: rng.normal(size=n) + 8 * (rng.random(n) < 0.05),
+}
+MOST = 0.059  # of series without a change that have an interval
+
+
+def autoregressive(rng: np.random.Generator, n: int, r: float = 0.5) -> np.ndarray:
+    noise = rng.normal(size=n + 50)
+    x = np.zeros(n + 50)
+    for k in range(1, n + 50):
+        x[k] = r * x[k - 1] + math.sqrt(1 - r * r) * noise[k]
+    return x[50:]
+
+
+def false_series(law: Law, nights: int, series: int, label: str) -> int:
+    return sum(
+        bool(changes(0.01 * law(stream(30, label, str(k)), nights)).intervals)
+        for k in range(series)
+    )
+
+
+def at_most(count: int, trials: int, share: float) -> bool:
+    """Tell whether so many are compatible with a share, at 99 %."""
+    return count <= binom.ppf(0.99, trials, share)
+
+
+@pytest.mark.parametrize("nights", [13, 40, 130])
+@pytest.mark.parametrize("law", LAWS)
+def test_series_without_a_change_have_no_interval(law: str, nights: int) -> None:
+    series = 1500 if nights < 100 else 600
+    assert at_most(false_series(LAWS[law], nights, series, f"{law}/{nights}"), series, MOST)
+
+
+@pytest.mark.spot_check
+def test_spot_check_of_series_without_a_change() -> None:
+    assert at_most(false_series(LAWS["normal"], 20, 100, "spot"), 100, MOST)
+
+
+@pytest.mark.spot_check
+def test_neighbours_that_are_alike_are_what_the_correction_is_for() -> None:  # negative control
+    with mock.patch.object(module, "inflation_for", return_value=1.0):
+        plain = false_series(autoregressive, 60, 40, "ar")
+    assert plain > 20
+    assert false_series(autoregressive, 60, 40, "ar") < plain
+
+
+def test_the_interval_of_a_step_covers_it() -> None:
+    covered = found = 0
+    for k in range(600):
+        x = 0.01 * stream(30, "cover", str(k)).normal(size=130)
+        x[80:] += math.log1p(0.03)
+        one = changes(x)
+        if len(one.intervals) == 1 and one.intervals[0].first <= 80 <= one.intervals[0].last:
+            found += 1
+            step = one.steps[0]
+            assert step.low is not None
+            assert step.high is not None
+            covered += step.low <= 1 / 1.03 <= step.high
+    assert found > 550
+    assert binom.ppf(0.005, found, 0.93) <= covered <= binom.ppf(0.995, found, 0.97)
+
+
+def alarms(law: Law, label: str, series: int, nights: int, inflation: float = 1.0) -> int:
+    """Count the series in which any of the nights after a reference of 30 raises an alarm."""
+    count = 0
+    for k in range(series):
+        x = 0.01 * law(stream(30, label, str(k)), 30 + nights)
+        count += any(
+            alarm_of(
+                x[: 30 + m],
+                1.0,
+                begins=0,
+                since=30,
+                risk=0.05,
+                inflation=inflation,
+                horizon=100,
+                series=1,
+                direction="slower",
+            ).word
+            == "proven"
+            for m in range(1, nights + 1)
+        )
+    return count
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_a_hundred_nights_seldom_alarm(law: str) -> None:
+    assert at_most(alarms(LAWS[law], f"alarm/{law}", 1000, 100), 1000, 0.05)
+
+
+@pytest.mark.spot_check
+def test_spot_check_of_alarms_with_their_negative_control() -> None:
+    assert at_most(alarms(LAWS["normal"], "alarm", 25, 100), 25, 0.05)
+    assert alarms(lambda rng, n: autoregressive(rng, n, 0.9), "alarm/ar", 25, 100) > 5
+
+
+class Places:
+    """Made commits: `steps` in per cent at places that are drawn, runs and sessions with a spread in per cent."""
+
+    def __init__(
+        self,
+        label: str,
+        commits: int,
+        steps: tuple[float, ...],
+        run: float,
+        ses: float,
+        broken: float = 0.0,
+    ):
+        self.rng = stream(30, "bisect", label)
+        self.at = sorted(
+            self.rng.choice(np.arange(1, commits + 1), len(steps), replace=False).tolist()
+        )
+        self.level = np.zeros(commits + 1)
+        for place, size in zip(self.at, steps, strict=True):
+            self.level[place:] += math.log1p(size / 100)
+        self.run, self.ses = run / 100 / math.sqrt(8), ses / 100
+        out = np.flatnonzero(self.rng.random(commits + 1) < broken).tolist()
+        self.broken = set(out) - {0, commits}
+
+    def measure(self, places: tuple[int, ...]) -> dict[int, float]:
+        shared = self.ses * self.rng.normal()
+        return {
+            k: self.level[k]
+            + shared
+            + 0.3 * self.ses * self.rng.normal()
+            + self.run * self.rng.normal()
+            for k in places
+        }
+
+    def found(self, commits: int) -> StepSearch:
+        return find_steps(self.measure, commits, builds=lambda place: place not in self.broken)
+
+    def right(self, found: StepSearch) -> bool:
+        return bool(self.at) and all(
+            any(one.after < place <= one.upto for one in found.culprits) for place in self.at
+        )
+
+    def false(self, found: StepSearch) -> bool:
+        return any(
+            not any(one.after < place <= one.upto for place in self.at) for one in found.culprits
+        )
+
+
+def searched(
+    trials: int, label: str, commits: int, *rest: float | tuple[float, ...], broken: float = 0.0
+) -> tuple[float, float, float]:
+    """Give the shares of right answers and of false culprits, and the mean number of sessions."""
+    right = false = sessions = 0
+    for k in range(trials):
+        places = Places(f"{label}/{k}", commits, *rest, broken=broken)  # type: ignore[arg-type]
+        found = places.found(commits)
+        right += places.right(found)
+        false += places.false(found)
+        sessions += found.sessions
+    return right / trials, false / trials, sessions / trials
+
+
+def test_two_per_cent_among_128_commits() -> None:
+    right, false, sessions = searched(500, "two", 128, (2.0,), 2.0, 1.0)
+    assert right >= 0.95
+    assert false <= 0.01
+    assert sessions <= 35
+
+
+@pytest.mark.parametrize(
+    ("commits", "steps", "run", "ses", "broken", "least"),
+    [
+        (16, (2.0,), 2.0, 1.0, 0.0, 0.93),
+        (128, (5.0,), 5.0, 3.0, 0.0, 0.94),
+        (128, (5.0, 5.0), 2.0, 1.0, 0.0, 0.97),
+        (128, (2.0, 2.0), 2.0, 1.0, 0.0, 0.93),
+        (128, (5.0, -2.0), 2.0, 1.0, 0.0, 0.70),
+        (128, (5.0,), 2.0, 1.0, 0.3, 0.97),
+        (1000, (2.0,), 2.0, 1.0, 0.0, 0.93),
+    ],
+)
+def test_other_searches(
+    commits: int, steps: tuple[float, ...], run: float, ses: float, broken: float, least: float
+) -> None:
+    trials = 100 if commits == 1000 else 200
+    right, false, _ = searched(
+        trials, f"{commits}/{steps}/{run}/{broken}", commits, steps, run, ses, broken=broken
+    )
+    assert right >= least
+    assert at_most(round(false * trials), trials, 0.01)
+
+
+def test_nothing_is_ever_named_where_nothing_changed() -> None:
+    for run, ses in ((0.5, 0.0), (2.0, 1.0), (5.0, 3.0)):
+        _, false, _ = searched(700, f"none/{run}", 128, (), run, ses)
+        assert false == 0
+
+
+@pytest.mark.spot_check
+def test_spot_check_of_a_search_with_its_negative_control() -> None:
+    right, false, _ = searched(20, "spot", 32, (5.0,), 2.0, 1.0)
+    assert right >= 0.9
+    assert false == 0
+    wrong = 0
+    for k in range(20):  # one comparison with the middle of both ends, as git bisect is used
+        places = Places(f"plain/{k}", 32, (2.0,), 2.0, 1.0)
+        middle = (places.measure((0,))[0] + places.measure((32,))[32]) / 2
+        low, high = 0, 32
+        while high - low > 1:
+            probe = (low + high) // 2
+            low, high = (low, probe) if places.measure((probe,))[probe] > middle else (probe, high)
+        wrong += [high] != places.at
+    assert wrong >= 9
