@@ -1,5 +1,5 @@
-# make demo        sets up everything and runs the quickstart campaign, its verdict and its report
-# make test        sets up everything and passes the tests (with lint, types and a wheel check)
+# make demo        installs what fairtrial needs, measures for 45 s, gives the verdict and its report
+# make test        installs what its tests need too, and passes them (with lint, types and a wheel check)
 # make search      the property tests with other examples than those that `make test` always makes
 # make calibrate   all simulations of error rates and coverage, of which `make test` makes a few
 # make cover       which lines the tests reach, by file
@@ -14,8 +14,9 @@
 #
 # PYTHON=python3.12 chooses another interpreter, WORKERS=4 the processes that test (one more than there
 # are cores: tests of Slurm, of Chromium and of signals wait more than they compute), TESTS=tests/golden
-# and PYTEST_ARGS what they do. The environment lives in .venv; the stamp is written last and carries
-# the hash of what it depends on, so a failed or outdated set-up is made again.
+# and PYTEST_ARGS what they do. The environment lives in .venv; a stamp is written last and carries
+# the hash of what it depends on, so a failed or outdated set-up is made again. `make demo` makes one
+# without the extras of the tests; `make test` adds them.
 
 PYTHON ?= python3
 CORES := $(shell nproc 2>/dev/null || echo 2)
@@ -26,6 +27,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 KEY := $(shell (cat pyproject.toml analysis/version.py tests/constraints.txt; $(PYTHON) --version) 2>/dev/null | sha256sum | cut -c1-16)
 READY := $(VENV)/ready-$(KEY)
+MAKE_VENV := $(PYTHON) tests/contract/make_venv.py $(VENV) $(KEY)
+NEWER := $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+  { echo "fairtrial needs Python 3.11 or newer; '$(PYTHON)' is not. Choose one: make PYTHON=python3.12 ..."; exit 1; }
 TESTS ?= tests
 UNCHANGED_ARGS ?=
 PYTEST_ARGS ?=
@@ -38,15 +42,16 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test lint unit wheel collected search calibrate cover drill drill-vm mutants docs-check versions unchanged constraints generated kernels setup clean
 
-demo: $(READY)
-	$(BIN)/fairtrial run configs/quickstart.yaml
-	@echo
-	$(BIN)/fairtrial verdict "$$(ls -td runs/quickstart-*/ | head -n 1)"
-	@echo
-	@echo "The report, a page for any browser:"
+demo:
+	@$(NEWER)
+	@$(MAKE_VENV) --step "[1/4] "
+	@echo "[2/4] measuring, about 45 s"
+	@$(BIN)/fairtrial run configs/quickstart.yaml
+	@echo "[3/4] verdict"
+	@$(BIN)/fairtrial verdict "$$(ls -td runs/quickstart-*/ | head -n 1)"
+	@echo "[4/4] report, a page for any browser"
 	@trial="$$(ls -td runs/quickstart-*/ | head -n 1)"; $(BIN)/fairtrial report "$$trial" -o "$${trial%/}.html"
-	@echo
-	@echo "fairtrial is $(BIN)/fairtrial; 'source $(BIN)/activate' puts it on the PATH (docs/install.md)"
+	@echo "next  $(BIN)/fairtrial compare 'gzip -6 -c configs/data/text' 'gzip -1 -c configs/data/text'"
 
 # Side by side what takes one core each; the tests come when these have passed.
 test: $(READY)
@@ -118,12 +123,9 @@ generated: $(READY)
 
 setup: $(READY)
 
-$(READY): pyproject.toml analysis/version.py tests/constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
-	  { echo "fairtrial needs Python 3.11 or newer; '$(PYTHON)' is not. Choose one: make PYTHON=python3.12 ..."; exit 1; }
-	rm -rf $(VENV)
-	$(PYTHON) tests/contract/make_venv.py $(VENV)
-	touch $@
+$(READY):
+	@$(NEWER)
+	@$(MAKE_VENV) --extras test,dev
 
 clean:
 	rm -rf $(VENV) $(VENV)-versions .mutants build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -35,7 +35,10 @@ def main() -> None:
     for pair in (sides[:2], sides[2:]):
         for centre in ("runs", "median"):
             analysis.randomization_test(*pair, centre=centre, resamples=9, rng=rng)
-        analysis.bootstrap_speedup(*pair, interval="studentized", resamples=50, rng=rng)
+        for interval in ("percentile", "studentized"):
+            analysis.bootstrap_speedup(
+                *pair, mean="harmonic", interval=interval, resamples=50, rng=rng
+            )
     analysis.empirical_distribution(sides[0], resamples=9, rng=rng)
 
 

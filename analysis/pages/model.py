@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from ..registry import PAGES, load
 from ..words import command_line
+from .short_sentence import ShortSentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +25,13 @@ class Caution:
 
     `code`: What it is, in small letters with hyphens; ``docs/json.md`` lists all codes. `text`: One
     sentence for a person. `about`: The variants, benchmarks or files that it is about; empty where
-    it is about everything.
+    it is about everything. `short`: What a first screen says instead, where it may stand on one.
     """
 
     code: str
     text: str = field(compare=False)
     about: tuple[str, ...] = ()
+    short: ShortSentence | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return self.text
@@ -39,7 +41,12 @@ class Caution:
 
     def of(self, name: str) -> Caution:
         """Give the same caution, said of a variant or a file."""
-        return replace(self, text=f"{name}: {self.text}", about=(name, *self.about))
+        return replace(
+            self,
+            text=f"{name}: {self.text}",
+            about=(name, *self.about),
+            short=None if self.short is None else self.short.about(name),
+        )
 
 
 def merged(*groups: Iterable[Caution]) -> tuple[Caution, ...]:

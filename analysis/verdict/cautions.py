@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from ..methods.multilevel.failures import fisher
 from ..pages.model import Caution
 
 if TYPE_CHECKING:
-    from .result import CandidateVerdict
+    from .result import CandidateVerdict, Verdict
     from .sides import VariantSide
 
 _RISK = 0.05
@@ -153,3 +154,91 @@ def method_cautions(candidates: Iterable[CandidateVerdict]) -> Iterator[Caution]
         else:
             told = f"{', '.join(names)}: {text}"
             yield Caution(caution.code, told, (*names, *caution.about))
+
+
+# ---- what a first screen shows of them
+
+# what changes the meaning of a shown number, the gravest first; all else is told by --explain and in JSON
+_FAILED = (
+    *("fails-always", "fails-more", "failed-left-out", "given-up", "variant-left-out"),
+    *("outcome-unknown", "fails-in-one-session", "failures-without-sessions", "benchmark-missing"),
+)
+_NOT_COMPARABLE = (
+    *("metric-not-asked", "confounded", "two-binaries", "binary-differs", "input-changed"),
+    *("outputs-differ", "one-variant-twice", "two-trials", "sessions-apart", "one-session"),
+    *("rows-reordered", "session-misstated", "iterations-pooled", "order-unknown", "order-of-file"),
+    *("benchmarks-of-one-side", "floored", "not-positive", "below-resolution", "means-of-zeros"),
+)
+_UNEQUAL = ("waited-unequally",)
+_DRIFT = (
+    *("drift", "environment-changed", "host-two-speeds", "variant-two-speeds", "two-speeds"),
+    *("host-changes", "variant-changes", "sessions-depend", "drift-within-sessions"),
+)
+_BUSY = (
+    *("host-busy", "host-throttled", "host-disturbed", "host-stolen", "cpu-lost"),
+    *("disturbed-runs", "waited-for-cpu"),
+)
+_REST = ("looks-used", "runs-missing")
+_RANKS = {
+    code: rank
+    for rank, codes in enumerate((_FAILED, _NOT_COMPARABLE, _UNEQUAL, _DRIFT, _BUSY, _REST))
+    for code in codes
+}
+_MOST = 3
+
+
+class ShownCautions(NamedTuple):
+    """The cautions of a first screen, the gravest first, and how many more there are that might stand there."""
+
+    cautions: tuple[Caution, ...]
+    hidden: int
+
+    @property
+    def more(self) -> str:
+        """Say how many more there are, and what shows them; "" where these are all."""
+        return f"and {self.hidden} more: --explain" if self.hidden else ""
+
+
+def shown_cautions(
+    verdict: Verdict, *, called: Mapping[str, str] | None = None, most: int = _MOST
+) -> ShownCautions:
+    """Choose the cautions of a verdict that a first screen shows; verdict, gate, compare and report all show these.
+
+    Shown is what changes the meaning of a number on the screen: failed runs first, then sides that are not
+    comparable, that waited unequally, drift, a busy host, and the rest; among alike ones those first that touch
+    more of the benchmarks. The `text` of each is then its whole sentence for a first screen.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        What is on the screen.
+    called : mapping of str to str, optional
+        What the screen calls variants, or benchmarks, where that is not their name.
+    most : int
+        How many are shown at the most.
+    """
+    given = [one.multilevel for one in verdict.candidates if one.multilevel is not None]
+    rows = [line.name for result in given for line in result.benchmarks]
+    rows += [one.benchmark for one in verdict.alone]
+    return chosen_cautions(verdict.cautions, rows, called=called, most=most)
+
+
+def chosen_cautions(
+    cautions: Iterable[Caution],
+    benchmarks: Collection[str],
+    *,
+    called: Mapping[str, str] | None = None,
+    most: int = _MOST,
+) -> ShownCautions:
+    """Choose as `shown_cautions` does, for a screen that shows these benchmarks."""
+    rows = set(benchmarks)
+
+    def place(one: Caution) -> tuple[int, int]:
+        return _RANKS[one.code], -(len(rows.intersection(one.about)) or len(rows))
+
+    found = sorted((one for one in cautions if one.code in _RANKS), key=place)
+    shown = tuple(
+        replace(one, text=one.text if one.short is None else one.short.fitted(called))
+        for one in found[:most]
+    )
+    return ShownCautions(shown, len(found) - len(shown))

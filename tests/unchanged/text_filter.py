@@ -33,6 +33,8 @@ DRAWN: tuple[tuple[str, re.Pattern[str], str], ...] = tuple(
         ),
         ("a bundle holds the product itself", r'("bytes": )\d{7,}', r"\1<size>"),
         ("a bundle holds the product itself", r"^(- Disk: )[\d.]+ MiB\b", r"\1<size>"),
+        ("whether the kernels were compiled before", r"^compiling the .*\n", ""),
+        ("nothing else was said on stderr", r"^\[stderr\]\n(?=\[)", ""),
         ("a process", r"\b(pid|process|Process|PID)([ =:]+)\d+\b", r"\1\2<pid>"),
         ("how long a command took", r"^(elapsed time: )[\d.]+ s$", r"\1<took>"),
         ("an object's address", r"\b0x[0-9a-f]{8,16}\b", "<address>"),
