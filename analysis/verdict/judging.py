@@ -13,6 +13,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from ..calibrate.certificates import differences, newest_for, read_certificate
 from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial
@@ -253,6 +255,8 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
         diagnosis=diagnosis,
         certificate=certificate,
         outermost=trial.outermost,
+        imported=manifest.origin == "imported",
+        session_s=_session_s(trial),
         cautions=merged(
             run_cautions(trial, sides.values(), metric),
             () if diagnosis is None else diagnosis.cautions,
@@ -260,6 +264,13 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
             last,
         ),
     )
+
+
+def _session_s(trial: Trial) -> float | None:
+    """Give the seconds that the runs of a session take, on average; None where nobody knows."""
+    seconds = trial.numbers["wall_ns"][~trial.warmup] / 1e9
+    known = float(np.nansum(seconds))
+    return known / trial.sessions if known and trial.sessions else None
 
 
 @door

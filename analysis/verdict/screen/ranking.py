@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from ..methods.multilevel.page import level_text, looks_text
-from ..pages import number_format as figures
-from ..pages.model import (
+from ...methods.multilevel.page import level_text, looks_text
+from ...pages import number_format as figures
+from ...pages.model import (
     Column,
     CommandLine,
     Page,
@@ -18,12 +18,12 @@ from ..pages.model import (
     columns_of,
     page_of,
 )
-from ..pages.number_format import Word, said
-from ..words import shorten
-from .ranking import BestOf, PairLine, Ranking
+from ...pages.number_format import Word, said
+from ...words import shorten
+from ..ranking import BestOf, PairLine, Ranking
 
 if TYPE_CHECKING:
-    from ..stats.ranks import Friedman
+    from ...stats.ranks import Friedman
 
 _NAME = 24
 
