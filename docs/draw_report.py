@@ -1,6 +1,6 @@
 """Draw the report on the sample trial as it looks in Chromium.
 
-``python docs/draw_report.py`` writes ``docs/report.png``, the picture of the README.
+``python docs/draw_report.py`` writes ``docs/report.png``, the picture of docs/report.md.
 """
 
 from __future__ import annotations

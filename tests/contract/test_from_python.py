@@ -157,9 +157,9 @@ def test_another_seed_gives_other_numbers():
     assert nested[0] == nested[2] != nested[1]
 
 
-def test_the_block_of_the_readme_goes_from_a_trial_to_a_verdict():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"(?ms)^```python\n(.*?)^```$", readme)
+def test_the_page_about_python_goes_from_a_trial_to_a_verdict():
+    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"(?ms)^```python\n(.*?)^```$", page)
     assert len([line for line in block.splitlines() if line]) <= 6
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", block], capture_output=True, text=True, check=False
