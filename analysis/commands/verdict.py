@@ -256,12 +256,7 @@ def _sides(source: str, args: argparse.Namespace) -> Verdict:
     found = judge_sources(source, args.baseline, reading(args), explain=args.explain, **asked(args))
     if args.gate is not None and args.metric is None:
         refuse_unasked((name for trial in found.trials for name in trial.unasked), source)
-    return replace(
-        found.verdict,
-        whole=args.all,
-        ratio=args.ratio,
-        sources=tuple(name for name in (source, args.baseline) if name is not None),
-    )
+    return replace(found.verdict, whole=args.all, ratio=args.ratio)
 
 
 def _apart(out: TextIO, k: int, *, as_json: bool) -> None:

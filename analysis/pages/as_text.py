@@ -77,10 +77,8 @@ def _block(block: Block, width: int) -> list[str]:
 
 def _table(table: Table, width: int) -> list[str]:
     """Set a table; what is too wide is narrowed, and where that does not do, set in parts below each other."""
-    rows = [[_text(cell) for cell in row] for row in table.rows]
-    heads = [[_text(column.heading) for column in table.columns]] if table.headed else []
-    columns = range(len(table.columns))
-    widest = [_widest([*heads, *rows], k) for k in columns]
+    heads, rows, widest = _written(table)
+    columns = range(len(widest))
     floors = [_floor(table, k, widest[k]) for k in columns]
     lines: list[str] = []
     for part in _parts(floors, width):
@@ -93,6 +91,22 @@ def _table(table: Table, width: int) -> list[str]:
             if table.notes and table.notes[number] and part[-1] == columns[-1]:
                 lines += _wrapped(table.notes[number], width, indent=" " * _NOTE)
     return lines
+
+
+def natural_width(table: Table) -> int:
+    """Give the columns that a table takes where nothing in it is narrowed."""
+    sizes = _written(table)[2]
+    return sum(sizes) + len(_GAP) * (len(sizes) - 1)
+
+
+def _written(table: Table) -> tuple[list[list[str]], list[list[str]], list[int]]:
+    """Write headings and cells, and give the widths of the columns; empty last ones are left out."""
+    rows = [[_text(cell) for cell in row] for row in table.rows]
+    heads = [[_text(column.heading) for column in table.columns]] if table.headed else []
+    widest = [_widest([*heads, *rows], k) for k in range(len(table.columns))]
+    while len(widest) > 1 and not widest[-1]:
+        widest.pop()
+    return heads, rows, widest
 
 
 def _parts(floors: Sequence[int], width: int) -> list[list[int]]:

@@ -18,7 +18,7 @@ _TWICE = 2.0
 _NARROW = 3.0  # points; a narrower interval has a decimal
 _MOST = 4  # decimals at most, for ends that are nearly alike or nearly nothing
 _HUGE = 100.0  # shares from which on two digits are enough
-_UNNAMED = {"wall", "value", "time"}  # of a time, what "time" says already
+_UNNAMED = {"wall", "value", "values", "time"}  # of a time, what "time" says already
 _STUFF = {"B": "memory", "J": "energy"}
 
 

@@ -111,6 +111,7 @@ class Question(NamedTuple):
             "always_valid": self.always_valid,
             "finished": True,
             "alone": (),
+            "explained": self.explain,
         }
         return Verdict(**{**usual, **counts, **looks.fields(self.confidence), **known})
 

@@ -71,6 +71,8 @@ class Verdict(Result):
         Whether the metric is the one that is judged where nobody names one.
     outermost : {"session", "host"}
         What `sessions` counts: "host" where each host of a fleet is taken as one session.
+    explained : bool
+        Whether a screen also says what the answer rests on, and what other methods say.
     ratio : bool
         Whether a screen shows speedups instead of per cent.
     imported : bool
@@ -84,7 +86,7 @@ class Verdict(Result):
     method: ClassVar[str] = "verdict"
     schema: ClassVar[int] = 2
     unlisted: ClassVar[frozenset[str]] = frozenset(
-        {"imported", "outermost", "ratio", "session_s", "sources", "usual", "whole"}
+        {"explained", "imported", "outermost", "ratio", "session_s", "sources", "usual", "whole"}
     )
     derived: ClassVar[tuple[str, ...]] = ("sentence", "next")
 
@@ -119,6 +121,7 @@ class Verdict(Result):
     whole: bool = False
     usual: bool = True
     outermost: Unit = "session"
+    explained: bool = False
     ratio: bool = False
     imported: bool = False
     session_s: float | None = None

@@ -12,7 +12,7 @@ from ...pages import number_format as figures
 from ...pages.model import Section, Sentence
 from ...words import shorten, shown
 from ..panel import panel_section
-from .hosts import disagreeing_sentences
+from .hosts import disagreeing_sentences, more_hosts_text
 
 if TYPE_CHECKING:
     from ..result import HptBound, Verdict
@@ -51,6 +51,9 @@ def _rests_on(verdict: Verdict) -> Iterator[str]:
         name = f"{shorten(shown(one.variant), _NAME)}: " if len(verdict.candidates) > 1 else ""
         if one.multilevel is not None:
             yield from (f"{name}{text}" for text in _would_settle(one.multilevel))
+        if one.hosts is not None and one.multilevel is not None:
+            more = more_hosts_text(one.multilevel, one.hosts)
+            yield from (f"{name}{more}",) if more else ()
         if one.hpt_speedup is not None:
             yield f"{name}{hpt_text(one.hpt_speedup)}"
     if verdict.certificate is not None:

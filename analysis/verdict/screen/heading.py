@@ -20,14 +20,14 @@ _DESIGNS: dict[Unit, dict[str, str]] = {
         "separate": "sides measured in separate sessions",
         "one session, blocks": "within one session",
         "one session, runs": "within one session",
-        "confounded": "one session a side: session and variant cannot be told apart",
+        "confounded": "one session a side",
     },
     "host": {
         "paired": "paired",
         "separate": "sides measured apart",
         "one session, blocks": "on one host",
         "one session, runs": "on one host",
-        "confounded": "one host a side: host and variant cannot be told apart",
+        "confounded": "one host a side",
     },
 }
 
@@ -81,6 +81,8 @@ def _measured(verdict: Verdict, *, host: bool) -> str:
     if verdict.hosts:
         judged = [one.host for one in verdict.hosts if one.judged]
         of = f"{len(judged)} of " if len(judged) < len(verdict.hosts) else ""
+        if not of and any(one.hosts is not None for one in verdict.candidates):
+            return campaign  # how many there are is said with their sessions
         return f"{campaign} on {of}{figures.counted(len(verdict.hosts), 'host')}"
     if verdict.host is None or not host:
         return campaign

@@ -9,10 +9,20 @@ from typing import TYPE_CHECKING
 from ...methods.multilevel.page import level_text
 from ...methods.multilevel.result import Line, Multilevel
 from ...pages import number_format as figures
+from ...pages.as_text import natural_width
 from ...pages.difference import Difference
 from ...pages.model import Cell, Sentence, Table, Value, columns_of
-from ...words import shorten, shown
-from .one_candidate import ROWS, change, change_heading, change_interval, chosen, word
+from ...words import WIDTH, shorten, shown
+from .one_candidate import (
+    OTHERS,
+    ROWS,
+    change,
+    change_heading,
+    change_interval,
+    chosen,
+    with_short_suite,
+    word,
+)
 from .sentence import difference, leading, unanswered
 
 if TYPE_CHECKING:
@@ -63,21 +73,15 @@ def _disagreeing(one: CandidateVerdict, verdict: Verdict) -> Iterator[str]:
     level = one.hosts
     if level is None:
         return
-    by_host: dict[str, Disagreement] = {}
-    for each in level.disagreements:  # the surest of each host
-        by_host.setdefault(each.host, each)
-    for host, each in [*by_host.items()][:_NAMED]:
-        benchmark = each.benchmark if len(level.benchmarks) > 1 else None
-        effect = next(
-            (
-                e
-                for e in level.effects
-                if (e.host, e.benchmark) in ((host, each.benchmark), (host, benchmark))
-            ),
-            None,
-        )
+    by_host: dict[str, list[str]] = {}
+    for each in level.disagreements:
+        by_host.setdefault(each.host, []).append(each.benchmark)
+    effects = {(each.host, each.benchmark): each for each in level.effects}
+    for host, those in [*by_host.items()][:_NAMED]:
+        only = those[0] if len(those) == 1 < len(level.benchmarks) else None
+        effect = effects.get((host, only)) or effects.get((host, those[0]))
         told = f" ({_effect_text(effect, verdict)})" if effect is not None else ""
-        on = f" on {shorten(shown(each.benchmark), _NAME)}" if benchmark is not None else ""
+        on = f" on {shorten(shown(only), _NAME)}" if only is not None else ""
         yield f"{shorten(shown(host), _HOST)} disagrees{on}{told}"
     if len(by_host) > _NAMED:
         yield f"{len(by_host) - _NAMED} more hosts disagree (--explain)"
@@ -105,38 +109,33 @@ def hosts_tables(
         elif one.hosts is None:
             yield Sentence(f"{name}: one host only can be compared: --json holds its numbers")
         else:
-            yield from _on_hosts(verdict, one.multilevel, one.hosts, number, marks, most)
+            names = [line.name for line in one.multilevel.benchmarks]
+            speedups = {line.name: line.speedup for line in one.multilevel.benchmarks}
+            kept, hidden = chosen(names, speedups, marks.keys(), whole=verdict.whole, most=most)
+            rows = _host_rows(verdict, one.multilevel, one.hosts, kept, marks)
+            yield _hosts_table(verdict, one.multilevel, rows, f"hosts-{number}")
+            if hidden:
+                yield Sentence(f"and {hidden} more (--all)")
 
 
-def _on_hosts(
-    verdict: Verdict,
-    result: Multilevel,
-    level: HostLevel,
-    number: int,
-    marks: Mapping[str, str],
-    most: int,
-) -> Iterator[Table | Sentence]:
-    names = [line.name for line in result.benchmarks]
-    speedups = {line.name: line.speedup for line in result.benchmarks}
-    kept, hidden = chosen(names, speedups, marks.keys(), whole=verdict.whole, most=most)
-    rows = _host_rows(verdict, result, level, kept, marks)
+def _hosts_table(
+    verdict: Verdict, result: Multilevel, rows: Sequence[tuple[Cell, ...]], name: str
+) -> Table:
     several = len(verdict.candidates) > 1
-    yield Table(
-        name=f"hosts-{number}",
+    table = Table(
+        name=name,
         columns=columns_of(
             f"<{shorten(shown(result.candidate), _NAME) if several else ''}",
             change_heading(verdict),
             "these hosts",
-            "<",
             f"like these, {level_text(verdict.look_alpha)}",
             "<",
             "differ",
-            f"<{'needs' if any(str(row[-1])[:1] in '+>' for row in rows if row[-1]) else ''}",
+            "<",
         ),
         rows=tuple(rows),
     )
-    if hidden:
-        yield Sentence(f"and {hidden} more (--all)")
+    return with_short_suite(table) if natural_width(table) > WIDTH else table
 
 
 def _host_rows(
@@ -146,52 +145,44 @@ def _host_rows(
     kept: Sequence[str],
     marks: Mapping[str, str],
 ) -> list[tuple[Cell, ...]]:
-    more = {one.benchmark: one.hosts for one in level.more_hosts}
     rows: list[tuple[Cell, ...]] = []
     for own, wide in zip(level.benchmarks, result.benchmarks, strict=True):
         if wide.name not in kept:
             continue
         spread = level.spread.get(wide.name)
         told = "-" if spread is None else f"{figures.significant(100 * spread, 2)} %"
-        note = _note(wide.reason, more, wide.name, marks.get(wide.name, ""))
         name = shorten(shown(wide.name), _NAME)
-        rows.append(_row(name, own, wide, verdict, spread=Value(told, spread), note=note))
+        cells = _cells(own, wide, verdict)
+        rows.append((name, *cells, Value(told, spread), marks.get(wide.name, "")))
     common = len(result.benchmarks) - len(level.left_out)
     for text, mine, whole in (
         (f"these {common}", level.these, result.these),
-        ("others like them", level.similar, result.similar),
+        (OTHERS, level.similar, result.similar),
     ):
         if mine is not None and whole is not None:
-            note = _note(None, more if whole.name == "these" else {}, None, "")
-            rows.append(_row(text, mine, whole, verdict, spread="", note=note))
+            rows.append((text, *_cells(mine, whole, verdict), "", ""))
     return rows
 
 
-def _row(
-    name: str, own: Line, wide: Line, verdict: Verdict, *, spread: Cell, note: str
-) -> tuple[Cell, ...]:
+def _cells(own: Line, wide: Line, verdict: Verdict) -> tuple[Cell, ...]:
+    """Give the difference, its interval on these hosts, with a mark if that decides nothing, and on hosts like these."""
+    mark = "? " if own.outcome == "undecided" else ""
     return (
-        name,
         change(wide, verdict),
-        change_interval(own, verdict),
-        word(own, verdict.unit),
+        f"{mark}{change_interval(own, verdict)}",
         change_interval(wide, verdict),
         word(wide, verdict.unit),
-        spread,
-        note,
     )
 
 
-def _note(
-    reason: str | None, more: Mapping[str | None, int | None], name: str | None, mark: str
-) -> str:
-    told = ""
-    if reason is not None:
-        told = reason.replace("-", " ")
-    elif name in more:
-        count = more[name]
-        told = f"+{figures.counted(count, 'host')}" if count else "> 100 hosts"
-    return " ".join(text for text in (told, mark) if text)
+def more_hosts_text(result: Multilevel, level: HostLevel) -> str:
+    """Say how many more hosts would decide what is undecided on hosts like these; "" for nothing."""
+    told = []
+    for one in level.more_hosts:
+        name = f"these {len(result.benchmarks)}" if one.benchmark is None else one.benchmark
+        count = "> 100 more hosts" if one.hosts is None else figures.counted(one.hosts, "more host")
+        told.append(f"{shorten(shown(name), _NAME)}: {count}")
+    return f"would decide in about 80 %: {'; '.join(told)}" if told else ""
 
 
 # ---- each host in its own sentence, for --explain and the report

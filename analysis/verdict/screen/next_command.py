@@ -63,15 +63,17 @@ def next_of(verdict: Verdict) -> Next | None:
     if verdict.path is None:
         return None
     codes = {caution.code for caution in verdict.cautions}
-    if not verdict.finished and not verdict.imported:
-        if "still-running" in codes:
-            return _next("status", verdict.path, why="how far it is")
+    if "still-running" in codes:
+        return _next("status", verdict.path, why="how far it is")
+    if "ended-early" in codes and not verdict.imported:
         return Next(_resume(verdict), "goes on where it ended")
     if not verdict.candidates:
         return _report(verdict)
     compared = [one for one in verdict.candidates if one.multilevel is not None]
     if not compared:
-        return _next("status", verdict.path, why="which runs failed")
+        if verdict.failed:
+            return _next("status", verdict.path, why="which runs failed")
+        return _next("verdict", verdict.path, *_metric(verdict), "--explain", why="why not")
     if len(compared) > _SIDE_BY_SIDE:
         return _one_of(verdict, compared)
     return _settling(verdict, compared) or _report(verdict)
@@ -132,9 +134,10 @@ def _of_sides(verdict: Verdict) -> Next | None:
         counts = [each.sessions for each in opened if each.sessions is not None]
         why = "why, by the published methods too"
         if counts:
-            why = (
-                f"about {figures.counted(max(counts), f'more {verdict.outermost}')} would settle it"
-            )
+            needed = figures.counted(max(counts), f"more {verdict.outermost}")
+            why = f"about {needed} would settle it"
+        elif any(each.known for each in opened):
+            why = f"more than 100 more {verdict.outermost}s would be needed"
         return _next("verdict", *verdict.sources, *metric, "--explain", why=why)
     return _next(
         "report", *verdict.sources, *metric, "-o", "report.html", why="every run, as a page"
@@ -224,7 +227,7 @@ def _open(one: CandidateVerdict, *, several: bool) -> Iterator[_Open]:
 
 def _named(opened: list[_Open]) -> str:
     if len(opened) > _NAMED:
-        return f"{len(opened)} lines"
+        return f"{shorten(shown(opened[0].name), _NAME)} and {len(opened) - 1} more"
     return " and ".join(shorten(shown(each.name), _NAME) for each in opened)
 
 

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ...methods.multilevel.page import advice_text, level_text, reason_text
 from ...methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ...pages import number_format as figures
+from ...pages.as_text import natural_width
 from ...pages.model import Cell, Column, Sentence, Table, Value, value_of
 from ...pages.number_format import said
-from ...words import shorten, shown
+from ...words import WIDTH, shorten, shown
 from .sentence import difference, unanswered
 
 if TYPE_CHECKING:
     from ..result import CandidateVerdict, Verdict
 
 ROWS = 12  # that a first screen shows where it has room for them
+OTHERS = "others like them"
 _VARIANT = 12
 _NAME = 28
 _REASONS = 3  # rows whose reason is said below the table
@@ -126,7 +129,7 @@ def suite_lines(result: Multilevel) -> tuple[tuple[str, Line], ...]:
     """Name the lines of the suite that are there."""
     lines = (
         (f"these {len(result.benchmarks)}", result.these),
-        ("others like them", result.similar),
+        (OTHERS, result.similar),
     )
     return tuple((name, line) for name, line in lines if line is not None)
 
@@ -187,7 +190,7 @@ def _table(
         for name, line in suite_lines(result)
     ]
     theirs, ours = (shorten(shown(name), _VARIANT) for name in (result.baseline, result.candidate))
-    return Table(
+    table = Table(
         name=f"benchmarks-{number}",
         columns=(
             Column("", "left"),
@@ -201,6 +204,13 @@ def _table(
         ),
         rows=tuple(rows),
     )
+    return with_short_suite(table) if natural_width(table) > WIDTH else table
+
+
+def with_short_suite(table: Table) -> Table:
+    """Name the last line of the suite in one word, where a table is too wide."""
+    rows = (("others", *row[1:]) if row[0] == OTHERS else row for row in table.rows)
+    return replace(table, rows=tuple(rows))
 
 
 def _row(line: BenchmarkLine, verdict: Verdict, mark: str) -> tuple[Cell, ...]:
@@ -221,4 +231,4 @@ def _row(line: BenchmarkLine, verdict: Verdict, mark: str) -> tuple[Cell, ...]:
 def spread_text(share: float) -> str:
     """Write a spread such as 0.043 as ``4 %``; below 1 % with a decimal."""
     told = 100 * share
-    return f"{told:.0f} %" if told >= 0.95 else f"{told:.1f} %"
+    return f"{told:.0f} %" if told >= 0.95 or told == 0 else f"{told:.1f} %"

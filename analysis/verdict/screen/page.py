@@ -37,13 +37,13 @@ if TYPE_CHECKING:
 LINES = 24  # of a first screen
 _FEWEST = 3  # rows that a screen shows, however much else there is to say
 _NAME = 28
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 @page_of.register(Verdict)
 def _verdict_page(verdict: Verdict) -> Page:
-    explained = any(one.panel is not None for one in verdict.candidates)
-    if explained or verdict.whole:
-        return _whole(verdict, explained=explained)
+    if verdict.explained or verdict.whole:
+        return _whole(verdict)
     noted = shown_cautions(verdict)
     most = ROWS
     page = _first_screen(verdict, noted, most)
@@ -63,19 +63,19 @@ def _title(verdict: Verdict) -> str:
 
 def _first_screen(verdict: Verdict, noted: ShownCautions, most: int) -> Page:
     """Fill a page that fits a terminal: up to so many rows, and the cautions that change what they mean."""
-    answer, evidence, marked = _numbered(verdict, noted.cautions, most)
+    evidence, marked = _numbered(verdict, noted.cautions, most)
     notes: list[Block] = [Note(f"{mark}{one.text}") for mark, one in marked]
     notes += [Note(noted.more)] if noted.more else []
     command = next_of(verdict)
     notes += [command] if command is not None else []
     return Page(
         title=_title(verdict),
-        sections=(answer, Section((heading(verdict),)), evidence),
+        sections=(_answer(verdict), Section((heading(verdict),)), evidence),
         following=(Section(tuple(notes)),),
     )
 
 
-def _whole(verdict: Verdict, *, explained: bool) -> Page:
+def _whole(verdict: Verdict) -> Page:
     """Fill a page with everything: all cautions, and what was asked to be explained."""
     # that there is one variant only is the answer already
     cautions = tuple(c for c in verdict.cautions if c.code != "one-variant")
@@ -90,7 +90,7 @@ def _whole(verdict: Verdict, *, explained: bool) -> Page:
             _answer(verdict),
             Section((heading(verdict),)),
             Section(_evidence(verdict, marks, ROWS)),
-            *(explained_sections(verdict) if explained else ()),
+            *(explained_sections(verdict) if verdict.explained else ()),
         ),
         cautions=cautions,
         following=() if command is None else (Section((command,)),),
@@ -101,11 +101,19 @@ def _answer(verdict: Verdict) -> Section:
     """Say the answer; of a fleet also what holds beyond its hosts, and how these stand."""
     return Section(
         (
-            Sentence(sentence_of(verdict)),
+            Sentence(_with_whole_interval(sentence_of(verdict))),
             *on_hosts_sentences(verdict),
             *standing_sentences(verdict.hosts, whole=verdict.whole),
         )
     )
+
+
+def _with_whole_interval(text: str) -> str:
+    """Keep the interval at a sentence's end on one line."""
+    head, mark, tail = text.rpartition(" (")
+    if not mark or not tail.endswith(")"):
+        return text
+    return f"{head}{mark}{tail.replace(' ', _NO_BREAK)}"
 
 
 def _evidence(verdict: Verdict, marks: dict[str, str], most: int) -> tuple[Block, ...]:
@@ -120,8 +128,8 @@ def _evidence(verdict: Verdict, marks: dict[str, str], most: int) -> tuple[Block
 
 def _numbered(
     verdict: Verdict, cautions: Sequence[Caution], most: int
-) -> tuple[Section, Section, list[tuple[str, Caution]]]:
-    """Number the cautions that are about a row on the screen, there and at the row."""
+) -> tuple[Section, list[tuple[str, Caution]]]:
+    """Set the evidence, and number the cautions that are about a row of it."""
     about = {name: "" for caution in cautions for name in caution.about}
     plain = _evidence(verdict, about, most)
     rows = {str(row[0]) for block in plain if isinstance(block, Table) for row in block.rows}
@@ -136,7 +144,7 @@ def _numbered(
             for name in those:
                 marks[name] = f"{marks[name]}[{number}]"
         marked.append((mark, caution))
-    return _answer(verdict), Section(_evidence(verdict, marks, most)), marked
+    return Section(_evidence(verdict, marks, most)), marked
 
 
 def _alone_table(verdict: Verdict) -> Table:
