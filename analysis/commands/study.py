@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any, TextIO
 
+from ..announcing import doing
 from ..errors import UsageError
-from ..record.printer import printer_on
 from .arguments import (
     SIDE,
     add_json,
@@ -17,7 +17,6 @@ from .arguments import (
     add_unit,
     add_value,
     add_working,
-    line_to,
     metric_of,
     number,
     reading,
@@ -26,8 +25,6 @@ from .arguments import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ..data.matrix import PerformanceMatrix
     from ..plan.draw import DrawStudy
     from ..plan.study import CoverageStudy, RejectionStudy
@@ -41,69 +38,70 @@ def add(subparsers: Subparsers) -> None:
     """Add ``study``."""
     parser = subparsers.add_parser(
         "study",
-        description=f"Draw both sides of many comparisons from MATRIX, {SIDE}, and count. power: how "
-        "often does each test find a shift of some benchmarks? type1: how often does it find one that is not "
-        "there? coverage: how often do intervals hold the truth? draw: MATRIX is the candidate, and its "
-        "other side is drawn from BASELINE: how often does each test tell these two, and where do their "
-        "intervals lie?",
+        description="Simulate many comparisons by drawing both sides from the runs of MATRIX, and count. power: "
+        "how often does each test find a shift of some benchmarks? type1: how often does it find a shift that "
+        "is not there? coverage: how often do intervals contain the truth? draw: MATRIX is the candidate, and "
+        "the other side is drawn from BASELINE: how often does each test tell the two apart, and where are "
+        "the intervals?",
     )
-    parser.add_argument("kind", choices=_KINDS)
-    parser.add_argument("matrix", metavar="MATRIX")
+    parser.add_argument("kind", choices=_KINDS, help="what is counted")
+    parser.add_argument("matrix", metavar="MATRIX", help=SIDE)
     parser.add_argument(
         "baseline",
         metavar="BASELINE",
         nargs="?",
-        help="draw: likewise (default: the baseline of MATRIX's campaign)",
+        help="for draw: the other side (default: the baseline of the campaign of MATRIX)",
     )
     add_reading(parser)
     parser.add_argument(
         "--runs",
         type=_numbers,
         metavar="M[,M]",
-        help="runs of each benchmark and side (default: 5 for power and draw, 3,5,10 for type1, 3,5,10,30 "
-        "for coverage); each number of several has its lines",
+        help="runs of each benchmark and side; several numbers are studied one by one (default: 5 for power "
+        "and draw, 3,5,10 for type1, 3,5,10,30 for coverage)",
     )
     parser.add_argument(
         "--shift",
         type=number,
         metavar="P",
-        help="power: by how many percent a shifted benchmark is faster (default: 1)",
+        help="for power: by how many percent a shifted benchmark is faster (default: 1)",
     )
     add_value(
         parser,
         "--shift-by",
         "D",
-        "power: instead of --shift, what is added to each value of a shifted benchmark, in the unit of "
+        "for power, instead of --shift: what is added to each value of a shifted benchmark, in the unit of "
         "the values (published: 1.0 s)",
     )
     parser.add_argument(
         "--shifted",
         type=_numbers,
         metavar="K[,K]",
-        help="power: numbers of shifted benchmarks (default: 0 to all)",
+        help="for power: how many benchmarks are shifted (default: 0 to all)",
     )
     add_value(
         parser,
         "--speedup",
         "G",
-        "draw: under test, that the candidate is more than G times better (default: 1, in either direction)",
+        "for draw: test whether the candidate is more than G times better (default: 1, in either direction)",
     )
     parser.add_argument(
         "--alternative",
         choices=("two-sided", "candidate"),
-        help="power, type1, draw: of every test (default: two-sided; candidate with --speedup)",
+        help="the alternative of every test of power, type1 and draw (default: two-sided; with --speedup: "
+        "candidate)",
     )
     parser.add_argument(
         "--alpha",
         type=_levels,
         metavar="A[,A]",
-        help="level of the tests (default: 0.05; 0.01,0.05 for draw, which takes several); intervals "
-        "have the confidence 1 - A, of several the largest",
+        help="level of the tests (default: 0.05; for draw, which takes several, 0.01,0.05); intervals have "
+        "the confidence 1 - A, with the largest A of several",
     )
     parser.add_argument(
         "--mean",
         choices=("geometric", "harmonic", "arithmetic"),
-        help="coverage: mean over the benchmarks (default: geometric)",
+        help="for coverage: the mean over the benchmarks (default: geometric)",
     )
     add_unit(
         parser,
@@ -114,8 +112,8 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--without-replacement",
         action="store_true",
-        help="draw no run twice for one comparison, as published; where both sides come from one "
-        "MATRIX, it needs as many runs as both draw",
+        help="draw no run twice in one comparison, as published; if both sides come from one MATRIX, it "
+        "needs as many runs as both sides draw",
     )
     parser.add_argument(
         "--simulations",
@@ -182,20 +180,14 @@ def _study(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
     picture = None if args.plot is None else check_picture(args.plot)
     from ..importers.sources import read_one, read_sides
-    from ..record.printer import progress_on
-    from ..stats.compiled import announcing
 
-    with (
-        working(args, err) as workers,
-        announcing(line_to(err)),
-        progress_on(printer_on(err), "comparisons") as report,
-    ):
+    with working(args, err) as workers:
         if args.kind == "draw":
             both = read_sides(args.matrix, args.baseline, reading(args))
             sides = [both.candidate, both.baseline]
         else:
             sides = [read_one(args.matrix, reading(args))]
-        result = _made(sides, args, workers, report)
+        result = _made(sides, args, workers)
     if picture is not None:
         from ..plan.study_picture import study_picture
         from ..plots.drawing import write_picture
@@ -206,11 +198,14 @@ def _study(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     return 0
 
 
+def _simulated(done: int, total: int) -> None:
+    doing("simulating", done, total, "comparisons")
+
+
 def _made(
     sides: list[PerformanceMatrix],
     args: argparse.Namespace,
     workers: int | None,
-    report: Callable[[int, int], None],
 ) -> RejectionStudy | CoverageStudy | DrawStudy:
     from ..plan.coverage import coverage_study
     from ..plan.draw import draw_study
@@ -224,7 +219,7 @@ def _made(
         "rng": stream(args.seed, "study", args.kind),
         "seed": args.seed,
         "workers": workers,
-        "progress": report,
+        "progress": _simulated,
     }
     given = {
         name: getattr(args, name) for name in ("simulations", "mean", "alternative", "speedup")

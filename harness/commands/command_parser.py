@@ -31,7 +31,7 @@ class HelpFormatter(argparse.HelpFormatter):
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         lines: list[str] = []
-        for shown, block in _blocks(text):
+        for shown, block in blocks(text):
             if shown:
                 lines += _examples(block, width)
             else:
@@ -51,7 +51,7 @@ class HelpFormatter(argparse.HelpFormatter):
         return super().format_help().replace(" [=", "[=")
 
 
-def _blocks(text: str) -> Iterator[tuple[bool, list[str]]]:
+def blocks(text: str) -> Iterator[tuple[bool, list[str]]]:
     """Split a text into paragraphs and runs of examples, which are indented; a heading stands alone."""
     block: list[str] = []
     shown = False

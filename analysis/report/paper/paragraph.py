@@ -49,6 +49,7 @@ _BLOCKS = "in blocks that hold each variant and benchmark once"
 _ORDER = {
     "shuffled": f"{_BLOCKS}, each block in a new random order",
     "interleaved": f"{_BLOCKS}, always in the same order",
+    "alternating": f"{_BLOCKS}, forwards and backwards by turns",
     "sequential": "one variant and benchmark after the other",
 }
 _WARMED = {"all": "in every session", "first": "in the first session"}
@@ -329,6 +330,9 @@ def _looks(verdict: Verdict) -> Iterator[str]:
     )
     if verdict.looks_rule == "planned":
         yield f"The data were to have {counted(verdict.looks, 'look')}, each {risk}"
+    elif verdict.looks_rule == "repeated":
+        listed = "after numbers of sessions that were listed before"
+        yield f"The data were looked at while they were measured, {listed}, each time {risk}"
     elif verdict.looks_rule == "growing":
         grew = "The data grew without a plan of looks"
         yield f"{grew}: this one, number {verdict.looks}, was judged {risk}"
