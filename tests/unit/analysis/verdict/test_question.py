@@ -80,7 +80,9 @@ def test_without_the_key_it_is_said_first_that_declared_metrics_were_not_judged(
     assert answer.metric == "wall"
     assert codes(answer)[0] == CODE
     assert answer.cautions[0].text == SAID
-    assert re.search("(?m)^note  judged is wall, and rps is declared: --metric chooses$", str(answer))
+    assert re.search(
+        "(?m)^note  judged is wall, and rps is declared: --metric chooses$", str(answer)
+    )
     assert answer.to_dict()["caution_codes"][0] == CODE
     assert rank_variants(trial).cautions[0].text == SAID
     assert best_of(trial, 2).cautions[0].text == SAID
