@@ -44,9 +44,9 @@ def add(subparsers: Subparsers) -> None:
 
     parser = subparsers.add_parser(
         "plot",
-        description="Draw one figure of a trial, or of two sides, as FILE's ending says, and write "
-        "its numbers beside it as CSV. What is printed is its result in words, a caption to begin "
-        "with.",
+        description="Draw one figure of a trial, or of two sides, and write its numbers next to "
+        "it as CSV. The ending of FILE is the format. The result in words is printed: it can be "
+        "the beginning of a caption.",
     )
     kind = parser.add_argument("kind", metavar="KIND", help="%(kinds)s")
     vars(kind)["kinds"] = WhenShown(_kinds)
@@ -61,7 +61,7 @@ def add(subparsers: Subparsers) -> None:
         "-o", "--output", metavar="FILE", required=True, help="the picture: .svg, .pdf or .png"
     )
     parser.add_argument(
-        "--data", metavar="FILE", help="its numbers as CSV (default: beside the picture)"
+        "--data", metavar="FILE", help="where its numbers go as CSV (default: next to the picture)"
     )
     add_scale(parser, None, "of biplot and shares: ")
     add_sheet(parser)

@@ -39,7 +39,6 @@ SHORT_S = 1.0  # a session that takes less is one of at least six
 LEAST_SESSIONS, LEAST_LONG_SESSIONS = 6, 3
 CAP_S = 20.0  # of measuring, for two commands
 OPEN_CAP_S = 300.0  # who gives more time than this gets the list of looks that is open
-WARM_S = 10.0  # what takes longer needs no warm-up
 NAME = "compare"  # of the campaign of a comparison
 
 
