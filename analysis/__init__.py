@@ -59,8 +59,10 @@ if TYPE_CHECKING:
         Changes as Changes,
         changes as changes,
     )
-    from .history.step_search import (
+    from .history.search_result import (
         StepSearch as StepSearch,
+    )
+    from .history.step_search import (
         find_steps as find_steps,
     )
     from .methods.biplot.fit import (
@@ -236,7 +238,8 @@ _ROOMS = {
     "methods.mixture.refits": "mode_evidence fitted_sample metric_interval faster_estimate",
     "methods.mixture.modality": "dip_test bandwidth_test skewed_families",
     "history.changes": "changes Changes",
-    "history.step_search": "find_steps StepSearch",
+    "history.search_result": "StepSearch",
+    "history.step_search": "find_steps",
     "methods.biplot.fit": "biplot Biplot",
     "methods.variance_sources.result": "Sources",
     "methods.variance_sources.systems": "sources_of_table",

@@ -8,7 +8,7 @@ from ..pages import number_format as figures
 from ..pages.difference import Difference
 from ..pages.model import Page, Section, Sentence, Table, Value, columns_of, page_of, value_of
 from .changes import Changes, Step
-from .step_search import Culprit, PairWord, StepSearch
+from .search_result import Culprit, PairWord, StepSearch
 
 
 def _said(line: Step | PairWord | Culprit) -> str:
