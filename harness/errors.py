@@ -95,6 +95,25 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{left:02d}" if hours else f"{minutes}:{left:02d}"
 
 
+def took(seconds: float) -> str:
+    """Write a time that has passed in words: ``0.4 s``, ``45 s``, ``6 min 50 s``, ``2 h 5 min``."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        parts = (minutes, "min"), (rest, "s")
+    else:
+        hours, minutes = divmod(round(seconds / 60), 60)
+        parts = (hours, "h"), (minutes, "min")
+    return " ".join(f"{number} {unit}" for number, unit in parts if number)
+
+
+def about_exactly(seconds: float) -> str:
+    """Write an estimated time in words, as exactly as it can be known: ``about 2 min 50 s``."""
+    step = 1 if seconds < 60 else 10 if seconds < 600 else 60
+    return f"about {took(max(1.0, round(seconds / step)) * step)}".replace(".0 s", " s")
+
+
 def moment(stamp: str) -> str:
     """Say a stored UTC time, such as 2026-11-21T08:43:55.502Z, to the second; others as they are."""
     try:

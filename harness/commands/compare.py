@@ -71,7 +71,6 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _compare(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    import shlex
     import tempfile
 
     from analysis.commands.verdict import write_verdict
@@ -86,11 +85,15 @@ def _compare(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         campaign = campaign_of(args, Path.cwd(), Path(place))
         view.say(scale(campaign, campaign.protocol.sessions, None))
         options = Options(
-            folder=args.dir, passing=True, share=args.share, wait_s=args.wait_for_lock
+            folder=args.dir,
+            passing=True,
+            share=args.share,
+            wait_s=args.wait_for_lock,
+            cpus_named_by="--cpus",
         )
         ending = start(campaign, options, view)
-    trial = shlex.quote(str(ending.trial))
-    again = f"fairtrial run {trial}/campaign.yaml --resume --trial {trial}"
+    campaign_file = str(ending.trial / "campaign.yaml")
+    again = ("fairtrial", "run", campaign_file, "--resume", "--trial", str(ending.trial))
     code = report_ending(ending, view, again=again)
     if ending.done < 2 * len(campaign.cells):
         return code

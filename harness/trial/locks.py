@@ -27,9 +27,12 @@ _LOOKS, _LOOK_S = 10, 0.01
 
 
 class CpuLock:
-    """Holds the measured CPUs and their siblings for one trial."""
+    """Holds the measured CPUs and their siblings for one trial.
 
-    def __init__(self, cpus: tuple[int, ...]) -> None:
+    `named_by` is what names other CPUs: a campaign's key, or an option.
+    """
+
+    def __init__(self, cpus: tuple[int, ...], named_by: str = "isolation.cpus") -> None:
         self._sockets: list[socket.socket] = []
         for cpu in cpus:
             try:
@@ -37,8 +40,8 @@ class CpuLock:
             except OSError as error:
                 self.release()
                 what = f"another trial measures on CPU {cpu} ({_holder(cpu)})"
-                fix = "wait for it (--wait-for-lock), or name other CPUs under isolation.cpus"
-                raise HostError(what, "isolation.cpus", fix) from error
+                fix = f"wait for it (--wait-for-lock), or name other CPUs with {named_by}"
+                raise HostError(what, named_by, fix) from error
             with contextlib.suppress(OSError):  # the lock is held with or without a word about us
                 self._bind(f"fairtrial-holder-{cpu}-{os.getpid()}-{os.getuid()}-{_namespace()}")
 
@@ -92,10 +95,23 @@ def _holder(cpu: int) -> str:
             match = _HOLDER.fullmatch(name)
             if match and int(match[1]) == cpu:
                 pid, uid, namespace = int(match[2]), int(match[3]), int(match[4])
-                elsewhere = "" if namespace == _namespace() else ", in another container"
-                return f"process {pid}, {whose(uid)}{elsewhere}"
+                if namespace != _namespace():
+                    return f"process {pid}, {whose(uid)}, in another container"
+                trial = _trial_of(pid)
+                return f"{trial}process {pid}, {whose(uid)}"
         time.sleep(_LOOK_S)  # it has its lock, and is about to say so
     return "its process is unknown"
+
+
+def _trial_of(pid: int) -> str:
+    """Name the trial that a process measures, as seen from here; nothing where that is not known."""
+    with contextlib.suppress(OSError):
+        for fd in Path(f"/proc/{pid}/fd").iterdir():
+            with contextlib.suppress(OSError):  # closed by now
+                file = fd.readlink()
+                if file.name == MEASUREMENTS:
+                    return f"{os.path.relpath(file.parent)}, "
+    return ""
 
 
 def _namespace() -> int:

@@ -18,6 +18,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from analysis.announcing import doing
 from analysis.errors import StoreError
 from analysis.record.trial_files import PlannedRun
 
@@ -209,20 +210,24 @@ _LOOK_S = 1.0
 
 
 def reserve(
-    campaign: Campaign, interrupts: Interrupts, say: Callable[[str], None], wait_s: float = 0.0
+    campaign: Campaign,
+    interrupts: Interrupts,
+    say: Callable[[str], None],
+    wait_s: float = 0.0,
+    named_by: str = "isolation.cpus",
 ) -> tuple[CpuPlan, CpuLock]:
     """Choose the CPUs of a campaign and lock them.
 
     Where ``cpus: auto`` meets a trial that began at the same time it chooses again, as long as
     there are others. Waiting comes before the checks: while another trial measures they would
-    find its load.
+    find its load. `named_by` is what names other CPUs: a campaign's key, or an option.
     """
     end = time.monotonic() + wait_s
-    choices, told = _CHOICES, False
+    choices, told = _CHOICES, ""
     plan = _chosen(campaign)
     while True:
         try:
-            return plan, CpuLock(plan.reserved)
+            return plan, CpuLock(plan.reserved, named_by)
         except HostError as held:
             before, plan = plan, _chosen(campaign)
             choices -= 1
@@ -231,10 +236,11 @@ def reserve(
             left = end - time.monotonic()
             if left <= 0:
                 raise
-            if not told:
+            if held.what != told:
                 limit = "" if math.isinf(wait_s) else f", for at most {wait_s:g} s"
-                say(f"waiting {held.what}{limit}")
-                told = True
+                say(f"waiting: {held.what}{limit}")
+                told = held.what
+            doing("waiting for the CPUs")
             interrupts.sleep(min(_LOOK_S, left))
 
 

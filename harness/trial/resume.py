@@ -30,6 +30,7 @@ from analysis.record.trial_files import (
     Manifest,
     asked_since,
 )
+from analysis.words import WIDTH, next_lines, note_lines
 
 from ..campaign.defaults import OwnDefaults, Table
 from ..campaign.identity import (
@@ -40,6 +41,7 @@ from ..campaign.identity import (
     stored_own_defaults,
 )
 from ..campaign.load import campaign_name, load_campaign
+from ..errors import wrapped
 from ..host.executables import sha256_file
 from ..launch.commands import hashes
 from ..launch.interrupts import Interrupted
@@ -198,16 +200,37 @@ def settle(store: Store, drifts: list[Finding], *, accept: bool) -> None:
     store.append_findings("resume", drifts)
 
 
-def refuse(path: Path, drifts: list[Finding], *, complete: bool = False) -> None:
+class DriftError(StoreError):
+    """A trial is not resumed because something has changed: `drifts` say what, `campaign` begins a new one."""
+
+    def __init__(
+        self, path: Path, drifts: Sequence[Finding], campaign: str, *, complete: bool
+    ) -> None:
+        # of a complete trial nothing is left to accept the change for
+        accept = "--sessions +1 --accept-drift" if complete else "--accept-drift"
+        self.drifts, self.campaign = tuple(drifts), campaign
+        self.whole = "it is complete: more sessions under the change" if complete else "it goes on"
+        super().__init__(
+            "\n".join(one.what for one in drifts),
+            str(path),
+            f"put it back as it was, or start a new trial; {self.whole} with {accept}, and the "
+            "change is then recorded in the trial",
+        )
+
+    def __str__(self) -> str:
+        lines: list[str] = []
+        for number, one in enumerate(self.drifts):
+            begin = "" if number else "not resumed: "
+            for line in f"{begin}{one.what}".splitlines():
+                lines += wrapped(line, "    " * bool(lines), "    ", WIDTH)
+        lines += note_lines(f"{self.where}: {self.fix}")
+        return "\n".join(lines + next_lines(("fairtrial", "run", self.campaign), "a new trial"))
+
+
+def refuse(path: Path, drifts: Sequence[Finding], *, complete: bool = False) -> None:
     """Stop if anything has drifted; the way out is another one of a trial that is `complete`."""
-    if not drifts:
-        return
-    fix = "put it back as it was, start a new trial, or go on all the same with"
-    if complete:  # nothing is left to accept the change for
-        fix = "the trial is complete: start a new one, or add sessions to it under the changed campaign"
-        fix += " with --sessions +1"
-    fix += " --accept-drift (the change is then recorded in the trial)"
-    raise StoreError("\n".join(one.what for one in drifts), str(path), fix)
+    if drifts:
+        raise DriftError(path, drifts, read_manifest(path).campaign_path, complete=complete)
 
 
 def check_plan(store: Store, campaign: Campaign) -> None:
@@ -395,16 +418,16 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
     sessions = begun.sessions
     if manifest.status == "complete" and sessions == manifest.sessions:
         refuse(path, campaign_drift(path, manifest, campaign), complete=True)
-        reason = "it was complete already"
+        reason, judges = "it was complete already", None
         asked = asked_since(manifest.judge, campaign.judge, utc_now())
         if asked != manifest.judge:
             Store.note(path, judge=asked)
             named = ", ".join(campaign.judge)
-            reason += (
-                f", and judges {named} from now on" if named else ", and names no metric any more"
-            )
+            judges = f"judges {named} from now on" if named else "names no metric any more"
+            reason += f", and {judges}"
         rows, done = rows_done(path, manifest), manifest.needed
-        return Ending.of(path, manifest, rows, status="complete", reason=reason, done=done)
+        known = {"status": "complete", "reason": reason, "judges": judges, "already": True}
+        return Ending.of(path, manifest, rows, done=done, **known)
     options = dataclasses.replace(options, folder=path.parent)
     with _ready(campaign, options, sessions, watcher, kept_bytes(path / OUTPUTS)) as context:
         with context.interrupts.at_once():  # a long trial is read for a while
