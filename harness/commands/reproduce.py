@@ -204,7 +204,7 @@ def _rerun(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             ending = start(campaign, options, view)
             trial = str(ending.trial)
             again = ("fairtrial", "run", str(campaign.source), "--resume", "--trial", trial)
-            for line in (*ending.head(took_s=view.took_s), *ending.further(again)):
+            for line in ending.lines(again, took_s=view.took_s):
                 view.say(line)
             if ending.status == "interrupted":
                 return 130

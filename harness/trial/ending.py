@@ -152,6 +152,10 @@ class Ending:
             return lines
         return lines + next_lines(("fairtrial", "verdict", str(self.trial)))
 
+    def lines(self, again: Sequence[str], *, took_s: float | None = None) -> list[str]:
+        """Say all of it; the arguments are those of `head` and `further`."""
+        return [*self.head(took_s=took_s), *self.further(again)]
+
     def _head(self, took_s: float | None, fresh: int | None) -> str:
         failed = f", {self.failures}" if self.failures else ""
         if self.already:
