@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from .arguments import Subparsers
 
 
+_CONFIDENCE = 0.95
+
+
 def add(subparsers: Subparsers) -> None:
     """Add ``gate``."""
     parser = subparsers.add_parser(
@@ -53,7 +56,9 @@ def add(subparsers: Subparsers) -> None:
         "benchmark may be proven",
     )
     add_reading(parser)
-    add_confidence(parser, "of the intervals; each proof and each pass has half of its risk")
+    add_confidence(
+        parser, "of the intervals; each proof and each pass has half of its risk", default=_CONFIDENCE
+    )
     parser.add_argument(
         "--looks",
         type=int,
@@ -132,7 +137,7 @@ def _again(args: argparse.Namespace) -> tuple[str, ...]:
     words = [word for variant in variants for word in ("--variant", variant)]
     if args.on != "suite":
         words += ["--on", args.on]
-    if args.confidence != DEFAULT_CONFIDENCE:
+    if args.confidence != _CONFIDENCE:
         words += ["--confidence", f"{args.confidence:g}"]
     return tuple(words)
 
