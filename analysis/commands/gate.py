@@ -57,7 +57,9 @@ def add(subparsers: Subparsers) -> None:
     )
     add_reading(parser)
     add_confidence(
-        parser, "of the intervals; each proof and each pass has half of its risk", default=_CONFIDENCE
+        parser,
+        "of the intervals; each proof and each pass has half of its risk",
+        default=_CONFIDENCE,
     )
     parser.add_argument(
         "--looks",
@@ -91,18 +93,19 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
 
 
 class _Judged(NamedTuple):
-    """What comes to the gate: a verdict, candidates without a good run, and the trial that it is of."""
+    """What comes to the gate: a verdict, candidates without a good run, and the trial or the sources that it is of."""
 
     verdict: Verdict | None
     failing: tuple[str, ...] = ()
     metric: str | None = None
     manifest: Manifest | None = None
+    sources: tuple[str, ...] = ()
 
 
 def _gate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     from ..verdict.gate import gate, gate_verdict, parse_condition
     from ..verdict.gate_answer.for_builds import junit, summary, workflow_commands
-    from ..verdict.gate_answer.next_commands import next_of
+    from ..verdict.gate_answer.next_commands import next_of, next_of_others
 
     parse_condition(args.condition)  # before anything is read
     fleet = _fleet_of(args)
@@ -114,8 +117,11 @@ def _gate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         answer = gate((), args.condition, on=args.on, failing=found.failing, metric=found.metric)
     else:
         answer = gate_verdict(found.verdict, args.condition, on=args.on, failing=found.failing)
-    if found.verdict is not None and found.manifest is not None:
-        following = next_of(answer, found.verdict, found.manifest, _again(args))
+    if found.verdict is not None:
+        if found.manifest is not None:
+            following = next_of(answer, found.verdict, found.manifest, _again(args))
+        else:
+            following = next_of_others(found.verdict, found.sources)
         answer = replace(answer, following=following)
     if args.junit is not None:
         write_file(Path(args.junit), junit(answer))
@@ -180,7 +186,7 @@ def _of_fleet(fleet: tuple[Path, str | None], args: argparse.Namespace) -> _Judg
         looks=args.looks,
     )
     failing = tuple(one.variant for one in answer.candidates if one.multilevel is None)
-    return _Judged(answer, failing)
+    return _Judged(answer, failing, sources=(str(fleet[0]),))
 
 
 def _of_one_trial(args: argparse.Namespace) -> _Judged:
@@ -209,7 +215,9 @@ def _of_one_trial(args: argparse.Namespace) -> _Judged:
             f"leave out --better {args.better}",
         )
     wanted = _wanted(trial, named[1], args.variant)
-    trial.matrix(trial.manifest.baseline, metric, carry_zeros=True)  # or there is nothing to hold it against
+    trial.matrix(
+        trial.manifest.baseline, metric, carry_zeros=True
+    )  # or there is nothing to hold it against
     failing = tuple(name for name in wanted if all_failed(trial, name))
     answer = judge(
         trial,
@@ -312,7 +320,7 @@ def _of_two_sides(args: argparse.Namespace) -> _Judged:
         candidates=tuple(one for verdict in found for one in verdict.candidates),
         cautions=merged(*(verdict.cautions for verdict in found)),
     )
-    return _Judged(together, tuple(failing.values()))
+    return _Judged(together, tuple(failing.values()), sources=(sources[0], args.baseline))
 
 
 def _append(path: Path, text: str) -> None:

@@ -18,7 +18,7 @@ from ..pages.result import Result
 from ..pages.short_sentence import ShortSentence
 from ..stats.arguments import door
 from ..stats.multiplicity import adjusted
-from .cautions import ShownCautions, chosen_cautions, shown_cautions
+from .cautions import NOTHING_SHOWN, ShownCautions, chosen_cautions, shown_cautions
 
 if TYPE_CHECKING:
     from ..data.levels import Unit
@@ -157,7 +157,7 @@ class Gate(Result):
     confidence: float | None
     risk: float | None
     candidates: tuple[GatedCandidate, ...]
-    shown: ShownCautions = ShownCautions((), 0)
+    shown: ShownCautions = NOTHING_SHOWN
     following: tuple[Next, ...] = ()
 
     @property
@@ -176,6 +176,10 @@ class Gate(Result):
     def next(self) -> tuple[str, ...]:
         """What to do next: command lines that can be pasted, one after the other."""
         return tuple(one.line for one in self.following)
+
+    def below_its_verdict(self) -> Gate:
+        """Give it for a screen on which the verdict has said the cautions."""
+        return replace(self, shown=NOTHING_SHOWN)
 
     @property
     def outcome(self) -> Outcome:
@@ -299,9 +303,7 @@ def gate_verdict(
     results = [one.multilevel for one in verdict.candidates if one.multilevel is not None]
     answer = gate(results, condition, on=on, failing=failing, metric=verdict.metric)
     own = [one for one in answer.cautions if one.code == WITHOUT]
-    return replace(
-        answer, cautions=merged(verdict.cautions, own), shown=shown_cautions(verdict)
-    )
+    return replace(answer, cautions=merged(verdict.cautions, own), shown=shown_cautions(verdict))
 
 
 def _failed(name: str, found: Sequence[Multilevel]) -> GatedCandidate:

@@ -7,8 +7,8 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
 from ..gate import Gate, GatedCandidate, GateLine
-from .page import SAID, cells_of, heading_of, level_of, why
-from .sentence import LABELS, sentence_of, sentence_of_candidate
+from .page import SAID, cells_of, heading_of, level_of, notes_of, why
+from .sentence import LABELS, difference, sentence_of, sentence_of_candidate
 
 # what XML 1.0 cannot hold, section 2.2
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -39,11 +39,12 @@ def junit(gate: Gate) -> str:
 
 
 def _said(gate: Gate, one: GatedCandidate, line: GateLine) -> str:
-    """Say of a benchmark what was found, and what the condition is on it: ``41 % more time (19 to 66 %): proven``."""
-    change, interval = cells_of(gate, one, line)
-    found = f"{change.text} {heading_of(gate, one)} ({interval})"
-    told = [f"{found}: {gate.condition} is {SAID[line.outcome]}", why(gate, line), line.failures]
-    return "; ".join(text for text in told if text)
+    """Say of a benchmark what was found, and what the condition is on it."""
+    told = difference(gate, one, line)
+    interval = f" ({told.interval()})" if told.interval() else ""
+    found = "" if told.ratio is None else f"{told.phrase()}{interval}: "
+    said = [f"{found}{gate.condition} is {SAID[line.outcome]}", why(gate, line), line.failures]
+    return "; ".join(text for text in said if text)
 
 
 def _case(suite: ET.Element, one: GatedCandidate, name: str, kind: str | None, said: str) -> None:
@@ -62,14 +63,12 @@ def _count(element: ET.Element, cases: list[ET.Element]) -> None:
 
 def summary(gate: Gate) -> str:
     """Give the answer as Markdown, as GitHub shows it in the summary of a job."""
-    head = f"{LABELS[gate.outcome]}: gate {gate.condition}"
+    head = f"gate {gate.condition}: {LABELS[gate.outcome]}"
     lines = [f"### {_mark(head)}", "", _mark(sentence_of(gate)), ""]
     for one in gate.candidates:
         lines += _section(gate, one)
-    notes = [caution.text for caution in gate.shown.cautions]
-    if gate.shown.hidden:
-        notes.append(f"and {gate.shown.hidden} more: fairtrial verdict --explain")
-    return "\n".join([*lines, *(f"- {_mark(text)}" for text in notes), *([""] if notes else [])])
+    notes = [f"- {_mark(text)}" for text in notes_of(gate)]
+    return "\n".join([*lines, *notes, *([""] if notes else [])])
 
 
 def _section(gate: Gate, one: GatedCandidate) -> list[str]:

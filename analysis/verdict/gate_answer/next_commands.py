@@ -54,6 +54,14 @@ def next_of(
     return (Next(resume, why), then)
 
 
+def next_of_others(verdict: Verdict, sources: Sequence[str]) -> tuple[Next, ...]:
+    """Give what to do next for a fleet, or for two sides that are no trial's campaign."""
+    if any(one.state != "complete" for one in verdict.hosts):
+        return (Next(("fairtrial", "status", *sources), "what is missing, and how to go on"),)
+    words = ("fairtrial", "report", *sources, *_metric(verdict), "-o", "report.html")
+    return (Next(words, _REPORT),)
+
+
 def _metric(verdict: Verdict) -> tuple[str, ...]:
     return () if verdict.usual else ("--metric", verdict.metric)
 
@@ -84,6 +92,8 @@ def _sessions(gate: Gate, verdict: Verdict) -> tuple[int | None, str]:
 
 def _needed(gate: Gate, result: Multilevel) -> Iterator[int | None]:
     """Give it for each line that keeps a candidate undecided; None beyond 100."""
+    if result.design not in ("paired", "separate") or result.sessions < 2:
+        return
     gated = next(one for one in gate.candidates if one.candidate == result.candidate)
     by_name = {line.name: line for line in result.benchmarks}
     if gate.on == "suite" and gated.suite is not None:

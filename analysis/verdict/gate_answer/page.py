@@ -8,6 +8,7 @@ from ...methods.multilevel.page import looks_text
 from ...pages.difference import Difference
 from ...pages.model import Block, Note, Page, Section, Sentence, Table, Value, columns_of, page_of
 from ...words import shorten, shown
+from ..cautions import host_cautions_in
 from ..gate import WITHOUT, Gate, GatedCandidate, GateLine, Outcome
 from .sentence import LABELS, difference, sentence_of, sentence_of_candidate
 
@@ -21,8 +22,11 @@ _REASONS = {
 _NAME = 24  # columns for a name
 _MOST = 12  # benchmarks shown of a candidate; those that did not pass come first
 _ORDER = {"proven": 0, "undecided": 1, "passed": 2}
-_HOSTS = ("host-missing", "host-failed", "host-unfinished", "host-left-out")
-_LESS = {"slower": False, "worse": False, "faster": True}  # whether the question is about less of a time
+_LESS = {
+    "slower": False,
+    "worse": False,
+    "faster": True,
+}  # whether the question is about less of a time
 
 
 def why(gate: Gate, line: GateLine) -> str:
@@ -86,7 +90,7 @@ def _gate_page(gate: Gate) -> Page:
         if one.benchmarks and (not several or one.outcome != "passed"):
             title = f"{one.candidate} against {one.baseline}" if several else ""
             sections.append(Section(tuple(_evidence(gate, one, number)), title=title))
-    below = (*_notes(gate), *gate.following)
+    below: tuple[Block, ...] = (*map(Note, notes_of(gate)), *gate.following)
     return Page(
         title=f"The gate {gate.condition}",
         sections=tuple(sections),
@@ -94,12 +98,13 @@ def _gate_page(gate: Gate) -> Page:
     )
 
 
-def _notes(gate: Gate) -> Iterator[Note]:
-    yield from (Note(one.text) for one in gate.cautions if one.code in _HOSTS)
-    yield from (Note(str(one.short)) for one in gate.cautions if one.code == WITHOUT)
-    yield from (Note(one.text) for one in gate.shown.cautions)
+def notes_of(gate: Gate) -> Iterator[str]:
+    """Give the notes below the answer: hosts and benchmarks that it lacks, then the cautions of a first screen."""
+    yield from (one.text for one in host_cautions_in(gate.cautions))
+    yield from (str(one.short) for one in gate.cautions if one.code == WITHOUT)
+    yield from (one.text for one in gate.shown.cautions)
     if gate.shown.hidden:
-        yield Note(f"and {gate.shown.hidden} more: fairtrial verdict --explain")
+        yield f"and {gate.shown.hidden} more: fairtrial verdict --explain"
 
 
 def _candidates(gate: Gate) -> Table:
@@ -124,9 +129,7 @@ def _evidence(gate: Gate, one: GatedCandidate, number: int) -> Iterator[Block]:
         lines.append(one.suite)
     yield Table(
         name=f"benchmarks-{number}",
-        columns=columns_of(
-            "<", heading_of(gate, one), level_of(gate), f"<{gate.condition}", "<"
-        ),
+        columns=columns_of("<", heading_of(gate, one), level_of(gate), f"<{gate.condition}", "<"),
         rows=tuple(
             (
                 shorten(shown(line.name), _NAME),

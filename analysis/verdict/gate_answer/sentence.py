@@ -21,6 +21,7 @@ _NAMED = 3
 _APART = 0.5  # points between the limit as it was asked for and as the screen counts, from which it is said
 _DESIGNS = {
     "confounded": "{noun} and variant cannot be told apart",
+    "depends": "{noun}s resemble the ones before them; measure again later",
     "one-session": "all runs stem from one {noun}, and another may answer otherwise",
 }
 
@@ -79,7 +80,7 @@ def _of_line(gate: Gate, one: GatedCandidate, lines: tuple[GateLine, ...]) -> st
     line, ours, base = lines[0], _name(one.candidate), _name(one.baseline or "the baseline")
     told = difference(gate, one, line)
     where = "" if line is one.suite or len(one.benchmarks) == 1 else f" on {_name(line.name)}"
-    if one.design == "hosts":
+    if one.design == "hosts" or one.outermost == "host":
         where += " on hosts like these"
     also = f", and on {len(lines) - 1} more" if len(lines) > 1 else ""
     if told.low is None or told.high is None:
@@ -91,10 +92,12 @@ def _of_line(gate: Gate, one: GatedCandidate, lines: tuple[GateLine, ...]) -> st
             f"{ours} {told.verb} {told.between()} than {base}{where}{also}: {what} is neither "
             "proven nor ruled out"
         )
-    return f"{told.sentence(ours, base)}{where} ({told.interval()}){also}: {_verdict(gate, one, line, told)}"
+    return (
+        f"{told.sentence(ours, base)}{where} ({told.interval()}){also}: {_verdict(gate, one, line)}"
+    )
 
 
-def _verdict(gate: Gate, one: GatedCandidate, line: GateLine, told: Difference) -> str:
+def _verdict(gate: Gate, one: GatedCandidate, line: GateLine) -> str:
     """Hold the difference against what is allowed, or wanted."""
     limit = _limit(gate, one)
     if gate.asked.kind == "faster":
