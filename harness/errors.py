@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from analysis.errors import FairtrialError
+from analysis.errors import FairtrialError, StoreError
+from analysis.words import WIDTH, next_lines, note_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +64,31 @@ class LaunchError(FairtrialError):
 
 class LauncherDiedError(LaunchError):
     """A launcher was killed or crashed while it was needed."""
+
+
+class DriftError(StoreError):
+    """A trial is not resumed because something has changed: `drifts` say what, `campaign` begins a new one."""
+
+    def __init__(self, path: str, drifts: Sequence[str], campaign: str, *, complete: bool) -> None:
+        # of a complete trial nothing is left to accept the change for
+        accept = "--sessions +1 --accept-drift" if complete else "--accept-drift"
+        self.drifts, self.campaign = tuple(drifts), campaign
+        self.whole = "it is complete: more sessions under the change" if complete else "it goes on"
+        super().__init__(
+            "\n".join(drifts),
+            path,
+            f"put it back as it was, or start a new trial; {self.whole} with {accept}, and the "
+            "change is then recorded in the trial",
+        )
+
+    def __str__(self) -> str:
+        lines: list[str] = []
+        for number, what in enumerate(self.drifts):
+            begin = "" if number else "not resumed: "
+            for line in f"{begin}{what}".splitlines():
+                lines += wrapped(line, "    " * bool(lines), "    ", WIDTH)
+        lines += note_lines(f"{self.where}: {self.fix}")
+        return "\n".join(lines + next_lines(("fairtrial", "run", self.campaign), "a new trial"))
 
 
 def wrapped(text: str, first: str, further: str, width: int) -> list[str]:

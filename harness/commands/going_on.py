@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from ..errors import about_exactly, counted
-from ..trial.preparation import planned_runs
+from ..trial.plan import planned_runs
 from ..trial.progress import read_progress, time_left
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from analysis.errors import StoreError
 from analysis.record.trial_files import CAMPAIGN, GivenUp, Manifest, SessionEnd, TrialStatus
 from analysis.words import WIDTH, command_line, next_lines, note_lines
 
@@ -27,7 +28,13 @@ def command_to_continue(manifest: Manifest, trial: Path) -> tuple[str, ...]:
     """Give the words of the command that goes on with a trial, wherever its campaign is.
 
     A raised cap is a change of the campaign, which the command has to accept.
+
+    A comparison goes on in its list of looks; one whose only look was planned is measured anew.
     """
+    if manifest.looks_plan is not None:
+        if manifest.looks_plan.rule == "repeated":
+            return ("fairtrial", "compare", "--resume", str(trial))
+        return ("fairtrial", "run", str(trial / CAMPAIGN))
     again = ("fairtrial", "run", manifest.campaign_path, "--resume", "--trial", str(trial))
     return accepting(again, must_raise(manifest))
 
@@ -43,10 +50,37 @@ def raised_first(must_raise: str | None) -> str:
 
 
 def done_first(manifest: Manifest, trial: Path) -> str:
-    """Say what has to be done before a trial can go on; nothing where nothing has."""
+    """Say what has to be done before a trial can go on, or that it does not; nothing where it can."""
+    if manifest.looks_plan is not None:
+        return "" if manifest.looks_plan.rule == "repeated" else "measures it anew"
     if not os.path.isfile(manifest.campaign_path):  # noqa: PTH113 - Path.is_file() raises on a name that is too long
         return f"once the campaign is put back: {trial / CAMPAIGN} is a copy"
     return raised_first(must_raise(manifest))
+
+
+def way_on_of(manifest: Manifest, trial: Path) -> str:
+    """Say how to go on with a trial, in one line that is not broken."""
+    before = done_first(manifest, trial)
+    again = command_line(command_to_continue(manifest, trial))
+    return f"{again}    {before}" if before else again
+
+
+def refuse_comparison(path: Path, manifest: Manifest) -> None:
+    """Refuse sessions that stand in no plan of looks: the answer of a comparison has been looked at."""
+    if manifest.looks_plan is not None:
+        raise StoreError(
+            "this trial is a comparison, whose sessions are looked at by a plan: 'run' cannot add to it",
+            str(path),
+            way_on_of(manifest, path),
+        )
+
+
+def refuse_imported(path: Path, manifest: Manifest) -> None:
+    """Refuse to go on with a trial that was made of another tool's files."""
+    if manifest.origin == "imported":
+        what = "this trial was imported from files of another tool: it cannot be resumed"
+        fix = "leave out --resume and name a campaign, to measure a trial of it"
+        raise StoreError(what, str(path), fix)
 
 
 def must_raise(manifest: Manifest) -> str | None:

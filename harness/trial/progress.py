@@ -32,7 +32,7 @@ from analysis.record.trial_files import (
 from analysis.words import WIDTH, command_line, next_lines, shorten
 
 from ..errors import clock, counted, duration, moment, wrapped
-from .ending import command_to_continue, done_first
+from .ending import command_to_continue, done_first, way_on_of
 from .locks import is_written_now
 from .wording import failed_runs, said_of_failures, said_of_trial
 
@@ -298,7 +298,7 @@ def read_progress(trial: Path) -> TrialProgress:
         seconds=seconds,
         left_s=_left(manifest, tally.done, seconds) if running else None,
         again="" if ended else command_line(again),
-        way_on="" if ended else command_line(again) + (f"    {before}" if before else ""),
+        way_on="" if ended else way_on_of(manifest, trial),
         way_on_words=again if unfinished else ("fairtrial", "verdict", str(trial)),
         before=before if unfinished else "",
         stage=manifest.stage,

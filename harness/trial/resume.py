@@ -30,7 +30,6 @@ from analysis.record.trial_files import (
     Manifest,
     asked_since,
 )
-from analysis.words import WIDTH, next_lines, note_lines
 
 from ..campaign.defaults import OwnDefaults, Table
 from ..campaign.identity import (
@@ -41,16 +40,16 @@ from ..campaign.identity import (
     stored_own_defaults,
 )
 from ..campaign.load import campaign_name, load_campaign
-from ..errors import wrapped
+from ..errors import DriftError
 from ..host.executables import sha256_file
 from ..launch.commands import hashes
 from ..launch.interrupts import Interrupted
-from .ending import Ending
+from .ending import Ending, refuse_comparison, refuse_imported
 from .execution import Options, _broken_off, _execute, _host, _metrics, _ready
 from .folder import open_inside, storing
 from .locks import is_written_now, written_by_another
-from .plan import plan_session
-from .preparation import Watcher, planned_runs
+from .plan import plan_session, planned_runs
+from .preparation import Watcher
 from .progress import Trials, trials_in
 from .run_files import kept_bytes, remove_discarded
 from .writer import Store, rows_done
@@ -78,8 +77,12 @@ def trial_to_resume(folder: Path, campaign: str, named: Path | None) -> tuple[Pa
                 "'fairtrial merge'",
             )
         refuse_imported(named, manifest)
+        refuse_comparison(named, manifest)
         trials = Trials(found=((named, manifest),))
-    found = [item for item in trials.found if item[1].origin == "measured"]
+    measured = [item for item in trials.found if item[1].origin == "measured"]
+    found = [item for item in measured if item[1].looks_plan is None]
+    if measured and not found:
+        refuse_comparison(*measured[0])
     if not found:
         damaged = "".join(f"\n  {error.where}: {error.what}" for error in trials.unreadable)
         what = f"there is no trial of campaign '{campaign}' to resume{damaged}"
@@ -90,14 +93,6 @@ def trial_to_resume(folder: Path, campaign: str, named: Path | None) -> tuple[Pa
     if is_written_now(path):
         raise written_by_another(path)
     return path, manifest
-
-
-def refuse_imported(path: Path, manifest: Manifest) -> None:
-    """Refuse to go on with a trial that was made of another tool's files."""
-    if manifest.origin == "imported":
-        what = "this trial was imported from files of another tool: it cannot be resumed"
-        fix = "leave out --resume and name a campaign, to measure a trial of it"
-        raise StoreError(what, str(path), fix)
 
 
 def drift(what: str, old: object, new: object) -> Finding:
@@ -200,52 +195,28 @@ def settle(store: Store, drifts: list[Finding], *, accept: bool) -> None:
     store.append_findings("resume", drifts)
 
 
-class DriftError(StoreError):
-    """A trial is not resumed because something has changed: `drifts` say what, `campaign` begins a new one."""
-
-    def __init__(
-        self, path: Path, drifts: Sequence[Finding], campaign: str, *, complete: bool
-    ) -> None:
-        # of a complete trial nothing is left to accept the change for
-        accept = "--sessions +1 --accept-drift" if complete else "--accept-drift"
-        self.drifts, self.campaign = tuple(drifts), campaign
-        self.whole = "it is complete: more sessions under the change" if complete else "it goes on"
-        super().__init__(
-            "\n".join(one.what for one in drifts),
-            str(path),
-            f"put it back as it was, or start a new trial; {self.whole} with {accept}, and the "
-            "change is then recorded in the trial",
-        )
-
-    def __str__(self) -> str:
-        lines: list[str] = []
-        for number, one in enumerate(self.drifts):
-            begin = "" if number else "not resumed: "
-            for line in f"{begin}{one.what}".splitlines():
-                lines += wrapped(line, "    " * bool(lines), "    ", WIDTH)
-        lines += note_lines(f"{self.where}: {self.fix}")
-        return "\n".join(lines + next_lines(("fairtrial", "run", self.campaign), "a new trial"))
-
-
 def refuse(path: Path, drifts: Sequence[Finding], *, complete: bool = False) -> None:
     """Stop if anything has drifted; the way out is another one of a trial that is `complete`."""
     if drifts:
-        raise DriftError(path, drifts, read_manifest(path).campaign_path, complete=complete)
+        campaign = read_manifest(path).campaign_path
+        raise DriftError(str(path), [one.what for one in drifts], campaign, complete=complete)
 
 
 def check_plan(store: Store, campaign: Campaign) -> None:
     """Hold the stored plan against the one that the campaign and seed give."""
-    seed, node = store.manifest.seed, store.manifest.node
+    seed, node, left = store.manifest.seed, store.manifest.node, store.manifest.left
     count = sessions = 0
     for run in store.planned():
         count, sessions = count + 1, max(sessions, run.session)
     planned = (
         run
         for session in range(1, sessions + 1)
-        for run in plan_session(campaign, seed, session, node)
+        for run in plan_session(campaign, seed, session, node, left)
     )
     # counted before it is compared: a session may have any number
-    differs = planned_runs(campaign, sessions) != count or any(map(ne, store.planned(), planned))
+    differs = planned_runs(campaign, sessions, left) != count or any(
+        map(ne, store.planned(), planned)
+    )
     if not count:  # it was broken off before its first session, and says already what that would be
         manifest, protocol = store.manifest, campaign.protocol
         then = (manifest.benchmarks, manifest.variants, manifest.runs, manifest.warmup)
@@ -430,36 +401,52 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
         return Ending.of(path, manifest, rows, done=done, **known)
     options = dataclasses.replace(options, folder=path.parent)
     with _ready(campaign, options, sessions, watcher, kept_bytes(path / OUTPUTS)) as context:
-        with context.interrupts.at_once():  # a long trial is read for a while
-            store = context.store = Store.reopen(path)
-        try:
-            _accept(context, manifest, accept=options.accept_drift)
-            programs_again(context, builds=not options.built, accept=options.accept_drift)
-            earlier = store.environments()
-            if earlier:
-                now = context.prepared.describe(context.executables, context.environment)
-                drifts = environment_drift(earlier[-1], now | {"inputs": None})  # held before
-                settle(store, drifts, accept=options.accept_drift)
-            context.set_aside_files()
-            with storing(path / OUTPUTS):
-                remove_discarded(path / OUTPUTS, store.rows.outcomes)
-        except Interrupted as stop:
-            return _broken_off(store, stop, manifest)
-        except BaseException:
-            store.put_back(manifest)
-            raise
+        ended = _reopened(context, path, manifest, options)
+        if ended is not None:
+            return ended
+        store = context.store
         store.update(
-            status="running",
-            reason=None,
-            must_raise=None,
-            finished=None,
-            files={},
+            **AS_BEGUN,
             sessions=sessions,
             planned=planned_runs(campaign, sessions),
             appended=_appended(store, manifest, sessions),
         )
         watcher.opened(store.path, campaign, context.prepared)
         return _execute(context, options)
+
+
+AS_BEGUN: Mapping[str, Any] = {
+    "status": "running",
+    "reason": None,
+    "must_raise": None,
+    "finished": None,
+    "files": {},
+}
+
+
+def _reopened(
+    context: TrialContext, path: Path, manifest: Manifest, options: Options
+) -> Ending | None:
+    """Open a trial to go on with it, as far as it is still the same; give an ending where it is not."""
+    with context.interrupts.at_once():  # a long trial is read for a while
+        store = context.store = Store.reopen(path)
+    try:
+        _accept(context, manifest, accept=options.accept_drift)
+        programs_again(context, builds=not options.built, accept=options.accept_drift)
+        earlier = store.environments()
+        if earlier:
+            now = context.prepared.describe(context.executables, context.environment)
+            drifts = environment_drift(earlier[-1], now | {"inputs": None})  # held before
+            settle(store, drifts, accept=options.accept_drift)
+        context.set_aside_files()
+        with storing(path / OUTPUTS):
+            remove_discarded(path / OUTPUTS, store.rows.outcomes)
+    except Interrupted as stop:
+        return _broken_off(store, stop, manifest)
+    except BaseException:
+        store.put_back(manifest)
+        raise
+    return None
 
 
 def _appended(store: Store, manifest: Manifest, sessions: int) -> tuple[Appended, ...]:
