@@ -190,9 +190,7 @@ of 'gzip -6 -k -c data'
 gzip -6 -k -c data  102 ms     4 %  92 ms   10 ms  94 … 113 ms
 gzip -1 -k -c data   55 ms     9 %  50 ms    6 ms   44 … 66 ms  9 of 36 failed
 
-next  fairtrial status \\
-          /tmp/pytest-of-root/pytest-20/test_many_failed_runs_leave_no0/t
-      which runs failed, and how"""
+"""
     )
     assert found.to_dict()["next"] == [f"fairtrial status {tmp_path / 't'}"]
 
