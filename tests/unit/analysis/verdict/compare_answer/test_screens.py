@@ -180,7 +180,7 @@ next  fairtrial report -o report.html    every run, as a page"""
 
 def test_many_failed_runs_leave_no_answer(compared, failing, tmp_path):
     found = compared(GZIPS, change=failing("v1", set(range(9))))
-    assert screen_of(found).partition("\nnext")[0] == (
+    assert screen_of(found).partition("\n\nnext")[0] == (
         """\
 no answer: 9 of 36 runs of 'gzip -1 -k -c data' failed (exit code 137), 0 of 36
 of 'gzip -6 -k -c data'
@@ -188,9 +188,7 @@ of 'gzip -6 -k -c data'
 
                       mean  spread   user  system    min … max
 gzip -6 -k -c data  102 ms     4 %  92 ms   10 ms  94 … 113 ms
-gzip -1 -k -c data   55 ms     9 %  50 ms    6 ms   44 … 66 ms  9 of 36 failed
-
-"""
+gzip -1 -k -c data   55 ms     9 %  50 ms    6 ms   44 … 66 ms  9 of 36 failed"""
     )
     assert found.to_dict()["next"] == [f"fairtrial status {tmp_path / 't'}"]
 
