@@ -11,83 +11,89 @@ import importlib
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 # the packages stand beside each other, be it in a checkout, a wheel, or below a further name
 _HOME = __name__.removesuffix("analysis.registry")
 _FOLDER = Path(__file__).parents[1]
 
-# the subcommands of the judge, in the order of the help: what adds each one, and its line there
-COMMANDS = {
-    "verdict": (
-        "analysis.commands.verdict:add",
-        "judge a trial: every variant against the baseline",
+
+class Command(NamedTuple):
+    """A subcommand: what adds it (``module:function``), its group in the help, and its line there."""
+
+    place: str
+    group: Literal["measure", "judge", "understand", "share"]
+    summary: str
+
+
+# the subcommands of the judge, in the order of the help
+COMMANDS: dict[str, Command] = {
+    "verdict": Command(
+        "analysis.commands.verdict:add", "judge", "which variants are faster, and by how much"
     ),
-    "gate": ("analysis.commands.gate:add", "stop a build on a proven regression: 'slower>2%%'"),
-    "hpt": (
-        "analysis.commands.hpt:add",
-        "hierarchical performance testing of two variants over a suite",
+    "gate": Command(
+        "analysis.commands.gate:add", "judge", "stop a build on a proven regression: 'slower>2%'"
     ),
-    "speedup-test": (
+    "diff": Command(
+        "analysis.commands.compare:add", "judge", "do the conclusions of one trial hold in another?"
+    ),
+    "hpt": Command(
+        "analysis.commands.hpt:add", "judge", "hierarchical performance testing over a suite"
+    ),
+    "speedup-test": Command(
         "analysis.commands.speedup_protocols:add",
-        "the Speedup-Test: is the speedup of the mean, of the median significant?",
+        "judge",
+        "the Speedup-Test: gains of means and medians",
     ),
-    "resample": (
-        "analysis.commands.resample:add",
-        "randomization test, bootstrap interval and distributions over a suite",
+    "resample": Command(
+        "analysis.commands.resample:add", "judge", "randomization test and bootstrap over a suite"
     ),
-    "mixture": (
+    "mixture": Command(
         "analysis.commands.mixture:add",
-        "Gaussian mixtures: clusters, modes, and who is best in a single run",
+        "judge",
+        "Gaussian mixtures: modes, and who is best in one run",
     ),
-    "biplot": (
-        "analysis.commands.biplot:add",
-        "systems and benchmarks in one picture, by principal components",
-    ),
-    "diagnose": (
+    "diagnose": Command(
         "analysis.commands.diagnose:add",
+        "understand",
         "look at runs, sessions and host before judging them",
     ),
-    "calibrate": (
-        "analysis.commands.calibrate:add",
-        "how often the methods err on this machine, from one program under two names",
+    "sources": Command(
+        "analysis.commands.sources:add", "understand", "where the variation comes from"
     ),
-    "plan": (
-        "analysis.commands.plan:add",
-        "how many sessions and runs a comparison needs, from a pilot",
+    "plan": Command(
+        "analysis.commands.plan:add", "understand", "how many sessions and runs a comparison needs"
     ),
-    "study": (
+    "calibrate": Command(
+        "analysis.commands.calibrate:add", "understand", "how often the methods err on this machine"
+    ),
+    "study": Command(
         "analysis.commands.study:add",
-        "how often tests and intervals are right, by simulation from your own runs",
+        "understand",
+        "how often tests and intervals are right, simulated",
     ),
-    "sources": (
-        "analysis.commands.sources:add",
-        "where variation comes from: between sessions, by suspected factors, across systems",
+    "biplot": Command(
+        "analysis.commands.biplot:add", "understand", "systems and benchmarks in one picture"
     ),
-    "report": (
+    "report": Command(
         "analysis.commands.report:add",
-        "one file with the answer, the evidence, the doubt and the conditions",
+        "share",
+        "one page with the answer, its evidence and its doubts",
     ),
-    "plot": ("analysis.commands.plot:add", "one figure for a paper, with its data"),
-    "diff": (
-        "analysis.commands.compare:add",
-        "compare two trials: do the conclusions of the first hold in the second?",
-    ),
-    "merge": (
-        "analysis.commands.exchange:add_merge",
-        "put trials of one campaign together: as sessions, or as hosts",
-    ),
-    "import": (
-        "analysis.commands.exchange:add_import",
-        "make a trial of another tool's files, and say what they cannot tell",
-    ),
-    "export": (
-        "analysis.commands.exchange:add_export",
-        "write runs as another tool's file, and say what that cannot hold",
-    ),
-    "bundle": (
+    "plot": Command("analysis.commands.plot:add", "share", "one figure for a paper, with its data"),
+    "bundle": Command(
         "analysis.commands.bundle:add",
-        "pack trials, their campaign and all results into one file that others can check",
+        "share",
+        "pack trials and results so that others can check them",
+    ),
+    "import": Command(
+        "analysis.commands.exchange:add_import", "share", "make a trial of another tool's files"
+    ),
+    "export": Command(
+        "analysis.commands.exchange:add_export", "share", "write runs as another tool's file"
+    ),
+    "merge": Command(
+        "analysis.commands.exchange:add_merge", "share", "put trials of one campaign together"
     ),
 }
 

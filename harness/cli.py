@@ -5,7 +5,6 @@ Start-up matters to people and scripts: nothing but argparse is imported before 
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import errno
 import importlib.machinery
@@ -17,45 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
+    from analysis.errors import FairtrialError
     from analysis.record.printer import Printer
-
-_EPILOG = """\
-first steps:
-  fairtrial compare 'gzip -6 -k -c data' 'gzip -1 -k -c data'    measure two commands now
-  fairtrial init campaign.yaml                                   write a campaign to start from
-  fairtrial run campaign.yaml                                    execute it
-  fairtrial verdict runs/NAME                                    what the evidence supports
-
-exit codes: 0 done; 1 done, but runs failed, a cap left cells unmeasured, a gate said no or an artifact
-differs; 2 usage or campaign; 3 host; 4 launch or build; 5 trial directory or artifact; 6 analysis; 7 a gate
-or a rerun could not be decided; 70 a bug; 130 interrupted, everything kept.
-"""
-
-
-# the subcommands of the runner, in the order of the help: what adds each one, and its line there
-RUNNER = {
-    "init": ("harness.commands.first_steps:add_init", "write a commented campaign to start from"),
-    "doctor": (
-        "harness.commands.first_steps:add_doctor",
-        "check this host, and say how to mend it",
-    ),
-    "tune": ("harness.commands.tune:add", "change what the doctor named, and put it back"),
-    "run": ("harness.commands.run:add", "execute a campaign"),
-    "compare": ("harness.commands.compare:add", "measure commands now; the first is the baseline"),
-    "status": (
-        "harness.commands.submit:add_status",
-        "how far a trial or a fleet is, from any terminal",
-    ),
-    "submit": (
-        "harness.commands.submit:add_submit",
-        "execute a campaign on many hosts, through Slurm",
-    ),
-    "cancel": ("harness.commands.submit:add_cancel", "end the jobs of a fleet"),
-    "reproduce": (
-        "harness.commands.reproduce:add",
-        "check an artifact and compute its numbers anew, or measure it again",
-    ),
-}
 
 
 def console() -> None:
@@ -111,19 +73,22 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
 def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
     from analysis.errors import FairtrialError
 
+    from .commands.catalogue import parser_for
+
     code: int = 0
     try:
-        parser = _parser(argv[0] if argv else "")
-        if not argv:  # a first look: what there is helps more than what is missing
-            err.write(parser.format_help())
-            return 2
-        args = parser.parse_args(argv)
-        code = args.run(args, out, err)
+        page = _page(argv)
+        if page is not None:
+            out.write(page)
+        else:
+            words = [*argv[1:], "--help"] if argv[0] == "help" else argv
+            args = parser_for(words[0]).read(words)
+            code = args.run(args, out, err)
         out.flush()
     except SystemExit as stop:  # argparse has said why
         return stop.code if isinstance(stop.code, int) else 2
     except FairtrialError as error:
-        err.write(f"fairtrial: {error}\n" if error.exit_code != 2 else f"{error}\n")
+        err.write(_said(error, argv))
         for finding in getattr(error, "findings", ())[1:]:
             err.write(f"  {finding.status} {finding.check}: {finding.what}\n")
             if finding.fix:
@@ -151,6 +116,17 @@ def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
     return code
 
 
+def _said(error: FairtrialError, argv: Sequence[str]) -> str:
+    """Give an error as it is told; of a trial that was named and is not there, which one was meant."""
+    if error.where is not None and error.where in argv:
+        from .commands.near_names import nearest_trial
+
+        near = nearest_trial(error.where)
+        if near is not None:
+            return f"no trial '{error.where}': did you mean {near}?\n"
+    return f"{error}\n" if error.exit_code == 2 else f"fairtrial: {error}\n"
+
+
 def _let_go(out: Printer) -> None:
     """Make room for what could not be written: Python would fail over it once more at its end."""
     try:
@@ -169,23 +145,19 @@ def _other_analysis() -> str | None:
     return origin
 
 
-def _parser(wanted: str) -> argparse.ArgumentParser:
-    from analysis.registry import COMMANDS, function
-    from analysis.version import VERSION
+def _page(argv: Sequence[str]) -> str | None:
+    """Give the page that a command line asks for without a command; None where it has one."""
+    from .commands import help_page
+    from .commands.catalogue import commands
 
-    parser = argparse.ArgumentParser(
-        prog="fairtrial",
-        description="Measure programs repeatedly and independently, and claim only the speedups "
-        "that the evidence supports.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--version", action="version", version=f"fairtrial {VERSION}")
-    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
-    commands = {**RUNNER, **COMMANDS}
-    if wanted in commands:
-        function(commands[wanted][0])(subparsers)
-    else:
-        for name, (_, summary) in commands.items():
-            subparsers.add_parser(name, help=summary)
-    return parser
+    if not argv:
+        return help_page.first_screen(Path("runs"))
+    if argv[0] in {"-h", "--help"} or list(argv) == ["help"]:
+        return help_page.whole_help(commands())
+    if list(argv) == ["help", "exit-codes"]:
+        return help_page.exit_codes()
+    if argv[0] == "--version":
+        from analysis.version import VERSION
+
+        return f"fairtrial {VERSION}\n"
+    return None

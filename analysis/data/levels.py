@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..errors import UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution
+from ..pages.short_sentence import ShortSentence
 from ..stats.samples import read_only
 
 Unit = Literal["host", "session"]
@@ -109,6 +110,7 @@ POOLED = Caution(
     "iterations-pooled",
     "iterations of one process are taken as independent runs (level iteration): they are not, "
     "and one program under two names is then told apart far too often",
+    short=ShortSentence.of("words come far too easily: iterations of a process count as runs"),
 )
 
 

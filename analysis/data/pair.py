@@ -23,6 +23,7 @@ import numpy as np
 from ..errors import AnalysisError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution
+from ..pages.short_sentence import ShortSentence
 from ..stats.samples import read_only
 from ..words import shorten
 
@@ -48,6 +49,7 @@ def pair_cautions(a: PerformanceMatrix, b: PerformanceMatrix) -> Iterator[Cautio
             f"{shorten(a.name, _NAME)!r} is compared with itself: both sides hold the same "
             "runs, and nothing can differ",
             (a.name,),
+            ShortSentence.of("both sides hold the same runs: nothing can differ"),
         )
     yield from trial_cautions((a, b))
 
@@ -65,6 +67,9 @@ def trial_cautions(matrices: Sequence[PerformanceMatrix]) -> Iterator[Caution]:
         "between them, such as the time of day or the machine's state, counts as a difference "
         "between the variants. Compare variants within one trial",
         tuple(told),
+        ShortSentence.of(
+            f"what else differed between the {len(trials)} trials is in the difference"
+        ),
     )
 
 
@@ -166,6 +171,10 @@ def match(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Match:
             else f"{len(rest)} benchmarks left out, because only {matrix.name!r} has them: "
             f"{figures.listed(rest, 8)}",
             tuple(rest),
+            ShortSentence.of(
+                f"{figures.counted(len(rest), 'benchmark')} of one side only "
+                f"{'is' if len(rest) == 1 else 'are'} left out"
+            ),
         )
         for matrix in (candidate, baseline)
         if (rest := [bench for bench in matrix.benchmarks if bench not in set(common)])

@@ -18,11 +18,13 @@ from ..errors import UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution, page_of
 from ..pages.result import short
+from ..pages.short_sentence import ShortSentence, plain
 from ..record.manifest import read_manifest
 from ..record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, NUMBERS, Better, MetricInfo
 from ..record.trial_files import MEASUREMENTS, PLAN, Manifest, asked_now
 from ..stats.arguments import door
 from ..stats.samples import read_only
+from ..words import shorten
 from .columns import (
     Columns,
     FailedRun,
@@ -85,7 +87,10 @@ def not_judged(declared: Sequence[str]) -> Caution:
     said = (
         f"declares {figures.listed(declared, _NAMED)}; judged is {_JUDGED}: --metric {declared[0]}"
     )
-    return Caution(NOT_ASKED, said)
+    told = ShortSentence.of(
+        plain(f"judged is {_JUDGED}, and {shorten(declared[0], 12)} is declared: --metric chooses")
+    )
+    return Caution(NOT_ASKED, said, short=told)
 
 
 def refuse_unasked(declared: Iterable[str], where: str) -> None:
@@ -424,7 +429,8 @@ def read_trial(path: str | Path) -> Trial:
     if done < needed:
         most = "" if manifest.stop is None else "at most "
         said = f"{done} of {most}{needed} planned runs are there"
-        cautions.append(Caution("runs-missing", said))
+        told = ShortSentence.of(f"the trial is not complete: {said}")
+        cautions.append(Caution("runs-missing", said, short=told))
     cautions += [*drift_cautions(path), *given_up_cautions(manifest), *merged_cautions(manifest)]
     cautions += name_cautions(manifest)
     cautions += imported_cautions(path, manifest)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import StoreError
 from ..pages import number_format as figures
 from ..pages.model import Caution
+from ..pages.short_sentence import ShortSentence, plain
 from ..record.shapes import opened, readable_rows
 from ..record.trial_files import CAMPAIGN, ENVIRONMENT, FINDINGS, IMPORT, MEASUREMENTS, Manifest
 from ..words import alike, shown
@@ -36,6 +37,7 @@ def misstated(manifest: Manifest, arrays: Mapping[str, NDArray[Any]]) -> Iterato
                 f"the manifest says that session {end.session} ended after {end.runs} runs a cell, "
                 f"and its runs go to {blocks}",
                 (str(end.session),),
+                ShortSentence.of("the manifest and the runs differ about the length of a session"),
             )
 
 
@@ -48,6 +50,9 @@ def damaged(
         yield Caution(
             "rows-reordered",
             f"the rows of {MEASUREMENTS} are not in the order of execution: the file was changed",
+            short=ShortSentence.of(
+                "the file of the runs was changed: its rows are in another order"
+            ),
         )
     strange = int((arrays["outcome"] == OUTCOMES.index("unknown")).sum())
     if strange:
@@ -55,6 +60,7 @@ def damaged(
         yield Caution(
             "outcome-unknown",
             f"{strange} {noun} an outcome that this version does not know, and count as failed",
+            short=ShortSentence.of(f"{strange} {noun} an unknown outcome, and count as failed"),
         )
     gone = [] if manifest.files else [name for name in _BESIDE if not (path / name).exists()]
     if gone:
@@ -93,11 +99,27 @@ def drift_cautions(trial: Path) -> Iterator[Caution]:
             "drift",
             "something changed under the trial, and runs of before and after are taken together: "
             f"{told}",
+            short=_changed([*changes]),
         )
 
 
-def given_up_cautions(manifest: Manifest) -> Iterator[Caution]:
-    """Say which cells were given up after failures, and in how many sessions."""
+_CHANGE = 26  # columns of a change that is told
+
+
+def _changed(changes: Sequence[str]) -> ShortSentence:
+    """Say what changed in few words: the change itself only where it is one, and fits whole."""
+    what = changes[0] if len(changes) == 1 else f"{len(changes)} things changed"
+    what = what if len(what) <= _CHANGE else "something changed"
+    return ShortSentence.of(plain(f"runs before and after a change are judged together: {what}"))
+
+
+def given_up_cautions(
+    manifest: Manifest, benchmarks: Collection[str] | None = None
+) -> Iterator[Caution]:
+    """Say which cells were given up after failures, and in how many sessions.
+
+    A screen that shows only these `benchmarks` is told of these.
+    """
     sessions: dict[tuple[str, str], list[int]] = {}
     for one in manifest.given_up:
         sessions.setdefault((one.benchmark, one.variant), []).append(one.session)
@@ -111,7 +133,21 @@ def given_up_cautions(manifest: Manifest) -> Iterator[Caution]:
         "given-up",
         f"given up after failures in a row: {figures.listed(told, 3)}",
         tuple(dict.fromkeys(benchmark for benchmark, _ in sessions)),
+        _given_up(sessions, manifest.sessions, benchmarks),
     )
+
+
+def _given_up(
+    sessions: Mapping[tuple[str, str], Sequence[int]], total: int, shown: Collection[str] | None
+) -> ShortSentence | None:
+    """Say which cell was given up most often, and how many more were."""
+    found = {cell: len(those) for cell, those in sessions.items() if not shown or cell[0] in shown}
+    if not found:
+        return None
+    cell = max(found, key=lambda one: found[one])
+    more = f", and {len(found) - 1} more cells" if len(found) > 1 else ""
+    said = f"given up after failures in {found[cell]} of {total} sessions: {{}} / {{}}{more}"
+    return ShortSentence.of(said, *cell)
 
 
 _OF_FLEETS = {

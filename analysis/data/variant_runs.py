@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..pages.model import Caution
+from ..pages.short_sentence import ShortSentence
 from ..record.trial_files import (
     ENERGY,
     ENERGY_METRICS,
@@ -276,7 +277,8 @@ def _left_out(
             f"{metric} counts as not measured where it is 0 or less in some runs, because ratios "
             f"need positive values: {told}"
         )
-        yield Caution("not-positive", said, tuple(zeros))
+        short = ShortSentence.of("not measured, as runs are 0: {}", tuple(zeros))
+        yield Caution("not-positive", said, tuple(zeros), short)
 
 
 def _how(trial: Trial, used: Flags, metric: str) -> Iterator[Caution]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..pages import number_format as figures
 from ..pages.model import Caution
+from ..pages.short_sentence import ShortSentence, plain
 
 if TYPE_CHECKING:
     from .host_speeds import HostSpeeds, Movers
@@ -136,6 +138,7 @@ _OF_CELLS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("dependent-runs", ("lag-1", "ljung-box", "runs-test")),
     ("first-run-apart", ("warm-up",)),
 )
+_DRIFTS = "values rise or fall from the first to the last run of a session: {}"
 _LOST_TIME = ("cpu-lost", "disturbed-runs", "host-stolen")
 
 
@@ -150,6 +153,7 @@ def _all(found: Diagnosis) -> Iterator[Caution]:
             "order-unknown",
             "in which order the runs were made is not known: no test of drift, trend, dependence, first "
             "runs or changes was made",
+            short=ShortSentence.of("drift would not be seen: the order of the runs is not known"),
         )
     yield from _binaries(found)
     yield from _recorded(found)
@@ -165,7 +169,9 @@ def _all(found: Diagnosis) -> Iterator[Caution]:
         # where the whole host moves, single cells only repeat it
         for code, tests in _OF_CELLS:
             if one := [f for f in certain if f.code in tests]:
-                yield Caution(code, _of_cells(one), _benchmarks(one))
+                drifts = code == "drift-within-sessions"
+                short = ShortSentence.of(_DRIFTS, _benchmarks(one)) if drifts else None
+                yield Caution(code, _of_cells(one), _benchmarks(one), short)
     # what is counted, such as memory, may well be the same in each run
     if figures.is_time(found.unit) and (ties := [one for one in certain if one.code == "ties"]):
         yield Caution("coarse-clock", _of_cells(ties), _benchmarks(ties))
@@ -176,11 +182,42 @@ def _host(found: Diagnosis, moves: Sequence[Finding]) -> Caution:
     about = () if movers is None else (*movers.variants, *movers.benchmarks)
     if speeds is not None and speeds.two and speeds.ratio >= 1 + _MOVED:
         told = speeds_text(speeds, found.sessions, movers)
-        return Caution("host-two-speeds" if movers is None else "variant-two-speeds", told, about)
+        apart = f"changed between two speeds, {figures.percent(speeds.ratio - 1)} apart"
+        if movers is None:
+            where = in_sessions(
+                [x.session for x in speeds.sessions if x.share >= 0.1], found.sessions
+            )
+            short = ShortSentence.of(plain(f"the host {apart}, {where}"))
+            return Caution("host-two-speeds", told, short=short)
+        return Caution("variant-two-speeds", told, about, _of_movers(movers, apart))
     first = min(moves, key=lambda one: one.pvalue or 0.0)
     if movers is None:
-        return Caution("host-changes", f"the whole host did not keep its speed: {first.text}")
-    return Caution("variant-changes", f"not all programs kept their speed: {first.text}", about)
+        text = f"the whole host did not keep its speed: {first.text}"
+        short = ShortSentence.of(f"the host did not keep its speed: {_HOW[first.code]}")
+        return Caution("host-changes", text, short=short)
+    return Caution(
+        "variant-changes",
+        f"not all programs kept their speed: {first.text}",
+        about,
+        _of_movers(movers, f"did not keep their speed: {_HOW[first.code]}"),
+    )
+
+
+# how all programs move together, in few words
+_HOW = {
+    "host-blocks": "blocks are slow together",
+    "host-neighbours": "runs in a row are alike",
+    "host-trend": "values drift within sessions",
+    "host-warm-up": "first runs of sessions stand out",
+    "host-change": "values change in a session",
+}
+
+
+def _of_movers(movers: Movers, said: str) -> ShortSentence:
+    """Say it of the variants whose programs move, where these are known."""
+    if not movers.variants:
+        return ShortSentence.of(f"some programs {said}")
+    return ShortSentence.of(f"programs of {{}} {said}", tuple(movers.variants))
 
 
 def _of_cells(findings: Sequence[Finding]) -> str:
@@ -206,6 +243,11 @@ def _binaries(found: Diagnosis) -> Iterator[Caution]:
             "two-binaries",
             f"{one.variant} was {len(one.hashes)} different programs ({where}): {parts}",
             (one.variant, *one.benchmarks),
+            ShortSentence.of(
+                f"{{}} was {len(one.hashes)} different programs, taken for one: {{}}",
+                one.variant,
+                tuple(one.benchmarks),
+            ),
         )
 
 
@@ -220,22 +262,33 @@ def _recorded(found: Diagnosis) -> Iterator[Caution]:
             what = one[0].text.rpartition(", in ")[0] or one[0].text  # without its sessions
             load = what.partition(",")[0]
             load = f"load {load}" if load[:1].isdigit() else load
-            yield Caution(code, said.format(what=what, load=load) + _when(found, one))
+            text = said.format(what=what, load=load) + _when(found, one)
+            yield Caution(code, text, short=_in_short(code, what, _when(found, one)))
     if one := of("disturbed-runs"):
         runs = sum(int(f.size or 0) for f in one)
         lost = f"{plural(runs, 'run')} lost time to the hypervisor or the disk{_when(found, one)}"
         said = f"{lost}: {_of_cells(one)}"
-        yield Caution("disturbed-runs", said, _benchmarks(one))
+        short = ShortSentence.of(
+            "runs lost time to the hypervisor or the disk: {}", _benchmarks(one)
+        )
+        many = runs > _MANY * found.runs
+        yield Caution("disturbed-runs", said, _benchmarks(one), short if many else None)
     if one := of("environment"):
         more = f", and {len(one) - 1} more changes" if len(one) > 1 else ""
-        yield Caution("environment-changed", f"sessions differ: {one[0].text}{more}")
+        short = ShortSentence.of("not all sessions ran under the same settings of the host")
+        yield Caution("environment-changed", f"sessions differ: {one[0].text}{more}", short=short)
     if one := of("input"):
-        yield Caution("input-changed", f"an input changed: {one[0].text}")
+        short = ShortSentence.of("an input changed while it was measured: runs are not alike")
+        yield Caution("input-changed", f"an input changed: {one[0].text}", short=short)
     for check, code in (("output", "outputs-differ"), ("threads", "threads-pinned")):
         if one := of(check):
             more = f"; and {len(one) - 1} more cells" if len(one) > 1 else ""
-            yield Caution(code, f"{one[0].text}{more}", _benchmarks(one))
+            differ = ShortSentence.of(_WRITE, _benchmarks(one)) if check == "output" else None
+            yield Caution(code, f"{one[0].text}{more}", _benchmarks(one), differ)
 
+
+_WRITE = "runs of one program do not all write the same: {}"
+_MANY = 0.05  # share of disturbed runs above which a first screen tells of them
 
 # what the checks of the host saw: their codes, the caution's, and what it says of the first of them
 _OF_HOST: tuple[tuple[tuple[str, ...], str, str], ...] = (
@@ -249,6 +302,27 @@ _OF_HOST: tuple[tuple[tuple[str, ...], str, str], ...] = (
         "the host was disturbed: {what}",
     ),
 )
+
+
+_LOAD = re.compile(r"(?P<load>\d+\.\d+) over 1 min on (?P<cpus>\d+ CPUs?)")
+_LOST = re.compile(r"(?P<cpu>cpu\d+) lost (?P<share>\d+\.\d+) % of")
+_SHORT = {
+    "cpu-lost": "others took time from the measured CPU",
+    "host-stolen": "the hypervisor took time from the measured CPUs",
+    "host-throttled": "heat slowed the host down",
+    "host-disturbed": "the host was disturbed",
+    "host-busy": "the host was busy",
+}
+
+
+def _in_short(code: str, what: str, when: str) -> ShortSentence:
+    """Say what a check of the host saw, with its number where that is known."""
+    said = _SHORT[code]
+    if load := _LOAD.match(what):
+        said += f" (load {float(load['load']):.1f} on {load['cpus']})"
+    elif lost := _LOST.match(what):
+        said = f"others took {float(lost['share']):.1f} % of the time of {lost['cpu']}"
+    return ShortSentence.of(plain(said + when))
 
 
 def _when(found: Diagnosis, findings: Sequence[Finding]) -> str:

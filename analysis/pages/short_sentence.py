@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from ..words import shorten, shown
 
 LONGEST = 70  # columns: of 80, after "note  [1] "
 _NAMED = 3  # names of a list that are told, at the most
-_LEAST = 7  # columns that a name keeps
-
-Slot = str | tuple[str, ...]
+_LEAST = 5  # columns that a name keeps
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,30 +17,28 @@ class ShortSentence:
     """What a first screen says of one thing, the conclusion first.
 
     `pattern`: The sentence, with ``{}`` in the place of each name (see `plain` for what else may hold braces).
-    `slots`: The names: one, or several that are listed.
+    `slots`: The names in each place: one, or several that are listed.
     """
 
     pattern: str
-    slots: tuple[Slot, ...] = ()
+    slots: tuple[tuple[str, ...], ...] = ()
 
     @classmethod
-    def of(cls, pattern: str, *slots: Slot) -> ShortSentence:
+    def of(cls, pattern: str, *slots: str | tuple[str, ...]) -> ShortSentence:
         """Make a sentence of its pattern and what stands in it."""
-        return cls(pattern, slots)
+        return cls(pattern, tuple((one,) if isinstance(one, str) else one for one in slots))
 
-    def about(self, name: str) -> ShortSentence:
-        """Give the same sentence, said of a variant or a file."""
-        return ShortSentence(f"{{}}: {self.pattern}", (name, *self.slots))
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All names in it."""
-        return tuple(
-            name for slot in self.slots for name in ((slot,) if isinstance(slot, str) else slot)
-        )
+    def about(self, *names: str) -> ShortSentence:
+        """Give the same sentence, said of variants, hosts or files."""
+        return ShortSentence(f"{{}}: {self.pattern}", (names, *self.slots))
 
     def __str__(self) -> str:
         return self.fitted()
+
+    def on(self, shown: Collection[str]) -> ShortSentence | None:
+        """Give it for a screen that shows these names, without the others; None where a place is left without any."""
+        slots = tuple(tuple(name for name in slot if name in shown) for slot in self.slots)
+        return ShortSentence(self.pattern, slots) if all(slots) else None
 
     def fitted(self, called: Mapping[str, str] | None = None, *, longest: int = LONGEST) -> str:
         """Write it in so many columns: of lists fewer are named and the rest is counted, then names are shortened.
@@ -56,8 +52,7 @@ class ShortSentence:
         return text
 
     def _ever_shorter(self, called: Mapping[str, str]) -> Iterator[str]:
-        lists = [((one,) if isinstance(one, str) else one) for one in self.slots]
-        whole = [[shown(called.get(name, name)) for name in names] for names in lists]
+        whole = [[shown(called.get(name, name)) for name in names] for names in self.slots]
         most = max((len(names) for names in whole), default=1)
         for count in range(min(most, _NAMED), 0, -1):
             yield self._with(whole, count)

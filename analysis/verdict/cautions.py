@@ -10,10 +10,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..data.trial import Trial, not_judged
+from ..data.trial_cautions import given_up_cautions
 from ..methods.multilevel.failures import fisher
+from ..pages import number_format as figures
 from ..pages.model import Caution
+from ..pages.short_sentence import ShortSentence
+from ..record.run_numbers import METRIC_NUMBERS
 
 if TYPE_CHECKING:
+    from .one_variant import VariantSummary
     from .result import CandidateVerdict, Verdict
     from .sides import VariantSide
 
@@ -21,27 +26,67 @@ _RISK = 0.05
 _SHOWN = 4  # variants that are named
 
 
-def waiting_cautions(trial: Trial, variants: Collection[str], metric: str) -> Iterator[Caution]:
-    """Say how many runs of these variants were disturbed, and whether more of one than of another."""
+def waiting_cautions(
+    trial: Trial,
+    variants: Collection[str],
+    metric: str,
+    benchmarks: Collection[str] | None = None,
+) -> Iterator[Caution]:
+    """Say how many runs of these variants were disturbed, and whether more of one than of another.
+
+    A screen that shows only these `benchmarks` is told of these.
+    """
     if not trial.holds_waiting(metric):
         return
-    found = {name: _waits(trial, name) for name in trial.manifest.variants if name in variants}
+    names = [name for name in trial.manifest.variants if name in variants]
+    found = {name: _waits(trial, name) for name in names}
+    there = {name: _waits(trial, name, benchmarks) for name in names}
     if any(one["disturbed"] for one in found.values()):
-        yield Caution("waited-for-cpu", _said(trial, found))
+        yield Caution("waited-for-cpu", _said(trial, found), short=_waited(trial, there))
     name = trial.manifest.baseline
     base = found.get(name, Counter())
     for variant, one in found.items():
-        if not base["judged"] or variant == name or not one["judged"]:
-            continue
-        # shares that chance does not explain
-        if fisher(one["waited"], one["judged"], base["waited"], base["judged"]) < _RISK:
+        if variant != name and _unequal(one, base):
             yield Caution(
                 "waited-unequally",
                 f"{one['waited']} of {one['judged']} judged runs of {variant} waited for a CPU, and "
                 f"{base['waited']} of {base['judged']} of {name}: that is part of their difference, "
                 "unless one waits more only because it takes longer",
                 (variant,),
+                ShortSentence.of(
+                    f"waiting may be part of it: {_share(there[variant])} of {{}}'s runs waited, "
+                    f"{_share(there[name])} of {{}}'s",
+                    variant,
+                    name,
+                )
+                if _unequal(there[variant], there[name])
+                else None,
             )
+
+
+def _unequal(one: Counter[str], base: Counter[str]) -> bool:
+    """Tell whether shares of runs that waited differ more than chance explains."""
+    if not base["judged"] or not one["judged"]:
+        return False
+    return fisher(one["waited"], one["judged"], base["waited"], base["judged"]) < _RISK
+
+
+def _share(one: Counter[str]) -> str:
+    return f"{100 * one['waited'] / one['judged']:.0f} %"
+
+
+_MANY = 0.05  # share of disturbed runs above which a first screen tells of them
+
+
+def _waited(trial: Trial, found: Mapping[str, Counter[str]]) -> ShortSentence | None:
+    """Say which share of the judged runs waited, where it is worth a line."""
+    total = sum(found.values(), Counter[str]())
+    if total["waited"] <= _MANY * total["judged"]:
+        return None
+    again = ", repeated or not" if trial.manifest.repeating else ""
+    return ShortSentence.of(
+        f"{_share(total)} of the runs waited for a CPU, and count all the same{again}"
+    )
 
 
 def suspended_cautions(trial: Trial, variants: Collection[str]) -> Iterator[Caution]:
@@ -66,13 +111,16 @@ def suspended_cautions(trial: Trial, variants: Collection[str]) -> Iterator[Caut
     )
 
 
-def _waits(trial: Trial, variant: str) -> Counter[str]:
+def _waits(trial: Trial, variant: str, benchmarks: Collection[str] | None = None) -> Counter[str]:
     """Count a variant's measured runs: those of which it is known whether they waited, and those that did.
 
     `judged` and `waited` are the same of the rows that are judged, which differ where runs were repeated.
     """
     mine = ~trial.warmup & (trial.outcome == 0)
     mine &= trial.variant == trial.manifest.variants.index(variant)
+    if benchmarks is not None:
+        names = trial.manifest.benchmarks
+        mine &= np.isin(trial.benchmark, [k for k, one in enumerate(names) if one in benchmarks])
     first = mine & (trial.repeats < 0)
     judged = mine & trial.chosen & (trial.disturbed >= 0)
     rows = {
@@ -113,19 +161,36 @@ def question_cautions(unasked: Sequence[str]) -> Iterator[Caution]:
         yield not_judged(unasked)
 
 
-def run_cautions(trial: Trial, sides: Collection[VariantSide], metric: str) -> Iterator[Caution]:
-    """Say what holds for the trial's runs, whatever is computed from this metric of them."""
+def run_cautions(
+    trial: Trial,
+    sides: Collection[VariantSide],
+    metric: str,
+    *,
+    asked: Collection[str] | None,
+    rows: Collection[str],
+) -> Iterator[Caution]:
+    """Say what holds for the trial's runs, whatever is computed from this metric of them.
+
+    A first screen, whose `rows` are these benchmarks of those that were `asked` for, is told of these.
+    """
+    variants = {one.name for one in sides}
     if len(trial.manifest.variants) == 1:
         yield Caution("one-variant", "one variant only: there is nothing to compare")
-    yield from trial.cautions
-    yield from _failed(trial, {one.name for one in sides})
-    yield from waiting_cautions(trial, {one.name for one in sides}, metric)
-    yield from suspended_cautions(trial, {one.name for one in sides})
+    for caution in trial.cautions:
+        given_up = caution.code == "given-up"
+        yield from given_up_cautions(trial.manifest, rows) if given_up else (caution,)
+    # which benchmarks were to have another metric than those of every run, nobody knows
+    awaited = () if metric not in METRIC_NUMBERS else asked or trial.manifest.benchmarks
+    yield from _failed(trial, variants, rows, awaited)
+    yield from waiting_cautions(trial, variants, metric, rows)
+    yield from suspended_cautions(trial, variants)
     for one in sides:
         yield from (caution for caution in one.cautions if caution.code not in _OF_THE_TRIAL)
 
 
-def _failed(trial: Trial, variants: Collection[str]) -> Iterator[Caution]:
+def _failed(
+    trial: Trial, variants: Collection[str], rows: Collection[str], awaited: Collection[str]
+) -> Iterator[Caution]:
     failed = [run for run in trial.failures() if not run.warmup and run.variant in variants]
     if not failed:
         return
@@ -138,7 +203,41 @@ def _failed(trial: Trial, variants: Collection[str]) -> Iterator[Caution]:
         f"{len(failed)} run{'s' * (len(failed) > 1)} failed ({kinds}) and "
         f"{'are' if len(failed) > 1 else 'is'} left out: {worst}{more}",
         tuple(dict.fromkeys(bench for bench, _ in cells)),
+        _left_out(trial, cells, rows, awaited),
     )
+
+
+def _left_out(
+    trial: Trial, cells: Counter[tuple[str, str]], rows: Collection[str], awaited: Collection[str]
+) -> ShortSentence | None:
+    """Say which cell of the screen failed most, or that awaited benchmarks are not there because they fail."""
+    shown = Counter({cell: n for cell, n in cells.items() if cell[0] in rows})
+    gone = {b for b, _ in cells if b in awaited and b not in rows and not _counts(trial, b)}
+    if not shown:
+        if not gone:
+            return None
+        one = len(gone) == 1
+        return ShortSentence.of(
+            f"{figures.counted(len(gone), 'benchmark')} {'is' if one else 'are'} missing here: "
+            f"no run of {'it' if one else 'them'} succeeded"
+        )
+    total, (bench, variant) = shown.total(), shown.most_common(1)[0][0]
+    single = len(trial.manifest.benchmarks) == 1
+    where = ("{}", (variant,)) if single else ("{} / {}", (bench, variant))
+    if len(shown) > 1:
+        said = f"{total} runs failed and are left out, most of {where[0]}"
+        return ShortSentence.of(said, *where[1])
+    names = trial.manifest
+    cell = (trial.benchmark == names.benchmarks.index(bench)) & trial.candidates
+    runs = int((cell & (trial.variant == names.variants.index(variant))).sum())
+    verb = "failed and are left out" if total > 1 else "failed and is left out"
+    return ShortSentence.of(f"{total} of {runs} runs of {where[0]} {verb}", *where[1])
+
+
+def _counts(trial: Trial, benchmark: str) -> bool:
+    """Tell whether a run of a benchmark succeeded."""
+    mine = trial.benchmark == trial.manifest.benchmarks.index(benchmark)
+    return bool((mine & trial.measured).any())
 
 
 def method_cautions(candidates: Iterable[CandidateVerdict]) -> Iterator[Caution]:
@@ -153,7 +252,8 @@ def method_cautions(candidates: Iterable[CandidateVerdict]) -> Iterator[Caution]
             yield caution
         else:
             told = f"{', '.join(names)}: {text}"
-            yield Caution(caution.code, told, (*names, *caution.about))
+            short = None if caution.short is None else caution.short.about(*names)
+            yield Caution(caution.code, told, (*names, *caution.about), short)
 
 
 # ---- what a first screen shows of them
@@ -217,28 +317,41 @@ def shown_cautions(
     most : int
         How many are shown at the most.
     """
-    given = [one.multilevel for one in verdict.candidates if one.multilevel is not None]
-    rows = [line.name for result in given for line in result.benchmarks]
-    rows += [one.benchmark for one in verdict.alone]
-    return chosen_cautions(verdict.cautions, rows, called=called, most=most)
+    names = {verdict.metric, verdict.baseline, *(one.variant for one in verdict.candidates)}
+    return chosen_cautions(
+        verdict.cautions,
+        rows_of(verdict.candidates, verdict.alone),
+        {*names, *(one.host for one in verdict.hosts)},
+        called=called,
+        most=most,
+    )
+
+
+def rows_of(
+    candidates: Iterable[CandidateVerdict], alone: Iterable[VariantSummary] = ()
+) -> frozenset[str]:
+    """Name the benchmarks that a verdict is about."""
+    given = [one.multilevel for one in candidates if one.multilevel is not None]
+    rows = {line.name for result in given for line in result.benchmarks}
+    return frozenset(rows | {one.benchmark for one in alone})
 
 
 def chosen_cautions(
     cautions: Iterable[Caution],
-    benchmarks: Collection[str],
+    rows: Collection[str],
+    names: Collection[str],
     *,
     called: Mapping[str, str] | None = None,
     most: int = _MOST,
 ) -> ShownCautions:
-    """Choose as `shown_cautions` does, for a screen that shows these benchmarks."""
-    rows = set(benchmarks)
-
-    def place(one: Caution) -> tuple[int, int]:
-        return _RANKS[one.code], -(len(rows.intersection(one.about)) or len(rows))
-
-    found = sorted((one for one in cautions if one.code in _RANKS), key=place)
-    shown = tuple(
-        replace(one, text=one.text if one.short is None else one.short.fitted(called))
-        for one in found[:most]
-    )
-    return ShownCautions(shown, len(found) - len(shown))
+    """Choose as `shown_cautions` does, for a screen with these benchmarks and other names on it."""
+    there = {*rows, *names}
+    found: list[tuple[tuple[int, int], Caution]] = []
+    for one in cautions:
+        said = None if one.short is None else one.short.on(there)
+        if one.code in _RANKS and said is not None:
+            touched = len(set(rows).intersection(one.about)) or len(rows)
+            told = replace(one, text=said.fitted(called), short=said)
+            found.append(((_RANKS[one.code], -touched), told))
+    found.sort(key=lambda pair: pair[0])
+    return ShownCautions(tuple(one for _, one in found[:most]), max(len(found) - most, 0))

@@ -18,6 +18,7 @@ from ..errors import InsufficientDataError, UsageError
 from ..methods.multilevel.hosts import over_hosts
 from ..pages import number_format as figures
 from ..pages.model import Caution, merged
+from ..pages.short_sentence import ShortSentence
 from ..record.fleet_progress import HostProgress, with_plans
 from ..stats.arguments import counted, door
 from ..stats.multiplicity import Correction
@@ -105,7 +106,13 @@ class _Hosts:
             ):
                 failed = (run for run in trial.failures() if not run.warmup)
                 crashed[variant] = Counter(r.benchmark for r in failed if r.variant == variant)
-        told = run_cautions(trial, sides.values(), question.metric)
+        told = run_cautions(
+            trial,
+            sides.values(),
+            question.metric,
+            asked=question.benchmarks,
+            rows={line.name for one in results.values() for line in one.benchmarks},
+        )
         counts = counts_of(trial, question.metric, self.chosen, sides.values())
         own = tuple(caution for caution in told if caution.code not in _OF_HOSTS)
         self.judged.append(_JudgedHost(name, trial.manifest, counts, results, crashed, own))
@@ -127,12 +134,13 @@ class _Hosts:
             for caution in one.cautions:
                 told.setdefault(caution, {})[one.host] = caution.text
         for caution, texts in told.items():
+            short = None if caution.short is None else caution.short.about(*texts)
             names = list(texts)
             where = "all hosts" if len(names) == len(self.judged) else figures.listed(names, _NAMED)
             said = f"on {where}: {caution.text}"
             if len(set(texts.values())) > 1:
                 said = f"on {where}, such as {names[0]}: {texts[names[0]]}"
-            yield Caution(caution.code, said, (*names[:_NAMED], *caution.about))
+            yield Caution(caution.code, said, (*names[:_NAMED], *caution.about), short)
 
     def standing(self) -> tuple[FleetHostStanding, ...]:
         """Say how each host stands, judged or not."""
@@ -331,6 +339,9 @@ def _host_cautions(found: _Hosts) -> Iterator[Caution]:
             "what was executed is not the same on all hosts (by its SHA-256), so that hosts and "
             f"programs are compared together: {told}{more}",
             tuple(programs),
+            ShortSentence.of(
+                "not all hosts executed the same programs: {} differ", tuple(programs)
+            ),
         )
 
 
@@ -344,6 +355,9 @@ def _partly(candidates: Sequence[CandidateVerdict], found: _Hosts) -> Iterator[C
                 f"every run of {one.variant} failed on {figures.listed(crashed, _NAMED)}, where the "
                 "baseline did not: whatever the other hosts say, nothing is decided, and a gate stops (exit 1)",
                 (one.variant, *crashed),
+                ShortSentence.of(
+                    "nothing is decided of {}: all runs failed on {}", one.variant, crashed
+                ),
             )
         hosts = tuple(host.host for host in found.judged if one.variant in host.results)
         if len(hosts) == 1:

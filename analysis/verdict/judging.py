@@ -25,7 +25,7 @@ from ..pages.model import Caution, merged
 from ..record.trial_files import CERTIFICATES
 from ..stats.arguments import door
 from ..stats.multiplicity import Correction
-from .cautions import method_cautions, question_cautions, run_cautions
+from .cautions import method_cautions, question_cautions, rows_of, run_cautions
 from .result import CandidateVerdict, HptBound, Verdict
 from .sides import (
     candidates_in,
@@ -254,7 +254,13 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
         certificate=certificate,
         outermost=trial.outermost,
         cautions=merged(
-            run_cautions(trial, sides.values(), metric),
+            run_cautions(
+                trial,
+                sides.values(),
+                metric,
+                asked=question.benchmarks,
+                rows=rows_of(candidates, alone),
+            ),
             () if diagnosis is None else diagnosis.cautions,
             method_cautions(candidates),
             last,

@@ -13,6 +13,7 @@ from ..errors import InsufficientDataError, UsageError
 from ..methods.multilevel.law import Looks
 from ..pages import number_format as figures
 from ..pages.model import Caution
+from ..pages.short_sentence import ShortSentence
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
@@ -106,7 +107,9 @@ def _side(trial: Trial, variant: str, metric: str, benchmarks: Sequence[str] | N
     except InsufficientDataError as error:
         mine = trial.measured & (trial.variant == trial.manifest.variants.index(variant))
         why = f" ({error.what})" if (trial.values(metric)[mine] <= 0).any() else ""
-        said = Caution("variant-left-out", f"{variant} has no run that counts{why}", (variant,))
+        short = ShortSentence.of("nothing is known of {}: it has no run that counts", variant)
+        text = f"{variant} has no run that counts{why}"
+        said = Caution("variant-left-out", text, (variant,), short)
         return VariantSide(name=variant, matrix=None, floored=floored, cautions=(said,))
     found = [c.of(variant) for c in matrix.cautions if not (floored and c.code == "floored")]
     if floored:
@@ -114,7 +117,8 @@ def _side(trial: Trial, variant: str, metric: str, benchmarks: Sequence[str] | N
             f"{variant}: {metric} of {figures.listed(floored, 3)} is only the launcher's floor: "
             "not compared"
         )
-        found.append(Caution("floored", text, (variant, *floored)))
+        short = ShortSentence.of("{} of {} is not compared: it is the launcher's", metric, floored)
+        found.append(Caution("floored", text, (variant, *floored), short))
     told = tuple(found)
     kept: PerformanceMatrix | None = matrix
     if benchmarks is not None:

@@ -11,6 +11,8 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
+from .command_parser import HelpFormatter, by_equals
+
 if TYPE_CHECKING:
     from ..trial.ending import Ending
     from .live_view import View
@@ -31,7 +33,7 @@ def add_command(
         name,
         description=description,
         epilog=f"examples:{lines}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
     )
 
 
@@ -49,28 +51,28 @@ def add_share(parser: argparse.ArgumentParser) -> None:
 
 def add_wait(parser: argparse.ArgumentParser) -> None:
     """Add ``--wait-for-lock``."""
-    parser.add_argument(
+    waiting = parser.add_argument(
         "--wait-for-lock",
         type=_patience,
         nargs="?",
         const=math.inf,
         default=0.0,
         metavar="SECONDS",
-        help="wait while another trial measures on the same CPUs, for at most so long (default: do "
-        "not wait; without SECONDS: as long as it takes); written --wait-for-lock=SECONDS",
+        help="wait until another trial on the same CPUs has ended, for at most so many seconds "
+        "(default: do not wait; without a number: as long as it takes)",
     )
+    by_equals(waiting)
 
 
 def _patience(text: str) -> float:
+    if not text:  # the option alone
+        return math.inf
     try:
         seconds = float(text)
     except ValueError:
         seconds = math.nan
     if not seconds >= 0:
-        raise argparse.ArgumentTypeError(
-            f"must be seconds, not {text!r}; behind the option stands its number or nothing, so "
-            "put it at the end"
-        )
+        raise argparse.ArgumentTypeError(f"must be a number of seconds, not {text!r}")
     return seconds
 
 

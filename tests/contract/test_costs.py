@@ -173,7 +173,7 @@ def _sign_test(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
 
 
 COMMAND = (
-    '    "sign-test": ("analysis.commands.sign_test:add", "count the benchmarks that are better"),'
+    '    "sign-test": Command("analysis.commands.sign_test:add", "judge", "count the better ones"),'
 )
 
 
@@ -184,7 +184,7 @@ def test_a_method_costs_its_folder_its_command_and_three_rows(tree):
         path.write_text(text)
     for name, before, row in (
         ("analysis/__init__.py", "_ROOMS = {", '    "methods.signs.compare": "sign_test",'),
-        ("analysis/registry.py", "COMMANDS = {", COMMAND),
+        ("analysis/registry.py", "COMMANDS: dict[str, Command] = {", COMMAND),
         ("analysis/registry.py", "PAGES = {", '    "SignTest": "analysis.methods.signs.page",'),
     ):
         path = tree / name
@@ -197,7 +197,7 @@ def test_a_method_costs_its_folder_its_command_and_three_rows(tree):
     data = json.loads(printed)
     assert (data["schema"], data["method"], data["better"]) == (1, "sign-test", 2)
     assert (data["cautions"], data["caution_codes"]) == ([], [])
-    assert "count the benchmarks that are better" in shown
+    assert "count the better ones" in shown.partition("understand\n")[0]
     code = "import analysis; print(analysis.sign_test.__module__, 'sign_test' in dir(analysis))"
     assert python(tree, "-c", code) == "analysis.methods.signs.compare True\n"
     # the contracts hold for it as it is: no line of pyproject.toml names a method

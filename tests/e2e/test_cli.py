@@ -93,19 +93,19 @@ def test_campaign_that_is_not_there(lab):
 
 @pytest.mark.parametrize(
     "args",
-    [[], ["frobnicate"], ["run"], ["run", "c.yaml", "--sessions", "0"], ["status", "--frob"]],
+    [["frobnicate"], ["run"], ["run", "c.yaml", "--sessions", "0"], ["status", "--frob"]],
 )
 def test_wrong_usage_is_exit_2(lab, args):
     done = lab.run_fairtrial(*args)
-    assert done.returncode == 2
-    assert "usage: fairtrial" in done.stderr
-
-
-def test_the_bare_command_shows_what_there_is(lab):
-    done = lab.run_fairtrial()
     assert (done.returncode, done.stdout) == (2, "")
-    assert "write a commented campaign to start from" in done.stderr
-    assert "first steps:" in done.stderr
+    assert "--help" in done.stderr
+
+
+def test_the_bare_command_shows_the_ways_in(lab):
+    done = lab.run_fairtrial()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "fairtrial compare " in done.stdout
+    assert "fairtrial --help" in done.stdout
 
 
 def test_resume_options_without_resume_are_refused(lab):
@@ -118,7 +118,8 @@ def test_version_and_help(lab):
     assert lab.run_fairtrial("--version").stdout.startswith("fairtrial ")
     shown = lab.run_fairtrial("--help")
     assert shown.returncode == 0
-    assert "130 interrupted" in shown.stdout
+    assert "fairtrial help exit-codes" in shown.stdout
+    assert "130  interrupted" in lab.run_fairtrial("help", "exit-codes").stdout
 
 
 def test_foreign_package_of_the_same_name_is_told(lab):

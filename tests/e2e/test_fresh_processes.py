@@ -18,13 +18,14 @@ from types import SimpleNamespace
 import pytest
 
 from analysis.artifact.contents import executed_lines
-from analysis.registry import COMMANDS
-from harness.cli import RUNNER, _parser
+from harness.commands.catalogue import commands, parser_of
 
 handmade = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "handmade_bundle.py")))
 
 TABLE = """
 0   --version
+0   help exit-codes
+0,2 completion bash
 0   init new.yaml
 0,3 doctor c.yaml --strict --probe 1ms --dir elsewhere --json -v
 0,3 doctor -q
@@ -208,18 +209,16 @@ def test_it_starts_and_ends_as_it_should(executed, codes, text):
 
 
 def test_every_command_and_every_option_has_a_row():
-    given = {name: set() for name in (*RUNNER, *COMMANDS)}
+    given = {name: set() for name in commands()}
     for _, text in ROWS:
         name, *words = shlex.split(text)
         if name in given:
             given[name] |= {word.partition("=")[0] for word in words}
-    for name, words in given.items():
-        (commands,) = (
-            a for a in _parser(name)._actions if isinstance(a, argparse._SubParsersAction)
-        )
-        for action in commands.choices[name]._actions:
+    for name, parser in parser_of(list(given)).commands.items():
+        assert given[name], name
+        for action in parser._actions:
             if action.option_strings and not isinstance(action, argparse._HelpAction):
-                assert words & {*action.option_strings}, f"{name}: {action.option_strings}"
+                assert given[name] & {*action.option_strings}, f"{name}: {action.option_strings}"
 
 
 def test_a_fork_tells_what_a_fresh_process_tells_after_whatever_was_executed_before(

@@ -104,7 +104,7 @@ COMMANDS = (
     *("init", "doctor", "tune", "run", "compare", "status", "submit", "cancel", "reproduce"),
     *("verdict", "gate", "hpt", "speedup-test", "resample", "mixture", "biplot", "diagnose"),
     *("calibrate", "plan", "study", "sources", "report", "plot", "diff", "merge", "import"),
-    *("export", "bundle"),
+    *("export", "bundle", "completion"),
 )
 
 THERE = "--resume --trial runs/t"  # a trial whose name is given, and not drawn

@@ -26,6 +26,7 @@ from .result import MoreSessions
 
 if TYPE_CHECKING:
     from .law import ErrorLaw
+    from .result import BenchmarkLine
 
 
 LIMIT = 100  # more sessions than that are no advice
@@ -99,6 +100,27 @@ def _grid(found: Array, more: Array, together: np.ufunc) -> Array:
     return both.reshape(len(found), -1)
 
 
+def sessions_needed(
+    line: BenchmarkLine, law: ErrorLaw, margin: float, *, limit: int = LIMIT
+) -> int | None:
+    """Give how many more sessions would decide a line of paired sessions with a chance of 80 %.
+
+    `margin` is that of the log ratio. None without an interval, and beyond `limit`.
+    """
+    if line.speedup is None or not line.error:
+        return None
+    scatter = Scatter(
+        variance=np.array([[line.error**2 * line.sessions]]),
+        sessions=np.array([[float(line.sessions)]]),
+        within=np.full((1, 1), np.nan),
+        step=np.array([line.step_added or 0.0]),
+    )
+    steps = np.ones(1), np.ones(1)
+    asked = _AdviceQuestion(np.log([line.speedup]), scatter, law, margin, steps)
+    found = int(_least(asked, None, limit)[0][0])
+    return found if found <= limit else None
+
+
 def advise(
     estimate: Array, scatter: Scatter, law: ErrorLaw, margin: float, steps: tuple[Array, Array]
 ) -> tuple[MoreSessions, ...]:
@@ -140,10 +162,12 @@ class _AdviceQuestion(NamedTuple):
     steps: tuple[Array, Array]
 
 
-def _least(asked: _AdviceQuestion, quantile: float | None) -> tuple[Integers, list[Array]]:
+def _least(
+    asked: _AdviceQuestion, quantile: float | None, limit: int = LIMIT
+) -> tuple[Integers, list[Array]]:
     """Find by halving the least number with the chance, and the shares there."""
     low = np.zeros(len(asked.estimate), dtype=np.int64)
-    high = np.full_like(low, LIMIT + 1)
+    high = np.full_like(low, limit + 1)
     while (high - low > 1).any():
         middle = np.where(high - low > 1, (low + high) // 2, high)
         enough = _shares(asked, middle, quantile)[-1] >= CHANCE

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...pages import number_format as figures
 from ...pages.model import Caution
+from ...pages.short_sentence import ShortSentence
 from .failures import fisher
 from .lines import LineParts, spread_of
 from .page import failed_text
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ...data.pair import Match
     from ...stats.samples import Flags
     from .design import Layout, Tables
+    from .law import LooksRule
     from .result import BenchmarkLine, Line
 
 
@@ -28,7 +30,9 @@ def failing_cautions(lines: Sequence[BenchmarkLine]) -> Iterator[Caution]:
     for line in lines:
         told = _told(line)
         if told is not None:
-            yield Caution(told[0], told[1], (line.name,))
+            yield Caution(
+                told[0], told[1], (line.name,), ShortSentence.of(_SHORT[told[0]], line.name)
+            )
     some = [line for line in lines if line.failed_candidate or line.failed_baseline]
     untold = [line.name for line in some if line.fails is None]
     if untold:
@@ -37,7 +41,15 @@ def failing_cautions(lines: Sequence[BenchmarkLine]) -> Iterator[Caution]:
             f"{figures.listed(untold)}: it is not known in which sessions runs failed, so nothing tells "
             "whether the candidate fails more",
             tuple(untold),
+            ShortSentence.of("{}: whether the candidate fails more is not known", tuple(untold)),
         )
+
+
+_SHORT = {
+    "fails-always": "{} has no speed: no run of the candidate succeeded",
+    "fails-more": "{} has no speed: the candidate fails more often",
+    "fails-in-one-session": "{}: one session cannot show whether it fails more often",
+}
 
 
 def _told(line: BenchmarkLine) -> tuple[str, str] | None:
@@ -91,6 +103,7 @@ def session_cautions(
     lines: Sequence[BenchmarkLine],
     these: Line | None,
     dependence: SessionDependence | None,
+    looks_rule: LooksRule = "single",
 ) -> Iterator[Caution]:
     """Say where session values are no such values as t takes them for."""
     if layout.design not in ("paired", "separate"):
@@ -100,12 +113,21 @@ def session_cautions(
     yield from _two_speeds(layout, zeroed, lines, (ours + theirs).tolist())
     yield from _few(layout, lines, these, least)
     if dependence is not None and dependence.warned:
+        if looks_rule == "repeated":
+            yield Caution(
+                "sessions-depend",
+                "sessions resemble the ones before them: measure again later, with fairtrial compare --resume "
+                f"(lag 1 = {dependence.lag1:.2f}, p {figures.pvalue(dependence.pvalue)}); until then no word "
+                "is given that the interval alone would give",
+            )
+            return
         whose = "" if dependence.side is None else f" of the {dependence.side}"
         yield Caution(
             "sessions-depend",
             f"sessions{whose} resemble the ones before them (lag 1 = {dependence.lag1:.2f}, p "
             f"{figures.pvalue(dependence.pvalue)}): intervals are too narrow, by a factor of about "
             f"{figures.significant(dependence.factor, 2)}, and words come too easily. Spread the sessions over days",
+            short=ShortSentence.of("words come too easily: sessions resemble the ones before them"),
         )
 
 
@@ -123,7 +145,10 @@ def _two_speeds(
             told.append(
                 _said(named, _percent(those.values()), min(cells[k] for k in those), by_side)
             )
-    yield Caution("two-speeds", "; ".join(told), tuple(lines[k].name for k in found))
+    names = tuple(lines[k].name for k in found)
+    apart = _percent([one.distance for one in found.values()])
+    short = ShortSentence.of(f"sessions lie at one of two speeds, {apart} % apart: {{}}", names)
+    yield Caution("two-speeds", "; ".join(told), names, short)
 
 
 def _percent(distances: Collection[float]) -> str:
@@ -192,6 +217,7 @@ def design_cautions(layout: Layout) -> Iterator[Caution]:
             f"{noun} and variant cannot be told apart: the candidate has runs {_in(a.size, noun)}, "
             f"the baseline {_in(b.size, noun)}, {layout.common.size} in common. "
             f"Measure both variants {_AT[noun]} the same {noun}s",
+            short=ShortSentence.of(f"{noun} and variant cannot be told apart: nothing is decided"),
         )
     elif layout.design.startswith("one session"):
         yield Caution(
@@ -201,6 +227,9 @@ def design_cautions(layout: Layout) -> Iterator[Caution]:
             if noun == "session"
             else "on one host: all runs share its processor, system and neighbours, and another host "
             "may give another answer. Measure on 5 or more hosts",
+            short=ShortSentence.of(
+                f"another {noun} may give another answer: all runs stem from one"
+            ),
         )
     elif layout.design == "paired":
         left = np.setdiff1d(np.union1d(a, b), layout.common)
@@ -276,6 +305,9 @@ def _zero_cautions(judged: LineParts, lines: Sequence[BenchmarkLine]) -> Iterato
             "below the clock's resolution, all runs of a session are 0: "
             f"{figures.listed(below)}. Make the runs longer",
             tuple(below),
+            ShortSentence.of(
+                "no speed where all runs are 0, too short for the clock: {}", tuple(below)
+            ),
         )
     zeroed = np.flatnonzero(judged.zeroed & ~np.isnan(judged.each.estimate))
     if zeroed.size:
@@ -285,6 +317,7 @@ def _zero_cautions(judged: LineParts, lines: Sequence[BenchmarkLine]) -> Iterato
             "some runs are 0, so arithmetic means of whole sessions are compared: "
             f"{figures.listed(names)}",
             tuple(names),
+            ShortSentence.of("arithmetic means are compared, as some runs are 0: {}", tuple(names)),
         )
 
 

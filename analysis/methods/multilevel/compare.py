@@ -45,6 +45,8 @@ from .lines import (
     estimates_of,
     failed_lines,
     suite_lines,
+    withheld,
+    withheld_suite,
 )
 from .result import Multilevel
 from .session_values import dependence_in, resolution_of
@@ -152,6 +154,9 @@ def multilevel(
     )
     suite = suite_lines(judged)
     dependence = dependence_in(layout, tables, ours, theirs)
+    if look.rule == "repeated" and dependence is not None and dependence.warned:
+        lines = tuple(map(withheld, lines))
+        suite = None if suite is None else (withheld_suite(suite[0]), withheld_suite(suite[1]))
     sessions = _sessions(layout)
     return Multilevel(
         candidate=ours.name,
@@ -189,6 +194,7 @@ def multilevel(
                 lines=lines,
                 these=None if suite is None else suite[0],
                 dependence=dependence,
+                looks_rule=look.rule,
             ),
             *(
                 ()

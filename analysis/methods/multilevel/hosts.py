@@ -283,9 +283,9 @@ def _common_cautions(results: Mapping[str, Multilevel]) -> list[Caution]:
     told = []
     for (caution, _), hosts in holds.items():
         where = "all hosts" if len(hosts) == len(results) else figures.listed(hosts, 3)
-        told.append(
-            Caution(caution.code, f"on {where}: {caution.text}", (*hosts[:3], *caution.about))
-        )
+        about = (*hosts[:3], *caution.about)
+        short = None if caution.short is None else caution.short.about(*hosts)
+        told.append(Caution(caution.code, f"on {where}: {caution.text}", about, short))
     few = next(
         (c for one in results.values() for c in one.cautions if c.code == "few-benchmarks"), None
     )

@@ -27,6 +27,7 @@ from scipy.special import stdtr, stdtrit
 from ...errors import UsageError
 from ...stats.arguments import counted
 from ...stats.multiplicity import Correction, adjusted, holm_steps
+from ...stats.repeated_looks import nominal_risk
 from ...stats.samples import Array, Flags
 from .estimates import ErrorParts, Estimates, satterthwaite
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from .result import Line
 
 
-LooksRule = Literal["single", "planned", "growing", "always-valid"]
+LooksRule = Literal["single", "planned", "growing", "always-valid", "repeated"]
 
 _MOST = 1000  # looks that may be planned
 _FEWEST = 2  # sessions without which nothing can be decided, so that no risk is taken
@@ -51,10 +52,16 @@ class Looks:
     began with two sessions or more all looks together have at most 1.5 alpha. Looks at fewer than two
     sessions cannot decide anything; they spend nothing and are not counted.
 
+    Of a trial that was looked at while it was measured, by a list of numbers of sessions that was made
+    before ("repeated"), each look has the nominal risk at which all of them together have alpha
+    (`nominal_risk`).
+
     `count`: This look's number, or how many are planned. `rule` ({"single", "planned", "growing",
-    "always-valid"}): How the risk is shared. `division`: By what alpha is divided at this look.
+    "always-valid", "repeated"}): How the risk is shared. `division`: By what alpha is divided at this look;
+    of repeated ones: over how many candidates, before it is shared among the looks.
     `next_division`: The same at the next look, for advice on how much more to measure. `total`: The
-    risk of all looks together, as a multiple of alpha: no more than that.
+    risk of all looks together, as a multiple of alpha: no more than that. `open`: Whether a list of
+    repeated looks goes on to 1,024 sessions.
     """
 
     count: int = 1
@@ -62,6 +69,7 @@ class Looks:
     division: int = 1
     next_division: int = 1
     total: float = 1.0
+    open: bool = False
 
     @classmethod
     def planned(cls, count: int) -> Self:
@@ -75,6 +83,24 @@ class Looks:
     def always_valid(cls) -> Self:
         """Give a look by bounds that hold at all looks at once."""
         return cls(rule="always-valid")
+
+    @classmethod
+    def one_for(cls, candidates: int) -> Self:
+        """Give the only look that was planned at so many candidates, which share the risk."""
+        if candidates == 1:
+            return cls()
+        return cls(rule="planned", division=candidates, next_division=candidates)
+
+    @classmethod
+    def repeated(cls, count: int, *, candidates: int = 1, open: bool = False) -> Self:
+        """Give the look of this number at a trial whose looks were planned, at so many candidates."""
+        return cls(
+            count=max(1, count),
+            rule="repeated",
+            division=candidates,
+            next_division=candidates,
+            open=open,
+        )
 
     @classmethod
     def growing(cls, sessions: Sequence[int]) -> Self:
@@ -105,11 +131,14 @@ class Looks:
         return cls.always_valid()
 
     def alpha(self, confidence: float) -> float:
-        """Give the risk of this look."""
-        return (1.0 - confidence) / self.division
+        """Give the risk of this look, at each candidate."""
+        share = (1.0 - confidence) / self.division
+        return nominal_risk(share, open=self.open) if self.rule == "repeated" else share
 
     def next_alpha(self, confidence: float) -> float:
         """Give the risk that the next look will have."""
+        if self.rule == "repeated":
+            return self.alpha(confidence)
         return (1.0 - confidence) / self.next_division
 
     def fields(self, confidence: float) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -189,6 +189,18 @@ def benchmark_lines(
             )
         )
     return tuple(lines)
+
+
+def withheld(line: BenchmarkLine) -> BenchmarkLine:
+    """Take back the word of a line of planned looks whose sessions resemble the ones before them."""
+    if line.outcome == "undecided":
+        return line
+    return replace(line, outcome="undecided", reason="depends")
+
+
+def withheld_suite(line: Line) -> Line:
+    """Take back the word of a line of the suite."""
+    return replace(line, outcome="undecided")
 
 
 def _reason(judged: LineParts, failing: Failing, k: int) -> str | None:

@@ -83,6 +83,10 @@ def looks_text(one: Looked) -> str:
     if one.looks_rule == "always-valid":
         return "intervals hold however often one looks (a confidence sequence)"
     total = f"all looks together at most {_percent(one.risk_total)}"
+    if one.looks_rule == "repeated":
+        return f"look {one.looks} by a plan: judged at {_percent(one.look_alpha)}; {total}"
+    if one.looks_rule == "planned" and one.looks == 1:
+        return f"all candidates share the risk: each is judged at {_percent(one.look_alpha)}"
     if one.looks_rule == "planned":
         each = f"{one.looks} looks are planned, each judged at {_percent(one.look_alpha)}"
         return f"{each} (alpha/{one.looks}); {total}"

@@ -192,9 +192,10 @@ class BenchmarkLine(Line):
         Where sides are paired: the sessions behind it, or within one session its blocks.
     differences : tuple of float
         The log differences of these, positive when the candidate is better.
-    reason : {"confounded", "fails-more", "fails-always", "below-resolution", "no-spread"} or None
+    reason : {"confounded", "fails-more", "fails-always", "below-resolution", "no-spread", "depends"} or None
         Why the word is "undecided" in spite of numbers. "no-spread": session values do not differ, and
-        the clock's step is unknown.
+        the clock's step is unknown. "depends": sessions that were looked at by a plan resemble the
+        ones before them.
     fails : Fails or None
         How many runs failed in each session of both sides; None where that is not known.
     pvalue_fails, pvalue_fails_adjusted : float or None
@@ -262,7 +263,7 @@ class Multilevel(Result):
         Which look at growing data this is, or how many are planned.
     look_alpha : float
         The risk of this look: intervals have the confidence 1 - look_alpha.
-    looks_rule : {"single", "planned", "growing", "always-valid"}
+    looks_rule : {"single", "planned", "growing", "always-valid", "repeated"}
         How the risk is shared among looks.
     risk_total : float
         The most that all looks together may risk.

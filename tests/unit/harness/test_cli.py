@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import errno
 import io
@@ -14,8 +13,9 @@ from types import SimpleNamespace
 import pytest
 
 from analysis.errors import AnalysisError, FairtrialError, StoreError, UsageError
-from analysis.registry import COMMANDS
 from harness import cli
+from harness.commands import catalogue
+from harness.commands.command_parser import CommandParser
 from harness.errors import CampaignError, HostError, LaunchError, Problem
 from harness.launch.interrupts import Interrupted
 
@@ -31,10 +31,10 @@ def does(monkeypatch):
             del args, err
             return act(out)
 
-        parser = argparse.ArgumentParser()
+        parser = CommandParser()
         parser.add_argument("words", nargs="*")
         parser.set_defaults(run=run)
-        monkeypatch.setattr(cli, "_parser", lambda wanted: parser)
+        monkeypatch.setattr(catalogue, "parser_for", lambda word: parser)
 
     return set_up
 
@@ -140,25 +140,6 @@ def test_after_an_error_nothing_is_left_for_a_reader_that_has_gone(does, unread)
     does(act)
     assert cli.main(["x"], unread, io.StringIO()) == 5
     unread.flush()
-
-
-# --- what there is --------------------------------------------------------------------------------
-
-
-def test_no_word_at_all_shows_what_there_is():
-    code, out, err = execute()
-    assert (code, out) == (2, "")
-    for name, (_, summary) in {**cli.RUNNER, **COMMANDS}.items():
-        assert name in err
-        assert summary.split()[0] in err
-
-
-def test_an_unknown_command_is_told_the_known_ones(capsys):
-    assert execute("nonsense")[0] == 2
-    said = capsys.readouterr().err
-    assert "'nonsense'" in said
-    for name in (*cli.RUNNER, *COMMANDS):
-        assert name in said
 
 
 def test_another_package_of_our_name_is_refused_with_its_place(monkeypatch, tmp_path):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.cli import _EPILOG
+from harness.commands.help_page import EXIT_CODES
 from harness.errors import (
     CampaignError,
     HostError,
@@ -143,8 +143,7 @@ def test_an_error_of_a_campaign_is_its_first_problem_to_who_shows_one():
 
 
 def test_the_errors_have_the_exit_codes_of_the_help():
-    told = _EPILOG.split("exit codes: ")[1].split("; ")
-    assert f"{CampaignError.exit_code} usage or campaign" in told
-    assert f"{HostError.exit_code} host" in told
-    assert f"{LaunchError.exit_code} launch or build" in told
+    assert EXIT_CODES[CampaignError.exit_code] == "the command line or the campaign is wrong"
+    assert EXIT_CODES[HostError.exit_code].startswith("this host ")
+    assert EXIT_CODES[LaunchError.exit_code].startswith("a program could not be started")
     assert LauncherDiedError.exit_code == LaunchError.exit_code

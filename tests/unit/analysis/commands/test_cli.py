@@ -21,7 +21,7 @@ Build = Callable[..., Any]
 def execute(*words: str) -> tuple[int, str]:
     parser = argparse.ArgumentParser(prog="fairtrial")
     subparsers = parser.add_subparsers()
-    for place, _ in COMMANDS.values():
+    for place, *_ in COMMANDS.values():
         function(place)(subparsers)
     args = parser.parse_args(words)
     out = io.StringIO()
@@ -50,7 +50,7 @@ def files(tmp_path: Path) -> tuple[str, str]:
 def test_importing_the_commands_costs_no_numpy() -> None:
     code = (
         "import sys, argparse, analysis.registry as r; p = argparse.ArgumentParser().add_subparsers();"
-        "[r.function(place)(p) for place, _ in r.COMMANDS.values()]; print('numpy' in sys.modules)"
+        "[r.function(place)(p) for place, *_ in r.COMMANDS.values()]; print('numpy' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout == "False\n"

@@ -17,7 +17,7 @@ from analysis.registry import COMMANDS, function
 def execute(out, *words):
     parser = argparse.ArgumentParser(prog="fairtrial")
     subparsers = parser.add_subparsers()
-    for place, _ in COMMANDS.values():
+    for place, *_ in COMMANDS.values():
         function(place)(subparsers)
     args = parser.parse_args(words)
     return args.run(args, printer_on(out), io.StringIO())  # as the command line has it

@@ -41,7 +41,7 @@ def configure(*ends: str, name: str = "b.cfg", heading: str = HEADING) -> None:
 def execute(*words: str) -> str:
     parser = argparse.ArgumentParser(prog="fairtrial")
     subparsers = parser.add_subparsers()
-    for place, _ in COMMANDS.values():
+    for place, *_ in COMMANDS.values():
         function(place)(subparsers)
     args = parser.parse_args(["speedup-test", *words])
     out = io.StringIO()

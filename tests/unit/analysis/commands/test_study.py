@@ -16,7 +16,7 @@ from analysis.registry import COMMANDS, function
 def execute(*words):
     parser = argparse.ArgumentParser(prog="fairtrial")
     subparsers = parser.add_subparsers()
-    for place, _ in COMMANDS.values():
+    for place, *_ in COMMANDS.values():
         function(place)(subparsers)
     args = parser.parse_args(words)
     out = io.StringIO()

@@ -76,7 +76,7 @@ def test_what_was_submitted_is_json_too(submit):
         ("--seed", "0"),
         ("--scratch", "/local"),
         ("--build", "once"),
-        ("--wait-for-lock", "60"),
+        ("--wait-for-lock",),
         ("--dir", "elsewhere"),
         ("--", "--mail-user=x"),
     ],

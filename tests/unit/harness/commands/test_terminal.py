@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-import harness.cli
 from harness.cli import main
+from harness.commands import catalogue
 
 SAMPLE = Path(__file__).parents[4] / "tests" / "data" / "sample-0.2.0"
 BAD = "\x1b]0;PWNED\x07\x1b[31m\u202e"
@@ -114,5 +114,5 @@ def test_an_interrupt_while_commands_are_imported_is_no_traceback(monkeypatch):
     def interrupted(_wanted):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(harness.cli, "_parser", interrupted)
+    monkeypatch.setattr(catalogue, "parser_for", interrupted)
     assert main(["status"], io.StringIO(), io.StringIO()) == 130

@@ -1,0 +1,351 @@
+"""One look at commands that are measured by sessions until the answer is certain.
+
+A look compares each candidate with the baseline by `multilevel` itself, at the nominal risk of the plan,
+so that its numbers are those of the verdict on the stored trial. It says whether to measure on, and whom.
+
+With several candidates the best of all variants so far is the leader; each candidate is held against the
+baseline and against the leader, over the sessions that both have, and needs to be measured no more once
+both comparisons have a word. Sessions that resemble the ones before them (from eight on, by exchanging
+them) give no word: the measurement then goes on to its cap.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ..data.matrix import PerformanceMatrix
+from ..methods.multilevel.advice import sessions_needed
+from ..methods.multilevel.compare import multilevel
+from ..methods.multilevel.law import ErrorLaw, Looks
+from ..record.trial_files import LooksPlan
+from ..stats.repeated_looks import LOOKS, OPEN_LOOKS, with_look
+
+if TYPE_CHECKING:
+    from ..methods.multilevel.result import BenchmarkLine, Multilevel
+    from ..pages.number_format import Word
+    from ..record.run_numbers import Better
+
+Stop = Literal["decided", "equivalent", "depends"]
+Runs = Mapping[str, Mapping[int, Sequence[float | None]]]  # variant -> session -> a value a block
+
+LEAST_SESSIONS = 6  # where a session takes less than a second: intervals of fewer are wide
+CLOSE_ENOUGH = 0.02  # of the mean of a single command: half the width of its interval
+_BLOCKS = 2**20  # more than any session has
+_BENCHMARK = "command"
+
+
+def repeated_looks(
+    candidates: int, *, risk: float = 0.05, margin: float = 0.01, open: bool = False
+) -> LooksPlan:
+    """Plan to look while one measures, until the answer is certain; `open`: beyond 108 sessions."""
+    return LooksPlan(
+        rule="repeated",
+        looks=OPEN_LOOKS if open else LOOKS,
+        risk=risk,
+        candidates=max(1, candidates),
+        open=open,
+        margin=margin,
+    )
+
+
+def planned_look(
+    candidates: int, sessions: int, *, risk: float = 0.05, margin: float = 0.01
+) -> LooksPlan:
+    """Plan to look once, after so many sessions."""
+    return LooksPlan(
+        rule="planned",
+        looks=(sessions,),
+        risk=risk,
+        candidates=max(1, candidates),
+        margin=margin,
+    )
+
+
+def looked_after(plan: LooksPlan, sessions: int) -> LooksPlan:
+    """Give the plan after a look at so many sessions, which may be none of its list.
+
+    A measurement that ends between two looks is looked at there, in the place of the next one.
+    """
+    if plan.rule == "planned":
+        return plan
+    return replace(plan, looks=with_look(plan.looks, sessions))
+
+
+def next_look(plan: LooksPlan, sessions: int) -> int | None:
+    """Give the number of sessions at the first look that is still to come; None after the last."""
+    return next((n for n in plan.looks if n > sessions), None)
+
+
+def look_of(plan: LooksPlan, sessions: int) -> Looks:
+    """Give how a look at so many sessions shares the risk."""
+    if plan.rule == "planned":
+        return Looks.one_for(plan.candidates)
+    count = sum(n <= sessions for n in with_look(plan.looks, sessions))
+    return Looks.repeated(count, candidates=plan.candidates, open=plan.open)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateLook:
+    """One candidate at a look.
+
+    Attributes
+    ----------
+    variant : str
+        Its name.
+    result : Multilevel or None
+        The whole comparison with the baseline, as the verdict has it; None without a run on both sides.
+    against_leader : Multilevel or None
+        The same of this candidate with the leader as baseline; None for the leader itself, where the
+        leader is the baseline, and without a common run.
+    needed : int or None
+        With how many sessions in all it would be decided against the baseline in 80 of 100 cases, rounded
+        up to a look; None where it is decided, or no number of the plan suffices.
+    """
+
+    variant: str
+    result: Multilevel | None
+    against_leader: Multilevel | None = None
+    needed: int | None = None
+
+    @property
+    def line(self) -> BenchmarkLine | None:
+        """The line of the comparison with the baseline: speedup, interval, word."""
+        return None if self.result is None else self.result.benchmarks[0]
+
+    @property
+    def word(self) -> Word:
+        """Faster, slower, equivalent or undecided, of the baseline."""
+        return "undecided" if self.line is None else self.line.outcome
+
+    @property
+    def depends(self) -> bool:
+        """Whether there would be a word, did sessions not resemble the ones before them."""
+        return self.line is not None and self.line.reason == "depends"
+
+    @property
+    def settled(self) -> bool:
+        """Whether it is decided against the baseline and against the leader."""
+        ahead = self.against_leader
+        return self.word != "undecided" and (
+            ahead is None or ahead.benchmarks[0].outcome != "undecided"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What a look found, and what it means for the measurement.
+
+    Attributes
+    ----------
+    sessions : int
+        Sessions that the baseline has.
+    candidates : tuple of CandidateLook
+        In their order.
+    leader : str or None
+        The variant with the least time so far, the baseline perhaps; None before anything is known.
+    stop : {"decided", "equivalent", "depends"} or None
+        Why to measure no more. "depends" at the last look only: there would be a word, but sessions resemble the ones before
+        them.
+    leave : tuple of str
+        Candidates that need to be measured no more, where others go on.
+    next : int or None
+        Sessions at the next look; None after the last one.
+    mean, low, high : float or None
+        Of a single command: geometric mean of its sessions' means, and its interval; else None.
+    """
+
+    sessions: int
+    candidates: tuple[CandidateLook, ...]
+    leader: str | None
+    stop: Stop | None
+    leave: tuple[str, ...]
+    next: int | None
+    mean: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def needed(self) -> int | None:
+        """Sessions in all with which every candidate is decided in 80 of 100 cases each; None if not."""
+        open_ = [one for one in self.candidates if one.word == "undecided"]
+        known = [one.needed for one in open_ if one.needed is not None]
+        return max(known) if known and len(known) == len(open_) else None
+
+
+def look_at(
+    values: Runs,
+    plan: LooksPlan,
+    *,
+    baseline: str,
+    final: bool = False,
+    margin: float | None = None,
+    least_sessions: int = 0,
+    better: Better = "lower",
+    unit: str = "s",
+) -> Look:
+    """Look at what was measured so far.
+
+    Parameters
+    ----------
+    values : mapping
+        Variant -> session -> its runs, in `unit`: the k-th run of a session belongs to the session's k-th
+        block. None where a run failed: its block is left out of the comparison.
+    plan : LooksPlan
+        How the trial is looked at; `left` are those that left at earlier looks.
+    baseline : str
+        One of the variants.
+    final : bool
+        Whether nothing more will be measured, whatever this look finds.
+    margin : float, optional
+        The largest speedup less 1 that counts as equivalent; by default the plan's.
+    least_sessions : int
+        Before so many sessions nothing stops and nobody leaves.
+    better, unit
+        Of the values.
+
+    Returns
+    -------
+    Look
+    """
+    margin = plan.margin if margin is None else margin
+    sides = {
+        name: side
+        for name, sessions in values.items()
+        if (side := _side(name, sessions, better, unit)) is not None
+    }
+    sessions = len(values.get(baseline, ()))
+    look, confidence = look_of(plan, sessions), 1.0 - plan.risk
+    names = [name for name in values if name != baseline]
+
+    def against(name: str, other: str) -> Multilevel | None:
+        if name not in sides or other not in sides:
+            return None
+        return multilevel(
+            sides[name], sides[other], confidence=confidence, margin=margin, looks=look
+        )
+
+    found = [CandidateLook(variant=name, result=against(name, baseline)) for name in names]
+    leader = _leader(found, baseline)
+    if leader is not None and leader != baseline:
+        found = [
+            one
+            if one.variant == leader
+            else replace(one, against_leader=against(one.variant, leader))
+            for one in found
+        ]
+    law = ErrorLaw(alpha=look.next_alpha(confidence))
+    found = [replace(one, needed=_needed(one, plan, law, margin)) for one in found]
+    may_stop = sessions >= least_sessions and (sessions in plan.looks or final)
+    alone = _alone(sides[baseline], look.alpha(confidence)) if not names and sides else None
+    stop = _stop(found, alone, plan.left, final=final) if may_stop else None
+    leave: tuple[str, ...] = ()
+    if may_stop and not stop:
+        leave = tuple(
+            one.variant
+            for one in found
+            if one.settled and one.variant != leader and one.variant not in plan.left
+        )
+    mean, low, high = alone or (None, None, None)
+    return Look(
+        sessions=sessions,
+        candidates=tuple(found),
+        leader=leader,
+        stop=stop,
+        leave=leave,
+        next=next_look(plan, sessions),
+        mean=mean,
+        low=low,
+        high=high,
+    )
+
+
+def _side(
+    name: str, sessions: Mapping[int, Sequence[float | None]], better: Better, unit: str
+) -> PerformanceMatrix | None:
+    """Put the runs of a variant into a matrix, as a trial does; None without one that counts."""
+    runs, blocks, of = [], [], []
+    failed: dict[int, int] = {}
+    for session, row in sessions.items():
+        for block, value in enumerate(row, 1):
+            if value is None:
+                failed[session] = failed.get(session, 0) + 1
+                continue
+            runs.append(value)
+            of.append(session)
+            blocks.append(session * _BLOCKS + block)
+    if not runs:
+        return None
+    return PerformanceMatrix.from_samples(
+        name,
+        {_BENCHMARK: runs},
+        better=better,
+        unit=unit,
+        sessions={_BENCHMARK: of},
+        blocks={_BENCHMARK: blocks},
+        failed={_BENCHMARK: failed} if failed else None,
+    )
+
+
+def _leader(found: Sequence[CandidateLook], baseline: str) -> str | None:
+    """Name the best variant so far."""
+    best, at = baseline, 1.0
+    known = False
+    for one in found:
+        if one.line is None or one.line.speedup is None:
+            continue
+        known = True
+        if one.line.speedup > at:
+            best, at = one.variant, one.line.speedup
+    return best if known else None
+
+
+def _stop(
+    found: Sequence[CandidateLook],
+    alone: tuple[float, float, float] | None,
+    left: Collection[str],
+    *,
+    final: bool,
+) -> Stop | None:
+    if not found:
+        if alone is None:
+            return None
+        mean, low, high = alone
+        return "decided" if max(mean - low, high - mean) <= CLOSE_ENOUGH * mean else None
+    if all(one.settled or one.variant in left for one in found):
+        return "equivalent" if all(one.word == "equivalent" for one in found) else "decided"
+    if final and any(one.depends for one in found):
+        return "depends"
+    return None
+
+
+def _needed(one: CandidateLook, plan: LooksPlan, law: ErrorLaw, margin: float) -> int | None:
+    """Give the look at which the candidate is decided with a chance of 80 %."""
+    line = one.line
+    if line is None or line.outcome != "undecided" or line.reason or plan.rule == "planned":
+        return None
+    most = OPEN_LOOKS[-1] - line.sessions
+    more = sessions_needed(line, law, math.log1p(margin), limit=most) if most > 0 else None
+    return (
+        None if more is None else next_look(plan, line.sessions + more - 1) or line.sessions + more
+    )
+
+
+def _alone(side: PerformanceMatrix, risk: float) -> tuple[float, float, float] | None:
+    """Give mean and interval of a single command."""
+    from scipy.special import stdtrit
+
+    logs, of = np.log(side.samples[0]), side.sessions
+    if of is None:
+        return None
+    _, where, counts = np.unique(of[0], return_inverse=True, return_counts=True)
+    means = np.bincount(where, weights=logs) / counts
+    if means.size < 2:
+        return None
+    half = -float(stdtrit(means.size - 1, risk / 2)) * float(means.std(ddof=1)) / means.size**0.5
+    centre = float(means.mean())
+    return tuple(math.exp(centre + shift) for shift in (0.0, -half, half))  # type: ignore[return-value]

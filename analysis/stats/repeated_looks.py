@@ -1,0 +1,110 @@
+"""Looks at sessions while they are measured: when one looks, and what each look may risk.
+
+The interval of a look is that of t at a nominal risk, the same at every look, so small that all looks
+together are wrong with no more than the risk that was asked for ([1]_, [2]_). For session differences of one
+normal law that is exact: t at the looks is free of their scale, so its law was simulated once. Nothing is
+spent at numbers of sessions that are no looks.
+
+References
+----------
+.. [1] S. J. Pocock, "Group sequential methods in the design and analysis of clinical trials",
+   Biometrika 64, 1977.
+.. [2] C. Jennison, B. W. Turnbull, "Interim analyses: the repeated confidence interval approach",
+   Journal of the Royal Statistical Society B 51, 1989.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+
+from ..errors import UsageError
+
+LOOKS = (3, 4, 5, 6, 8, 10, 13, 17, 22, 29, 38, 49, 64, 83, 108)  # numbers of sessions
+OPEN_LOOKS = (*LOOKS, 143, 190, 251, 332, 440, 583, 773, 1024)
+
+# risk of all looks together, nominal risk of each; made by tests/calibration/make_looks_table.py
+_NOMINAL = (
+    (0.0001, 7.749e-06),
+    (0.0002, 1.579e-05),
+    (0.0005, 4.142e-05),
+    (0.001, 8.506e-05),
+    (0.0025, 0.0002215),
+    (0.005, 0.0004604),
+    (0.01, 0.0009694),
+    (0.0125, 0.001235),
+    (0.05 / 3, 0.001699),
+    (0.025, 0.002659),
+    (0.05, 0.00581),
+    (0.1, 0.01303),
+    (0.2, 0.03037),
+    (0.3, 0.05127),
+    (0.5, 0.105),
+    (0.7, 0.182),
+    (0.9, 0.3171),
+    (0.99, 0.5009),
+)
+_OPEN_NOMINAL = (
+    (0.0001, 5.238e-06),
+    (0.0002, 1.074e-05),
+    (0.0005, 2.764e-05),
+    (0.001, 5.719e-05),
+    (0.0025, 0.0001482),
+    (0.005, 0.0003086),
+    (0.01, 0.0006494),
+    (0.0125, 0.0008266),
+    (0.05 / 3, 0.00113),
+    (0.025, 0.001772),
+    (0.05, 0.003857),
+    (0.1, 0.008614),
+    (0.2, 0.02007),
+    (0.3, 0.03397),
+    (0.5, 0.07067),
+    (0.7, 0.1257),
+    (0.9, 0.2308),
+    (0.99, 0.3919),
+)
+
+
+def nominal_risk(risk: float, *, open: bool = False) -> float:
+    """Give the two-sided risk of each look, so that all looks together have `risk`.
+
+    Parameters
+    ----------
+    risk : float
+        That an interval misses the truth at any look, between 0 and 1.
+    open : bool
+        Whether the list goes on to 1,024 sessions (`OPEN_LOOKS`), or ends at 108 (`LOOKS`).
+
+    Returns
+    -------
+    float
+        Between the simulated risks by interpolation of logarithms; below them the risk divided by the
+        number of looks, which holds by Bonferroni's inequality.
+
+    Raises
+    ------
+    UsageError
+        If the risk does not lie between 0 and 1.
+    """
+    if not 0 < risk < 1:
+        raise UsageError(f"the risk of all looks must lie between 0 and 1, not {risk!r}")
+    table, looks = (_OPEN_NOMINAL, OPEN_LOOKS) if open else (_NOMINAL, LOOKS)
+    if risk < table[0][0]:
+        return risk / len(looks)
+    place = min(bisect.bisect_right(table, (risk, 1.0)), len(table) - 1)
+    (low, a), (high, b) = table[place - 1], table[place]
+    share = min((math.log(risk) - math.log(low)) / (math.log(high) - math.log(low)), 1.0)
+    return math.exp(math.log(a) + share * (math.log(b) - math.log(a)))
+
+
+def with_look(looks: tuple[int, ...], sessions: int) -> tuple[int, ...]:
+    """Put a look at so many sessions, which is none of the list, in the place of the next one.
+
+    The cap of a measurement comes when it comes. So there are no more looks than were planned, and no
+    more together; what follows the list's last look is none of it.
+    """
+    if sessions in looks:
+        return looks
+    place = bisect.bisect_left(looks, sessions)
+    return (*looks[:place], sessions, *looks[place + 1 :]) if place < len(looks) else looks

@@ -1,0 +1,199 @@
+"""How a command line is read and its help set: one parser class for every command.
+
+A mistake is a `UsageError` that says what was meant, instead of the whole usage; no help is wider
+than 80 columns; no option name is broken at a hyphen. Nothing but argparse is imported.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NoReturn
+
+from analysis.errors import UsageError
+
+_WIDEST = 80  # columns
+_GAP = re.compile(r" {3,}")  # between an example and what it does
+_DEEPER = " " * 6
+
+
+class HelpFormatter(argparse.HelpFormatter):
+    """Sets a help in at most 80 columns: text is filled, examples are kept as lines."""
+
+    def __init__(self, prog: str, **settings: Any) -> None:  # noqa: ANN401 - argparse's own
+        super().__init__(prog, **settings)
+        self._width = min(self._width, _WIDEST - 2)
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        lines: list[str] = []
+        for shown, block in _blocks(text):
+            if shown:
+                lines += _examples(block, width)
+            else:
+                lines += textwrap.wrap(
+                    " ".join(" ".join(block).split()), width, break_on_hyphens=False
+                )
+                lines += [] if block else [""]
+        return "\n".join(f"{indent}{line}" for line in lines)
+
+    def _format_args(self, action: argparse.Action, default_metavar: str) -> str:
+        if takes_by_equals(action):
+            return f"[={action.metavar or default_metavar}]"
+        return super()._format_args(action, default_metavar)
+
+    def format_help(self) -> str:
+        """Give the help; what an option takes behind '=' alone stands without a space."""
+        return super().format_help().replace(" [=", "[=")
+
+
+def _blocks(text: str) -> Iterator[tuple[bool, list[str]]]:
+    """Split a text into paragraphs and runs of examples, which are indented; a heading stands alone."""
+    block: list[str] = []
+    shown = False
+    for line in text.splitlines():
+        if block and (line.startswith("  ") != shown or not line or block[-1].endswith(":")):
+            yield shown, block
+            block = []
+        shown = line.startswith("  ")
+        if line:
+            block.append(line)
+        else:
+            yield False, []
+    if block:
+        yield shown, block
+
+
+def _examples(lines: Sequence[str], width: int) -> list[str]:
+    """Set examples: each with what it does beside it, or below it where one line cannot hold both."""
+    pairs = [(*_GAP.split(line.strip(), maxsplit=1), "")[:2] for line in lines]
+    fitting = [len(words) for words, said in pairs if said and 6 + len(words) + len(said) <= width]
+    column = max(fitting, default=0)
+    found: list[str] = []
+    for words, said in pairs:
+        beside = f"  {words:<{column}}    {said}".rstrip()
+        if len(beside) <= width:
+            found.append(beside)
+            continue
+        found += _pasted(words, width)
+        found += textwrap.wrap(said, width - len(_DEEPER), initial_indent=_DEEPER)
+    return found
+
+
+def _pasted(words: str, width: int) -> list[str]:
+    r"""Wrap a command line with ' \\' so that it can be pasted."""
+    lines = textwrap.wrap(
+        words,
+        width - 2,
+        initial_indent="  ",
+        subsequent_indent=_DEEPER,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+    return [f"{line} \\" for line in lines[:-1]] + lines[-1:]
+
+
+def takes_by_equals(action: argparse.Action) -> bool:
+    """Tell whether an option takes its value as ``--option=VALUE`` only, and never the next word."""
+    return bool(getattr(action, "by_equals", False))
+
+
+def by_equals(action: argparse.Action) -> None:
+    """Let an option with ``nargs="?"`` take its value behind '=' only; alone it gives "" to its type."""
+    vars(action)["by_equals"] = True
+
+
+class CommandParser(argparse.ArgumentParser):
+    """Reads a command line. A parser that it makes for a command is one of these as well.
+
+    `elsewhere` holds, for options that other tools have, what to write here instead.
+    """
+
+    def __init__(self, *words: Any, **settings: Any) -> None:  # noqa: ANN401 - argparse's own
+        settings.setdefault("formatter_class", HelpFormatter)
+        super().__init__(*words, **settings)
+        self.elsewhere: dict[str, str] = {}
+        self.commands: dict[str, CommandParser] = {}
+
+    def read(self, words: Sequence[str]) -> argparse.Namespace:
+        """Read a whole command line.
+
+        Raises
+        ------
+        UsageError
+            If it is wrong: with what was meant, if something is like it.
+        """
+        asked = self.commands.get(words[0], self) if words else self
+        found: argparse.Namespace
+        try:
+            found, extra = self.parse_known_args(words)
+        except UsageError:
+            # a mistyped option is the cause of what is missing without it
+            unknown = next(asked.unknown(words), None)
+            if unknown is None:
+                raise
+            raise asked.refused(unknown) from None
+        if extra:
+            raise asked.refused(extra[0])
+        return found
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401 - argparse's own
+        """Read what is known of a command line."""
+        return super().parse_known_args(list(self._with_equals(args or ())), namespace)
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse a command line in argparse's words."""
+        raise UsageError(message, self.prog, f"{self.prog} --help shows what it takes")
+
+    def options(self) -> list[str]:
+        """Give the options that the help shows."""
+        shown = (one for one in self._actions if one.help is not argparse.SUPPRESS)
+        return [name for action in shown for name in action.option_strings]
+
+    def unknown(self, words: Iterable[str]) -> Iterator[str]:
+        """Give the long options of a command line that are none of this command."""
+        known = [name for action in self._actions for name in action.option_strings]
+        for word in words:
+            if word == "--":
+                return
+            name = word.partition("=")[0]
+            asks = name.startswith("--") and " " not in word
+            if asks and not any(one.startswith(name) for one in known):
+                yield word
+
+    def refused(self, word: str) -> UsageError:
+        """Give the error about a word that this command does not take."""
+        from .near_names import nearest
+
+        if not word.startswith("-") or word == "-":
+            what = f"there is a word too many: {word!r}"
+            fix = f"put quotes around what belongs together; {self.prog} --help shows what it takes"
+            return UsageError(what, self.prog, fix)
+        option = word.partition("=")[0]
+        if option in self.elsewhere:
+            return UsageError(f"{option}: {self.elsewhere[option]}", self.prog)
+        near = nearest(option, self.options())
+        if near is not None:
+            return UsageError(f"no option '{option}': did you mean {near}?", self.prog)
+        fix = f"{self.prog} --help lists its options"
+        if " " not in self.prog:  # before the command
+            fix = f"options stand behind their command: {self.prog} COMMAND {option}"
+        return UsageError(f"no option '{option}'", self.prog, fix)
+
+    def _with_equals(self, words: Sequence[str]) -> Iterator[str]:
+        """Give the words; an option that would take the next one as its value stands with its '='."""
+        names = [name for action in self._actions for name in action.option_strings]
+        alone = {
+            name for one in self._actions if takes_by_equals(one) for name in one.option_strings
+        }
+        for place, word in enumerate(words):
+            if word == "--":
+                yield from words[place:]
+                return
+            meant = {word} if word in names else {one for one in names if one.startswith(word)}
+            closed = word.startswith("--") and len(meant) == 1 and meant <= alone
+            yield f"{word}=" if closed else word

@@ -1,0 +1,130 @@
+"""One parser for all commands: help in 80 columns, errors that say what to do, values behind '='."""
+
+from __future__ import annotations
+
+import argparse
+import math
+
+import pytest
+
+from analysis.errors import UsageError
+from harness.commands.arguments import add_wait
+from harness.commands.catalogue import commands, parser_of
+from harness.commands.command_parser import CommandParser, HelpFormatter, by_equals
+
+EVERY = parser_of(list(commands())).commands
+
+
+@pytest.mark.parametrize("columns", ["80", "200"])
+@pytest.mark.parametrize("name", EVERY)
+def test_no_help_is_wider_than_80_columns(name, columns, monkeypatch):
+    # first use: examples of up to 115 columns, a description of 360
+    monkeypatch.setenv("COLUMNS", columns)
+    lines = EVERY[name].format_help().splitlines()
+    assert max(map(len, lines)) <= min(int(columns), 80)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_no_name_of_an_option_is_broken_at_a_hyphen(name, monkeypatch):
+    # first use: '--wait-for-' and 'lock=SECONDS' in two lines
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = EVERY[name].format_help().splitlines()
+    assert [line for line in lines if line.endswith("-") and "--" in line] == []
+
+
+def formatted(text, width=40):
+    return HelpFormatter("p", width=width)._fill_text(text, width, "")
+
+
+def test_text_is_filled_and_examples_stay_lines():
+    text = "one two\nthree\n\nexamples:\n  p a     short\n  p bbb   also\nexit code: 5"
+    assert formatted(text).splitlines() == [
+        *("one two three", "", "examples:", "  p a      short", "  p bbb    also", "exit code: 5"),
+    ]
+
+
+def test_an_example_that_is_too_long_has_its_meaning_below_and_can_be_pasted():
+    text = (
+        "examples:\n  p a    short\n  p one-long-word another-long-word third-one    what it does"
+    )
+    assert formatted(text).splitlines() == [
+        *("examples:", "  p a    short"),
+        *("  p one-long-word another-long-word \\", "      third-one", "      what it does"),
+    ]
+
+
+# --- --wait-for-lock=60 ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def parser():
+    made = CommandParser(prog="p")
+    add_wait(made)
+    made.add_argument("-n", "--name")
+    made.add_argument("words", nargs="*")
+    return made
+
+
+@pytest.mark.parametrize(
+    ("words", "waits", "rest"),
+    [
+        (["--wait-for-lock", "60"], math.inf, ["60"]),  # first use: it ate the command
+        (["--wait-for-lock", "c.yaml"], math.inf, ["c.yaml"]),
+        (["--wait-for-lock=60", "c.yaml"], 60.0, ["c.yaml"]),
+        (["c.yaml", "--wait-for-lock"], math.inf, ["c.yaml"]),
+        (["--wait", "c.yaml"], math.inf, ["c.yaml"]),  # any beginning of it that is no other's
+        (["--wait=1.5"], 1.5, []),
+        (["a", "--", "--wait-for-lock", "5"], 0.0, ["a", "--wait-for-lock", "5"]),
+        (["a"], 0.0, ["a"]),
+    ],
+)
+def test_what_waits_takes_its_number_behind_the_sign_alone(parser, words, waits, rest):
+    args = parser.read(words)
+    assert (args.wait_for_lock, args.words) == (waits, rest)
+
+
+@pytest.mark.parametrize("text", ["x", "-1", "nan", "c.yaml"])
+def test_a_wait_that_is_no_number_is_refused(parser, text):
+    with pytest.raises(UsageError, match=f"must be a number of seconds, not '{text}'"):
+        parser.read([f"--wait-for-lock={text}"])
+
+
+def test_help_shows_that_the_sign_is_needed(parser):
+    help_text = parser.format_help()
+    assert help_text.count("--wait-for-lock[=SECONDS]") == 2
+    assert "[--wait-for-lock[=SECONDS]]" in help_text
+
+
+def test_every_option_with_a_value_that_may_be_missing_takes_it_behind_the_sign():
+    for name, command in EVERY.items():
+        for action in command._actions:
+            if action.option_strings and action.nargs == "?":
+                assert getattr(action, "by_equals", False), f"{name} {action.option_strings}"
+
+
+def test_an_option_of_another_tool_gets_its_own_answer():
+    parser = CommandParser(prog="p")
+    parser.elsewhere["--style"] = "not needed: -q prints the answer only"
+    with pytest.raises(UsageError, match="--style: not needed: -q prints the answer only"):
+        parser.read(["--style", "basic"])
+
+
+def test_a_flag_may_take_a_value_behind_the_sign_too():
+    parser = CommandParser(prog="p")
+    by_equals(parser.add_argument("--shell", nargs="?", const="", metavar="SH"))
+    assert parser.read(["--shell=zsh"]).shell == "zsh"
+    assert parser.read(["--shell"]).shell == ""
+    assert parser.read([]).shell is None
+
+
+def test_what_argparse_refuses_is_a_usage_error_without_the_whole_usage():
+    parser = CommandParser(prog="p")
+    parser.add_argument("--count", type=int)
+    with pytest.raises(UsageError) as refused:
+        parser.read(["--count", "x"])
+    assert str(refused.value).splitlines() == [
+        "p: argument --count: invalid int value: 'x'",
+        "  fix: p --help shows what it takes",
+    ]
+    assert refused.value.exit_code == 2
+    assert isinstance(parser, argparse.ArgumentParser)

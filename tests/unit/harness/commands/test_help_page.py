@@ -1,0 +1,116 @@
+"""The first screens: `fairtrial` alone, `--help` in four groups, the exit codes.
+
+Authority: the rules of the first minute: at most 14 lines for the bare command, a line of at most 72
+columns for each command, no list of all commands in one line.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from harness.commands.catalogue import commands
+from harness.commands.help_page import EXIT_CODES, GROUPS
+
+SAMPLE = Path(__file__).parents[3] / "data" / "sample-0.2.0"
+
+
+def execute(*words):
+    out, err = io.StringIO(), io.StringIO()
+    return main(words, out, err), out.getvalue(), err.getvalue()
+
+
+def test_help_has_four_groups_and_each_command_once_in_a_line_of_its_own():
+    code, said, err = execute("--help")
+    assert (code, err) == (0, "")
+    assert said == execute("help")[1] == execute("-h")[1]
+    lines = said.splitlines()
+    assert [line for line in lines if line in GROUPS] == list(GROUPS)
+    listed = [line.split()[0] for line in lines if line.startswith("  ")]
+    assert sorted(listed) == sorted(commands())
+    assert listed[:3] == ["compare", "init", "run"]
+    assert max(len(line) for line in lines if line.startswith("  ")) <= 72
+    assert max(map(len, lines)) <= 80
+    assert "130" not in said
+    assert "fairtrial help exit-codes" in said
+
+
+def test_each_command_stands_in_the_group_of_its_row():
+    _, said, _ = execute("--help")
+    group = None
+    for line in said.splitlines():
+        group = line if line in GROUPS else group
+        if line.startswith("  "):
+            assert commands()[line.split()[0]].group == group
+
+
+def test_the_exit_codes_have_a_page_of_their_own():
+    code, said, err = execute("help", "exit-codes")
+    assert (code, err) == (0, "")
+    assert [int(line.split()[0]) for line in said.splitlines()[1:]] == list(EXIT_CODES)
+    assert max(map(len, said.splitlines())) <= 80
+
+
+def test_help_with_a_command_is_the_help_of_that_command(capsys):
+    assert execute("help", "verdict")[0] == 0
+    asked = capsys.readouterr().out
+    assert execute("verdict", "--help")[0] == 0
+    assert capsys.readouterr().out == asked
+    assert asked.startswith("usage: fairtrial verdict ")
+
+
+def test_the_bare_command_shows_three_ways_in(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, said, err = execute()
+    assert (code, err) == (0, "")
+    for words in ("compare '", "init ", "run ", "verdict", "--help"):
+        assert f"  fairtrial {words}" in said
+    assert len(said.splitlines()) <= 14
+    assert "next" not in said
+
+
+@pytest.fixture
+def runs(tmp_path, monkeypatch):
+    """Be in a folder with trials, of which one is damaged and one no trial at all."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(SAMPLE, tmp_path / "runs" / "one")
+    (tmp_path / "runs" / "odd").mkdir()
+    (tmp_path / "runs" / "odd" / "manifest.json").write_text("{")
+    (tmp_path / "runs" / "zz.html").touch()
+    return tmp_path / "runs"
+
+
+def changed(trial, old, new):
+    text = (trial / "manifest.json").read_text()
+    assert old in text
+    (trial / "manifest.json").write_text(text.replace(old, new))
+
+
+def test_the_bare_command_names_the_newest_trial_and_what_comes_next(runs):
+    _, said, _ = execute()
+    assert said.endswith("newest trial: runs/one, complete\nnext  fairtrial verdict runs/one\n")
+    assert len(said.splitlines()) <= 14
+    shutil.copytree(SAMPLE, runs / "a b")
+    changed(runs / "a b", '"started": "20', '"started": "29')
+    _, said, _ = execute()
+    assert said.endswith("newest trial: runs/a b, complete\nnext  fairtrial verdict 'runs/a b'\n")
+
+
+def test_an_unfinished_trial_is_gone_on_with(runs):
+    changed(runs / "one", '"status": "complete"', '"status": "interrupted"')
+    _, said, _ = execute()
+    head, following = said.splitlines()[-2:]
+    assert head == "newest trial: runs/one, interrupted"
+    assert following.startswith("next  fairtrial run ")
+    assert "--resume --trial runs/one" in following
+    changed(runs / "one", '"status": "interrupted"', '"status": "running"')
+    assert execute()[1].splitlines()[-2] == "newest trial: runs/one, killed"
+
+
+def test_where_every_trial_is_damaged_none_is_named(runs):
+    shutil.rmtree(runs / "one")
+    assert "newest" not in execute()[1]
