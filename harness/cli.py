@@ -72,6 +72,7 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
 
 def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
     from analysis.errors import FairtrialError
+    from analysis.record.announcing import announced
 
     from .commands.catalogue import parser_for
 
@@ -83,7 +84,8 @@ def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
         else:
             words = [*argv[1:], "--help"] if argv[0] == "help" else argv
             args = parser_for(words[0]).read(words)
-            code = args.run(args, out, err)
+            with announced(err, words[0], quiet=getattr(args, "quiet", False)):
+                code = args.run(args, out, err)
         out.flush()
     except SystemExit as stop:  # argparse has said why
         return stop.code if isinstance(stop.code, int) else 2

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
-from ..record.printer import printer_on
+from ..record.announcing import doing
+from ..words import shorten
 from .arguments import (
     SIDE,
     add_benchmarks,
@@ -22,7 +22,6 @@ from .arguments import (
     add_working,
     chosen,
     headed,
-    line_to,
     metric_of,
     number,
     reading,
@@ -147,7 +146,7 @@ def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     if not 1 <= args.digits <= _MOST_DIGITS:
         raise UsageError(f"--digits must lie between 1 and {_MOST_DIGITS}, and is {args.digits}")
     if args.others:
-        return _plane(args, picture, out, err)
+        return _plane(args, picture, out)
     from ..importers.sources import read_sources
 
     sources = read_sources(args.sources, reading(args))
@@ -161,9 +160,8 @@ def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         )
     from ..methods.mixture.report import mixture_report
     from ..stats.arguments import stream
-    from ..stats.compiled import announcing
 
-    with working(args, err) as workers, announcing(line_to(err)), _bar(err) as progress:
+    with working(args, err) as workers:
         report = mixture_report(
             matrices,
             benchmark=args.benchmark[0] if detailed and args.benchmark else None,
@@ -171,7 +169,7 @@ def _mixture(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             rng=stream(args.seed, "mixture"),
             seed=args.seed,
             cautions=sources.cautions,
-            progress=progress,
+            progress=_fitted,
         )
     if picture is not None:
         _draw(report, picture)
@@ -228,7 +226,7 @@ def _options(args: argparse.Namespace, workers: int | None, *, detailed: bool) -
     )
 
 
-def _plane(args: argparse.Namespace, picture: Path | None, out: TextIO, err: TextIO) -> int:
+def _plane(args: argparse.Namespace, picture: Path | None, out: TextIO) -> int:
     """Fit several metrics of the same runs."""
     _refuse_with_other(args)
     if args.exclude or len(args.benchmark or ()) > 1:
@@ -241,17 +239,15 @@ def _plane(args: argparse.Namespace, picture: Path | None, out: TextIO, err: Tex
     from ..importers.sources import trials_of
     from ..methods.mixture.plane.model import listed
     from ..methods.mixture.plane.report import plane_report
-    from ..stats.compiled import announcing
 
     trials = trials_of(args.sources, reading(args))
-    with announcing(line_to(err)), _bar(err) as progress:
-        report = plane_report(
-            trials,
-            (args.metric or question_of([trial for trial, _ in trials]), *args.others),
-            benchmark=args.benchmark[0] if args.benchmark else None,
-            max_components=args.max_components,
-            progress=progress,
-        )
+    report = plane_report(
+        trials,
+        (args.metric or question_of([trial for trial, _ in trials]), *args.others),
+        benchmark=args.benchmark[0] if args.benchmark else None,
+        max_components=args.max_components,
+        progress=_fitted,
+    )
     if picture is not None:
         from ..methods.mixture.plane.picture import plane_picture
         from ..plots.drawing import write_picture
@@ -285,36 +281,5 @@ def _refuse_with_other(args: argparse.Namespace) -> None:
             raise UsageError(f"--{name} is for one metric", fix="leave it out, or leave out --and")
 
 
-@contextmanager
-def _bar(err: TextIO) -> Iterator[Callable[[int, int, str], None] | None]:
-    """Give what moves a bar on a terminal; anywhere else nothing is shown."""
-    screen = printer_on(err)
-    if not screen.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn as Left,
-    )
-
-    from ..words import shorten
-
-    columns = (
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        Left(),
-        TextColumn("{task.description}", markup=False),
-    )
-    with Progress(*columns, console=Console(file=screen.beneath), transient=True) as bar:
-        task = bar.add_task("", total=None)
-
-        def move(done: int, total: int, name: str) -> None:
-            bar.update(
-                task, completed=done, total=total, description=screen.clean(shorten(name, 36))
-            )
-
-        yield move
+def _fitted(done: int, total: int, name: str) -> None:
+    doing("fitting", done, total, f"cells ({shorten(name, 36)})")

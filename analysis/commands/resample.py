@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
+from ..record.announcing import doing
 from .arguments import (
     add_benchmarks,
     add_confidence,
@@ -18,7 +19,6 @@ from .arguments import (
     add_sides,
     add_unit,
     chosen,
-    line_to,
     metric_of,
     reading,
     show,
@@ -113,7 +113,7 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _resample(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+def _resample(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     from ..plots.drawing import check_picture, write_picture
 
     picture = None if args.plot is None else check_picture(args.plot)
@@ -125,27 +125,26 @@ def _resample(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     from ..importers.sources import asked_of, read_one
 
     if args.baseline is None and _alone(args):
-        return _described(args, out, err)
+        return _described(args, out)
     candidate, baseline = _sides(args)
     if args.compare or args.mean == "all":
-        return _tabled(args, candidate, baseline, out, err)
+        return _tabled(args, candidate, baseline, out)
     if args.also:  # all of them answer one question
         sources = [text for text in (args.candidate, args.baseline, *args.also) if text is not None]
         asked_of(sources, reading(args))
     others = [read_one(text, reading(args)) for text in args.also]
     from ..methods.resampling.report import resampling_report
     from ..stats.arguments import stream
-    from ..stats.compiled import announcing
 
-    with announcing(line_to(err)):
-        report = resampling_report(
-            candidate,
-            baseline,
-            others=others,
-            **{name: getattr(args, name) for name in _QUESTIONS},
-            rng=stream(args.seed, "resample"),
-            seed=args.seed,
-        )
+    doing("resampling")
+    report = resampling_report(
+        candidate,
+        baseline,
+        others=others,
+        **{name: getattr(args, name) for name in _QUESTIONS},
+        rng=stream(args.seed, "resample"),
+        seed=args.seed,
+    )
     if picture is not None:
         from ..methods.resampling.picture import resampling_picture
 
@@ -170,7 +169,7 @@ def _alone(args: argparse.Namespace) -> bool:
     return variant is None and len(reading(args).opened().read(folder).manifest.variants) == 1
 
 
-def _described(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+def _described(args: argparse.Namespace, out: TextIO) -> int:
     """Describe what a single pass over the suite gives on one source, or on it and --also."""
     _refuse(args, ("plot", "compare"), "needs two sides", "name BASELINE, or leave it out")
     if args.mean == "all":
@@ -179,18 +178,17 @@ def _described(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     from ..methods.resampling.distribution import compare_distributions
     from ..methods.resampling.report import PassesReport
     from ..stats.arguments import stream
-    from ..stats.compiled import announcing
 
     sources = [args.candidate, *args.also]
     asked_of(sources, reading(args))
     matrices = chosen(args, [read_one(text, reading(args)) for text in sources])
-    with announcing(line_to(err)):
-        found = compare_distributions(
-            matrices,
-            mean=args.mean,
-            resamples=args.resamples,
-            rng=stream(args.seed, "resample"),
-        )
+    doing("resampling")
+    found = compare_distributions(
+        matrices,
+        mean=args.mean,
+        resamples=args.resamples,
+        rng=stream(args.seed, "resample"),
+    )
     report = PassesReport(distributions=found, seed=args.seed, cautions=found.cautions)
     show(report, out, as_json=args.json, metric=metric_of(*matrices))
     return 0
@@ -201,7 +199,6 @@ def _tabled(
     candidate: PerformanceMatrix,
     baseline: PerformanceMatrix,
     out: TextIO,
-    err: TextIO,
 ) -> int:
     """Set means, or methods, side by side."""
     _refuse(
@@ -211,18 +208,17 @@ def _tabled(
         "leave it out",
     )
     from ..data.pair import MEANS
-    from ..stats.compiled import announcing
     from ..verdict.one_pair import pair_table
 
-    with announcing(line_to(err)):
-        table = pair_table(
-            candidate,
-            baseline,
-            means=MEANS if args.mean == "all" else (args.mean,),
-            compared=args.compare,
-            seed=args.seed,
-            **{name: getattr(args, name) for name in _QUESTIONS if name != "mean"},
-        )
+    doing("resampling")
+    table = pair_table(
+        candidate,
+        baseline,
+        means=MEANS if args.mean == "all" else (args.mean,),
+        compared=args.compare,
+        seed=args.seed,
+        **{name: getattr(args, name) for name in _QUESTIONS if name != "mean"},
+    )
     show(table, out, as_json=args.json, metric=metric_of(candidate, baseline))
     return 0
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
-from ..record.printer import printer_on
+from ..record.announcing import doing
 from .arguments import (
     add_confidence,
     add_decimal,
@@ -18,7 +18,6 @@ from .arguments import (
     add_seed,
     add_value,
     add_working,
-    line_to,
     show,
     working,
 )
@@ -118,7 +117,6 @@ def _of_trials(args: argparse.Namespace, err: TextIO) -> Sources:
     from ..importers.trials import trial_and_variant
     from ..pages.model import merged
     from ..stats.arguments import stream
-    from ..stats.compiled import announcing
 
     _refuse(args, _OF_TABLES, "is for tables", "add --response COLUMN for a table, or leave it out")
     trials: list[Trial] = []
@@ -138,7 +136,8 @@ def _of_trials(args: argparse.Namespace, err: TextIO) -> Sources:
         found, about = _trials_of(named[0], args.decimal)
         trials += found
         told += about
-    with working(args, err) as workers, announcing(line_to(err)):
+    doing("asking where the variation comes from")
+    with working(args, err) as workers:
         answer = sources(
             trials,
             metric=args.metric,
@@ -170,7 +169,6 @@ def _of_table(args: argparse.Namespace, err: TextIO) -> Sources:
     from ..methods.variance_sources.systems_page import systems_said
     from ..methods.variance_sources.systems_picture import systems_picture
     from ..plots.drawing import check_picture, write_picture
-    from ..record.printer import progress_on
     from ..stats.arguments import stream
 
     _refuse(args, _OF_TRIALS[: 1 if args.benchmarks else 2], "is for trials", "leave it out")
@@ -184,10 +182,7 @@ def _of_table(args: argparse.Namespace, err: TextIO) -> Sources:
     picture = None if args.plot is None else check_picture(args.plot)
     table = read_mixed_table(args.sources[0], args.decimal)
     known = table.columns
-    with (
-        working(args, err) as workers,
-        progress_on(printer_on(err), "steps", bar=True, plain=False) as report,
-    ):
+    with working(args, err) as workers:
         found = sources_of_table(
             table,
             _response(args, table),
@@ -199,7 +194,7 @@ def _of_table(args: argparse.Namespace, err: TextIO) -> Sources:
             test_share=args.test_share,
             resamples=RESAMPLES if args.resamples is None else args.resamples,
             confidence=args.confidence,
-            progress=report,
+            progress=lambda done, total: doing("predicting the response", done, total, "steps"),
             rng=stream(args.seed, "sources"),
             seed=args.seed,
             workers=workers,

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
-from ..record.printer import printer_on
+from ..record.announcing import doing
 from .arguments import (
     SIDE,
     add_json,
@@ -17,7 +17,6 @@ from .arguments import (
     add_unit,
     add_value,
     add_working,
-    line_to,
     metric_of,
     number,
     reading,
@@ -26,8 +25,6 @@ from .arguments import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ..data.matrix import PerformanceMatrix
     from ..plan.draw import DrawStudy
     from ..plan.study import CoverageStudy, RejectionStudy
@@ -182,20 +179,14 @@ def _study(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
     picture = None if args.plot is None else check_picture(args.plot)
     from ..importers.sources import read_one, read_sides
-    from ..record.printer import progress_on
-    from ..stats.compiled import announcing
 
-    with (
-        working(args, err) as workers,
-        announcing(line_to(err)),
-        progress_on(printer_on(err), "comparisons") as report,
-    ):
+    with working(args, err) as workers:
         if args.kind == "draw":
             both = read_sides(args.matrix, args.baseline, reading(args))
             sides = [both.candidate, both.baseline]
         else:
             sides = [read_one(args.matrix, reading(args))]
-        result = _made(sides, args, workers, report)
+        result = _made(sides, args, workers)
     if picture is not None:
         from ..plan.study_picture import study_picture
         from ..plots.drawing import write_picture
@@ -206,11 +197,14 @@ def _study(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     return 0
 
 
+def _simulated(done: int, total: int) -> None:
+    doing("simulating", done, total, "comparisons")
+
+
 def _made(
     sides: list[PerformanceMatrix],
     args: argparse.Namespace,
     workers: int | None,
-    report: Callable[[int, int], None],
 ) -> RejectionStudy | CoverageStudy | DrawStudy:
     from ..plan.coverage import coverage_study
     from ..plan.draw import draw_study
@@ -224,7 +218,7 @@ def _made(
         "rng": stream(args.seed, "study", args.kind),
         "seed": args.seed,
         "workers": workers,
-        "progress": report,
+        "progress": _simulated,
     }
     given = {
         name: getattr(args, name) for name in ("simulations", "mean", "alternative", "speedup")

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import contextlib
 import re
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TextIO, cast
 
 from ..errors import StoreError
+from .announcing import away
 
 # Controls (all but line ends and tabs), marks that turn the direction of writing, halves of pairs.
 _OBEYED = re.compile(
@@ -42,7 +42,8 @@ class Printer:
         self._must = must
 
     def write(self, text: str) -> int:
-        """Clean a text and write it."""
+        """Clean a text and write it, in place of the line that says what is under way."""
+        away()
         self.paint(self.clean(text))
         return len(text)
 
@@ -82,6 +83,7 @@ class Printer:
 
     def write_bytes(self, data: bytes) -> None:
         """Write bytes as they are, whole, where the stream takes them; errors as for `write`."""
+        away()
         with self._writing():
             self.beneath.flush()
             self.beneath.buffer.write(data)
@@ -111,37 +113,3 @@ class Printer:
 def printer_on(stream: object) -> Printer:
     """Give the printer that a stream is, or one on it."""
     return stream if isinstance(stream, Printer) else Printer(cast("TextIO", stream))
-
-
-_REDRAW_S = 0.5
-_PLAIN_S = 15.0
-_WIDTH = 24
-
-
-@contextlib.contextmanager
-def progress_on(
-    screen: Printer, noun: str, *, bar: bool = False, plain: bool = True
-) -> Iterator[Callable[[int, int], None]]:
-    """Give what says how many of all are done; the moving line is gone at the end."""
-    began = said = time.monotonic()
-    moving = screen.isatty()
-
-    def report(done: int, total: int) -> None:
-        nonlocal said
-        now = time.monotonic()
-        if not (moving or plain) or now - said < (_REDRAW_S if moving else _PLAIN_S):
-            return
-        said = now
-        left = (now - began) / done * (total - done)
-        text = f"{done:,} of {total:,} {noun}, about {left:.0f} s left"
-        if moving and bar:
-            full = _WIDTH * done // total
-            text = f"[{'#' * full}{'.' * (_WIDTH - full)}] {text}"
-        screen.paint(f"\r\x1b[K{text}" if moving else f"{text}\n")
-        screen.flush()
-
-    try:
-        yield report
-    finally:
-        if moving:
-            screen.paint("\r\x1b[K")

@@ -1,4 +1,4 @@
-"""Compiled kernels: one decorator, one cache folder, and a word to the user before a long compile.
+"""Compiled kernels: one decorator, one cache folder, and a word to the user while they are compiled.
 
 Only modules that hold kernels import this one, and they are imported when a kernel is needed:
 other commands pay neither the import nor the compilation.
@@ -16,8 +16,8 @@ import os
 import pickle
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -29,6 +29,8 @@ from numba.core import event
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
+
+from ..record.announcing import meanwhile, note, still
 
 _VARIABLE = "FAIRTRIAL_CACHE"
 _OPTIONS: dict[str, bool | str] = {"nogil": True, "error_model": "numpy"}
@@ -65,8 +67,8 @@ def _choose() -> Cache:
 
 
 CACHE = _choose()
-_lost: list[str] = []  # why machine code could not be kept
-_announced: list[bool] = []  # whether a process has said already that it compiles
+_lost: list[str] = []  # why machine code could not be kept, which is said once
+_homeless: list[bool] = []  # whether it was said that there is no folder
 
 
 def _content(function: FunctionType) -> str:
@@ -136,9 +138,12 @@ class _Kept(NullCache):  # type: ignore[misc]
             own.write_bytes(hashlib.sha256(packed).digest() + packed)
             own.replace(file)
         except OSError as error:
-            _lost.append(error.strerror or type(error).__name__)
             with suppress(OSError):
                 own.unlink()
+            why = error.strerror or type(error).__name__
+            if why not in _lost:
+                _lost.append(why)
+                note(f"the compiled statistics could not be kept in {self._folder}: {why}")
 
 
 def kernel(function: _Function) -> _Function:
@@ -157,34 +162,29 @@ def kernel(function: _Function) -> _Function:
 
 
 class _Listener(event.Listener):  # type: ignore[misc]  # numba's types are not read
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
+    """Says that kernels are compiled; one that calls others is one compilation."""
+
+    def __init__(self) -> None:
+        self._depth = 0  # a lock of numba's holds while this is counted
+        self._under_way = ExitStack()
 
     def on_start(self, event: Any) -> None:  # noqa: ANN401, ARG002 - numba's event
-        if not _announced:
-            _announced.append(True)
-            say = self._say
-            kept = (
-                f"once; kept in {CACHE.folder}"
-                if CACHE.folder is not None
-                else f"on every use, because {CACHE.why}; name a folder in ${_VARIABLE}"
+        self._depth += 1
+        if self._depth > 1:
+            still()
+            return
+        once = "once, about 15 s" if CACHE.folder is not None else "about 15 s"
+        self._under_way.enter_context(meanwhile(f"compiling the statistics, {once}"))
+        if CACHE.folder is None and not _homeless:
+            _homeless.append(True)
+            note(
+                f"the statistics are compiled on every use, because {CACHE.why}; name a folder in ${_VARIABLE}"
             )
-            say(f"compiling the numeric kernels, some seconds, {kept}")
 
-    def on_end(self, event: Any) -> None:  # noqa: ANN401 - numba's event
-        pass
+    def on_end(self, event: Any) -> None:  # noqa: ANN401, ARG002 - numba's event
+        self._depth -= 1
+        if not self._depth:
+            self._under_way.close()
 
 
-@contextmanager
-def announcing(say: Callable[[str], None]) -> Iterator[None]:
-    """Call `say` with one sentence when kernels must be compiled inside this context.
-
-    That is said once a process, whatever is compiled later. And with another, at its end, when they could not be kept.
-    """
-    _lost.clear()
-    try:
-        with event.install_listener("numba:compile", _Listener(say)):
-            yield
-    finally:
-        if _lost:
-            say(f"the compiled kernels could not be kept in {CACHE.folder}: {_lost[0]}")
+event.register("numba:compile", _Listener())

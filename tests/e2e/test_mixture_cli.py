@@ -10,11 +10,14 @@ import pty
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
+from numba.core import event
 
-from analysis.stats import compiled
+from analysis.methods.mixture import report
+from analysis.methods.mixture.plane import report as plane
 from harness.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -127,7 +130,7 @@ def test_mistakes(bench, words, code, said):
     assert not list(bench.folder.glob("x.*"))
 
 
-def test_interrupted_while_a_bar_is_on_the_terminal(bench):
+def test_interrupted_while_a_line_is_on_the_terminal(bench):
     terminal, theirs = pty.openpty()
     process = subprocess.Popen(
         [FAIRTRIAL, *["mixture", "many.csv", "--resamples", "500000"]],
@@ -142,7 +145,7 @@ def test_interrupted_while_a_bar_is_on_the_terminal(bench):
     with contextlib.suppress(OSError):  # which Linux gives when nobody has the other end any more
         while part := os.read(terminal, 4096):
             shown += part
-            if b"/12" in shown and b"/12" not in shown[: -len(part)]:
+            if b"of 12 cells" in shown and b"of 12 cells" not in shown[: -len(part)]:
                 process.send_signal(signal.SIGINT)
     os.close(terminal)
     out, _ = process.communicate()
@@ -151,22 +154,26 @@ def test_interrupted_while_a_bar_is_on_the_terminal(bench):
     assert out == b""
 
 
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
 @pytest.mark.parametrize(
     "words",
     [["ammp.dat", "--resamples", "0"], [str(SAMPLE), "--and", "user", "--max-components", "1"]],
 )
 def test_a_compilation_is_announced(bench, monkeypatch, words):
-    # an event of the compiler's, without the seconds of compiling
-    @contextlib.contextmanager
-    def compiling(say):
-        say("compiling")
-        yield
+    def compiling(fit, *of, **how):  # the compiler's event, without the seconds of compiling
+        with event.trigger_event("numba:compile"):
+            return fit(*of, **how)
 
-    monkeypatch.setattr(compiled, "announcing", compiling)
+    monkeypatch.setattr(report, "mixture_report", partial(compiling, report.mixture_report))
+    monkeypatch.setattr(plane, "plane_report", partial(compiling, plane.plane_report))
     monkeypatch.chdir(bench.folder)
-    out, err = io.StringIO(), io.StringIO()
+    out, err = io.StringIO(), Terminal()
     assert main(["mixture", *words], out, err) == 0
-    assert err.getvalue() == "compiling\n"
+    assert "compiling the statistics" in err.getvalue()
 
 
 def test_other_commands_do_not_pay_for_kernels():

@@ -50,7 +50,7 @@ def test_the_installed_command(lab):
     ):
         assert word in " ".join(done.stdout.split())
     assert "cannot tell" in done.stdout
-    assert not done.stderr or done.stderr.startswith("compiling the numeric kernels")
+    assert not done.stderr
 
 
 def test_json_has_every_key_and_the_seed_decides():
