@@ -61,9 +61,7 @@ def wanted_commands(args: Namespace) -> tuple[WantedCommand, ...]:
             "-L, -P",
             "name fewer values, or write a campaign: fairtrial init",
         )
-    found = _named(found, args.name)
-    _known_variants(found)
-    return _baseline_first(found, args.baseline)
+    return _baseline_first(named_variants(_named(found, args.name)), args.baseline)
 
 
 def _parameters(args: Namespace) -> Iterator[tuple[str, list[str]]]:
@@ -145,27 +143,35 @@ def _named(found: list[WantedCommand], names: Sequence[str]) -> list[WantedComma
     return [replace(one, name=name) for one, name in zip(found, names, strict=True)]
 
 
-def _known_variants(found: list[WantedCommand]) -> None:
-    """Give each command the name of its variant: letters and digits of what it is called."""
-    taken: list[str] = []
-    for place, one in enumerate(found):
-        if one.name is not None and one.name in (other.name for other in found[:place]):
+def named_variants(wanted: Sequence[WantedCommand]) -> tuple[WantedCommand, ...]:
+    """Give each command the name of its variant: letters and digits of what it is called.
+
+    Raises
+    ------
+    UsageError
+        If two have one name.
+    """
+    found: list[WantedCommand] = []
+    for one in wanted:
+        if one.name is not None and one.name in (other.name for other in found):
             raise UsageError(f"two commands are named {one.name!r}", "--name", "name them apart")
-        base = one.name if one.name is not None and _NAME.fullmatch(one.name) else None
-        if base is None:
+        base = one.name
+        if base is None or not _NAME.fullmatch(base):
             plain = re.sub(r"[^A-Za-z0-9._+]+", "-", one.name or one.command)
             base = plain.strip("-._+")[:_SLUG].strip("-._+") or "command"
         name, number = base, 2
-        while name in taken:
+        while name in (other.variant for other in found):
             name, number = f"{base}-{number}", number + 1
-        taken.append(name)
-        found[place] = replace(one, variant=name)
+        found.append(replace(one, variant=name))
+    return tuple(found)
 
 
-def _baseline_first(found: list[WantedCommand], baseline: str | None) -> tuple[WantedCommand, ...]:
+def _baseline_first(
+    found: tuple[WantedCommand, ...], baseline: str | None
+) -> tuple[WantedCommand, ...]:
     """Put the baseline before the others, which keep their order."""
     if baseline is None:
-        return tuple(found)
+        return found
     for one in found:
         if baseline in (one.command, one.name, one.variant):
             return (one, *(other for other in found if other is not one))
