@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial
 from ..errors import InsufficientDataError, StoreError, UsageError
+from ..record.environment_records import whole_targets
 from ..record.shapes import ShapeError, opened, parse, records_of
-from ..record.trial_files import ENVIRONMENT, RESOLVED, EnvironmentShape, whole_targets
+from ..record.trial_files import ENVIRONMENT, RESOLVED, EnvironmentShape
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]

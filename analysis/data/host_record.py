@@ -16,8 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..errors import StoreError
+from ..record.environment_records import places_of, whole_targets
+from ..record.manifest import read_manifest
 from ..record.shapes import readable_rows
-from ..record.trial_files import ENERGY_METRICS, ENVIRONMENT, FINDINGS, whole_targets
+from ..record.trial_files import ENERGY_METRICS, ENVIRONMENT, FINDINGS
 
 BOOT_ARGUMENTS = "kernel.boot_arguments"
 _SECTIONS = ("host", "cpu", "memory", "kernel", "tools", "process", "targets", "inputs", "moment")
@@ -30,10 +33,10 @@ _HOME = re.compile(  # also behind an option's letter, as in -I/home/jane
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionEnvironment:
-    """A line of ``environment.jsonl``.
+    """The environment of a session: a line of ``environment.jsonl``, or what one of a whole sitting says of it.
 
     `segment` counts how often the session was resumed, `at` is the time of the record, "" where it
-    is not known. `sections` holds those of ``docs/environment.md`` that are there: name -> key ->
+    is not known: in a sitting it, and what moves by itself, are those of its first session. `sections` holds those of ``docs/environment.md`` that are there: name -> key ->
     value, None for what is unknown.
     """
 
@@ -46,6 +49,7 @@ class SessionEnvironment:
 def read_environments(trial: Path) -> tuple[SessionEnvironment, ...]:
     """Read the environments of a trial in the order in which they were recorded."""
     found = []
+    most = _sessions_of(trial)
     for row in readable_rows(trial / ENVIRONMENT):
         if isinstance(targets := row.get("targets"), dict):
             row["targets"] = whole_targets(targets)
@@ -63,9 +67,26 @@ def read_environments(trial: Path) -> tuple[SessionEnvironment, ...]:
         if isinstance(containment := row.get("containment"), str):
             sections.setdefault("process", {})["containment"] = containment
         at = at if isinstance(at, str) else ""
-        place = {"session": session, "segment": segment}
-        found.append(SessionEnvironment(**place, at=at, sections=sections))
+        still = {name: section for name, section in sections.items() if name != "moment"}
+        for place in places_of(row, most):
+            own = place == (session, segment)
+            found.append(
+                SessionEnvironment(
+                    session=place[0],
+                    segment=place[1],
+                    at=at if own else "",
+                    sections=sections if own else still,
+                )
+            )
     return tuple(found)
+
+
+def _sessions_of(trial: Path) -> int:
+    """Give how many sessions a trial has; 0 where nobody can tell."""
+    try:
+        return read_manifest(trial).sessions
+    except StoreError:
+        return 0
 
 
 def without_homes(text: str) -> str:
@@ -150,7 +171,8 @@ class HostRecord:
 
 def read_host_record(trial: Path) -> HostRecord:
     """Read what the runner recorded of the host."""
-    notes, programs = _notes(trial / FINDINGS), _programs(trial / ENVIRONMENT)
+    notes = _notes(trial / FINDINGS)
+    programs = _programs(trial / ENVIRONMENT, _sessions_of(trial))
     return HostRecord(notes=tuple(notes), programs=tuple(programs))
 
 
@@ -172,7 +194,7 @@ def _notes(path: Path) -> Iterator[HostNote]:
         )
 
 
-def _programs(path: Path) -> Iterator[RecordedProgram]:
+def _programs(path: Path, most: int) -> Iterator[RecordedProgram]:
     for row in readable_rows(path):
         session, segment = _whole(row.get("session")), _whole(row.get("segment"))
         if session is None or segment is None:
@@ -182,13 +204,14 @@ def _programs(path: Path) -> Iterator[RecordedProgram]:
             if not (slash and isinstance(about, dict)):
                 continue
             sha256 = about.get("sha256")
-            yield RecordedProgram(
-                benchmark=benchmark,
-                variant=variant,
-                session=session,
-                segment=segment,
-                sha256=sha256 if isinstance(sha256, str) else None,
-            )
+            for in_session, in_segment in places_of(row, most):
+                yield RecordedProgram(
+                    benchmark=benchmark,
+                    variant=variant,
+                    session=in_session,
+                    segment=in_segment,
+                    sha256=sha256 if isinstance(sha256, str) else None,
+                )
 
 
 def _whole(value: object) -> int | None:

@@ -233,6 +233,7 @@ class EnvironmentShape:
 
     session: int
     segment: int = 0
+    sessions: tuple[int | None, ...] | None = None
     host: Mapping[str, Any] | None = None
     cpu: Mapping[str, Any] | None = None
     memory: Mapping[str, Any] | None = None
@@ -426,6 +427,11 @@ class Manifest(Stored):
         return (*(one.first - 1 for one in self.appended), self.sessions)
 
     @property
+    def left(self) -> Mapping[str, int]:
+        """The variants that were decided before others, and the session in which each was measured last."""
+        return {} if self.looks_plan is None else self.looks_plan.left
+
+    @property
     def needed(self) -> int:
         """The planned runs without those of ended sessions and given-up cells that are left out."""
         cells = len(self.benchmarks) * len(self.variants)
@@ -447,13 +453,26 @@ class Manifest(Stored):
     def whole_sessions(self, lines: int) -> int:
         """Count the planned runs that whole sessions have, of the plan's first so many lines.
 
-        The first session may have more than the others, which are alike: warm-ups.
+        The first session may have more than the others, which are alike: warm-ups. Where sessions are
+        planned when they begin, variants may have left, and no line stands behind those that `planned` counts.
         """
+        if self.looks_plan is not None:
+            return self._planned_at_begin(lines)
         first = len(self.benchmarks) * len(self.variants) * (self.runs + self.warmup)
         if lines < first:
             return 0
         each = (self.planned - first) // max(1, self.sessions - 1)
         return first + (lines - first) // max(1, each) * each
+
+    def _planned_at_begin(self, lines: int) -> int:
+        whole = 0
+        for session in range(1, self.sessions + 1):
+            there = sum(session <= self.left.get(name, session) for name in self.variants)
+            runs = self.runs + (self.warmup if session == 1 else 0)
+            if whole + there * runs * len(self.benchmarks) > min(lines, self.planned):
+                break
+            whole += there * runs * len(self.benchmarks)
+        return whole
 
     def to_dict(self) -> dict[str, Any]:
         """Give the manifest as JSON types."""
@@ -463,32 +482,3 @@ class Manifest(Stored):
         if self.looks_plan is None:  # and so is one whose looks nobody planned
             del data["looks_plan"]
         return data
-
-
-SAME = "same_as"
-
-
-def packed_targets(
-    paths: Mapping[str, Any], described: Mapping[Any, Mapping[str, Any]]
-) -> dict[str, Any]:
-    """Give the section ``targets``: each executable is described once, whatever uses it."""
-    first: dict[Any, str] = {}
-    found: dict[str, Any] = {}
-    for name, path in sorted(paths.items()):
-        same = first.setdefault(path, name)
-        found[name] = described[path] if same == name else {SAME: same}
-    return found
-
-
-def whole_targets(targets: object) -> dict[str, Any]:
-    """Give the description of each cell's executable, as far as the record has it.
-
-    What is no section of targets has none; a cell that refers to no other one has what stands there.
-    """
-    if not isinstance(targets, dict):
-        return {}
-    found = {}
-    for name, about in targets.items():
-        same = about.get(SAME) if isinstance(about, dict) else None
-        found[name] = targets.get(same, about) if isinstance(same, str) else about
-    return found

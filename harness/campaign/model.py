@@ -12,7 +12,7 @@ from analysis.record.run_numbers import Better
 from analysis.record.trial_files import StopRule
 
 Sink = Literal["file", "discard", "keep"]
-Order = Literal["shuffled", "interleaved", "sequential"]
+Order = Literal["shuffled", "interleaved", "alternating", "sequential"]
 WarmupSessions = Literal["all", "first"]
 OnDisturbance = Literal["keep", "repeat"]
 

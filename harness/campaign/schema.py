@@ -109,7 +109,7 @@ PROTOCOL = Section(
         "order": Key(
             choice(*get_args(Order)),
             "`shuffled`: each block in a new order; `interleaved`: each in the same;"
-            " `sequential`: no blocks",
+            " `alternating`: forwards and backwards by turns; `sequential`: no blocks",
         ),
         "cooldown": Key(duration(), "pause before each run"),
         "pause": Key(duration(), "pause between sessions"),
@@ -135,7 +135,7 @@ PROTOCOL = Section(
         "dependentSchemas": {
             "stop": {
                 "not": {"required": ["runs"]},
-                "properties": {"order": {"enum": ["shuffled", "interleaved"]}},
+                "properties": {"order": {"enum": ["shuffled", "interleaved", "alternating"]}},
             }
         }
     },

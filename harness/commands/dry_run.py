@@ -24,8 +24,8 @@ from ..host.reader import Host
 from ..launch.commands import base_environment, resolve_all
 from ..trial.execution import Options, start
 from ..trial.metering import look_at_counters
-from ..trial.plan import cpus_for, plan_session, room_needed, situation_of
-from ..trial.preparation import expected_seconds, has_energy, idle_seconds, planned_runs
+from ..trial.plan import cpus_for, plan_session, planned_runs, room_needed, situation_of
+from ..trial.preparation import expected_seconds, has_energy, idle_seconds
 from ..trial.progress import read_progress, trials_in
 from ..trial.run_files import files_to_set_aside, kept_bytes
 from ..trial.wording import said_of_rule

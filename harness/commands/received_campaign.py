@@ -17,7 +17,7 @@ from analysis.record.trial_files import RESOLVED, Manifest
 from ..campaign.identity import identity_of
 from ..campaign.load import load_campaign
 from ..campaign.model import NO_IDENTITY, Campaign, Command
-from ..trial.preparation import planned_runs
+from ..trial.plan import planned_runs
 from ..trial.resume import defaults_of
 from .rerun_preview import Intent, Kind, PreviewedCommand, below, is_outside, leads_out, programs_of
 

@@ -32,7 +32,8 @@ from ..errors import HostError, LaunchError
 from ..launch.commands import SideCommands, base_environment, resolve_all
 from ..launch.interrupts import Interrupts
 from ..trial.folder import storing
-from ..trial.preparation import expected_seconds, planned_runs
+from ..trial.plan import planned_runs
+from ..trial.preparation import expected_seconds
 from ..trial.progress import read_progress, trials_in
 from ..trial.writer import new_trial_name
 from .hosts import (

@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.errors import StoreError
 from analysis.record.environment_changes import Change, diff
+from analysis.record.environment_records import packed_targets
 from analysis.record.manifest import read_manifest
 from analysis.record.shapes import records_of
-from analysis.record.trial_files import ENVIRONMENT, EnvironmentShape, packed_targets
+from analysis.record.trial_files import ENVIRONMENT, EnvironmentShape
 
 from .executables import describe_targets
 from .tree import format_cpus

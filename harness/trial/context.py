@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from analysis.record.environment_changes import diff, findings_of
+from analysis.record.environment_records import places_of
 from analysis.record.manifest import utc_now
 from analysis.record.trial_files import OUTPUTS, Finding
 
@@ -236,20 +237,21 @@ class EnvironmentRecorder:
         self._unsaid = tuple(_without_key(self._key))
         earlier = context.store.environments()
         self._last = earlier[-1] if earlier else None
-        self._segments: dict[int, int] = {
-            record["session"]: record.get("segment", 0) for record in earlier
-        }
+        most = context.store.manifest.sessions
+        self._segments = dict(place for record in earlier for place in places_of(record, most))
 
     def next_segment(self, session: int) -> int:
         """Give 0, or how many times the session will have been resumed."""
         return self._segments.get(session, -1) + 1
 
-    def record(self, session: int, segment: int) -> None:
-        """Store the environment; note what has changed since the last session."""
+    def record(self, session: int, segment: int, *, sitting: bool = False) -> None:
+        """Store the environment, of a session or of a whole sitting; note what has changed since the last."""
         context, store = self._context, self._context.store
         record = context.prepared.describe(context.executables, context.environment, self._key)
         before, self._last = self._last, record
-        head = {"session": session, "segment": segment, "at": utc_now()}
+        head: dict[str, Any] = {"session": session, "segment": segment, "at": utc_now()}
+        if sitting:
+            head["sessions"] = [session, None]  # its last one is not known before it ends
         store.append_environment(head | record)
         found = [*findings_of(diff(before, record) if before else ()), *self._unsaid]
         self._unsaid = ()  # once is enough

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from analysis.record.trial_files import (
     MANIFEST,
     PLAIN_SCHEMA,
     REPEATING_SCHEMA,
+    LooksPlan,
     Manifest,
     asked_since,
 )
@@ -29,8 +31,8 @@ from ..launch.interrupts import Interrupted, Interrupts
 from .context import TrialContext
 from .ending import Ending
 from .folder import clear_unused, holds_only_a_start
-from .plan import reserve
-from .preparation import Prepared, Watcher, on_housekeeping_cpus, planned_runs, prepare
+from .plan import planned_runs, reserve
+from .preparation import Prepared, Watcher, on_housekeeping_cpus, prepare
 from .run_files import files_to_set_aside
 from .session import TrialRun
 from .writer import Store, new_trial_name
@@ -86,30 +88,38 @@ def start(campaign: Campaign, options: Options, watcher: Watcher) -> Ending:
     """Execute a campaign as a new trial."""
     sessions = options.sessions or campaign.protocol.sessions
     with _ready(campaign, options, sessions, watcher) as context:
-        builds = () if options.built else campaign.builds
-        if not builds:  # say what is missing before a folder is made
+        return _opened(context, options, sessions) or _execute(context, options)
+
+
+def _opened(
+    context: TrialContext, options: Options, sessions: int, looks_plan: LooksPlan | None = None
+) -> Ending | None:
+    """Make the folder of a new trial and its programs; give an ending where it comes to no run."""
+    campaign, watcher = context.campaign, context.watcher
+    builds = () if options.built else campaign.builds
+    if not builds:  # say what is missing before a folder is made
+        context.find_programs()
+    files_to_set_aside(campaign, context.executables)  # refuses inputs
+    manifest = _manifest(campaign, context.prepared, sessions, options)
+    if options.name is not None and (options.folder / options.name).is_dir():
+        clear_unused(options.folder / options.name)
+    store = context.store = Store.create(
+        dataclasses.replace(manifest, looks_plan=looks_plan),
+        options.folder,
+        campaign.text,
+        resolved_text(campaign),
+        share=options.share or campaign.share,
+    )
+    watcher.opened(store.path, campaign, context.prepared)
+    try:
+        if builds:
+            context.build(builds)
             context.find_programs()
-        files_to_set_aside(campaign, context.executables)  # refuses inputs
-        manifest = _manifest(campaign, context.prepared, sessions, options)
-        if options.name is not None and (options.folder / options.name).is_dir():
-            clear_unused(options.folder / options.name)
-        store = context.store = Store.create(
-            manifest,
-            options.folder,
-            campaign.text,
-            resolved_text(campaign),
-            share=options.share or campaign.share,
-        )
-        watcher.opened(store.path, campaign, context.prepared)
-        try:
-            if builds:
-                context.build(builds)
-                context.find_programs()
-            store.update(targets=hashes(context.executables.values()))
-            context.set_aside_files()
-        except (FairtrialError, Interrupted) as error:
-            return _broken_off(store, error)
-        return _execute(context, options)
+        store.update(targets=hashes(context.executables.values()))
+        context.set_aside_files()
+    except (FairtrialError, Interrupted) as error:
+        return _broken_off(store, error)
+    return None
 
 
 def _execute(context: TrialContext, options: Options) -> Ending:

@@ -163,12 +163,14 @@ class storing:  # noqa: N801 - reads as a phrase: "with storing(path):"
 
 RESERVE = ".reserve"  # kept aside so that a full disk still leaves room for the last manifest
 FRESH_MANIFEST = f".{MANIFEST}.new"
+FRESH_ENVIRONMENT = f".{ENVIRONMENT}.new"
 FILES = frozenset(
     {
         CAMPAIGN,
         ENVIRONMENT,
         FINDINGS,
         MANIFEST,
+        FRESH_ENVIRONMENT,
         FRESH_MANIFEST,
         MEASUREMENTS,
         PLAN,

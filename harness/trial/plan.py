@@ -12,8 +12,8 @@ import random
 import shutil
 import stat
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,27 +48,38 @@ class PlannedSession:
     seed: int
     session: int
     node: str | None = None
+    left: Mapping[str, int] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[PlannedRun]:
         """Give them in their order."""
-        return plan_session(self.campaign, self.seed, self.session, self.node)
+        return plan_session(self.campaign, self.seed, self.session, self.node, self.left)
 
 
 def plan_session(
-    campaign: Campaign, seed: int, session: int, node: str | None = None
+    campaign: Campaign,
+    seed: int,
+    session: int,
+    node: str | None = None,
+    left: Mapping[str, int] | None = None,
 ) -> Iterator[PlannedRun]:
     """Give the planned runs of one session (from 1) in their order; warm-ups first, in block 0.
 
     On a node of a fleet the order is the node's own: one order on all hosts would be one sample.
+    Variants that `left` are in no session behind the one that it says.
     """
-    protocol = campaign.protocol
-    pairs = [(cell.benchmark, cell.variant) for cell in campaign.cells]
+    protocol, left = campaign.protocol, left or {}
+    pairs = [
+        (cell.benchmark, cell.variant)
+        for cell in campaign.cells
+        if session <= left.get(cell.variant, session)
+    ]
     stream = "order" if node is None else f"order/{node}"
     rng = random.Random(f"{seed}/{stream}/{session}")
-    position = protocol.passes(session - 1) * len(pairs)
+    turn = random.Random(f"{seed}/{stream}/turn").randrange(2) + session
+    position = planned_runs(campaign, session - 1, left)
     rounds = protocol.warmups(session) - protocol.warmups(session - 1)
-    warmups = ((0, pair) for _, pair in _rounds(pairs, rounds, protocol.order, rng))
-    measured = _rounds(pairs, protocol.runs, protocol.order, rng)
+    warmups = ((0, pair) for _, pair in _rounds(pairs, rounds, protocol.order, rng, turn))
+    measured = _rounds(pairs, protocol.runs, protocol.order, rng, turn)
     for block, (benchmark, variant) in chain(warmups, measured):
         yield PlannedRun(
             position=position,
@@ -81,15 +92,28 @@ def plan_session(
         position += 1
 
 
+def planned_runs(campaign: Campaign, sessions: int, left: Mapping[str, int] | None = None) -> int:
+    """Count the planned runs of that many sessions, warm-ups included; `left` as in `plan_session`."""
+    passes, left = campaign.protocol.passes, left or {}
+    return sum(passes(min(sessions, left.get(cell.variant, sessions))) for cell in campaign.cells)
+
+
 def _rounds(
-    pairs: list[_Pair], count: int, order: Order, rng: random.Random
+    pairs: list[_Pair], count: int, order: Order, rng: random.Random, turn: int
 ) -> Iterator[tuple[int, _Pair]]:
-    """Give `count` rounds of all cells, numbered from 1, in the campaign's order."""
+    """Give `count` rounds of all cells, numbered from 1, in the campaign's order.
+
+    Alternating rounds go forwards and backwards by turns; `turn` says which way the first one goes.
+    """
     if order == "sequential":
         yield from ((block, pair) for pair in pairs for block in range(1, count + 1))
         return
     for block in range(1, count + 1):
-        cells = rng.sample(pairs, len(pairs)) if order == "shuffled" else pairs
+        cells = pairs
+        if order == "shuffled":
+            cells = rng.sample(pairs, len(pairs))
+        elif order == "alternating" and (turn + block) % 2:
+            cells = pairs[::-1]
         yield from ((block, pair) for pair in cells)
 
 

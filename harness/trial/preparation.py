@@ -27,7 +27,7 @@ from ..meters.energy import IDLE_S, EnergyMeter, open_energy
 from .context import stays
 from .locks import cpus_in_use
 from .metering import Grouping, counter_plan, group_runs
-from .plan import free_space, look_at_cpus, room_needed, situation_of
+from .plan import free_space, look_at_cpus, planned_runs, room_needed, situation_of
 from .run_files import declared_inputs
 
 if TYPE_CHECKING:
@@ -157,11 +157,6 @@ def on_housekeeping_cpus(prepared: Prepared) -> Iterator[None]:
         yield
     finally:
         os.sched_setaffinity(0, before)
-
-
-def planned_runs(campaign: Campaign, sessions: int) -> int:
-    """Count the planned runs of that many sessions, warm-ups included."""
-    return len(campaign.cells) * campaign.protocol.passes(sessions)
 
 
 def prepare(

@@ -47,8 +47,8 @@ from .ending import Ending
 from .execution import Options, _broken_off, _execute, _host, _metrics, _ready
 from .folder import open_inside, storing
 from .locks import is_written_now, written_by_another
-from .plan import plan_session
-from .preparation import Watcher, planned_runs
+from .plan import plan_session, planned_runs
+from .preparation import Watcher
 from .progress import Trials, trials_in
 from .run_files import kept_bytes, remove_discarded
 from .writer import Store, rows_done
@@ -212,17 +212,19 @@ def refuse(path: Path, drifts: list[Finding], *, complete: bool = False) -> None
 
 def check_plan(store: Store, campaign: Campaign) -> None:
     """Hold the stored plan against the one that the campaign and seed give."""
-    seed, node = store.manifest.seed, store.manifest.node
+    seed, node, left = store.manifest.seed, store.manifest.node, store.manifest.left
     count = sessions = 0
     for run in store.planned():
         count, sessions = count + 1, max(sessions, run.session)
     planned = (
         run
         for session in range(1, sessions + 1)
-        for run in plan_session(campaign, seed, session, node)
+        for run in plan_session(campaign, seed, session, node, left)
     )
     # counted before it is compared: a session may have any number
-    differs = planned_runs(campaign, sessions) != count or any(map(ne, store.planned(), planned))
+    differs = planned_runs(campaign, sessions, left) != count or any(
+        map(ne, store.planned(), planned)
+    )
     if not count:  # it was broken off before its first session, and says already what that would be
         manifest, protocol = store.manifest, campaign.protocol
         then = (manifest.benchmarks, manifest.variants, manifest.runs, manifest.warmup)
@@ -407,36 +409,52 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
         return Ending.of(path, manifest, rows, status="complete", reason=reason, done=done)
     options = dataclasses.replace(options, folder=path.parent)
     with _ready(campaign, options, sessions, watcher, kept_bytes(path / OUTPUTS)) as context:
-        with context.interrupts.at_once():  # a long trial is read for a while
-            store = context.store = Store.reopen(path)
-        try:
-            _accept(context, manifest, accept=options.accept_drift)
-            programs_again(context, builds=not options.built, accept=options.accept_drift)
-            earlier = store.environments()
-            if earlier:
-                now = context.prepared.describe(context.executables, context.environment)
-                drifts = environment_drift(earlier[-1], now | {"inputs": None})  # held before
-                settle(store, drifts, accept=options.accept_drift)
-            context.set_aside_files()
-            with storing(path / OUTPUTS):
-                remove_discarded(path / OUTPUTS, store.rows.outcomes)
-        except Interrupted as stop:
-            return _broken_off(store, stop, manifest)
-        except BaseException:
-            store.put_back(manifest)
-            raise
+        ended = _reopened(context, path, manifest, options)
+        if ended is not None:
+            return ended
+        store = context.store
         store.update(
-            status="running",
-            reason=None,
-            must_raise=None,
-            finished=None,
-            files={},
+            **AS_BEGUN,
             sessions=sessions,
             planned=planned_runs(campaign, sessions),
             appended=_appended(store, manifest, sessions),
         )
         watcher.opened(store.path, campaign, context.prepared)
         return _execute(context, options)
+
+
+AS_BEGUN: Mapping[str, Any] = {
+    "status": "running",
+    "reason": None,
+    "must_raise": None,
+    "finished": None,
+    "files": {},
+}
+
+
+def _reopened(
+    context: TrialContext, path: Path, manifest: Manifest, options: Options
+) -> Ending | None:
+    """Open a trial to go on with it, as far as it is still the same; give an ending where it is not."""
+    with context.interrupts.at_once():  # a long trial is read for a while
+        store = context.store = Store.reopen(path)
+    try:
+        _accept(context, manifest, accept=options.accept_drift)
+        programs_again(context, builds=not options.built, accept=options.accept_drift)
+        earlier = store.environments()
+        if earlier:
+            now = context.prepared.describe(context.executables, context.environment)
+            drifts = environment_drift(earlier[-1], now | {"inputs": None})  # held before
+            settle(store, drifts, accept=options.accept_drift)
+        context.set_aside_files()
+        with storing(path / OUTPUTS):
+            remove_discarded(path / OUTPUTS, store.rows.outcomes)
+    except Interrupted as stop:
+        return _broken_off(store, stop, manifest)
+    except BaseException:
+        store.put_back(manifest)
+        raise
+    return None
 
 
 def _appended(store: Store, manifest: Manifest, sessions: int) -> tuple[Appended, ...]:

@@ -56,12 +56,7 @@ class TrialRun:
     def execute(self) -> Ending:
         """Execute what is left, and close the trial whatever happens."""
         try:
-            for session in range(1, (sessions := self._store.manifest.sessions) + 1):
-                if self._session(session):
-                    if self._after_session is not None:
-                        self._after_session()
-                    if session < sessions:
-                        self._rest(self._campaign.protocol.pause_s)
+            self._sessions()
         except Interrupted as stop:
             self._interrupts.acknowledge()
             return self._end("interrupted", f"signal {stop.number}")
@@ -75,6 +70,14 @@ class TrialRun:
             where = str(error.filename or self._store.path)
             raise StoreError(f"the trial had to stop: {error.strerror}", where) from error
         return self._end("complete", None)
+
+    def _sessions(self) -> None:
+        for session in range(1, (sessions := self._store.manifest.sessions) + 1):
+            if self._session(session):
+                if self._after_session is not None:
+                    self._after_session()
+                if session < sessions:
+                    self._rest(self._campaign.protocol.pause_s)
 
     def _close(self, reason: str) -> None:
         """Close a trial that has to stop, as well as its disk allows."""

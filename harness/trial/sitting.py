@@ -8,20 +8,29 @@ another day goes on in the same list.
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from analysis.errors import UsageError
+from analysis.errors import StoreError, UsageError
 from analysis.record.looks import LOOKS, OPEN_LOOKS
-from analysis.record.trial_files import LooksPlan
+from analysis.record.manifest import read_manifest
+from analysis.record.trial_files import CAMPAIGN, OUTPUTS, LooksPlan, Manifest
 
-from .execution import Options
+from ..campaign.load import load_campaign
+from .execution import Options, _opened, _ready
+from .locks import is_written_now, written_by_another
 from .preparation import Watcher
+from .progress import trials_in
+from .resume import AS_BEGUN, _reopened, defaults_of
+from .run_files import kept_bytes
+from .sitting_run import SittingRun, Values
 
 if TYPE_CHECKING:
     from ..campaign.model import Campaign
+    from .context import TrialContext
     from .ending import Ending
 
 SESSION_S = 0.1  # so long each command runs in a session, the slowest at least
@@ -31,7 +40,7 @@ LEAST_SESSIONS, LEAST_LONG_SESSIONS = 6, 3
 CAP_S = 20.0  # of measuring, for two commands
 OPEN_CAP_S = 300.0  # who gives more time than this gets the list of looks that is open
 WARM_S = 10.0  # what takes longer needs no warm-up
-IN_A_ROW = 3  # failed runs of a command from the beginning of a sitting: it ends
+NAME = "compare"  # of the campaign of a comparison
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +194,38 @@ def measure(
     campaign: Campaign, sitting: SittingPlan, options: Options, watcher: SittingWatcher
 ) -> SittingEnding:
     """Measure a new comparison; `campaign` has one benchmark, and `sitting.runs` runs a session."""
-    raise NotImplementedError
+    plan = sitting.looks_plan
+    with _ready(campaign, options, plan.looks[-1], watcher) as context:
+        ended = _opened(context, options, 1, plan)
+        return _sat(context, sitting, options, watcher, ended)
+
+
+def _sat(
+    context: TrialContext,
+    sitting: SittingPlan,
+    options: Options,
+    watcher: SittingWatcher,
+    ended: Ending | None,
+) -> SittingEnding:
+    if ended is not None:
+        return SittingEnding(
+            ending=ended,
+            looks_plan=sitting.looks_plan,
+            look=None,
+            sessions=0,
+            measured_s=0.0,
+        )
+    run = SittingRun(context, sitting, watcher, options.after_session)
+    manifest = context.store.manifest
+    watcher.begin(manifest.needed, context.store.rows.counted, manifest.sessions)
+    ending = run.execute()
+    return SittingEnding(
+        ending=ending,
+        looks_plan=run.plan,
+        look=run.look,
+        sessions=run.whole,
+        measured_s=run.measured_s,
+    )
 
 
 def comparison_to_resume(folder: Path, named: Path | None) -> Path:
@@ -195,8 +235,48 @@ def comparison_to_resume(folder: Path, named: Path | None) -> Path:
     ------
     StoreError
         If its looks are over, or it planned one look only; the fix says what to do.
+    UsageError
+        If there is none.
     """
-    raise NotImplementedError
+    path = named
+    if path is None:
+        found = [one for one in trials_in(folder, NAME).found if one[1].looks_plan is not None]
+        if not found:
+            what = "there is no comparison to go on with"
+            fix = "name its folder (--resume TRIAL), or leave out --resume to measure a new one"
+            raise UsageError(what, str(folder), fix)
+        path = found[0][0]
+    _goes_on(path, read_manifest(path))
+    return path
+
+
+def _goes_on(path: Path, manifest: Manifest) -> LooksPlan:
+    """Refuse what is no comparison, or has had all its looks; give the plan of the looks."""
+    plan = manifest.looks_plan
+    again = f"fairtrial run {shlex.quote(manifest.campaign_path)} --resume --trial {shlex.quote(str(path))}"
+    if plan is None:
+        what = "this trial was not measured by 'fairtrial compare'"
+        raise StoreError(what, str(path), f"go on with it by: {again}")
+    if manifest.origin != "measured":
+        what = f"this trial is {manifest.origin}: nothing can be measured into it"
+        raise StoreError(what, str(path), "measure a new comparison")
+    if is_written_now(path):
+        raise written_by_another(path)
+    anew = "measure anew, without --resume"
+    if plan.rule == "planned":
+        raise StoreError(
+            "its number of runs was chosen beforehand (-r, or --sessions), and one look at the end "
+            "spent its whole risk of 5 %: more runs would not keep it",
+            str(path),
+            f"{anew} and without -r, which goes on until the answer is certain",
+        )
+    if manifest.sessions >= plan.looks[-1] and manifest.status == "complete":
+        raise StoreError(
+            f"no more looks: it was looked at after {plan.looks[-1]} sessions, the last of its list",
+            str(path),
+            f"{anew}; with --open the list has 1,024",
+        )
+    return plan
 
 
 def resume_sitting(
@@ -209,4 +289,25 @@ def resume_sitting(
     most_runs: int | None = None,
 ) -> SittingEnding:
     """Go on with a comparison in its list of looks, with a new cap; drift is refused as by ``run``."""
-    raise NotImplementedError
+    manifest = read_manifest(trial)
+    plan = _goes_on(trial, manifest)
+    defaults, own = defaults_of(trial, manifest)
+    campaign = load_campaign(trial / CAMPAIGN, seed=manifest.seed, defaults=defaults, own=own)
+    options = replace(options, folder=trial.parent, name=trial.name)
+    kept = kept_bytes(trial / OUTPUTS)
+    with _ready(campaign, options, plan.looks[-1], watcher, kept) as context:
+        ended = _reopened(context, trial, manifest, options)
+        store = context.store
+        each = manifest.runs
+        least, most = least_and_most(Values.of_trial(trial).seconds(), each, least_runs, most_runs)
+        sitting = SittingPlan(
+            looks_plan=plan,
+            runs=each,
+            cap_s=for_s or CAP_S * len(campaign.variants) / 2,
+            least_sessions=least,
+            most_sessions=most,
+        )
+        if ended is None:
+            store.update(**AS_BEGUN, looks_plan=replace(plan, stopped_because=None))
+            watcher.opened(store.path, campaign, context.prepared)
+        return _sat(context, sitting, options, watcher, ended)

@@ -251,7 +251,7 @@ class SessionRules:
     def __init__(self, campaign: Campaign, store: Store, session: int, earlier: Earlier) -> None:
         protocol, manifest = campaign.protocol, store.manifest
         self.session = session
-        self.runs = PlannedSession(campaign, manifest.seed, session, manifest.node)
+        self.runs = PlannedSession(campaign, manifest.seed, session, manifest.node, manifest.left)
         self._done = store.rows.outcomes
         self._said = earlier.said
         self._ended = any(end.session == session for end in manifest.session_ends)

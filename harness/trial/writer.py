@@ -52,6 +52,7 @@ from analysis.record.trial_files import (
 
 from ..host.executables import sha256_file
 from .folder import (
+    FRESH_ENVIRONMENT,
     FRESH_MANIFEST,
     RESERVE,
     append_synced,
@@ -379,6 +380,19 @@ class Store:
     def append_environment(self, record: dict[str, Any]) -> None:
         """Append the environment of a session or segment."""
         self._append(ENVIRONMENT, encode(record) + b"\n")
+
+    def end_sitting(self, last: int) -> None:
+        """Write into the last environment, of a sitting, which session was its last; nothing of others."""
+        records = self.environments()
+        sessions = records[-1].get("sessions") if records else None
+        if not sessions or sessions[-1] is not None:
+            return
+        records[-1]["sessions"] = [sessions[0], max(sessions[0], last)]
+        with storing(self.path / ENVIRONMENT):
+            text = b"".join(encode(record) + b"\n" for record in records)
+            write_synced(self.path, FRESH_ENVIRONMENT, text)
+            (self.path / FRESH_ENVIRONMENT).replace(self.path / ENVIRONMENT)
+            sync_folder(self.path)
 
     def append_findings(
         self, when: str, findings: Iterable[Finding], session: int | None = None

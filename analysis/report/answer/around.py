@@ -32,6 +32,7 @@ _DESCRIPTION = 200  # characters of a campaign's description
 _ORDERS = {
     "shuffled": "interleaved, each block in a new order",
     "interleaved": "interleaved, each block in the same order",
+    "alternating": "interleaved, the order turned round from block to block",
     "sequential": "one variant after the other",
 }
 _RULES = {"holm": "Holm's", "bh": "Benjamini and Hochberg's"}
@@ -137,7 +138,7 @@ def _amount(subject: Subject) -> str:
         parts.append(amount_on_hosts(level, verdict.session_runs))
     elif sessions := _sessions(subject):
         where, of = ("on", "with") if verdict.outermost == "host" else ("in", "of")
-        each = _each(verdict, blocks=order in ("shuffled", "interleaved"))
+        each = _each(verdict, blocks=order in ("shuffled", "interleaved", "alternating"))
         parts.append(f"{where} {sessions}{f' {of} {each}' if each else ''}")
     if order in _ORDERS:
         parts.append(_ORDERS[order])

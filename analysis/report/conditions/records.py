@@ -37,6 +37,7 @@ _HELD = {"pid": "a PID namespace", "user": "a user and PID namespace", "none": "
 _ORDER = {
     "shuffled": "blocks of all in a new order each",
     "interleaved": "blocks of all in the same order",
+    "alternating": "blocks of all, forwards and backwards by turns",
     "sequential": "one benchmark and variant after the other",
 }
 _GROUPS = {
@@ -377,6 +378,8 @@ def _moments(source: Source, sessions: Sequence[int]) -> Iterator[dict[str, Any]
     """Give what moves by itself: when a session began, load, work of others, temperature."""
     first = {one.session: one for one in reversed(source.environments)}
     at = [first[n].at if n in first else "" for n in sessions]
+    if 2 * sum(map(bool, at)) < len(at):  # looked at once a sitting
+        return
     if any(at):
         one_day = len({text[:10] for text in at if text}) == 1
         seconds = len({text[:16] for text in at}) < len(at)  # sessions of seconds

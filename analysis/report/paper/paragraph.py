@@ -49,6 +49,7 @@ _BLOCKS = "in blocks that hold each variant and benchmark once"
 _ORDER = {
     "shuffled": f"{_BLOCKS}, each block in a new random order",
     "interleaved": f"{_BLOCKS}, always in the same order",
+    "alternating": f"{_BLOCKS}, forwards and backwards by turns",
     "sequential": "one variant and benchmark after the other",
 }
 _WARMED = {"all": "in every session", "first": "in the first session"}

@@ -7,7 +7,7 @@ import json
 from hypothesis import given, strategies as st
 
 from analysis.record.environment_changes import diff
-from analysis.record.trial_files import packed_targets, whole_targets
+from analysis.record.environment_records import packed_targets, whole_targets
 
 names = st.text("abcd/", min_size=1, max_size=4)
 paths = st.sampled_from(["/bin/one", "/bin/two", "/bin/three"])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from analysis.record.environment_changes import describe_changes, diff
-from analysis.record.trial_files import whole_targets
+from analysis.record.environment_records import whole_targets
 from harness.host import executables as targets_module
 from harness.host.executables import (
     describe_inputs,

@@ -17,8 +17,7 @@ from harness.campaign.identity import RULE, first_defaults, identity_of, resolve
 from harness.campaign.load import load_campaign
 from harness.campaign.schema import PROTOCOL
 from harness.errors import CampaignError
-from harness.trial.plan import plan_session
-from harness.trial.preparation import planned_runs
+from harness.trial.plan import plan_session, planned_runs
 from harness.trial.resume import campaign_drift, check_plan, defaults_of, trial_begun
 from harness.trial.writer import Store
 
