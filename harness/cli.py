@@ -71,8 +71,8 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
 
 
 def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
+    from analysis.announcing import announced
     from analysis.errors import FairtrialError
-    from analysis.record.announcing import announced
 
     from .commands.catalogue import parser_for
 

@@ -95,7 +95,7 @@ def one_thread_of_linear_algebra() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def no_time_passes_for_a_line_about_work() -> None:
     """Keep what is said after some seconds out of what tests compare, on a busy machine too."""
-    from analysis.record import announcing
+    from analysis import announcing
 
     announcing.clock = lambda: 0.0
 

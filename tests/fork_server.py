@@ -191,7 +191,7 @@ def _be_the_command(entry: importlib.metadata.EntryPoint, asked: dict[str, Any])
     os.closerange(3, min(most, 256))
     with contextlib.suppress(ImportError):  # not in older versions
         # on a busy machine a command may take the seconds after which it says how far it is
-        importlib.import_module("analysis.record.announcing").clock = lambda: 0.0
+        importlib.import_module("analysis.announcing").clock = lambda: 0.0
     script = str(Path(sys.executable).with_name("fairtrial"))
     sys.argv = [script, *asked["words"]]
     sys.modules["__main__"] = main_module = types.ModuleType("__main__")

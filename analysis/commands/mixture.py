@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
+from ..announcing import doing
 from ..errors import UsageError
-from ..record.announcing import doing
 from ..words import shorten
 from .arguments import (
     SIDE,

@@ -6,8 +6,8 @@ import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
+from ..announcing import doing
 from ..errors import UsageError
-from ..record.announcing import doing
 from .arguments import (
     add_benchmarks,
     add_confidence,

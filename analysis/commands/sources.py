@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from ..announcing import doing
 from ..errors import UsageError
-from ..record.announcing import doing
 from .arguments import (
     add_confidence,
     add_decimal,

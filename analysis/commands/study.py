@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any, TextIO
 
+from ..announcing import doing
 from ..errors import UsageError
-from ..record.announcing import doing
 from .arguments import (
     SIDE,
     add_json,

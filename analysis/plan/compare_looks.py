@@ -22,71 +22,20 @@ from ..data.matrix import PerformanceMatrix
 from ..methods.multilevel.advice import sessions_needed
 from ..methods.multilevel.compare import multilevel
 from ..methods.multilevel.law import ErrorLaw, Looks
-from ..record.trial_files import LooksPlan
-from ..stats.repeated_looks import LOOKS, OPEN_LOOKS, with_look
+from ..record.looks import OPEN_LOOKS, next_look
 
 if TYPE_CHECKING:
     from ..methods.multilevel.result import BenchmarkLine, Multilevel
     from ..pages.number_format import Word
     from ..record.run_numbers import Better
+    from ..record.trial_files import LooksPlan
 
 Stop = Literal["decided", "equivalent", "depends"]
 Runs = Mapping[str, Mapping[int, Sequence[float | None]]]  # variant -> session -> a value a block
 
-LEAST_SESSIONS = 6  # where a session takes less than a second: intervals of fewer are wide
 CLOSE_ENOUGH = 0.02  # of the mean of a single command: half the width of its interval
 _BLOCKS = 2**20  # more than any session has
 _BENCHMARK = "command"
-
-
-def repeated_looks(
-    candidates: int, *, risk: float = 0.05, margin: float = 0.01, open: bool = False
-) -> LooksPlan:
-    """Plan to look while one measures, until the answer is certain; `open`: beyond 108 sessions."""
-    return LooksPlan(
-        rule="repeated",
-        looks=OPEN_LOOKS if open else LOOKS,
-        risk=risk,
-        candidates=max(1, candidates),
-        open=open,
-        margin=margin,
-    )
-
-
-def planned_look(
-    candidates: int, sessions: int, *, risk: float = 0.05, margin: float = 0.01
-) -> LooksPlan:
-    """Plan to look once, after so many sessions."""
-    return LooksPlan(
-        rule="planned",
-        looks=(sessions,),
-        risk=risk,
-        candidates=max(1, candidates),
-        margin=margin,
-    )
-
-
-def looked_after(plan: LooksPlan, sessions: int) -> LooksPlan:
-    """Give the plan after a look at so many sessions, which may be none of its list.
-
-    A measurement that ends between two looks is looked at there, in the place of the next one.
-    """
-    if plan.rule == "planned":
-        return plan
-    return replace(plan, looks=with_look(plan.looks, sessions))
-
-
-def next_look(plan: LooksPlan, sessions: int) -> int | None:
-    """Give the number of sessions at the first look that is still to come; None after the last."""
-    return next((n for n in plan.looks if n > sessions), None)
-
-
-def look_of(plan: LooksPlan, sessions: int) -> Looks:
-    """Give how a look at so many sessions shares the risk."""
-    if plan.rule == "planned":
-        return Looks.one_for(plan.candidates)
-    count = sum(n <= sessions for n in with_look(plan.looks, sessions))
-    return Looks.repeated(count, candidates=plan.candidates, open=plan.open)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,7 +168,7 @@ def look_at(
         if (side := _side(name, sessions, better, unit)) is not None
     }
     sessions = len(values.get(baseline, ()))
-    look, confidence = look_of(plan, sessions), 1.0 - plan.risk
+    look, confidence = Looks.of_plan(plan, sessions), 1.0 - plan.risk
     names = [name for name in values if name != baseline]
 
     def against(name: str, other: str) -> Multilevel | None:

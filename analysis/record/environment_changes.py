@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .trial_files import Finding, Stored, whole_targets
+from .environment_records import whole_targets
+from .trial_files import Finding, Stored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterator
 from typing import TextIO, cast
 
+from ..announcing import away
 from ..errors import StoreError
-from .announcing import away
 
 # Controls (all but line ends and tabs), marks that turn the direction of writing, halves of pairs.
 _OBEYED = re.compile(

@@ -30,7 +30,7 @@ from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from ..record.announcing import meanwhile, note, still
+from ..announcing import meanwhile, note, still
 
 _VARIABLE = "FAIRTRIAL_CACHE"
 _OPTIONS: dict[str, bool | str] = {"nogil": True, "error_model": "numpy"}

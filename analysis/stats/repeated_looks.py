@@ -19,9 +19,7 @@ import bisect
 import math
 
 from ..errors import UsageError
-
-LOOKS = (3, 4, 5, 6, 8, 10, 13, 17, 22, 29, 38, 49, 64, 83, 108)  # numbers of sessions
-OPEN_LOOKS = (*LOOKS, 143, 190, 251, 332, 440, 583, 773, 1024)
+from ..record.looks import LOOKS, OPEN_LOOKS
 
 # risk of all looks together, nominal risk of each; made by tests/calibration/make_looks_table.py
 _NOMINAL = (
@@ -96,15 +94,3 @@ def nominal_risk(risk: float, *, open: bool = False) -> float:
     (low, a), (high, b) = table[place - 1], table[place]
     share = min((math.log(risk) - math.log(low)) / (math.log(high) - math.log(low)), 1.0)
     return math.exp(math.log(a) + share * (math.log(b) - math.log(a)))
-
-
-def with_look(looks: tuple[int, ...], sessions: int) -> tuple[int, ...]:
-    """Put a look at so many sessions, which is none of the list, in the place of the next one.
-
-    The cap of a measurement comes when it comes. So there are no more looks than were planned, and no
-    more together; what follows the list's last look is none of it.
-    """
-    if sessions in looks:
-        return looks
-    place = bisect.bisect_left(looks, sessions)
-    return (*looks[:place], sessions, *looks[place + 1 :]) if place < len(looks) else looks

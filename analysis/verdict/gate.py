@@ -100,7 +100,7 @@ class GatedCandidate:
     `suite` is the line of these benchmarks together, that of the only benchmark where there is one,
     and None where nothing was measured. `reason` is "fails-more" or "fails-always" where
     the verdict says so of a benchmark, or of all of them, "confounded" or "one-session" where the design cannot
-    decide; None where the intervals decide. Of a candidate without any run that succeeded nothing
+    decide, "depends" where sessions that were looked at by a plan resemble the ones before them; None where the intervals decide. Of a candidate without any run that succeeded nothing
     else is known: the other fields are None, 0 and empty. `looks`, `look_alpha`, `looks_rule` and
     `risk_total` are those of the comparison. `outermost` is what the interval holds for
     more of: sessions, or hosts.
@@ -284,11 +284,7 @@ def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
     terms = _Terms(
         asked=asked,
         risk=round(one.look_alpha / 2, 15),
-        doubt=None
-        if one.design in _SESSIONS
-        else "confounded"
-        if one.design == "confounded"
-        else "one-session",
+        doubt=_doubt(one),
         law=ErrorLaw(alpha=one.look_alpha, always_valid=one.always_valid),
     )
     chances = [_chance(line, terms) for line in one.benchmarks]
@@ -314,6 +310,13 @@ def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
         suite=suite,
         benchmarks=benchmarks,
     )
+
+
+def _doubt(one: Multilevel) -> str | None:
+    """Say what forbids any decision."""
+    if one.design not in _SESSIONS:
+        return "confounded" if one.design == "confounded" else "one-session"
+    return "depends" if one.withheld else None
 
 
 def _outcome(suite: GateLine | None, benchmarks: Sequence[GateLine], on: On) -> Outcome:

@@ -18,6 +18,7 @@ _REASONS = {
     "fails-always": "no run succeeded",
     "confounded": "session and variant cannot be told apart",
     "one-session": "within one session; the next one may differ",
+    "depends": "sessions resemble the ones before them; measure again later",
     "below-resolution": "below the clock's resolution",
     "no-interval": "no interval: too few sessions, or they do not differ",
 }

@@ -221,10 +221,12 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
     looks = looks_at([manifest], question.looks, always_valid=question.always_valid)
     sides = sides_of(trial, metric, chosen, question.benchmarks)
     base = sides[manifest.baseline]
+    left = {} if manifest.looks_plan is None else manifest.looks_plan.left
     candidates = tuple(
-        _candidate(name, comparable(side, base), question, looks)
+        _who_left(found) if name in left else found
         for name, side in sides.items()
         if name != manifest.baseline
+        for found in (_candidate(name, comparable(side, base), question, looks),)
     )
     try:
         diagnosis = diagnose_trial(trial, metric=metric, variants=chosen)
@@ -238,7 +240,7 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
     if matrices and not candidates:
         from .one_variant import alone as by_itself
 
-        alone = by_itself(matrices[0], question.confidence)
+        alone = by_itself(matrices[0], 1.0 - looks.alpha(question.confidence))
     return question.verdict(
         counts_of(trial, metric, chosen, sides.values()),
         looks,
@@ -389,6 +391,14 @@ def _candidate(
         else HptBound(**{one.name: getattr(best, one.name) for one in fields(HptBound)}),
         panel=panel_of(found, both, best) if question.explain else None,
     )
+
+
+def _who_left(found: CandidateVerdict) -> CandidateVerdict:
+    """Say nothing of the baseline's further sessions: the candidate needed no more, as was planned."""
+    if found.multilevel is None:
+        return found
+    kept = (one for one in found.multilevel.cautions if one.code != "sessions-left-out")
+    return replace(found, multilevel=replace(found.multilevel, cautions=tuple(kept)))
 
 
 def _claimed_by_hpt(

@@ -210,8 +210,12 @@ def looks_at(manifests: Sequence[Manifest], looks: int | None, *, always_valid: 
     """Give the look that a comparison of one trial's variants, or of two trials, is.
 
     Two trials can be compared since the later one began: what was appended to the other before is no
-    look. After that each append to either is one, at as many sessions as the shorter then had.
+    look. After that each append to either is one, at as many sessions as the shorter then had. A trial that
+    was looked at by a plan is judged by it; two of which one was, by what risks less.
     """
+    planned = _planned(manifests, looks, always_valid=always_valid)
+    if len(manifests) == 1 and planned:
+        return planned[0]
     if looks is not None or always_valid or not manifests:
         return Looks.of(1 if looks is None else looks, always_valid=always_valid)
     begun = max(_time(one.started, _EARLIEST) for one in manifests)
@@ -232,15 +236,40 @@ def looks_at(manifests: Sequence[Manifest], looks: int | None, *, always_valid: 
     for _, k, last in events:
         have[k] = last
         seen.append(min(have))
-    return Looks.growing(seen)
+    return _surest([Looks.growing(seen), *planned])
 
 
 def looks_at_hosts(manifests: Sequence[Manifest], looks: int | None) -> Looks:
     """Give the look that a verdict on the hosts of a fleet is."""
+    planned = _planned(manifests, looks, always_valid=False)
     if looks is not None:
         return Looks.planned(looks)
     rounds = 1 + max(len(one.appended) for one in manifests)
-    return Looks.growing([len(manifests)] * rounds)
+    return _surest([Looks.growing([len(manifests)] * rounds), *planned])
+
+
+def _planned(
+    manifests: Sequence[Manifest], looks: int | None, *, always_valid: bool
+) -> tuple[Looks, ...]:
+    """Give the looks of the trials that were looked at by a plan; nothing else may be asked of them."""
+    found = []
+    for one in manifests:
+        if one.looks_plan is None:
+            continue
+        if looks is not None or always_valid:
+            asked = "--always-valid" if always_valid else f"--looks {looks}"
+            raise UsageError(
+                f"{asked}: the looks at this trial were planned when it began, and some were taken",
+                one.trial,
+                f"leave {asked} out: it is judged by its plan, whose looks together risk what one would",
+            )
+        found.append(Looks.of_plan(one.looks_plan, one.sessions))
+    return tuple(found)
+
+
+def _surest(several: Sequence[Looks]) -> Looks:
+    """Choose the look that risks least."""
+    return min(several, key=lambda one: one.alpha(0.95))
 
 
 def _time(text: str, unknown: datetime.datetime) -> datetime.datetime:

@@ -84,6 +84,7 @@ def merge_trials(paths: Sequence[Path], folder: Path, *, accept_drift: bool = Fa
     if os.path.lexists(folder):
         raise UsageError("something is there already", str(folder), "name a folder that is not")
     parts = read_parts([Path(path) for path in paths])
+    _refuse_planned_looks(parts)
     between = seams(parts)
     _refuse(between, accept=accept_drift)
     with appearing(folder) as fresh:
@@ -98,6 +99,18 @@ def merge_trials(paths: Sequence[Path], folder: Path, *, accept_drift: bool = Fa
             (one.before.manifest.trial, one.after.manifest.trial, one.changes) for one in between
         ),
     )
+
+
+def _refuse_planned_looks(parts: Iterable[MergedPart]) -> None:
+    """Stop where what a trial showed decided how many sessions it has: with others it is no fair sample."""
+    for part in parts:
+        plan = part.manifest.looks_plan
+        if plan is not None and plan.rule == "repeated":
+            raise UsageError(
+                "what this trial showed decided when it ended: it cannot be put together with others",
+                str(part.path),
+                "go on with it by fairtrial compare --resume, or measure with fairtrial run",
+            )
 
 
 def _refuse(between: Iterable[Seam], *, accept: bool) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ...data.trial import Trial
     from ...pages.model import Caution
     from ...record.run_numbers import Better
+    from ...record.trial_files import Manifest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +83,8 @@ class ExportedData:
     """All samples of one source; the first metric is the one that targets of one metric take.
 
     `unjudged` counts the rows of repeated runs that no method takes: they do not leave. `appended` is how
-    often sessions were put behind those of a complete trial, and `hosts` says that they are those of several.
+    often sessions were put behind those of a complete trial, `looks` how many looks were taken by a plan of
+    several, and `hosts` says that they are those of several.
     """
 
     name: str
@@ -92,6 +94,7 @@ class ExportedData:
     cpu_model: str | None = None
     unjudged: int = 0
     appended: int = 0
+    looks: int = 0
     hosts: bool = False
 
     @property
@@ -150,8 +153,17 @@ def exported_trial(
         cpu_model=manifest.cpu_model,
         unjudged=int((mine & ~trial.chosen).sum()),
         appended=len(manifest.appended),
+        looks=_looks(manifest),
         hosts=any(one.code == "sessions-of-hosts" for one in trial.cautions),
     )
+
+
+def _looks(manifest: Manifest) -> int:
+    """Count the looks that were taken by a plan of several."""
+    plan = manifest.looks_plan
+    if plan is None or plan.rule == "planned":
+        return 0
+    return sum(n <= manifest.sessions for n in plan.looks)
 
 
 def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[ExportedProcess]]:

@@ -96,12 +96,18 @@ def lost(
 def never_held(exported: ExportedData) -> tuple[Caution, ...]:
     """Say what no target has a place for, and a verdict on the file cannot know."""
     times = figures.counted(exported.appended, "time")
+    looks = figures.counted(exported.looks, "look")
     runs = figures.counted(exported.unjudged, "run")
     return cautions_of(
         {
-            "looks-lost": exported.appended > 0
-            and f"that sessions were appended, {times}: a verdict on the file takes it for the "
-            "first look",
+            "looks-lost": (
+                f"that sessions were appended, {times}: a verdict on the file takes it for the first look"
+                if exported.appended > 0
+                else f"that the trial ended when it was decided, looked at by a plan ({looks} taken, rule "
+                "repeated): a verdict on the file takes it for the only look, and is wrong more often"
+                if exported.looks > 0
+                else False
+            ),
             "hosts-lost": exported.hosts and "which session was measured on which host",
             "repeats-lost": exported.unjudged > 0
             and f"{runs} that no method takes, because disturbed ones were repeated: left out",

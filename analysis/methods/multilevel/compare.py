@@ -154,7 +154,9 @@ def multilevel(
     )
     suite = suite_lines(judged)
     dependence = dependence_in(layout, tables, ours, theirs)
-    if look.rule == "repeated" and dependence is not None and dependence.warned:
+    if (
+        look.rule == "repeated" and dependence is not None and dependence.warned
+    ):  # as `withheld` says
         lines = tuple(map(withheld, lines))
         suite = None if suite is None else (withheld_suite(suite[0]), withheld_suite(suite[1]))
     sessions = _sessions(layout)

@@ -25,6 +25,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from ...errors import UsageError
+from ...record.looks import with_look
 from ...stats.arguments import counted
 from ...stats.multiplicity import Correction, adjusted, holm_steps
 from ...stats.repeated_looks import nominal_risk
@@ -33,6 +34,7 @@ from .estimates import ErrorParts, Estimates, satterthwaite
 
 if TYPE_CHECKING:
     from ...pages.number_format import Word
+    from ...record.trial_files import LooksPlan
     from .result import Line
 
 
@@ -101,6 +103,14 @@ class Looks:
             next_division=candidates,
             open=open,
         )
+
+    @classmethod
+    def of_plan(cls, plan: LooksPlan, sessions: int) -> Self:
+        """Give the look at so many sessions of a trial that is looked at by a plan."""
+        if plan.rule == "planned":
+            return cls.one_for(plan.candidates)
+        count = sum(n <= sessions for n in with_look(plan.looks, sessions))
+        return cls.repeated(count, candidates=plan.candidates, open=plan.open)
 
     @classmethod
     def growing(cls, sessions: Sequence[int]) -> Self:

@@ -320,6 +320,12 @@ class Multilevel(Result):
         return known[0].outcome if len(known) == 1 else "undecided"
 
     @property
+    def withheld(self) -> bool:
+        """Whether no word is given: sessions that were looked at by a plan resemble the ones before them."""
+        found = self.dependence
+        return self.looks_rule == "repeated" and found is not None and found.warned
+
+    @property
     def timed(self) -> bool:
         """Whether what is better is faster."""
         return figures.timed(self.unit)

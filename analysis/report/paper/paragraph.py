@@ -330,6 +330,9 @@ def _looks(verdict: Verdict) -> Iterator[str]:
     )
     if verdict.looks_rule == "planned":
         yield f"The data were to have {counted(verdict.looks, 'look')}, each {risk}"
+    elif verdict.looks_rule == "repeated":
+        listed = "after numbers of sessions that were listed before"
+        yield f"The data were looked at while they were measured, {listed}, each time {risk}"
     elif verdict.looks_rule == "growing":
         grew = "The data grew without a plan of looks"
         yield f"{grew}: this one, number {verdict.looks}, was judged {risk}"

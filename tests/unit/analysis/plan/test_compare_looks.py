@@ -13,14 +13,24 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.plan.compare_looks import (
-    look_at,
-    looked_after,
-    next_look,
-    planned_look,
-    repeated_looks,
-)
-from analysis.stats.repeated_looks import LOOKS, nominal_risk
+from analysis.plan.compare_looks import look_at
+from analysis.record.looks import LOOKS, OPEN_LOOKS
+from analysis.record.trial_files import LooksPlan
+from analysis.stats.repeated_looks import nominal_risk
+
+
+def repeated_looks(candidates, *, margin=0.01, open=False):
+    return LooksPlan(
+        rule="repeated",
+        looks=OPEN_LOOKS if open else LOOKS,
+        candidates=max(1, candidates),
+        open=open,
+        margin=margin,
+    )
+
+
+def planned_look(candidates, sessions):
+    return LooksPlan(rule="planned", looks=(sessions,), candidates=candidates)
 
 
 def measured(sides, sessions, *, seed=1, runs=2, session_sd=0.002, run_sd=0.002, own=None):
@@ -191,15 +201,6 @@ def test_what_was_not_measured_yet_is_no_error():
     assert (look.sessions, look.leader, look.stop, look.next) == (0, None, None, 3)
     half = look_at({"old": {1: [0.1]}, "new": {1: [None]}}, repeated_looks(1), baseline="old")
     assert half.candidates[0].line is None
-
-
-def test_plans_go_on_in_the_same_list():
-    plan = repeated_looks(1)
-    assert (next_look(plan, 0), next_look(plan, 38), next_look(plan, 108)) == (3, 49, None)
-    assert next_look(repeated_looks(1, open=True), 108) == 143
-    capped = looked_after(plan, 45)
-    assert (len(capped.looks), next_look(capped, 45)) == (len(LOOKS), 64)
-    assert looked_after(planned_look(1, 6), 4) == planned_look(1, 6)
 
 
 def test_the_number_that_is_foretold_decides_in_about_eight_of_ten():

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.record.announcing import announced
+from analysis.announcing import announced
 from analysis.record.printer import Printer
 from analysis.stats import compiled
 
@@ -61,7 +61,7 @@ def test_the_first_use_is_announced_and_a_second_copy_of_the_product_compiles_no
         "from analysis.stats import compiled\n"
         "assert compiled.__file__.startswith(sys.argv[1])\n"
         "from analysis.methods.mixture.em_kernel import exponential\n"
-        "from analysis.record.announcing import announced\n"
+        "from analysis.announcing import announced\n"
         "from analysis.record.printer import Printer\n"
         "class Terminal(io.StringIO): isatty = lambda self: True\n"
         "screen = Terminal()\n"

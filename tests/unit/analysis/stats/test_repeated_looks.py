@@ -12,14 +12,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from analysis.errors import UsageError
-from analysis.stats.repeated_looks import LOOKS, OPEN_LOOKS, nominal_risk, with_look
-
-
-def test_the_lists_are_those_that_were_decided():
-    assert LOOKS == (3, 4, 5, 6, 8, 10, 13, 17, 22, 29, 38, 49, 64, 83, 108)
-    assert OPEN_LOOKS[: len(LOOKS)] == LOOKS
-    assert (len(OPEN_LOOKS), OPEN_LOOKS[-1]) == (23, 1024)
-    assert list(OPEN_LOOKS) == sorted(set(OPEN_LOOKS))
+from analysis.record.looks import LOOKS, OPEN_LOOKS
+from analysis.stats.repeated_looks import nominal_risk
 
 
 @pytest.mark.parametrize(
@@ -47,21 +41,3 @@ def test_each_look_risks_less_than_all_and_at_least_its_share(risk, open_):
 def test_a_risk_that_is_none_is_refused(wrong):
     with pytest.raises(UsageError, match="between 0 and 1"):
         nominal_risk(wrong)
-
-
-def test_a_look_off_the_list_takes_the_place_of_the_next_one():
-    assert with_look(LOOKS, 13) == LOOKS
-    assert with_look(LOOKS, 45) == (*LOOKS[:11], 45, *LOOKS[12:])
-    assert with_look(LOOKS, 200) == LOOKS
-    once_more = with_look(with_look(LOOKS, 45), 50)
-    assert once_more[11:] == (45, 50, 83, 108)
-
-
-@given(st.lists(st.integers(3, 108), max_size=12))
-def test_there_are_never_more_looks_than_were_planned(caps):
-    looks = LOOKS
-    for cap in sorted(caps):
-        looks = with_look(looks, cap)
-        assert cap in looks or cap > looks[-1]
-    assert len(looks) == len(LOOKS)
-    assert list(looks) == sorted(set(looks))

@@ -12,8 +12,8 @@ import threading
 
 import pytest
 
-from analysis.record import announcing
-from analysis.record.announcing import announced, away, doing, meanwhile, still
+from analysis import announcing
+from analysis.announcing import announced, away, doing, meanwhile, still
 from analysis.record.printer import Printer
 
 

@@ -17,8 +17,6 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
-from ..words import shown
-
 _REDRAW_S = 0.1
 _FAR_S = 3.0  # from then on a line says how far it is
 _FIRST_PLAIN_S = 5.0
@@ -116,7 +114,7 @@ class _Line:
         passed = now - self._began
         while self._next_plain_s <= passed:
             self._next_plain_s *= 2
-        said = self._screen.clean(shown(self._said(now, passed=False)))
+        said = self._cleaned(self._said(now, passed=False))
         self._screen.paint(f"{self._command}: {said}, {passed:.0f} s so far\n")
         self._screen.flush()
 
@@ -130,9 +128,12 @@ class _Line:
             return counts
         return f"{counts}, {_about(took / done * (total - done))} left"
 
+    def _cleaned(self, text: str) -> str:
+        return self._screen.clean(text).replace("\n", " ").replace("\t", " ")
+
     def _fitting(self, text: str) -> str:
         """Clean a text and cut it to the terminal, whose last column stays free."""
-        text = self._screen.clean(shown(text))
+        text = self._cleaned(text)
         room = self._columns() - 1
         if _cells(text) <= room:
             return text
