@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .comparing.view import CompareView
 
 CAP_S = 20.0  # of measuring, for two commands
+_MILLI_S, _WHOLE_S = 0.0095, 9.5  # below it a time is in milliseconds; above it without decimals
 
 
 def add(subparsers: Subparsers) -> None:
@@ -123,6 +124,8 @@ def _resume(args: argparse.Namespace, out: Printer, err: TextIO) -> int:
         cap = "" if args.for_s is None else f", at most about {_time(args.for_s)} more"
         err.write(f"going on with {which}{cap} (Ctrl-C keeps what is there)\n")
         err.flush()
+    from analysis.record.manifest import read_manifest
+
     from ..trial.execution import Options
     from ..trial.sitting import comparison_to_resume, resume_sitting
     from .comparing.stored import stored_commands
@@ -130,6 +133,7 @@ def _resume(args: argparse.Namespace, out: Printer, err: TextIO) -> int:
 
     trial = comparison_to_resume(args.dir, named)
     wanted, again = stored_commands(trial)
+    earlier = read_manifest(trial).sessions
     view = CompareView(err, quiet=args.quiet, verbose=args.verbose)
     cap_s = args.for_s or CAP_S * len(wanted) / 2
     view.of(wanted, "", cap_s)
@@ -142,7 +146,7 @@ def _resume(args: argparse.Namespace, out: Printer, err: TextIO) -> int:
         least_runs=args.min_runs,
         most_runs=args.max_runs,
     )
-    return _answer(args, ended, wanted, again, view=view, out=out, err=err)
+    return _answer(args, ended, wanted, again, view=view, out=out, err=err, earlier=earlier)
 
 
 def _answer(
@@ -154,6 +158,7 @@ def _answer(
     view: CompareView,
     out: Printer,
     err: TextIO,
+    earlier: int = 0,
 ) -> int:
     """Judge what was measured and say it; give the exit code."""
     from analysis.errors import FairtrialError
@@ -163,7 +168,7 @@ def _answer(
     ending = ended.ending
     code = 130 if ending.status == "interrupted" else 1 if ending.failed else 0
     try:
-        answer = answered(args, ended, wanted, again, exit_codes=view.exit_codes)
+        answer = answered(args, ended, wanted, again, exit_codes=view.exit_codes, earlier=earlier)
         with contextlib.suppress(BrokenPipeError):  # the exit code is still to be told
             write_answer(answer, args, out, width=_columns(), colours=_colours(out))
         write_exports(answer, args)
@@ -211,7 +216,9 @@ def _tried(seconds: Sequence[float], shell: str | None, least_s: float, cap_s: f
 
 
 def _short(seconds: float) -> str:
-    return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
+    if seconds < _MILLI_S:
+        return f"{1000 * seconds:.2g} ms"
+    return f"{seconds:.2g} s" if seconds < _WHOLE_S else f"{seconds:.0f} s"
 
 
 def _time(seconds: float) -> str:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO, cast
 
+import numpy as np
+
+from analysis.commands.arguments import show
 from analysis.data.trial import read_trial
 from analysis.verdict.cautions import shown_cautions
 from analysis.verdict.compare_answer.answer import NamedCommand, Standing, answer_of
 from analysis.verdict.compare_answer.page import screen_of
 
-from ..arguments import RUNS, write_json
+from ..arguments import RUNS
 from .exports import exported_csv, exported_json, exported_markdown, write_file
 
 if TYPE_CHECKING:
@@ -33,8 +36,9 @@ def answered(
     again: tuple[str, ...],
     *,
     exit_codes: Mapping[tuple[str, int], int],
+    earlier: int = 0,
 ) -> CompareAnswer:
-    """Judge the trial of a sitting.
+    """Judge the trial of a sitting; `earlier` sessions are those of the sittings before it.
 
     Raises
     ------
@@ -43,7 +47,7 @@ def answered(
     """
     trial = read_trial(ended.ending.trial)
     look: Look | None = ended.look
-    seconds = ended.measured_s + _seconds_before(trial, ended)
+    seconds = ended.measured_s + _seconds_of(trial, earlier)
     wanted_s = None
     if look is not None and look.needed is not None and look.sessions:
         wanted_s = max(0.0, (look.needed - look.sessions) * seconds / look.sessions)
@@ -99,14 +103,14 @@ def write_answer(
 ) -> None:
     """Write the answer to `out`: as JSON, or as a screen of so many columns."""
     if args.json:
-        write_json(answer.to_dict(), out)
+        show(answer, cast("TextIO", out), as_json=True)
         return
     called = {one.variant: one.name for one in answer.commands}
     notes = [one.text for one in shown_cautions(answer.verdict, called=called).cautions]
-    text = out.clean(screen_of(answer, width, notes, short=args.quiet))
-    if colours and not args.quiet:
-        text = screen_of(answer, width, notes, coloured=True)
-    out.paint(text + "\n") if colours else out.write(text + "\n")
+    if not colours or args.quiet:
+        out.write(screen_of(answer, width, notes, short=args.quiet) + "\n")
+        return
+    out.paint(screen_of(answer, width, notes, coloured=True) + "\n")  # its names are cleaned
 
 
 def write_exports(answer: CompareAnswer, args: argparse.Namespace) -> None:
@@ -133,16 +137,12 @@ def _counted(trial: Trial, args: argparse.Namespace) -> list[str]:
     return [*counters, _MEMORY] if args.counters is not None or counters else []
 
 
-def _seconds_before(trial: Trial, ended: SittingEnding) -> float:
-    """Add up how long the sessions of earlier sittings took, from their first start to their last end."""
-    import numpy as np
-
-    earlier = 0.0
-    first = ended.first_session
-    for session in np.unique(trial.session):
-        if session >= first:
-            break
+def _seconds_of(trial: Trial, sessions: int) -> float:
+    """Add up how long the first sessions took, each from its first start to its last end."""
+    total = 0.0
+    for session in range(1, sessions + 1):
         rows = trial.session == session
-        ends = trial.start_ns[rows] + np.nan_to_num(trial.numbers["wall_ns"][rows])
-        earlier += float(ends.max() - trial.start_ns[rows].min()) / 1e9
-    return earlier
+        if rows.any():
+            ends = trial.start_ns[rows] + np.nan_to_num(trial.numbers["wall_ns"][rows])
+            total += float(ends.max() - trial.start_ns[rows].min()) / 1e9
+    return total

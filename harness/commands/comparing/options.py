@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 SHELL = "/bin/sh"
 EVENTS = ("instructions", "cycles", "branch-misses", "page-faults")
 _LONGEST_S = 1e6
+_SECONDS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(ms|s|m|min|h)?")
 
 # options of hyperfine that cannot be here, and what to write instead
 ELSEWHERE: Mapping[str, str] = {
@@ -219,15 +222,9 @@ def shell_of(args: argparse.Namespace) -> str | None:
 
 
 def duration(text: str) -> float:
-    """Read a time such as ``90s`` or ``5m``; a bare number are seconds. Gives seconds."""
-    from ...campaign.scalar_kinds import seconds_of
-
-    seconds = seconds_of(text)
-    if seconds is None:
-        try:
-            seconds = float(text)
-        except ValueError:
-            seconds = math.nan
+    """Read a time such as ``90s``, ``5m`` or ``1h``; a bare number are seconds. Gives seconds."""
+    found = _TIME.fullmatch(text.strip())
+    seconds = float(found[1]) * _SECONDS[found[2] or "s"] if found else math.nan
     if not 0 < seconds <= _LONGEST_S:
         raise argparse.ArgumentTypeError(f"must be a time such as 90s or 5m, not {text!r}")
     return seconds

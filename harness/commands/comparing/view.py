@@ -80,12 +80,12 @@ class CompareView(View):
         if self._verbose:
             super().findings(findings)
 
-    def begin(self, total: int, done: int, sessions: int) -> None:
+    def begin(self, total: int, done: int, sessions: int) -> None:  # noqa: ARG002 - a Watcher's
         """Begin to count the time."""
         self._began = self._drawn = time.monotonic()
         self._on = True
 
-    def run_started(self, run: PlannedRun) -> None:
+    def run_started(self, run: PlannedRun) -> None:  # noqa: ARG002 - likewise
         """Take the time to draw."""
         self.tick()
 
@@ -101,7 +101,7 @@ class CompareView(View):
 
     def looked(self, look: Look, runs: int, elapsed_s: float) -> None:
         """Hear what a look found; it is shown until the next one."""
-        self._look, self._looked_s = look, elapsed_s
+        self._look, self._runs, self._looked_s = look, runs, elapsed_s
         self.tick()
 
     def session_ended(self, end: SessionEnd, total: int) -> None:
