@@ -39,10 +39,8 @@ if TYPE_CHECKING:
             """Give what ``--json`` prints."""
 
 
-SIDE = (
-    "a variant of a trial (runs/NAME:VARIANT), a file of another tool, or a file of numbers: a row of "
-    "runs a benchmark, or one number a line"
-)
+SIDE = "a variant of a trial (runs/NAME:VARIANT), a file of another tool, or a file of numbers: "
+"one row of runs for each benchmark, or one number on each line"
 
 # every kind of interval that some command has, and what it is
 INTERVALS: Mapping[str, str] = {
@@ -61,8 +59,8 @@ def add_sides(parser: argparse.ArgumentParser) -> None:
         "baseline",
         metavar="BASELINE",
         nargs="?",
-        help="likewise (default: the baseline of the candidate's campaign; then CANDIDATE may be a "
-        "trial with one candidate)",
+        help="the same (default: the baseline of the candidate's campaign; then CANDIDATE may be "
+        "a trial with one candidate)",
     )
     add_reading(parser)
 
@@ -81,8 +79,8 @@ def add_texts(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--layout",
         choices=("rows", "columns"),
-        help="in files of numbers, one benchmark is one row or one column (default: rows; one number a "
-        "line are the runs of one benchmark)",
+        help="in files of numbers, whether a benchmark is a row or a column (default: rows; a "
+        "file with one number on each line has the runs of one benchmark)",
     )
     add_decimal(parser)
 
@@ -92,7 +90,7 @@ def add_decimal(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--decimal",
         choices=("comma", "point"),
-        help="the decimal sign in files whose numbers may be read in two ways, such as 1,234",
+        help="the decimal sign in files whose numbers can be read in two ways, such as 1,234",
     )
 
 
@@ -101,7 +99,8 @@ def add_better(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--better",
         choices=("lower", "higher"),
-        help="which direction is better in files that do not say it (a trial knows it)",
+        help="whether lower or higher values are better, for files that do not say so (a trial "
+        "does)",
     )
 
 
@@ -111,8 +110,8 @@ def add_level(parser: argparse.ArgumentParser) -> None:
         "--level",
         choices=("process", "iteration"),
         default="process",
-        help="what is one run: a process, with the mean of its iterations (default), or each "
-        "iteration, as if they were independent",
+        help="what counts as one run: a process, with the mean of its iterations (default), or "
+        "each iteration, as if they were independent",
     )
 
 
@@ -137,7 +136,8 @@ def add_metric(parser: argparse.ArgumentParser) -> None:
     metric = parser.add_argument(
         "--metric",
         metavar="M",
-        help="%(known)s, or one parsed from output (default: the campaign's 'judge', else wall)",
+        help="what to compare: %(known)s, or a metric parsed from the output (default: the "
+        "campaign's 'judge', else wall)",
     )
     vars(metric)["known"] = WhenShown(_every_runs_metrics)
 
@@ -205,7 +205,7 @@ def add_resamples(parser: argparse.ArgumentParser, default: int | None, said: st
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
     """Add ``--seed``."""
-    add_value(parser, "--seed", "S", "of the random draws", 0, type=int)
+    add_value(parser, "--seed", "S", "seed of the random draws", 0, type=int)
 
 
 def add_plot(parser: argparse.ArgumentParser, what: str = "it") -> None:
@@ -213,7 +213,7 @@ def add_plot(parser: argparse.ArgumentParser, what: str = "it") -> None:
     parser.add_argument(
         "--plot",
         metavar="FILE",
-        help=f"also draw {what}, as FILE's ending says: .svg, .png or .pdf",
+        help=f"also draw {what}; the ending of FILE is the format: .svg, .png or .pdf",
     )
 
 
@@ -297,26 +297,29 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         action="append",
         type=named,
         metavar="V",
-        help="this candidate only; may be given again",
+        help="only this candidate; may be repeated",
     )
     parser.add_argument(
         "--benchmark",
         action="append",
         type=named,
         metavar="B",
-        help="this benchmark only; may be given again",
+        help="only this benchmark; may be repeated",
     )
 
 
 def add_benchmarks(parser: argparse.ArgumentParser) -> None:
     """Add ``--benchmark`` and ``--exclude``: which benchmarks of the sources count."""
-    for option, said in (("--benchmark", "this benchmark only"), ("--exclude", "leave it out")):
+    for option, said in (
+        ("--benchmark", "only this benchmark"),
+        ("--exclude", "leave this benchmark out"),
+    ):
         parser.add_argument(
             option,
             action="append",
             type=named,
             metavar="NAME",
-            help=f"{said}; may be given again",
+            help=f"{said}; may be repeated",
         )
 
 
@@ -337,36 +340,38 @@ def chosen_sides(args: argparse.Namespace, sides: Sides) -> Sides:
 
 def add_judging(parser: argparse.ArgumentParser) -> None:
     """Add the rules of the verdict, the options of reading, and ``--confidence``."""
-    add_value(parser, "--margin", "M", "differences within it are equivalent", 0.01)
+    add_value(parser, "--margin", "M", "differences smaller than this count as equivalent", 0.01)
     parser.add_argument(
         "--correction",
         choices=("holm", "bh", "none"),
         default="holm",
-        help="of the words for the number of benchmarks: Holm (default), Benjamini-Hochberg, none",
+        help="how the words allow for the number of benchmarks: Holm (default), "
+        "Benjamini-Hochberg, or not at all",
     )
     parser.add_argument(
         "--weight",
         action="append",
         default=[],
         metavar="NAME=W",
-        help="weight of a benchmark in the suite; those without have 1; may be given again",
+        help="the weight of a benchmark in the suite (default: 1); may be repeated",
     )
     parser.add_argument(
         "--looks",
         type=int,
         metavar="K",
-        help="how often these sessions are looked at, each look at risk / K "
-        "(default: what was appended to the trial tells which look this is)",
+        help="how many looks are taken at these sessions, each at risk / K (default: counted "
+        "from the sessions that were appended to the trial)",
     )
     parser.add_argument(
         "--always-valid",
         action="store_true",
-        help="intervals that hold however often one looks, from 3 sessions on",
+        help="use intervals that hold however often you look, from 3 sessions on",
     )
     parser.add_argument(
         "--certificate",
         metavar="FILE",
-        help="the certificate of 'fairtrial calibrate' to cite (default: the newest beside the trial)",
+        help="the certificate of 'fairtrial calibrate' to cite (default: the newest one next to "
+        "the trial)",
     )
     add_reading(parser)
     add_confidence(parser, "of each interval")
@@ -413,14 +418,15 @@ def add_sheet(parser: argparse.ArgumentParser) -> None:
         type=_width,
         default=178.0,
         metavar="W",
-        help="of a figure: 85mm for one column of a paper, 178mm for two (default); mm, cm or in",
+        help="width of a figure: 85mm for one column of a paper, 178mm for two (default); in mm, "
+        "cm or in",
     )
-    add_value(parser, "--font-size", "PT", "of a figure", 8.0)
+    add_value(parser, "--font-size", "PT", "font size of a figure", 8.0)
     parser.add_argument(
         "--font-family",
         default="DejaVu Sans",
         metavar="F",
-        help="of a figure, one that is installed (default: DejaVu Sans, which always is)",
+        help="font of a figure, which must be installed (default: DejaVu Sans, which always is)",
     )
 
 
@@ -453,16 +459,18 @@ def add_working(parser: argparse.ArgumentParser, kind: Kind) -> None:
         "--workers",
         type=int,
         metavar="W",
-        help="at the same time (default: the cores it may use); no number depends on it",
+        help="how many workers compute at the same time (default: as many as there are usable "
+        "cores); no result depends on it",
     )
-    when = "" if kind == "threads" else ", once it has taken 2 s"
+    when = "" if kind == "threads" else " after the first 2 s"
     parser.add_argument(
-        "--backend", choices=tuple(_BACKENDS), help=f"what workers are (default: {kind}{when})"
+        "--backend", choices=tuple(_BACKENDS), help=f"what the workers are (default: {kind}{when})"
     )
     parser.add_argument(
         "--dask",
         metavar="ADDRESS",
-        help="let the workers of a Dask cluster do it: its scheduler's address, or scheduler file",
+        help="use the workers of a Dask cluster: the address of its scheduler, or its scheduler "
+        "file",
     )
 
 

@@ -25,12 +25,17 @@ def add(subparsers: Subparsers) -> None:
     """Add ``biplot``."""
     parser = subparsers.add_parser(
         "biplot",
-        description="Which systems are alike, and which benchmarks tell them apart? SOURCE... are "
-        "two or more matrix files or variants of trials (runs/NAME:VARIANT), each one system with "
-        "its medians; or one trial (runs/NAME), all its variants; or one .csv or .txt table with "
-        "headings, a row for each system and a column for each benchmark.",
+        description="Show which systems are alike, and which benchmarks tell them apart. Give two or more "
+        "matrix files or variants of trials (runs/NAME:VARIANT), each of which is one system with its "
+        "medians; or one trial (runs/NAME) with all its variants; or one .csv or .txt table with headings, "
+        "a row for each system and a column for each benchmark.",
     )
-    parser.add_argument("sources", metavar="SOURCE", nargs="+")
+    parser.add_argument(
+        "sources",
+        metavar="SOURCE",
+        nargs="+",
+        help="a system: a matrix file, or a variant of a trial (runs/NAME:VARIANT); or one trial, or one table",
+    )
     add_reading(parser)
     add_scale(parser)
     add_plot(parser)

@@ -29,10 +29,11 @@ def add(subparsers: Subparsers) -> None:
     """Add ``bundle``."""
     parser = subparsers.add_parser(
         "bundle",
-        description="Pack trials or files of runs, the campaign with the files that it names, every "
-        "result with its command, and the software that computes it, into one archive that "
-        "'fairtrial reproduce' checks. The same input gives the same bytes. What is too large or "
-        "missing is listed. Exit code 1: the archive is written, and a claim does not hold.",
+        description="Pack trials or files of runs into one archive, with the campaign and the "
+        "files that it names, every result with its command, and the software that computes it. "
+        "'fairtrial reproduce' checks the archive. The same input gives the same bytes. Files "
+        "that are too large or missing are listed. Exit code 1 means that the archive was "
+        "written, but a claim does not hold.",
     )
     parser.add_argument(
         "sources",
@@ -46,7 +47,7 @@ def add(subparsers: Subparsers) -> None:
         metavar="FILE",
         type=Path,
         required=True,
-        help="the archive, which is replaced if it is there",
+        help="the archive; an existing one is replaced",
     )
     parser.add_argument(
         "--claims",
@@ -58,33 +59,31 @@ def add(subparsers: Subparsers) -> None:
         "--about",
         metavar="FILE",
         type=Path,
-        help="title, authors, licence, DOI and further files (default: bundle.yaml beside the "
+        help="title, authors, licence, DOI and further files (default: bundle.yaml next to the "
         "campaign)",
     )
     parser.add_argument(
         "--campaign",
         metavar="FILE",
         type=Path,
-        help="where the campaign file lies now (default: where the trial says that it lay)",
+        help="where the campaign file is now (default: where it was when the trial was measured)",
     )
-    parser.add_argument(
-        "--binaries", action="store_true", help="also pack the programs that were measured"
-    )
+    parser.add_argument("--binaries", action="store_true", help="also pack the measured programs")
     parser.add_argument(
         "--redact",
         metavar="KINDS",
-        help="take names out before anything is hashed: user,host,paths,env or some of them; user=NAME "
-        "and host=NAME add a name that the trial does not say",
+        help="remove names before anything is hashed: user,host,paths,env or some of them; "
+        "user=NAME and host=NAME add a name that is not in the trial",
     )
     parser.add_argument(
         "--max-bytes",
         metavar="N",
         type=size_in_bytes,
         default=10 * 10**9,
-        help="the most that all files may have, such as 500M; files of the campaign that do not fit "
-        "are listed (default: 10G)",
+        help="the largest total size of all files, such as 500M; files of the campaign that do "
+        "not fit are listed (default: 10G)",
     )
-    add_value(parser, "--seed", "S", "of results with random draws", 0, type=int)
+    add_value(parser, "--seed", "S", "seed of results with random draws", 0, type=int)
     add_json(parser)
     parser.set_defaults(run=_bundle)
 

@@ -26,23 +26,27 @@ def add(subparsers: Subparsers) -> None:
     """Add ``calibrate``."""
     parser = subparsers.add_parser(
         "calibrate",
-        description="How often does each method find a difference where there is none? TRIAL holds two "
-        "variants that execute the same program; their labels are swapped in whole sessions, and each "
-        "answer that names a winner is a false alarm. The answer is kept as a certificate, which later "
+        description="Find out how often each method finds a difference where there is none. TRIAL has two "
+        "variants that execute the same program. Their labels are swapped in whole sessions, and each "
+        "answer that names a winner is a false alarm. The result is kept as a certificate, which later "
         "verdicts on this machine cite.",
     )
     parser.add_argument("trial", metavar="TRIAL", help="a trial directory, such as runs/NAME")
     parser.add_argument(
         "--pair",
         metavar="A,B",
-        help="two variants that execute the same program (default: the first two that the trial shows "
-        "to be identical)",
+        help="two variants that execute the same program (default: the first two that are identical "
+        "according to the trial)",
     )
     parser.add_argument(
-        "--methods", metavar="M,...", help="these only, such as welch,hpt (default: all)"
+        "--methods", metavar="M,...", help="only these methods, such as welch,hpt (default: all)"
     )
     add_value(
-        parser, "--power", "P", "probability with which the smallest detectable effect is told", 0.8
+        parser,
+        "--power",
+        "P",
+        "probability with which the smallest detectable effect is found",
+        0.8,
     )
     parser.add_argument(
         "--dir",

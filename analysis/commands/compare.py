@@ -27,11 +27,12 @@ def add(subparsers: Subparsers) -> None:
     """Add ``diff``."""
     parser = subparsers.add_parser(
         "diff",
-        description="Compare two trials of two nights, of two hosts, of before and after a change: "
-        "their campaigns, plans and environments, each speedup in both, whether it differs beyond both "
-        "uncertainties, and whether the second reproduces the conclusions of the first.",
-        epilog="exit code: 0 when they were compared, whatever is found; with --exit-code 0 "
-        "reproduced, 1 partly or not, 7 cannot tell",
+        description="Compare two trials: of two nights, of two hosts, or before and after a "
+        "change. The answer shows their campaigns, plans and environments, each speedup in both "
+        "trials, whether the two differ by more than their uncertainties, and whether the second "
+        "trial reproduces the conclusions of the first.",
+        epilog="exit code: 0 if they were compared, whatever the answer; with --exit-code: 0 "
+        "reproduced, 1 partly or not reproduced, 7 undecided",
     )
     for name, told in (("first", "FIRST"), ("second", "SECOND")):
         parser.add_argument(
@@ -41,18 +42,19 @@ def add(subparsers: Subparsers) -> None:
     add_better(parser)
     add_decimal(parser)
     add_level(parser)
-    add_confidence(parser, "of each interval; 1 less it is the risk of each family of tests")
+    add_confidence(parser, "of each interval; 1 minus it is the risk of each family of tests")
     parser.add_argument(
         "--margin",
         type=number,
         default=0.01,
         metavar="M",
-        help="largest speedup, or ratio of two, less 1 that counts as equivalent (default: 0.01)",
+        help="speedups, or ratios of two speedups, that differ from 1 by less than this count as "
+        "equivalent (default: 0.01)",
     )
     parser.add_argument(
         "--exit-code",
         action="store_true",
-        help="say by the exit code what became of the conclusions",
+        help="let the exit code say whether the conclusions hold",
     )
     add_json(parser)
     parser.set_defaults(run=_diff)

@@ -31,11 +31,12 @@ def add(subparsers: Subparsers) -> None:
     """Add ``diagnose``."""
     parser = subparsers.add_parser(
         "diagnose",
-        description=f"Look at SOURCE before judging it: a trial (runs/NAME), {SIDE}. Drift, dependence "
-        "and changes within sessions, shifts between them, speeds of the whole host, what the runner "
-        "recorded. The studies below look at one variant or file instead; several may be asked for.",
+        description="Look at SOURCE before you judge it: drift, dependence and changes within sessions, "
+        "shifts between sessions, changes of the whole host's speed, and what the runner recorded. With "
+        "--normality, --estimators or --clt, one variant or file is studied instead; you may give several "
+        "of them.",
     )
-    parser.add_argument("matrix", metavar="SOURCE")
+    parser.add_argument("matrix", metavar="SOURCE", help=f"a trial (runs/NAME), {SIDE}")
     parser.add_argument(
         "--normality",
         action="store_true",

@@ -19,11 +19,11 @@ def add_merge(subparsers: Subparsers) -> None:
     """Add ``merge``."""
     parser = subparsers.add_parser(
         "merge",
-        description="Put trials of one campaign together that were measured apart, or copied by hand. "
-        "Those of one host become the sessions of a new trial (they must be complete), and what differs "
-        "between their environments is said; those of several hosts become a fleet, a folder with a "
-        "trial a host. What is put together is only read; a merged trial can be judged like any other, "
-        "and cannot be resumed.",
+        description="Put together trials of one campaign that were measured separately, or "
+        "copied by hand. Complete trials of one host become the sessions of a new trial, and "
+        "differences between their environments are reported. Trials of several hosts become a "
+        "fleet, a folder with one trial for each host. The given trials are only read. A merged "
+        "trial can be judged like any other, but not resumed.",
     )
     parser.add_argument(
         "trials", metavar="TRIAL", nargs="+", type=Path, help="a trial directory, or a fleet"
@@ -35,12 +35,12 @@ def add_merge(subparsers: Subparsers) -> None:
         "--as",
         dest="way",
         choices=("sessions", "fleet"),
-        help="what they become (default: sessions where all have one host id, else a fleet)",
+        help="what they become (default: sessions if all have the same host id, otherwise a fleet)",
     )
     parser.add_argument(
         "--accept-drift",
         action="store_true",
-        help="go on although programs or inputs differ between the trials of a host, and record it",
+        help="go on even if programs or inputs differ between the trials of a host, and record it",
     )
     add_json(parser)
     parser.set_defaults(run=_merge)
@@ -69,34 +69,40 @@ def add_import(subparsers: Subparsers) -> None:
     """Add ``import``."""
     parser = subparsers.add_parser(
         "import",
-        description="Read files of other tools (found by their content), and write them as a trial "
-        "that every command judges. What a file does not hold stays unknown, and is said.",
+        description="Read files of other tools, which are recognized by their content, and write "
+        "them as a trial that every command can judge. What a file does not contain stays "
+        "unknown, and is reported.",
     )
     parser.add_argument(
-        "sources", metavar="SOURCE", nargs="+", help="a file, a folder, or - for the standard input"
+        "sources", metavar="SOURCE", nargs="+", help="a file, a folder, or - for standard input"
     )
     parser.add_argument(
         "-o", "--output", metavar="FOLDER", type=Path, help="the new trial's folder"
     )
     parser.add_argument(
-        "--dry-run", action="store_true", help="only say what the files hold; nothing is written"
+        "--dry-run", action="store_true", help="only report what the files contain; write nothing"
     )
-    parser.add_argument("--format", metavar="F", help="take the files for this format")
-    parser.add_argument("--variant", metavar="KEY", help="which key of the file is the variant")
-    parser.add_argument("--benchmark", metavar="KEY", help="which key of the file is the benchmark")
+    parser.add_argument("--format", metavar="F", help="read the files as this format")
+    parser.add_argument("--variant", metavar="KEY", help="the key of the file that is the variant")
+    parser.add_argument(
+        "--benchmark", metavar="KEY", help="the key of the file that is the benchmark"
+    )
     parser.add_argument(
         "--session",
         metavar="KEY",
-        help="what was measured on one occasion: file, folder, or a key of the file",
+        help="what makes a session: file, folder, or a key of the file",
     )
     parser.add_argument("--baseline", metavar="V", help="the baseline (default: the first variant)")
     parser.add_argument(
         "--better",
         choices=("lower", "higher"),
-        help="for metrics of which the file does not say it",
+        help="whether lower or higher values are better, for metrics where the file does not say "
+        "so",
     )
     parser.add_argument("--metric", metavar="M", help="only this metric")
-    add_value(parser, "--encoding", "E", "of text files (default: UTF-8, then cp1252)", type=str)
+    add_value(
+        parser, "--encoding", "E", "encoding of text files (default: UTF-8, then cp1252)", type=str
+    )
     add_texts(parser)
     add_json(parser)
     parser.set_defaults(run=_import)
@@ -153,8 +159,8 @@ def add_export(subparsers: Subparsers) -> None:
     """Add ``export``."""
     parser = subparsers.add_parser(
         "export",
-        description="Write the runs of a trial, or of any file that is read here, as a file that "
-        "another tool reads. What that file cannot hold is said, line by line.",
+        description="Write the runs of a trial, or of any file that fairtrial reads, as a file "
+        "for another tool. What that file cannot contain is reported, line by line.",
     )
     parser.add_argument(
         "source",
@@ -164,26 +170,26 @@ def add_export(subparsers: Subparsers) -> None:
     parser.add_argument(
         "-o", "--output", metavar="FILE", required=True, help="the file, or - for standard output"
     )
-    target = parser.add_argument("--to", metavar="F", help="what it is to be: %(known)s")
+    target = parser.add_argument("--to", metavar="F", help="the format: %(known)s")
     vars(target)["known"] = WhenShown(_every_target)
     parser.add_argument(
         "--metric",
         metavar="M",
         action="append",
         default=[],
-        help="this metric; may be repeated (default: the wall time and what was parsed from output; "
-        "of imported files all)",
+        help="only this metric; may be repeated (default: wall time and the metrics parsed from "
+        "output; all metrics of imported files)",
     )
     parser.add_argument(
         "--better",
         choices=("lower", "higher"),
-        help="which direction is better in files that do not say it",
+        help="whether lower or higher values are better, for files that do not say so",
     )
     add_texts(parser)
     parser.add_argument(
         "--strict",
         action="store_true",
-        help="write nothing, and exit with 1, where the file cannot hold everything",
+        help="write nothing, and exit with 1, if the file cannot contain everything",
     )
     add_json(parser, " (with a FILE)")
     parser.set_defaults(run=_export)

@@ -32,8 +32,9 @@ def add(subparsers: Subparsers) -> None:
     """Add ``hpt``."""
     parser = subparsers.add_parser(
         "hpt",
-        description="HPT: is CANDIDATE better than BASELINE over the suite, or --speedup times "
-        "better? Without BASELINE, the baseline of the candidate's campaign is taken.",
+        description="Test by HPT whether CANDIDATE is better than BASELINE over the suite, or "
+        "better by a factor of --speedup. Without BASELINE, the baseline of the candidate's "
+        "campaign is used.",
     )
     add_sides(parser)
     add_benchmarks(parser)
@@ -41,36 +42,37 @@ def add(subparsers: Subparsers) -> None:
         "--alpha",
         type=number,
         metavar="A",
-        help="risk of each test on one benchmark (default: 0.05 from 5 runs on, else 0.10)",
+        help="risk of the test of each benchmark (default: 0.05 from 5 runs on, otherwise 0.10)",
     )
-    add_value(parser, "--speedup", "G", "speedup under test", 1.0)
+    add_value(parser, "--speedup", "G", "the speedup to test", 1.0)
     parser.add_argument(
         "--ties",
         choices=("table", "exact", "printed"),
         default="table",
-        help="laws without ties, as published (default), or exact given the ties observed; printed: as "
-        "table, but from 25 benchmarks on without the continuity correction that the authors' window has",
+        help="table: distributions without ties, as published (default); exact: given the ties "
+        "that were observed; printed: like table, but from 25 benchmarks on without the "
+        "continuity correction of the authors' window",
     )
     parser.add_argument(
         "--alternative",
         choices=("candidate", "baseline", "two-sided"),
-        help="who is better if there is a difference (default: each direction by its own p)",
+        help="who is better if there is a difference (default: each direction with its own p)",
     )
     parser.add_argument(
         "--others",
         action="store_true",
-        help="set the paired t-test and the confidence interval beside HPT: how far each trusts "
-        "--speedup, and the largest speedup that each claims",
+        help="also show the paired t-test and the confidence interval: how reliable each finds "
+        "--speedup, and the largest speedup that each of them claims",
     )
     parser.add_argument(
-        "--names", nargs=2, type=named, metavar=("A", "B"), help="what the two sides are called"
+        "--names", nargs=2, type=named, metavar=("A", "B"), help="names of the two sides"
     )
     parser.add_argument(
         "--scores",
         choices=("auto", "raw", "ratio", "log-ratio"),
         default="auto",
-        help="what is ranked over the benchmarks (default: values where higher is better, "
-        "else baseline median / value)",
+        help="what is ranked over the benchmarks (default: the values if higher is better, "
+        "otherwise baseline median / value)",
     )
     parser.add_argument(
         "--html", metavar="FILE", help="also write the report as one self-contained HTML page"

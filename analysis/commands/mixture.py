@@ -50,11 +50,18 @@ def add(subparsers: Subparsers) -> None:
     """Add ``mixture``."""
     parser = subparsers.add_parser(
         "mixture",
-        description="Fit Gaussian mixtures to the runs of each SOURCE: a trial (runs/NAME, all its "
-        f"variants), {SIDE}. Several benchmarks give a line each; one --benchmark gives it in detail. "
-        "With several variants: who is best in a single run.",
+        description="Fit Gaussian mixtures to the runs of each SOURCE. Several benchmarks get a "
+        "line "
+        "each; with --benchmark, one is shown in detail. Of several variants it is also said "
+        "which one is "
+        "best in a single run.",
     )
-    parser.add_argument("sources", metavar="SOURCE", nargs="+")
+    parser.add_argument(
+        "sources",
+        metavar="SOURCE",
+        nargs="+",
+        help=f"a trial (runs/NAME) with all its variants, {SIDE}",
+    )
     add_benchmarks(parser)
     add_reading(parser)
     parser.add_argument(
@@ -63,8 +70,9 @@ def add(subparsers: Subparsers) -> None:
         action="append",
         default=[],
         metavar="METRIC",
-        help="fit metrics of the same runs of a trial together, such as wall and max_rss; again for "
-        "up to eight",
+        help="fit this metric together with that of --metric, run by run, such as wall and "
+        "max_rss; may "
+        "be repeated, for up to eight metrics",
     )
     parser.add_argument(
         "--below",
@@ -87,10 +95,11 @@ def add(subparsers: Subparsers) -> None:
         type=number,
         default=0.0,
         metavar="D",
-        help="one run beats another when X < Y + D; negative: by more than that (default: 0)",
+        help="a run X beats a run Y when X < Y + D; a negative D asks for a lead of that size "
+        "(default: 0)",
     )
     _add_fitting(parser)
-    add_value(parser, "--digits", "D", "of the parameters", 4, type=int)
+    add_value(parser, "--digits", "D", "digits of the parameters", 4, type=int)
     parser.add_argument(
         "--clusters",
         action="store_true",
@@ -98,8 +107,8 @@ def add(subparsers: Subparsers) -> None:
     )
     add_plot(
         parser,
-        "one benchmark's density and distribution function; of several, how their p of the fit test "
-        "and their numbers of modes are spread",
+        "the density and distribution function of one benchmark, or for several benchmarks the "
+        "p-values of the fit test and the numbers of modes",
     )
     add_confidence(parser)
     add_json(parser)
@@ -108,11 +117,13 @@ def add(subparsers: Subparsers) -> None:
 
 def _add_fitting(parser: argparse.ArgumentParser) -> None:
     """Add the options that say how mixtures are fitted and tested."""
-    add_value(parser, "--max-components", "K", "largest number of Gaussians tried", 9, type=int)
+    add_value(
+        parser, "--max-components", "K", "the largest number of Gaussians to try", 9, type=int
+    )
     add_resamples(
         parser,
         None,
-        "of the fit test, and refits behind evidence and intervals (default: "
+        "draws of the fit test, and refits for evidence and intervals (default: "
         f"{_DETAIL}; {_OVERVIEW} for each of several benchmarks; 0: none)",
     )
     parser.add_argument(
@@ -121,17 +132,18 @@ def _add_fitting(parser: argparse.ArgumentParser) -> None:
         default="linear",
         help="fit the values (default) or their logarithms",
     )
-    add_value(parser, "--starts", "N", "starts of each fit", 1, type=int)
+    add_value(parser, "--starts", "N", "number of starts of each fit", 1, type=int)
     parser.add_argument(
         "--resolution",
         type=number,
         metavar="T",
-        help="step of the clock in the unit of the values: no Gaussian is narrower than rounding",
+        help="the clock's step, in the unit of the values: no Gaussian is narrower than the "
+        "rounding",
     )
     parser.add_argument(
         "--jitter",
         action="store_true",
-        help="spread tied values over the clock's step in the fit test",
+        help="in the fit test, spread tied values over the clock's step",
     )
     add_seed(parser)
     add_working(parser, "threads")

@@ -42,10 +42,10 @@ def add(subparsers: Subparsers) -> None:
     """Add ``plan``."""
     parser = subparsers.add_parser(
         "plan",
-        description="How many sessions, of how many runs, does a comparison of CANDIDATE with "
-        "BASELINE need? Both are the pilot: a trial of two sessions or more. Without BASELINE, the "
-        "baseline of the candidate's campaign is taken. Prints the cheapest plan, and the lines to "
-        "paste into the campaign. Of a fleet, it is the hosts too.",
+        description="Find out how many sessions and runs a comparison of CANDIDATE with BASELINE needs. Both "
+        "are from a pilot, a trial of two or more sessions. Without BASELINE, the baseline of the "
+        "candidate's campaign is used. The cheapest plan is printed, with the lines to paste into the "
+        "campaign; for a fleet, also the number of hosts.",
     )
     add_sides(parser)
     parser.add_argument(
@@ -55,53 +55,54 @@ def add(subparsers: Subparsers) -> None:
         help="largest width of the speedup's interval, relative to it: 0.02 is about 1 %% to either "
         "side (default: 0.02, where there is no --effect)",
     )
-    add_value(parser, "--effect", "E", "speedup to be told from 1 (such as 1.02)")
+    add_value(parser, "--effect", "E", "the speedup to be found, such as 1.02")
     parser.add_argument(
         "--on",
         choices=("suite", "benchmarks"),
-        help="what has to reach them: the mean over the benchmarks (default), or each of them",
+        help="what has to reach --width and --effect: the mean over the benchmarks (default), or each "
+        "benchmark",
     )
-    add_value(parser, "--power", "P", "probability of telling the effect", 0.8)
+    add_value(parser, "--power", "P", "probability of finding the effect", 0.8)
     parser.add_argument(
         "--max-sessions",
         type=int,
         metavar="M",
-        help=f"cap of the search (default: {_MAX_SESSIONS}; of each host of a fleet "
+        help=f"the most sessions to consider (default: {_MAX_SESSIONS}; for each host of a fleet: "
         f"{_MAX_SESSIONS_OF_A_HOST})",
     )
     parser.add_argument(
         "--max-hosts",
         type=int,
         metavar="M",
-        help=f"of a fleet, cap of the search (default: {_MAX_HOSTS})",
+        help=f"for a fleet: the most hosts to consider (default: {_MAX_HOSTS})",
     )
     parser.add_argument(
         "--max-runs",
         type=int,
         metavar="M",
-        help=f"cap of the search, in each session (default: {_MAX_RUNS}; with --within-session "
+        help=f"the most runs of a session to consider (default: {_MAX_RUNS}; with --within-session: "
         f"{_MAX_RUNS_WITHIN})",
     )
     add_confidence(parser, "of the interval")
     parser.add_argument(
         "--within-session",
         action="store_true",
-        help="plan the runs of a single session, by simulated trials from the pilot's runs; what "
-        "differs between sessions is not in that. Then --power is also that of the width",
+        help="plan the runs of a single session, by trials that are simulated from the pilot's runs; "
+        "differences between sessions are not part of that. --power is then also the power of the width",
     )
     add_interval(
         parser,
         ("t", "studentized", "percentile"),
         "t",
-        "with --within-session, of the loop on the pilot's own runs; percentile covers about 87 % "
-        "of 95 %",
+        "with --within-session: the interval of the loop on the pilot's own runs; the 95 % interval of "
+        "percentile covers about 87 %",
     )
     parser.set_defaults(interval=None)
     parser.add_argument(
         "--simulations",
         type=int,
         metavar="N",
-        help="with --within-session, simulated trials for each number of runs (default: "
+        help="with --within-session: simulated trials for each number of runs (default: "
         f"{_SIMULATIONS})",
     )
     add_seed(parser)

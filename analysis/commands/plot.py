@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
+from ..words import WIDTH
 from .arguments import (
     SIDE,
     WhenShown,
@@ -44,9 +46,9 @@ def add(subparsers: Subparsers) -> None:
 
     parser = subparsers.add_parser(
         "plot",
-        description="Draw one figure of a trial, or of two sides, as FILE's ending says, and write "
-        "its numbers beside it as CSV. What is printed is its result in words, a caption to begin "
-        "with.",
+        description="Draw one figure of a trial, or of two sides, and write its numbers next to "
+        "it as CSV. The ending of FILE is the format. The result in words is printed: it can be "
+        "the beginning of a caption.",
     )
     kind = parser.add_argument("kind", metavar="KIND", help="%(kinds)s")
     vars(kind)["kinds"] = WhenShown(_kinds)
@@ -61,7 +63,7 @@ def add(subparsers: Subparsers) -> None:
         "-o", "--output", metavar="FILE", required=True, help="the picture: .svg, .pdf or .png"
     )
     parser.add_argument(
-        "--data", metavar="FILE", help="its numbers as CSV (default: beside the picture)"
+        "--data", metavar="FILE", help="where its numbers go as CSV (default: next to the picture)"
     )
     add_scale(parser, None, "of biplot and shares: ")
     add_sheet(parser)
@@ -85,10 +87,14 @@ def _plot(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     sheet = sheet_of(args)
     drawing, metric, told = _drawing(args, sheet)
     write_drawing(drawing, picture, data=data)
-    out.write(f"{headed(drawing.alt, metric)}\n")
+    out.write(f"{_set(headed(drawing.alt, metric))}\n")
     for caution in told:
-        err.write(f"caution: {caution}\n")
+        err.write(f"{_set(f'caution: {caution}')}\n")
     return 0
+
+
+def _set(text: str) -> str:
+    return "\n".join(textwrap.wrap(text, WIDTH, break_on_hyphens=False, break_long_words=False))
 
 
 def _drawing(args: argparse.Namespace, sheet: Sheet) -> tuple[Drawing, str | None, list[Caution]]:

@@ -39,8 +39,8 @@ def add(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "report",
         description="Write the report on a trial, on two sides, or on one file of runs: as one "
-        "self-contained HTML file, as tables for a pull request (md) or a paper (latex), as all its "
-        "values (json, csv), or as one line a benchmark (txt).",
+        "self-contained HTML file, as tables for a pull request (md) or a paper (latex), as all "
+        "values (json, csv), or with one line for each benchmark (txt).",
     )
     parser.add_argument(
         "source",
@@ -49,23 +49,23 @@ def add(subparsers: Subparsers) -> None:
         help=f"a trial (default: the newest in runs/), {SIDE}",
     )
     parser.add_argument(
-        "baseline", metavar="BASELINE", nargs="?", help="compare SOURCE with this one instead"
+        "baseline", metavar="BASELINE", nargs="?", help="compare SOURCE with this one"
     )
     parser.add_argument("more", nargs="*", help=argparse.SUPPRESS)  # refused in words
     parser.add_argument(
         "-o",
         "--output",
         metavar="FILE",
-        help="the file to write, which is replaced if it is there; - is standard output, a folder "
-        "takes a CSV file for each table (default: standard output, but html needs a file)",
+        help="the file to write, - for standard output, or a folder for one CSV file for each "
+        "table; an existing file is replaced (default: standard output, but html needs a file)",
     )
     parser.add_argument(
-        "--format", choices=_FORMATS, help="what to write (default: as FILE's ending says)"
+        "--format", choices=_FORMATS, help="the format (default: by the ending of FILE)"
     )
     parser.add_argument(
         "--guard",
         action="store_true",
-        help="of csv: put an apostrophe before cells that a spreadsheet would take for formulas",
+        help="for csv: put an apostrophe before cells that a spreadsheet would read as formulas",
     )
     parser.add_argument(
         "--plots",

@@ -39,16 +39,16 @@ def add(subparsers: Subparsers) -> None:
     """Add ``resample``."""
     parser = subparsers.add_parser(
         "resample",
-        description="Compare two variants over a suite by resampling: the ratio of their means with "
-        "a bootstrap interval, its p-value by reassigning labels, and what a single pass over the "
-        "suite gives on each. Without BASELINE, the baseline of the candidate's campaign is taken; a "
-        "file, or a trial of one variant, is described alone.",
+        description="Compare two variants over a suite by resampling: the ratio of their means "
+        "with a bootstrap interval, its p-value from a randomization test, and the distribution "
+        "of a single pass over the suite for each of them. Without BASELINE, the baseline of the "
+        "candidate's campaign is used; a file, or a trial of one variant, is described by itself.",
     )
     add_sides(parser)
     add_benchmarks(parser)
     _add_questions(parser)
     add_resamples(
-        parser, 10_000, "for the test, the interval and the distributions each (default: 10000)"
+        parser, 10_000, "random draws for each of test, interval and distributions (default: 10000)"
     )
     add_seed(parser)
     parser.add_argument(
@@ -56,7 +56,8 @@ def add(subparsers: Subparsers) -> None:
         metavar="SOURCE",
         action="append",
         default=[],
-        help="a further variant or file, whose distribution is set beside the two (may be repeated)",
+        help="another variant or file, whose distribution is shown next to the two; may be "
+        "repeated",
     )
     add_plot(parser)
     add_json(parser)
@@ -69,20 +70,21 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
         "--mean",
         choices=("geometric", "harmonic", "arithmetic", "all"),
         default="geometric",
-        help="mean over the benchmarks, of the values as stored (default: geometric); all: the three "
-        "side by side in one table",
+        help="the mean over the benchmarks, of the stored values (default: geometric); all: the "
+        "three means side by side in one table",
     )
     parser.add_argument(
         "--compare",
         action="store_true",
-        help="one table for the pair: HPT, the t interval, the randomization test and the bootstrap",
+        help="print one table for the pair with HPT, the t interval, the randomization test and "
+        "the bootstrap",
     )
     parser.add_argument(
         "--centre",
         choices=("runs", "mean", "median"),
         default="runs",
-        help="what stands for one benchmark: all its runs in the same kind of mean (default), their "
-        "arithmetic mean, or their median",
+        help="what represents a benchmark: all its runs in the same kind of mean (default), "
+        "their arithmetic mean, or their median",
     )
     parser.add_argument(
         "--alternative",
@@ -94,15 +96,16 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
         parser,
         ("run", "block", "session"),
         None,
-        "what is moved together: single runs, whole rounds, whole sessions (default: sessions where "
-        "both sides have five of them in common, else rounds where they are known, else runs)",
+        "what is moved together: single runs, whole rounds or whole sessions (default: sessions "
+        "if both sides have five of them in common, otherwise rounds if they are known, "
+        "otherwise runs)",
     )
     add_interval(
         parser,
         ("percentile", "corrected", "bca", "studentized"),
         "percentile",
-        "kind of bootstrap interval; with few runs corrected and studentized cover better, and the "
-        "answer says how well",
+        "the kind of bootstrap interval; with few runs, corrected and studentized cover better, "
+        "and the answer says how well",
     )
     add_confidence(parser, "of the interval")
     parser.add_argument(

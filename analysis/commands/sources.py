@@ -43,49 +43,60 @@ def add(subparsers: Subparsers) -> None:
     """Add ``sources``."""
     parser = subparsers.add_parser(
         "sources",
-        description="Where does the variation come from? SOURCE... are one or more trials or fleets (runs/NAME) "
-        "of the same programs: components of variance, the effect of each suspected factor within "
-        "sessions, and what separates modes. With --response, SOURCE is one table (CSV, Parquet) of "
-        "systems, whose column is explained by the others.",
+        description="Find out where the variation comes from. Each SOURCE is a trial or a fleet of the same "
+        "programs. The answer shows the components of variance, the effect of each suspected factor within "
+        "sessions, and what separates modes. With --response, SOURCE is one table of systems (CSV or "
+        "Parquet), and the other columns explain that column.",
     )
-    parser.add_argument("sources", metavar="SOURCE", nargs="+")
+    parser.add_argument(
+        "sources",
+        metavar="SOURCE",
+        nargs="+",
+        help="a trial or a fleet (runs/NAME); with --response or --benchmarks, a table",
+    )
     add_metric(parser)
     add_decimal(parser)
     add_resamples(
         parser,
         None,
-        f"orders of each factor (default: {_PERMUTATIONS}); with --benchmarks: draws of the runs (default: 500)",
+        f"random orders for each factor (default: {_PERMUTATIONS}); with --benchmarks, draws of the runs "
+        "(default: 500)",
     )
-    add_confidence(parser, "of the intervals; what is left is the family-wise risk")
+    add_confidence(parser, "of the intervals; 1 minus it is the family-wise risk of the tests")
     parser.add_argument(
         "--response",
         metavar="COLUMN",
-        help="of a table: what is to be predicted; several between commas are the runs of one "
-        "measurement, whose mean and variation are predicted",
+        help="of a table: the column to predict; several columns, with commas between them, are the runs of one "
+        "measurement: then its mean and its variation are predicted",
     )
     parser.add_argument(
         "--benchmarks",
         metavar="NAME,...",
-        help="of a table, instead of --response: the geometric mean of these benchmarks' medians, and "
-        "its variation by resampling; their runs stand in columns such as 'gcc 1' and 'gcc 2'",
+        help="of a table, instead of --response: predict the geometric mean of the medians of these "
+        "benchmarks, and its variation by resampling; their runs are in columns such as 'gcc 1' and 'gcc 2'",
     )
     parser.add_argument(
         "--flags",
         metavar="COLUMN,...",
-        help="of a table: texts such as '-O3 -ipo', whose 100 most common flags predict, each on its own",
+        help="of a table: columns of texts such as '-O3 -ipo'; each of the 100 most common flags predicts on "
+        "its own",
     )
     parser.add_argument(
-        "--group", metavar="COLUMN", help="of a table: families that are held out as a whole"
+        "--group",
+        metavar="COLUMN",
+        help="of a table: the column of families; a family is held out as a whole",
     )
     parser.add_argument(
-        "--ignore", metavar="COLUMN,...", help="of a table: columns that predict nothing"
+        "--ignore", metavar="COLUMN,...", help="of a table: columns that must not predict"
     )
     parser.add_argument(
         "--variation",
         metavar="COLUMN",
-        help="of a table: the standard deviation of the runs behind the response",
+        help="of a table: the column with the standard deviation of the runs behind the response",
     )
-    add_value(parser, "--runs", "N", "of a table: how many runs --variation is of", type=int)
+    add_value(
+        parser, "--runs", "N", "of a table: how many runs --variation was computed from", type=int
+    )
     add_value(
         parser,
         "--test-share",

@@ -38,12 +38,13 @@ def add(subparsers: Subparsers) -> None:
     """Add ``speedup-test``."""
     parser = subparsers.add_parser(
         "speedup-test",
-        description="The Speedup-Test of two versions: per benchmark, is the speedup of the mean and "
-        "of the median significant; over the suite, overall gain and share of accelerated "
-        "benchmarks. CANDIDATE and BASELINE are variants of a trial (runs/NAME:VARIANT) or matrix "
-        "files; without BASELINE, the baseline of the candidate's campaign is taken. A single "
-        "CONFIG (.cfg, or .csv of its form) is a configuration of the original tool: "
-        "Name,Sample1,Sample2,ConfLevel,Coef; its four files are written beside it.",
+        description="Compare two versions by the Speedup-Test. For each benchmark it says "
+        "whether the speedup of the mean and of the median is significant; for the suite, the "
+        "overall gain and the share of accelerated benchmarks. CANDIDATE and BASELINE are "
+        "variants of a trial (runs/NAME:VARIANT) or matrix files. Without BASELINE, the baseline "
+        "of the candidate's campaign is used. A single CONFIG (.cfg, or .csv of the same form) "
+        "is a configuration of the original tool, with the columns "
+        "Name,Sample1,Sample2,ConfLevel,Coef; its four files are written next to it.",
         usage="%(prog)s [options] (CANDIDATE [BASELINE] | CONFIG)",
     )
     parser.add_argument(
@@ -66,8 +67,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add_benchmarks(parser)
     add_confidence(
         parser,
-        "between 0 and 1, or 'search' for the highest one that is significant (default: 0.95; of a "
-        "configuration: search where it gives no level)",
+        "between 0 and 1, or 'search' for the highest level that is significant (default: 0.95; "
+        "search, if a configuration gives no level)",
         type=_level,
         default=None,
     )
@@ -81,20 +82,22 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--weight",
         choices=("custom", "equal", "fraction"),
-        help="weights of the benchmarks: the configuration's Coef (its default), equal (default "
-        "otherwise), or their fraction of the baseline's time",
+        help="weights of the benchmarks: the configuration's Coef (default with a "
+        "configuration), equal (default otherwise), or their fraction of the baseline's time",
     )
     parser.add_argument(
         "--precision",
         type=number,
         default=0.05,
         metavar="R",
-        help="half-width for which the needed number of benchmarks is computed (default: 0.05)",
+        help="the half-width for which the necessary number of benchmarks is computed (default: "
+        "0.05)",
     )
     parser.add_argument(
         "--compatible",
         action="store_true",
-        help="search levels as the original does, by bisection, and not the highest one",
+        help="search for levels by bisection, as the original tool does, instead of for the "
+        "highest one",
     )
     parser.add_argument(
         "-o",
@@ -106,11 +109,11 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--steps",
         "--verbose",
         action="store_true",
-        help="also print how each benchmark's decision was reached",
+        help="also print the steps of each benchmark's decision",
     )
     printed = parser.add_mutually_exclusive_group()
     printed.add_argument(
-        "--original", action="store_true", help="print what the original tool prints, in its words"
+        "--original", action="store_true", help="print what the original tool prints, word for word"
     )
     add_json(printed)
 

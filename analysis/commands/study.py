@@ -38,69 +38,70 @@ def add(subparsers: Subparsers) -> None:
     """Add ``study``."""
     parser = subparsers.add_parser(
         "study",
-        description=f"Draw both sides of many comparisons from MATRIX, {SIDE}, and count. power: how "
-        "often does each test find a shift of some benchmarks? type1: how often does it find one that is not "
-        "there? coverage: how often do intervals hold the truth? draw: MATRIX is the candidate, and its "
-        "other side is drawn from BASELINE: how often does each test tell these two, and where do their "
-        "intervals lie?",
+        description="Simulate many comparisons by drawing both sides from the runs of MATRIX, and count. power: "
+        "how often does each test find a shift of some benchmarks? type1: how often does it find a shift that "
+        "is not there? coverage: how often do intervals contain the truth? draw: MATRIX is the candidate, and "
+        "the other side is drawn from BASELINE: how often does each test tell the two apart, and where are "
+        "the intervals?",
     )
-    parser.add_argument("kind", choices=_KINDS)
-    parser.add_argument("matrix", metavar="MATRIX")
+    parser.add_argument("kind", choices=_KINDS, help="what is counted")
+    parser.add_argument("matrix", metavar="MATRIX", help=SIDE)
     parser.add_argument(
         "baseline",
         metavar="BASELINE",
         nargs="?",
-        help="draw: likewise (default: the baseline of MATRIX's campaign)",
+        help="for draw: the other side (default: the baseline of the campaign of MATRIX)",
     )
     add_reading(parser)
     parser.add_argument(
         "--runs",
         type=_numbers,
         metavar="M[,M]",
-        help="runs of each benchmark and side (default: 5 for power and draw, 3,5,10 for type1, 3,5,10,30 "
-        "for coverage); each number of several has its lines",
+        help="runs of each benchmark and side; several numbers are studied one by one (default: 5 for power "
+        "and draw, 3,5,10 for type1, 3,5,10,30 for coverage)",
     )
     parser.add_argument(
         "--shift",
         type=number,
         metavar="P",
-        help="power: by how many percent a shifted benchmark is faster (default: 1)",
+        help="for power: by how many percent a shifted benchmark is faster (default: 1)",
     )
     add_value(
         parser,
         "--shift-by",
         "D",
-        "power: instead of --shift, what is added to each value of a shifted benchmark, in the unit of "
+        "for power, instead of --shift: what is added to each value of a shifted benchmark, in the unit of "
         "the values (published: 1.0 s)",
     )
     parser.add_argument(
         "--shifted",
         type=_numbers,
         metavar="K[,K]",
-        help="power: numbers of shifted benchmarks (default: 0 to all)",
+        help="for power: how many benchmarks are shifted (default: 0 to all)",
     )
     add_value(
         parser,
         "--speedup",
         "G",
-        "draw: under test, that the candidate is more than G times better (default: 1, in either direction)",
+        "for draw: test whether the candidate is more than G times better (default: 1, in either direction)",
     )
     parser.add_argument(
         "--alternative",
         choices=("two-sided", "candidate"),
-        help="power, type1, draw: of every test (default: two-sided; candidate with --speedup)",
+        help="the alternative of every test of power, type1 and draw (default: two-sided; with --speedup: "
+        "candidate)",
     )
     parser.add_argument(
         "--alpha",
         type=_levels,
         metavar="A[,A]",
-        help="level of the tests (default: 0.05; 0.01,0.05 for draw, which takes several); intervals "
-        "have the confidence 1 - A, of several the largest",
+        help="level of the tests (default: 0.05; for draw, which takes several, 0.01,0.05); intervals have "
+        "the confidence 1 - A, with the largest A of several",
     )
     parser.add_argument(
         "--mean",
         choices=("geometric", "harmonic", "arithmetic"),
-        help="coverage: mean over the benchmarks (default: geometric)",
+        help="for coverage: the mean over the benchmarks (default: geometric)",
     )
     add_unit(
         parser,
@@ -111,8 +112,8 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--without-replacement",
         action="store_true",
-        help="draw no run twice for one comparison, as published; where both sides come from one "
-        "MATRIX, it needs as many runs as both draw",
+        help="draw no run twice in one comparison, as published; if both sides come from one MATRIX, it "
+        "needs as many runs as both sides draw",
     )
     parser.add_argument(
         "--simulations",

@@ -50,6 +50,11 @@ def add(subparsers: Subparsers) -> None:
         action="store_true",
         help="also ask the published methods, and say why they differ",
     )
+    parser.add_argument(
+        "--ratio",
+        action="store_true",
+        help="show speedups, such as 1.82x, instead of per cent of the baseline's time",
+    )
     _add_ways(parser)
     parser.add_argument(
         "--gate",
@@ -163,7 +168,7 @@ def _fleet(folder: Path, variant: str | None, args: argparse.Namespace, out: Tex
             explain=args.explain,
             **how,
         )
-        show(replace(answer, whole=args.all), out, as_json=args.json)
+        show(replace(answer, whole=args.all, ratio=args.ratio), out, as_json=args.json)
         without = [one.variant for one in answer.candidates if one.multilevel is None]
         if k == 0 or args.metric is not None:
             code = max(code, _gated(answer, without, args, out))
@@ -195,7 +200,7 @@ def _show_trial(
         certificate=args.certificate,
         **asked(args),
     )
-    show(replace(answer, whole=args.all), out, as_json=args.json)
+    show(replace(answer, whole=args.all, ratio=args.ratio), out, as_json=args.json)
     if not decides:
         return 0
     without = [one.variant for one in answer.candidates if one.multilevel is None]
@@ -251,7 +256,7 @@ def _sides(source: str, args: argparse.Namespace) -> Verdict:
     found = judge_sources(source, args.baseline, reading(args), explain=args.explain, **asked(args))
     if args.gate is not None and args.metric is None:
         refuse_unasked((name for trial in found.trials for name in trial.unasked), source)
-    return replace(found.verdict, whole=args.all)
+    return replace(found.verdict, whole=args.all, ratio=args.ratio)
 
 
 def _apart(out: TextIO, k: int, *, as_json: bool) -> None:

@@ -39,13 +39,15 @@ def add_command(
 
 def add_folder(parser: argparse.ArgumentParser) -> None:
     """Add ``--dir``."""
-    parser.add_argument("--dir", type=Path, default=RUNS, help="folder of trials (default: runs)")
+    parser.add_argument(
+        "--dir", type=Path, default=RUNS, help="the folder of trials (default: runs)"
+    )
 
 
 def add_share(parser: argparse.ArgumentParser) -> None:
     """Add ``--share``."""
     parser.add_argument(
-        "--share", action="store_true", help="let others read the new trial; it is yours alone else"
+        "--share", action="store_true", help="let others read the new trial (default: only you can)"
     )
 
 
@@ -78,9 +80,9 @@ def _patience(text: str) -> float:
 
 def add_talk(parser: argparse.ArgumentParser) -> None:
     """Add ``--json``, ``--quiet`` and ``--verbose``."""
-    parser.add_argument("--json", action="store_true", help="the result as JSON")
-    parser.add_argument("-q", "--quiet", action="store_true", help="say only what must be said")
-    parser.add_argument("-v", "--verbose", action="store_true", help="say more")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print only what is necessary")
+    parser.add_argument("-v", "--verbose", action="store_true", help="print more")
 
 
 def positive(text: str) -> int:

@@ -16,6 +16,7 @@ from analysis.errors import UsageError
 
 _WIDEST = 80  # columns
 _GAP = re.compile(r" {3,}")  # between an example and what it does
+_WORD = re.compile(r"(?:'[^']*'|\"[^\"]*\"|[^\s'\"])+")  # of a command line, with its quotes
 _DEEPER = " " * 6
 
 
@@ -31,7 +32,7 @@ class HelpFormatter(argparse.HelpFormatter):
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         lines: list[str] = []
-        for shown, block in _blocks(text):
+        for shown, block in blocks(text):
             if shown:
                 lines += _examples(block, width)
             else:
@@ -51,7 +52,7 @@ class HelpFormatter(argparse.HelpFormatter):
         return super().format_help().replace(" [=", "[=")
 
 
-def _blocks(text: str) -> Iterator[tuple[bool, list[str]]]:
+def blocks(text: str) -> Iterator[tuple[bool, list[str]]]:
     """Split a text into paragraphs and runs of examples, which are indented; a heading stands alone."""
     block: list[str] = []
     shown = False
@@ -69,31 +70,30 @@ def _blocks(text: str) -> Iterator[tuple[bool, list[str]]]:
 
 
 def _examples(lines: Sequence[str], width: int) -> list[str]:
-    """Set examples: each with what it does beside it, or below it where one line cannot hold both."""
+    """Set examples with what each does beside it, or all with it below where one has no room for it."""
     pairs = [(*_GAP.split(line.strip(), maxsplit=1), "")[:2] for line in lines]
-    fitting = [len(words) for words, said in pairs if said and 6 + len(words) + len(said) <= width]
-    column = max(fitting, default=0)
+    column = max((len(words) for words, said in pairs if said), default=0)
+    beside = [f"  {words:<{column}}    {said}".rstrip() for words, said in pairs]
+    if max(map(len, beside)) <= width:
+        return beside
     found: list[str] = []
     for words, said in pairs:
-        beside = f"  {words:<{column}}    {said}".rstrip()
-        if len(beside) <= width:
-            found.append(beside)
-            continue
         found += _pasted(words, width)
-        found += textwrap.wrap(said, width - len(_DEEPER), initial_indent=_DEEPER)
+        found += textwrap.wrap(
+            said, width, initial_indent=_DEEPER, subsequent_indent=_DEEPER, break_on_hyphens=False
+        )
     return found
 
 
 def _pasted(words: str, width: int) -> list[str]:
-    r"""Wrap a command line with ' \\' so that it can be pasted."""
-    lines = textwrap.wrap(
-        words,
-        width - 2,
-        initial_indent="  ",
-        subsequent_indent=_DEEPER,
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
+    r"""Wrap a command line with ' \\' so that it can be pasted: never between quotes."""
+    lines = [""]
+    for word in _WORD.findall(words):
+        longer = f"{lines[-1]} {word}" if lines[-1] else f"  {word}"
+        if len(longer) > width - 2 and lines[-1]:
+            lines += [f"{_DEEPER}{word}"]
+        else:
+            lines[-1] = longer
     return [f"{line} \\" for line in lines[:-1]] + lines[-1:]
 
 

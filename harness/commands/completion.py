@@ -23,16 +23,19 @@ def add(subparsers: Subparsers) -> None:
     parser = add_command(
         subparsers,
         "completion",
-        description="Print the script with which a shell completes commands, options and the names of "
+        description="Print the script with which a shell completes commands, options and the "
+        "names of "
         "trials. It was made when fairtrial was built. Where fairtrial is installed below /usr or "
         "/usr/local, shells find it by themselves.",
         examples="""
-bash > ~/.local/share/bash-completion/completions/fairtrial
-zsh > ~/.zfunc/_fairtrial    a folder of fpath
+bash > fairtrial.bash    then: source fairtrial.bash
+zsh > _fairtrial         in a folder of fpath
 fish > ~/.config/fish/completions/fairtrial.fish
 """,
     )
-    parser.add_argument("shell", choices=tuple(PLACES), metavar="SHELL", help="bash, zsh or fish")
+    parser.add_argument(
+        "shell", choices=tuple(PLACES), metavar="SHELL", help="the shell: bash, zsh or fish"
+    )
     parser.set_defaults(run=_completion)
 
 

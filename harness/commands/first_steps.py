@@ -19,8 +19,8 @@ def add_init(subparsers: Subparsers) -> None:
     parser = add_command(
         subparsers,
         "init",
-        description="Write a commented campaign that runs as it stands: gzip at two levels, on data "
-        "that it makes.\nAn existing file is never overwritten.",
+        description="Write a campaign with comments that can be run without changes: gzip at two "
+        "levels, on data that it makes. An existing file is never overwritten.",
         examples="""
 compressors.yaml
 """,
@@ -60,29 +60,32 @@ def add_doctor(subparsers: Subparsers) -> None:
     parser = add_command(
         subparsers,
         "doctor",
-        description="Check whether this host is fit to measure, and say how to mend what is not. "
-        "Nothing is changed.",
+        description="Check whether this host is fit for measuring, and say how to fix what is "
+        "not. Nothing is changed.",
         examples="""
                  everything, in general
-campaign.yaml    for this campaign: its CPUs, its required checks
--q               only what is not in order
---probe 2s       look for 2 s what takes the measured CPU away
+campaign.yaml    the CPUs and checks of this campaign
+-q               only the problems
+--probe 2s       watch for 2 s whether the CPU is taken
 """,
     )
     parser.add_argument(
-        "campaign", nargs="?", type=Path, help="check for this campaign (default: in general)"
+        "campaign",
+        nargs="?",
+        type=Path,
+        help="check the host for this campaign (default: in general)",
     )
     parser.add_argument(
         "--strict",
         action="store_true",
-        help="warnings give exit code 3; for a campaign, those that it requires",
+        help="exit with 3 on warnings; with a campaign, on warnings of the checks that it requires",
     )
     parser.add_argument(
         "--probe",
         type=short_time,
         metavar="TIME",
-        help="look for so long what takes the measured CPUs away, such as 2s, at most 60s (default: as "
-        "before a session, 200ms)",
+        help="how long to watch whether other work takes the measured CPUs, such as 2s, at most "
+        "60s (default: 200ms, as before a session)",
     )
     add_folder(parser)
     add_talk(parser)

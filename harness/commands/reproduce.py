@@ -26,27 +26,27 @@ def add(subparsers: Subparsers) -> None:
     parser = add_command(
         subparsers,
         "reproduce",
-        description="Check every hash of an artifact that 'fairtrial bundle' wrote, compute every "
-        "stored result anew\nfrom its raw rows, and say of each number and claim whether it comes "
-        "out. Nothing of the artifact\nis executed. With --rerun its campaign is executed here, and "
-        "the conclusions are compared.",
+        description="Check every hash of an artifact that 'fairtrial bundle' wrote, compute "
+        "every stored result again from its raw rows, and say for each number and claim whether "
+        "it is the same. Nothing in the artifact is executed. With --rerun, its campaign is "
+        "executed here, and the conclusions are compared.",
         examples="""
-artifact.zip                              check it; exit code 0, or 1 where something differs
-artifact.zip --md                         the same for a review form
-artifact.zip -C FOLDER                    keep what was unpacked, in a new folder
---rerun artifact.zip                      show what would be executed; executes nothing
---rerun artifact.zip --yes-execute        execute it, in the new folder artifact-rerun
+artifact.zip                        check it: exit code 0, or 1 if it differs
+artifact.zip --md                   the same, for a review form
+artifact.zip -C FOLDER              keep the unpacked files
+--rerun artifact.zip                show what would be executed
+--rerun artifact.zip --yes-execute    execute it, in a new folder
 """,
     )
-    parser.add_argument("artifact", type=Path, metavar="ARTIFACT", help="the file")
+    parser.add_argument("artifact", type=Path, metavar="ARTIFACT", help="the artifact, a file")
     parser.add_argument(
         "-C",
         "-o",
         "--into",
         type=Path,
         metavar="FOLDER",
-        help="a new folder to unpack into, which stays (default: none stays; with --rerun, the "
-        "artifact's name with -rerun)",
+        help="unpack into this new folder, and keep it (default: keep nothing; with --rerun, a "
+        "folder with the artifact's name and -rerun)",
     )
     forms = parser.add_mutually_exclusive_group()
     forms.add_argument("--json", action="store_true", help="the result as JSON")
@@ -54,51 +54,60 @@ artifact.zip -C FOLDER                    keep what was unpacked, in a new folde
         "--md", action="store_true", help="the result as Markdown, for a review form"
     )
     parser.add_argument(
-        "--max-entries", type=positive, metavar="N", help="accept so many files (default: 10000)"
+        "--max-entries",
+        type=positive,
+        metavar="N",
+        help="accept at most this number of files (default: 10000)",
     )
     parser.add_argument(
         "--max-bytes",
         type=_size,
         metavar="N",
-        help="accept so many bytes, such as 20G (default: 10G)",
+        help="accept at most this size, such as 20G (default: 10G)",
     )
     parser.add_argument(
         "--timeout",
         type=float,
         metavar="SECONDS",
-        help="longest time of all that is computed anew, together (default: 600)",
+        help="time limit for everything that is computed again (default: 600)",
     )
     parser.add_argument(
         "--timeout-each",
         type=float,
         metavar="SECONDS",
-        help="longest time of one command (default: none but that of all)",
+        help="time limit for each command (default: only that of --timeout)",
     )
     parser.add_argument(
         "--max-memory",
         type=_size,
         metavar="N",
-        help="the most memory of all commands together, such as 8G (default: 4 GiB)",
+        help="memory limit for all commands together, such as 8G (default: 4 GiB)",
     )
     again = parser.add_argument_group("measuring again")
     again.add_argument("--rerun", action="store_true", help="execute the campaign, and compare")
     again.add_argument(
         "--yes-execute",
         action="store_true",
-        help="consent to execute what --rerun shows: builds, hooks and targets, with your rights",
+        help="agree to the execution of what --rerun shows: builds, hooks and targets, with your "
+        "rights",
     )
     again.add_argument(
-        "--sessions", type=positive, metavar="N", help="(default: as many as the authors measured)"
+        "--sessions",
+        type=positive,
+        metavar="N",
+        help="sessions to measure (default: as many as the authors measured)",
     )
     again.add_argument(
         "--trial",
         action="append",
         metavar="NAME",
-        help="only this one of the artifact's trials; may be given again (default: all)",
+        help="only this trial of the artifact; may be repeated (default: all)",
     )
-    again.add_argument("--metric", metavar="M", help="what is compared (default: as the verdict)")
     again.add_argument(
-        "--confidence", type=float, metavar="R", help="of the intervals (default: 0.95)"
+        "--metric", metavar="M", help="the metric to compare (default: that of the verdict)"
+    )
+    again.add_argument(
+        "--confidence", type=float, metavar="R", help="confidence of the intervals (default: 0.95)"
     )
     add_share(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="say only what must be said")
@@ -254,7 +263,8 @@ def _ask(
             out.write(f"{intent}\n")
     err.write(
         "fairtrial: nothing was executed\n"
-        "  fix: read the commands above; if you trust them, add --yes-execute. They are not confined: "
+        "  fix: read the commands above; if you trust them, add --yes-execute. They are not "
+        "confined: "
         "a container or another user confines them\n"
     )
     return 2

@@ -24,50 +24,59 @@ def add_submit(subparsers: Subparsers) -> None:
     parser = add_command(
         subparsers,
         "submit",
-        description="Submit a campaign to Slurm: one job and one trial for each host, in one folder, "
-        "a fleet.\nA job that meets its time limit, is requeued, or loses its node goes on where it "
-        "was.\nWhat stands after -- goes to sbatch.",
+        description="Submit a campaign to Slurm: one job and one trial for each host, all in one "
+        "folder, a fleet. A job that reaches its time limit, is requeued, or loses its node "
+        "continues where it was. Options after -- are passed to sbatch.",
         examples="""
-campaign.yaml --hosts 'lab[1-8]' --dry-run        the script and the jobs; submits nothing
-campaign.yaml --hosts 'lab[1-8]' --time 2:00:00   these hosts, each for at most so long at once
-campaign.yaml --partition batch --count 4         four hosts of a partition
-campaign.yaml --hosts lab1,lab2 -- --account=me   with further options of sbatch
-runs/FLEET --resume                               jobs for the hosts that are not complete
+campaign.yaml --hosts 'lab[1-8]' --dry-run         show the script and the jobs; submit nothing
+campaign.yaml --hosts 'lab[1-8]' --time 2:00:00    these hosts, jobs of at most two hours
+campaign.yaml --partition batch --count 4          four hosts of a partition
+campaign.yaml --hosts lab1,lab2 -- --account=me    with more options of sbatch
+runs/FLEET --resume                                jobs for the hosts that are not complete
 """,
     )
     parser.add_argument(
-        "campaign", type=Path, help="the campaign; with --resume the fleet's folder"
+        "campaign", type=Path, help="the campaign; with --resume, the folder of the fleet"
     )
-    parser.add_argument("--hosts", metavar="LIST", help="the nodes, as Slurm writes them")
-    parser.add_argument("--partition", metavar="NAME", help="default: the cluster's")
+    parser.add_argument("--hosts", metavar="LIST", help="the nodes, in Slurm's notation")
     parser.add_argument(
-        "--count", type=positive, metavar="N", help="so many hosts of the partition (default: all)"
+        "--partition", metavar="NAME", help="the partition (default: the cluster's)"
+    )
+    parser.add_argument(
+        "--count",
+        type=positive,
+        metavar="N",
+        help="number of hosts of the partition (default: all)",
     )
     parser.add_argument(
         "--time",
         metavar="LIMIT",
-        help="time limit of each job, in Slurm's notation (default: twice what the plan takes, from "
-        "an earlier trial)",
+        help="time limit of each job, in Slurm's notation (default: twice the time of the plan, "
+        "according to an earlier trial)",
     )
     parser.add_argument(
         "--build",
         choices=("node", "once"),
         default="node",
-        help="build the programs in each job, or once here, before submission (default: node)",
+        help="build the programs in each job, or once here before the jobs are submitted "
+        "(default: node)",
     )
     parser.add_argument(
         "--scratch",
         type=Path,
         metavar="DIR",
-        help="measure on this folder of each node's own disk, and copy at the end of each session",
+        help="measure in this folder on the local disk of each node, and copy the trial at the "
+        "end of each session",
     )
     parser.add_argument(
-        "--resume", action="store_true", help="submit jobs for what a fleet has not measured"
+        "--resume", action="store_true", help="submit jobs for what the fleet has not measured yet"
     )
     parser.add_argument(
-        "--dry-run", action="store_true", help="show script and jobs; write nothing"
+        "--dry-run", action="store_true", help="show the script and the jobs; write nothing"
     )
-    parser.add_argument("--seed", type=int, help="in place of the campaign's (default: that)")
+    parser.add_argument(
+        "--seed", type=int, help="seed to use instead of the campaign's (default: the campaign's)"
+    )
     add_folder(parser)
     add_wait(parser)
     parser.add_argument("--json", action="store_true", help="the result as JSON")
@@ -189,29 +198,32 @@ def add_status(subparsers: Subparsers) -> None:
     parser = add_command(
         subparsers,
         "status",
-        description="Say how far trials are, how they ended, and how to go on with them; of a fleet, "
-        "host by host,\nand what the queue says; or what changed in the environment between sessions; "
-        "of two trials,\nwhat 'fairtrial diff' says.",
+        description="Show how far trials are, how they ended, and how to continue them; for a "
+        "fleet, host by host, with the state of its jobs. With --diff, show what changed in the "
+        "environment between sessions, or compare two trials as 'fairtrial diff' does.",
         examples="""
-                                   all trials below runs/
+                                   all trials in runs/
 runs/NAME                          one trial, or a fleet
---diff runs/NAME                   from session to session
---diff runs/A runs/B               from A to B, as 'fairtrial diff' does
+--diff runs/NAME                   changes between its sessions
+--diff runs/A runs/B               from A to B
 """,
     )
-    parser.add_argument("trial", nargs="?", type=Path, help="default: all below --dir")
+    parser.add_argument(
+        "trial", nargs="?", type=Path, help="a trial, or a fleet (default: all in --dir)"
+    )
     add_folder(parser)
     parser.add_argument(
         "--diff",
         nargs="*",
         type=Path,
         metavar="TRIAL",
-        help="what changed in the environment between a trial's sessions; or two trials compared, as "
-        "'fairtrial diff' does it",
+        help="show what changed in the environment between the sessions of a trial; or compare "
+        "two trials, as 'fairtrial diff' does",
     )
     parser.add_argument("--json", action="store_true", help="the result as JSON")
     parser.epilog = (
-        f"{parser.epilog}\nexit code: 5 where TRIAL has ended and its files or rows do not fit it"
+        f"{parser.epilog}\nexit code: 5 if TRIAL has ended and its files or rows are not those "
+        "that it wrote"
     )
     parser.set_defaults(run=_status)
 
@@ -278,11 +290,12 @@ def add_cancel(subparsers: Subparsers) -> None:
     parser = add_command(
         subparsers,
         "cancel",
-        description="Cancel the jobs of a fleet that wait or run, and wait until they have ended.\n"
-        "What was measured is kept. Only jobs that are the fleet's own are touched.",
-        examples="runs/FLEET                     go on later with: fairtrial submit runs/FLEET --resume",
+        description="Cancel the waiting and running jobs of a fleet, and wait until they have "
+        "ended. Everything measured is kept. Jobs of others are never touched.",
+        examples="runs/FLEET                     go on later with: fairtrial submit runs/FLEET "
+        "--resume",
     )
-    parser.add_argument("fleet", type=Path, help="the fleet's folder")
+    parser.add_argument("fleet", type=Path, help="the folder of the fleet")
     parser.add_argument("--json", action="store_true", help="the result as JSON")
     parser.set_defaults(run=_cancel)
 

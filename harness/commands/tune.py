@@ -24,14 +24,15 @@ def add(subparsers: Subparsers) -> None:
     parser = add_command(
         subparsers,
         "tune",
-        description="Change the settings of this host that the doctor named, as root: governor or energy "
-        "preference, boost, large pages, the profilers' rate, interrupts, an isolated partition. The exact "
-        "list is shown and asked about first. With a command everything is put back at its end, and it is "
-        "executed as the user who called sudo; without one the settings stay until --undo.",
+        description="Change, as root, the settings of this host that the doctor named: governor "
+        "or energy preference, boost, large pages, the rate of profilers, interrupts, an "
+        "isolated partition. The exact list is shown first, and you are asked. With a command, "
+        "the settings are put back when it ends, and it is executed as the user who called sudo. "
+        "Without a command, the settings stay until --undo.",
         examples="""
---dry-run                                         show what would be changed
---for campaign.yaml -- fairtrial run campaign.yaml    tune, measure, put back
---undo                                            put everything back
+--dry-run      show what would be changed
+-- fairtrial run c.yaml    change, measure, put back
+--undo         put everything back
 """,
     )
     parser.add_argument(
@@ -39,22 +40,22 @@ def add(subparsers: Subparsers) -> None:
         dest="campaign",
         type=Path,
         metavar="CAMPAIGN",
-        help="for the CPUs of this campaign (default: those that cpus: auto takes)",
+        help="for the CPUs of this campaign (default: those that cpus: auto chooses)",
     )
     parser.add_argument("--dry-run", action="store_true", help="show the list, and change nothing")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.add_argument(
         "--offline-sibling",
         action="store_true",
-        help="also take the other threads of the measured cores offline",
+        help="also take the sibling threads of the measured cores offline",
     )
-    parser.add_argument("--undo", action="store_true", help="put back what a tune has changed")
+    parser.add_argument("--undo", action="store_true", help="put back what was changed before")
     add_talk(parser)
     parser.add_argument(
         "argv",
         nargs=argparse.REMAINDER,
         metavar="-- COMMAND",
-        help="executed while the settings are changed",
+        help="the command to execute while the settings are changed",
     )
     parser.set_defaults(run=_tune)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from analysis.record.looks import looked_after
 from analysis.record.run_numbers import Measurement
 from analysis.record.shapes import records_of
 from analysis.record.trial_files import (
@@ -23,7 +24,7 @@ from ..host.checks import check_between
 from ..launch.commands import hashes
 from .ending import Ending
 from .measure import CapReached
-from .plan import planned_runs
+from .plan import PlannedSession, planned_runs
 from .resume import target_drift
 from .session import TrialRun
 from .stopping import SessionRules
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from .context import TrialContext
     from .sitting import SittingPlan, SittingWatcher
 
+WARM_S = 10.0  # what takes longer needs no warm-up
 IN_A_ROW = 3  # failed runs of a command from the beginning of a sitting: it ends
 
 
@@ -76,6 +78,11 @@ class Values:
             sums = [sum(filter(None, blocks.values())) for blocks in sessions.values()]
             total += sum(sums) / len(sums)
         return total
+
+    def mean_s(self, variant: str) -> float:
+        """Give how long a run of a variant takes; 0 where nobody knows."""
+        runs = [run for blocks in self._runs[variant].values() for run in blocks.values() if run]
+        return sum(runs) / len(runs) if runs else 0.0
 
     def upto(self, session: int) -> dict[str, dict[int, list[float | None]]]:
         """Give those of the first sessions."""
@@ -129,6 +136,7 @@ class SittingRun(TrialRun):
     def _sessions(self) -> None:
         first = self.whole + 1
         segment = self._environments.next_segment(first)
+        self._store.end_sitting(max(self._sessions_planned, default=1))  # one that was killed
         self._begin(first, segment)
         sessions = 0
         while (because := self._over(sessions)) is None:
@@ -172,6 +180,8 @@ class SittingRun(TrialRun):
             if planned != manifest.planned:
                 store.update(sessions=session, planned=planned)
                 self._listener.total_changed(planned)
+        if not self.measured_s:
+            rules.warm = tuple(self._warm_up(session))
         began = time.monotonic()
         try:
             with self._launcher(session) as launcher, self._energy.around(session, segment):
@@ -182,6 +192,24 @@ class SittingRun(TrialRun):
             found = rules.findings()
             if found:
                 self._context.note("after", found, session)
+
+    def _warm_up(self, session: int) -> Iterator[PlannedRun]:
+        """Give one warm-up of each command that may be cold: a sitting behind another begins later.
+
+        At a first sitting somebody has tried the commands. Each has a negative position of its own.
+        """
+        done = self._store.rows.outcomes
+        if not done or self._campaign.protocol.warmups(session) > self._campaign.protocol.warmups(
+            session - 1
+        ):
+            return
+        least = min(0, *done)
+        for run in PlannedSession(
+            self._campaign, self._store.manifest.seed, session, None, self._store.manifest.left
+        ):
+            if run.block == 1 and self._values.mean_s(run.variant) <= WARM_S:
+                least -= 1
+                yield dataclasses.replace(run, position=least, block=0, warmup=True)
 
     def _over(self, sessions: int) -> StoppedBecause | None:
         """Tell why no further session is measured, None where one is."""
@@ -219,21 +247,20 @@ class SittingRun(TrialRun):
         """Look where no session follows; between two looks this one stands in the place of the next."""
         if self._because in {"decided", "equivalent"}:
             return
-        if self._move_look():
+        if self._move_look(self.whole):
             self._look_now(final=True)
             assert self.look is not None
-            self._because = self.look.stop or self._because
+            if self.plan.rule == "repeated":
+                self._because = self.look.stop or self._because
 
-    def _move_look(self) -> bool:
-        """Note a look at the sessions that there are; tell whether they are enough for one."""
-        from analysis.plan.compare_looks import looked_after
-
+    def _move_look(self, sessions: int) -> bool:
+        """Note a look at so many sessions; tell whether they are enough for one."""
         plan = self.plan
         if plan.rule == "planned":
             return self.whole >= max(2, plan.looks[0])
-        if self.whole < plan.looks[0]:
+        if sessions < plan.looks[0]:
             return False
-        moved = looked_after(plan, self.whole)
+        moved = looked_after(plan, sessions)
         if moved != plan:
             self._store.update(looks_plan=moved)
         return True
@@ -261,7 +288,7 @@ class SittingRun(TrialRun):
     ) -> Ending:
         if status == "interrupted" or cap is not None:
             self._because = "interrupted" if cap is None else "failures"
-            self._move_look()
+            self._move_look(self._store.manifest.sessions)  # who judges it takes what there is
         if self._begun is not None:
             self._finish_sitting(self._begun)
         if self._because is not None:
@@ -281,4 +308,4 @@ class SittingRun(TrialRun):
         moved = list(check_between(before, after, elapsed, cpus=prepared.measured))
         moved += target_drift(store.manifest.targets, hashes(context.executables.values()))
         context.note("after", moved, session)
-        store.end_sitting(max((run.session for run in store.planned()), default=session))
+        store.end_sitting(max(self._sessions_planned, default=session))

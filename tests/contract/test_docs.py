@@ -101,7 +101,7 @@ def blocks(text, language):
         ("plan.jsonl", names(PlannedRun)),
         ("measurements.jsonl", [*names(Measurement), "crc32"]),
         ("findings.jsonl", ["at", "session", "when", *names(Finding)]),
-        ("environment.jsonl", ["session", "segment", "at", "containment"]),
+        ("environment.jsonl", ["session", "segment", "at", "sessions", "containment"]),
     ],
 )
 def test_every_key_of_a_file_is_documented_in_its_order(title, keys):

@@ -13,6 +13,9 @@ from pathlib import Path
 
 from make_venv import places_of_pip
 
+from harness.commands.catalogue import commands
+from harness.commands.completion import PLACES
+
 PROJECT = Path(__file__).resolve().parents[2]
 
 CAMPAIGN = """
@@ -53,6 +56,14 @@ def main() -> None:
         # 3: this machine has something fatal for measuring, such as the load of these very tests
         call(fairtrial, "doctor", cwd=place, ended=(0, 3))
         call(python, "-P", "-m", "harness", "--version", cwd=place)
+        shared = place / "env" / "share"
+        for shell, name in PLACES.items():
+            call(fairtrial, "completion", shell, cwd=place)
+            if not (shared / name).is_file():
+                sys.exit(f"failed: the wheel has no script of {shell}")
+        pages = {path.name for path in (shared / "man" / "man1").glob("fairtrial*")}
+        if pages != {"fairtrial.1", *(f"fairtrial-{name}.1" for name in commands())}:
+            sys.exit(f"failed: the manual pages of the wheel are {sorted(pages)}")
     print("wheel: built, installed alone, used from another folder")
 
 

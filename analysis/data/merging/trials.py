@@ -10,7 +10,7 @@ from typing import Any
 
 from ...errors import StoreError, UsageError
 from ...record.environment_changes import Change, describe_changes, findings_of
-from ...record.manifest import appearing, manifest_text, utc_now, write_hashed
+from ...record.manifest import appearing, manifest_text, read_manifest, utc_now, write_hashed
 from ...record.shapes import encode, opened, records_of
 from ...record.trial_files import (
     CAMPAIGN,
@@ -83,8 +83,9 @@ def merge_trials(paths: Sequence[Path], folder: Path, *, accept_drift: bool = Fa
     folder = Path(folder)
     if os.path.lexists(folder):
         raise UsageError("something is there already", str(folder), "name a folder that is not")
+    for path in paths:
+        _refuse_planned_looks(Path(path))
     parts = read_parts([Path(path) for path in paths])
-    _refuse_planned_looks(parts)
     between = seams(parts)
     _refuse(between, accept=accept_drift)
     with appearing(folder) as fresh:
@@ -101,16 +102,15 @@ def merge_trials(paths: Sequence[Path], folder: Path, *, accept_drift: bool = Fa
     )
 
 
-def _refuse_planned_looks(parts: Iterable[MergedPart]) -> None:
+def _refuse_planned_looks(path: Path) -> None:
     """Stop where what a trial showed decided how many sessions it has: with others it is no fair sample."""
-    for part in parts:
-        plan = part.manifest.looks_plan
-        if plan is not None and plan.rule == "repeated":
-            raise UsageError(
-                "what this trial showed decided when it ended: it cannot be put together with others",
-                str(part.path),
-                "go on with it by fairtrial compare --resume, or measure with fairtrial run",
-            )
+    plan = read_manifest(path).looks_plan
+    if plan is not None and plan.rule == "repeated":
+        raise UsageError(
+            "what this trial showed decided when it ended: it cannot be put together with others",
+            str(path),
+            "go on with it by fairtrial compare --resume, or measure with fairtrial run",
+        )
 
 
 def _refuse(between: Iterable[Seam], *, accept: bool) -> None:

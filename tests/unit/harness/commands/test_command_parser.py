@@ -48,8 +48,17 @@ def test_an_example_that_is_too_long_has_its_meaning_below_and_can_be_pasted():
         "examples:\n  p a    short\n  p one-long-word another-long-word third-one    what it does"
     )
     assert formatted(text).splitlines() == [
-        *("examples:", "  p a    short"),
+        *("examples:", "  p a", "      short"),
         *("  p one-long-word another-long-word \\", "      third-one", "      what it does"),
+    ]
+
+
+def test_no_example_is_broken_inside_its_quotes():
+    text = "examples:\n  p 'one two three' 'four five six seven' \"eight nine\""
+    assert formatted(text).splitlines()[1:] == [
+        "  p 'one two three' \\",
+        "      'four five six seven' \\",
+        '      "eight nine"',
     ]
 
 

@@ -1,0 +1,42 @@
+"""The hook of the build: makes completion scripts and manual pages, and puts them into the wheel.
+
+They are made from the parsers of this very source, so they cannot be outdated, and are no part of the
+repository. Building needs shtab (`build-system.requires`); using fairtrial does not.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class SharedFiles(BuildHookInterface):
+    """Adds the files below share/ to a wheel, an editable one too."""
+
+    PLUGIN_NAME = "custom"
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 - hatchling's own
+        """Make the files before the wheel is put together."""
+        self.made = tempfile.TemporaryDirectory(prefix="fairtrial-share-")
+        known, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # the source stays as it is
+        sys.path.insert(0, self.root)
+        try:
+            from distribution.shared_files import shared_files
+
+            files = shared_files()
+        finally:
+            sys.path.remove(self.root)
+            sys.dont_write_bytecode = known
+        for place, text in files.items():
+            path = Path(self.made.name) / place
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            build_data["shared_data"][str(path)] = place
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002 - hatchling's own
+        """Remove them once the wheel holds them."""
+        self.made.cleanup()
