@@ -13,7 +13,7 @@ from .arguments import add_command
 from .comparing.options import add_options, remarks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from analysis.record.printer import Printer
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .comparing.scan import WantedCommand
     from .comparing.view import CompareView
 
+_CPUS_KEY = "isolation.cpus"
 CAP_S = 20.0  # of measuring, for two commands
 _MILLI_S, _WHOLE_S = 0.0095, 9.5  # below it a time is in milliseconds; above it without decimals
 
@@ -103,7 +104,8 @@ def _measure(args: argparse.Namespace, out: Printer, err: TextIO) -> int:
         options = Options(
             folder=args.dir, passing=True, share=args.share, wait_s=args.wait_for_lock
         )
-        ended = measure(campaign, sitting, options, view)
+        with _by_option_names():
+            ended = measure(campaign, sitting, options, view)
     again = again_words(args, wanted)
     return _answer(args, ended, wanted, again, view=view, out=out, err=err)
 
@@ -138,14 +140,15 @@ def _resume(args: argparse.Namespace, out: Printer, err: TextIO) -> int:
     cap_s = args.for_s or CAP_S * len(wanted) / 2
     view.of(wanted, "", cap_s)
     options = Options(folder=args.dir, share=args.share, wait_s=args.wait_for_lock)
-    ended = resume_sitting(
-        trial,
-        options,
-        view,
-        for_s=args.for_s,
-        least_runs=args.min_runs,
-        most_runs=args.max_runs,
-    )
+    with _by_option_names():
+        ended = resume_sitting(
+            trial,
+            options,
+            view,
+            for_s=args.for_s,
+            least_runs=args.min_runs,
+            most_runs=args.max_runs,
+        )
     return _answer(args, ended, wanted, again, view=view, out=out, err=err, earlier=earlier)
 
 
@@ -186,6 +189,24 @@ def _attempt(args: argparse.Namespace) -> int:
     from .comparing.attempt import attempt
 
     return attempt(args, sys.stderr)
+
+
+@contextlib.contextmanager
+def _by_option_names() -> Iterator[None]:
+    """Let errors of the host speak of ``--cpus``, which was typed, and of no key of a campaign."""
+    from ..errors import HostError
+
+    try:
+        yield
+    except HostError as error:
+        if error.where != _CPUS_KEY:
+            raise
+        fix = (
+            (error.fix or "")
+            .replace(f"under {_CPUS_KEY}", "by --cpus")
+            .replace(_CPUS_KEY, "--cpus")
+        )
+        raise HostError(error.what, "--cpus", fix) from None
 
 
 def _first_line(args: argparse.Namespace, count: int) -> str:

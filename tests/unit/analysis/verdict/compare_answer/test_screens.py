@@ -108,7 +108,7 @@ is the fastest of 5: 4.6 times as fast as 'gzip -6
 f' (4.5 to 4.8)
 (36 runs each in 6 sessions, 1.2 s)
 
-             mean     min … max  against 1st
+             mean     min … max  against gzip -6 f
 gzip -6 f  244 ms  236 … 256 ms  -
 gzip -1 f   53 ms    44 … 60 ms  -78.4 % faster
 gzip -2 f   62 ms    57 … 67 ms  -74.5 % faster

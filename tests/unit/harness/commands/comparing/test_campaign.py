@@ -188,9 +188,9 @@ def test_every_exit_code_counts_with_i(make):
 
 
 def test_counters_are_those_of_a_campaign(make):
-    assert make("true", counters="").counting.events[0] == "instructions"
-    events = make("true", counters="cycles, page-faults").counting.events
-    assert list(events) == ["cycles", "page-faults"]
+    assert make("true", counters="").counters.events[0].name == "instructions"
+    events = make("true", counters="cycles, page-faults").counters.events
+    assert [one.name for one in events] == ["cycles", "page-faults"]
 
 
 def test_each_command_is_tried(tried):

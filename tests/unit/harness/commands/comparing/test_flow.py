@@ -1,68 +1,103 @@
-"""What ``compare`` does once the trial is there: the verdict, and whose exit code counts."""
+"""What ``compare`` does around a measurement: its first line, whose exit code counts, what it refuses."""
 
 from __future__ import annotations
 
 import io
+import re
+from types import SimpleNamespace
 
 import pytest
 
 from analysis.errors import InsufficientDataError
 from analysis.record.trial_files import TrialStatus
 from harness.cli import main
+from harness.errors import HostError
 from harness.trial.ending import Ending
 
 
-class Judge:
-    """Stands in for the judge's door; `error` is raised instead of an answer."""
+class Answering:
+    """Stands in for the judge; `error` is raised instead of an answer."""
 
     def __init__(self) -> None:
         self.error: Exception | None = None
-        self.asked: list[tuple[object, bool]] = []
+        self.asked: list[object] = []
 
-    def write_verdict(self, trial, out, *, as_json):
-        self.asked.append((trial, as_json))
+    def answered(self, args, ended, wanted, again, **known):
+        self.asked.append((args, ended, wanted, again))
         if self.error is not None:
             raise self.error
-        out.write("the verdict\n")
+        return "the answer"
+
+    def write_answer(self, answer, args, out, **how):
+        out.write(f"{answer}\n")
 
 
 @pytest.fixture
 def judge(monkeypatch):
-    stand_in = Judge()
-    monkeypatch.setattr("analysis.commands.verdict.write_verdict", stand_in.write_verdict)
+    stand_in = Answering()
+    place = "harness.commands.comparing.answering"
+    monkeypatch.setattr(f"{place}.answered", stand_in.answered)
+    monkeypatch.setattr(f"{place}.write_answer", stand_in.write_answer)
     return stand_in
 
 
 @pytest.fixture
 def compare(monkeypatch, tmp_path, judge):
-    def execute(status: TrialStatus = "complete", done=4, failed=0, words=(), out=None):
+    def execute(*words, status: TrialStatus = "complete", failed=0, out=None, error=None):
         ending = Ending(
-            trial=tmp_path, status=status, reason=None, done=done, planned=4, failed=failed
+            trial=tmp_path, status=status, reason=None, done=4, planned=4, failed=failed
         )
-        monkeypatch.setattr("harness.trial.execution.start", lambda campaign, options, view: ending)
+
+        def measure(campaign, sitting, options, watcher):
+            if error is not None:
+                raise error
+            return SimpleNamespace(ending=ending)
+
+        monkeypatch.setattr("harness.trial.sitting.measure", measure)
         monkeypatch.chdir(tmp_path)
         out, err = out or io.StringIO(), io.StringIO()
-        code = main(["compare", "true", "false", "--runs", "2", *words], out, err)
+        code = main(["compare", *(words or ("true", "true"))], out, err)
         return code, out.getvalue(), err.getvalue()
 
     return execute
 
 
-def test_the_judge_is_asked_once_and_the_answer_is_the_result(compare, judge, tmp_path):
-    assert compare()[:2] == (0, "the verdict\n")
-    assert judge.asked == [(tmp_path, False)]
-    assert compare(words=["--json"])[0] == 0
-    assert judge.asked[1:] == [(tmp_path, True)]
+def test_standard_output_holds_the_answer_alone(compare, judge):
+    code, said, seen = compare()
+    assert (code, said) == (0, "the answer\n")
+    assert seen.startswith(
+        "comparing 2 commands, at most about 20 s (Ctrl-C keeps what is there)\n"
+    )
+    ((_, _, wanted, again),) = judge.asked
+    assert [one.variant for one in wanted] == ["true", "true-2"]
+    assert again == ("true", "true")
 
 
-def test_too_few_runs_are_not_judged(compare, judge):
-    assert compare("interrupted", done=3)[:2] == (130, "")
-    assert judge.asked == []
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        (("true",), "measuring 1 command, at most about 10 s (Ctrl-C keeps what is there)"),
+        (("--for", "5m", "true", "true"), "comparing 2 commands, at most about 5 min (Ctrl-C"),
+        (("-r", "12", "true", "true"), "comparing 2 commands, 12 runs each (Ctrl-C"),
+        (("--sessions", "3", "true", "true"), "comparing 2 commands, 3 sessions (Ctrl-C"),
+        (("-L", "x", "1,2,3,4", "true {x}"), "comparing 4 commands, at most about 40 s (Ctrl-C"),
+    ],
+)
+def test_the_first_line_says_what_and_for_how_long(compare, words, first):
+    assert compare(*words)[2].startswith(first)
+
+
+def test_quiet_says_nothing_beside_the_answer(compare):
+    assert compare("-q", "-N", "--style", "full", "true", "true") == (0, "the answer\n", "")
+
+
+def test_a_number_of_runs_that_is_rounded_is_said(compare):
+    assert "--runs 10: measured as 6 sessions of 2, 12 runs\n" in compare("-r10", "true", "true")[2]
 
 
 def test_failed_runs_and_an_interruption_keep_their_exit_codes(compare):
-    assert compare(failed=1)[:2] == (1, "the verdict\n")
-    assert compare("interrupted")[:2] == (130, "the verdict\n")
+    assert compare(failed=1)[:2] == (1, "the answer\n")
+    assert compare(status="interrupted")[:2] == (130, "the answer\n")
 
 
 def test_what_the_judge_cannot_say_is_said_and_the_larger_code_counts(compare, judge):
@@ -72,18 +107,61 @@ def test_what_the_judge_cannot_say_is_said_and_the_larger_code_counts(compare, j
         ("complete", 2, 6),
         ("interrupted", 0, 130),
     ):
-        code, said, complaint = compare(status, failed=failed)
+        code, said, complaint = compare(status=status, failed=failed)
         assert (code, said) == (expected, "")
         assert complaint.count("fairtrial: two runs are needed") == 1
 
 
-def test_a_reader_who_has_gone_changes_no_exit_code(compare, judge):
+def test_a_reader_who_has_gone_changes_no_exit_code(compare):
     class Gone(io.StringIO):
         def fileno(self):
             raise OSError
 
-        def flush(self):
+        def write(self, text=""):
             raise BrokenPipeError
 
-    judge.error = BrokenPipeError()
+        flush = write
+
     assert compare(failed=1, out=Gone())[0] == 1
+
+
+def test_a_command_that_fails_when_tried_is_exit_4_and_nothing_is_answered(compare, judge):
+    code, said, complaint = compare("true", "false")
+    assert (code, said, judge.asked) == (4, "", [])
+    assert "'false' ends with exit code 1; nothing measured" in complaint
+    assert "-i (or only this code: --exit 1)" in complaint
+
+
+def test_a_host_that_is_busy_is_told_by_the_option(compare):
+    error = HostError(
+        "another trial measures on CPU 1", "isolation.cpus", "name other CPUs under isolation.cpus"
+    )
+    code, _, complaint = compare(error=error)
+    assert code == 3
+    assert "--cpus: another trial measures" in complaint
+    assert "isolation" not in complaint
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("-q",), "there is no command to measure"),
+        (("--resume", "runs/x", "true"), "there is none to name"),
+        (("--resume", "--margin", "3%"), "--margin is chosen when a comparison begins"),
+        (("--resume", "-r", "3"), "--runs is chosen when a comparison begins"),
+        (("--for", "soon", "true"), "90s"),
+        (("-r", "3", "--for", "5s", "true"), "--for has nothing to say"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(compare, words, says):
+    code, said, complaint = compare(*words)
+    assert (code, said) == (2, "")
+    assert says in re.sub(r"\s+", " ", complaint)
+
+
+def test_an_attempt_shows_what_a_command_prints(compare, judge, capfd):
+    assert compare("--try", "sh -c 'echo out; echo err >&2; exit 3'")[:2] == (1, "")
+    shown = capfd.readouterr()
+    assert (shown.out, shown.err.splitlines()[0]) == ("out\n", "err")
+    assert compare("--try", "sh -c 'exit 3'", "--exit", "3")[0] == 0
+    assert judge.asked == []
