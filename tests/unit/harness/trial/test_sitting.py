@@ -19,7 +19,9 @@ from analysis.record.looks import LOOKS
 from analysis.verdict.judging import judge
 from harness.campaign.load import load_campaign
 from harness.errors import HostError
+from harness.trial.ending import command_to_continue
 from harness.trial.execution import Options
+from harness.trial.resume import trial_begun
 from harness.trial.sitting import (
     comparison_to_resume,
     measure,
@@ -436,6 +438,21 @@ def test_no_comparison_to_go_on_with_is_said(stage, campaign, tmp_path):
     stage.start(campaign())
     with pytest.raises(StoreError, match="was not measured by"):
         comparison_to_resume(stage.runs, stage.trial)
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize(
+    ("asked", "fix"),
+    [({}, "continue: fairtrial compare --resume {}"), ({"runs": 6}, "measure anew: fairtrial run {}/campaign.yaml")],
+)  # fmt: skip
+def test_run_cannot_add_to_a_comparison(stage, times, sit, named, asked, fix):
+    sit(**asked)
+    with pytest.raises(StoreError, match="'run' cannot add to it") as refused:
+        trial_begun(
+            stage.trial / "campaign.yaml", stage.runs, named=stage.trial if named else None, more=3
+        )
+    assert refused.value.fix == fix.format(stage.trial)
+    assert command_to_continue(read_trial(stage.trial).manifest, stage.trial) in refused.value.fix
 
 
 # --- failures ------------------------------------------------------------------------------------
