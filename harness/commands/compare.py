@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from .arguments import add_command
+from .arguments import RUNS, add_command
 from .comparing.options import add_options, remarks
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def _compare(args: argparse.Namespace, out: Printer, err: TextIO) -> int:
     from analysis.errors import UsageError
 
     if args.attempt is not None:
-        return _attempt(args)
+        return _attempt(args, err)
     if args.resume is not None:
         if args.commands:
             what = "--resume goes on with the commands of its trial, so there is none to name"
@@ -164,17 +163,36 @@ def _answer(
     earlier: int = 0,
 ) -> int:
     """Judge what was measured and say it; give the exit code."""
+    from analysis.commands.compared import answered, write_answer, write_files
     from analysis.errors import FairtrialError
-
-    from .comparing.answering import answered, write_answer, write_exports
 
     ending = ended.ending
     code = 130 if ending.status == "interrupted" else 1 if ending.failed else 0
+    default = args.dir == RUNS and args.resume in {None, True}
+    asked = {"json": args.export_json, "csv": args.export_csv, "markdown": args.export_markdown}
     try:
-        answer = answered(args, ended, wanted, again, exit_codes=view.exit_codes, earlier=earlier)
+        answer = answered(
+            ending.trial,
+            wanted,
+            ended.look,
+            measured_s=ended.measured_s,
+            earlier=earlier,
+            exit_codes=view.exit_codes,
+            counters=args.counters is not None,
+            again=again,
+            folder="" if default else str(args.dir),
+            units=args.time_unit,
+        )
         with contextlib.suppress(BrokenPipeError):  # the exit code is still to be told
-            write_answer(answer, args, out, width=_columns(), colours=_colours(out))
-        write_exports(answer, args)
+            write_answer(
+                answer,
+                out,
+                as_json=args.json,
+                short=args.quiet,
+                width=_columns(),
+                colours=_colours(out),
+            )
+        write_files(answer, {kind: path for kind, path in asked.items() if path is not None})
     except FairtrialError as error:
         if error.exit_code > code:
             raise
@@ -184,11 +202,11 @@ def _answer(
     return code
 
 
-def _attempt(args: argparse.Namespace) -> int:
+def _attempt(args: argparse.Namespace, err: TextIO) -> int:
     """Execute a command once, with what it prints; say how it ended."""
     from .comparing.attempt import attempt
 
-    return attempt(args, sys.stderr)
+    return attempt(args, err)
 
 
 @contextlib.contextmanager

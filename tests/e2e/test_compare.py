@@ -91,7 +91,10 @@ def test_command_that_fails_when_tried_is_exit_4_and_leaves_nothing(lab):
 def test_expected_exit_codes_count_and_are_noted(lab):
     done = lab.run_fairtrial("compare", "sh -c 'exit 3'", *QUICK, "-i")
     assert done.returncode == 0, done.stderr
-    assert "12 runs of \"sh -c 'exit 3'\" ended with exit code 3, and count (-i)" in done.stdout
+    assert (
+        "12 runs of \"sh -c 'exit 3'\" ended with exit code 3, and count (-i, --exit)"
+        in done.stdout
+    )
 
 
 def test_a_command_that_fails_while_it_is_measured_leaves_no_answer(lab):

@@ -62,7 +62,7 @@ def screen_of(
     return "\n".join(_painted(text.split("\n"), answer)) if coloured else text
 
 
-@page_of.register
+@page_of.register(CompareAnswer)
 def _(answer: CompareAnswer) -> Page:
     return page_at(answer)
 

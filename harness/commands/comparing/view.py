@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from analysis.pages.difference import Difference
     from analysis.plan.compare_looks import CandidateLook, Look
     from analysis.record.run_numbers import Measurement
     from analysis.record.trial_files import Finding, PlannedRun, SessionEnd
@@ -58,9 +57,9 @@ class CompareView(View):
 
     def of(self, wanted: Sequence[WantedCommand], tried: str, cap_s: float) -> None:
         """Hear what is compared, what the tries told, and how long one measures at the most."""
-        from analysis.verdict.compare_answer.names import short_names
+        from analysis.commands.compared import names_in_short
 
-        short = short_names([one.name or one.command for one in wanted], 20)
+        short = names_in_short([one.name or one.command for one in wanted], 20)
         self._names = {one.variant: name for one, name in zip(wanted, short, strict=True)}
         self._tried, self._cap_s = tried, cap_s
 
@@ -204,15 +203,9 @@ class CompareView(View):
 
 
 def _told(one: CandidateLook) -> str:
-    """Say what is known of a candidate: with its interval, or between what it lies."""
-    from analysis.pages.difference import Difference
+    from analysis.commands.compared import told_of
 
-    assert one.line is not None
-    found: Difference = Difference.of(one.line)
-    if one.word == "undecided":
-        return found.between().removesuffix(" time") or "no interval yet"
-    phrase = found.amount()
-    return f"{phrase} ({found.interval()})" if found.interval() else phrase
+    return told_of(one)
 
 
 def _width(one: CandidateLook) -> float:

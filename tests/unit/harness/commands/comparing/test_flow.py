@@ -22,20 +22,20 @@ class Answering:
         self.error: Exception | None = None
         self.asked: list[object] = []
 
-    def answered(self, args, ended, wanted, again, **known):
-        self.asked.append((args, ended, wanted, again))
+    def answered(self, trial, wanted, look, **known):
+        self.asked.append((wanted, known["again"]))
         if self.error is not None:
             raise self.error
         return "the answer"
 
-    def write_answer(self, answer, args, out, **how):
+    def write_answer(self, answer, out, **how):
         out.write(f"{answer}\n")
 
 
 @pytest.fixture
 def judge(monkeypatch):
     stand_in = Answering()
-    place = "harness.commands.comparing.answering"
+    place = "analysis.commands.compared"
     monkeypatch.setattr(f"{place}.answered", stand_in.answered)
     monkeypatch.setattr(f"{place}.write_answer", stand_in.write_answer)
     return stand_in
@@ -51,7 +51,7 @@ def compare(monkeypatch, tmp_path, judge):
         def measure(campaign, sitting, options, watcher):
             if error is not None:
                 raise error
-            return SimpleNamespace(ending=ending)
+            return SimpleNamespace(ending=ending, look=None, measured_s=1.0)
 
         monkeypatch.setattr("harness.trial.sitting.measure", measure)
         monkeypatch.chdir(tmp_path)
@@ -68,7 +68,7 @@ def test_standard_output_holds_the_answer_alone(compare, judge):
     assert seen.startswith(
         "comparing 2 commands, at most about 20 s (Ctrl-C keeps what is there)\n"
     )
-    ((_, _, wanted, again),) = judge.asked
+    ((wanted, again),) = judge.asked
     assert [one.variant for one in wanted] == ["true", "true-2"]
     assert again == ("true", "true")
 
