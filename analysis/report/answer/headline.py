@@ -156,7 +156,7 @@ def _reason(result: Multilevel) -> str:
             return f"it fails {line.failed_candidate} of {total} runs"
         if line.reason == "below-resolution":
             return "the runs are below the clock's resolution"
-        if line.reason == "no-spread":
+        if line.reason in ("no-spread", "depends"):
             return reason_text(line)
     if line.low is None:
         return f"there are too few {result.outermost}s for an interval"
