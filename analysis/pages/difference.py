@@ -176,7 +176,11 @@ class Difference:
     @property
     def label(self) -> str:
         """What names the metric behind a phrase, with a space before it; "" of plain time."""
-        return "" if self.timed and self.metric in _UNNAMED else f" ({shorten(shown(self.metric), _METRIC)})"
+        return (
+            ""
+            if self.timed and self.metric in _UNNAMED
+            else f" ({shorten(shown(self.metric), _METRIC)})"
+        )
 
     @property
     def _faster(self) -> bool:

@@ -76,6 +76,14 @@ def refuse_comparison(path: Path, manifest: Manifest) -> None:
         )
 
 
+def refuse_imported(path: Path, manifest: Manifest) -> None:
+    """Refuse to go on with a trial that was made of another tool's files."""
+    if manifest.origin == "imported":
+        what = "this trial was imported from files of another tool: it cannot be resumed"
+        fix = "leave out --resume and name a campaign, to measure a trial of it"
+        raise StoreError(what, str(path), fix)
+
+
 def must_raise(manifest: Manifest) -> str | None:
     """Give the key of the campaign to raise before more can be executed."""
     # The first version does not say it, but its reason does.

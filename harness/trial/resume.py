@@ -43,7 +43,7 @@ from ..campaign.load import campaign_name, load_campaign
 from ..host.executables import sha256_file
 from ..launch.commands import hashes
 from ..launch.interrupts import Interrupted
-from .ending import Ending, refuse_comparison
+from .ending import Ending, refuse_comparison, refuse_imported
 from .execution import Options, _broken_off, _execute, _host, _metrics, _ready
 from .folder import open_inside, storing
 from .locks import is_written_now, written_by_another
@@ -92,14 +92,6 @@ def trial_to_resume(folder: Path, campaign: str, named: Path | None) -> tuple[Pa
     if is_written_now(path):
         raise written_by_another(path)
     return path, manifest
-
-
-def refuse_imported(path: Path, manifest: Manifest) -> None:
-    """Refuse to go on with a trial that was made of another tool's files."""
-    if manifest.origin == "imported":
-        what = "this trial was imported from files of another tool: it cannot be resumed"
-        fix = "leave out --resume and name a campaign, to measure a trial of it"
-        raise StoreError(what, str(path), fix)
 
 
 def drift(what: str, old: object, new: object) -> Finding:

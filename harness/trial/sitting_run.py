@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
@@ -32,6 +33,7 @@ from .stopping import SessionRules
 if TYPE_CHECKING:
     from analysis.plan.compare_looks import Look
 
+    from ..host.state import GapLook
     from .context import TrialContext
     from .sitting import SittingPlan, SittingWatcher
 
@@ -154,12 +156,20 @@ class SittingRun(TrialRun):
         """Look at the host once, before the first run."""
         context, prepared = self._context, self._prepared
         self._interrupts.check()
-        self._environments.record(session, segment, sitting=True)
-        gaps = prepared.probe()
+        gaps: list[GapLook] = []
+        looking = threading.Thread(target=lambda: gaps.append(prepared.probe()))
+        looking.start()
+        cpus = prepared.cpus
+        if cpus.targets is None or set(cpus.reserved) & set(cpus.housekeeping):
+            looking.join()  # else what is described meanwhile takes no CPU that is looked at
+        try:
+            self._environments.record(session, segment, sitting=True)
+        finally:
+            looking.join()
         self._interrupts.check()
         self._begun = session
         self._counters = prepared.host.counters(prepared.measured), time.monotonic()
-        found = prepared.look(gaps)
+        found = prepared.look(*gaps)
         context.note("before", found, session)
         prepared.require(found)
         for variant, threads in self._sitting.threads.items():
