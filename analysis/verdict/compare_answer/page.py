@@ -62,7 +62,7 @@ def screen_of(
     return "\n".join(_painted(text.split("\n"), answer)) if coloured else text
 
 
-@page_of.register
+@page_of.register(CompareAnswer)
 def _(answer: CompareAnswer) -> Page:
     return page_at(answer)
 
@@ -82,13 +82,11 @@ def _table(answer: CompareAnswer, width: int) -> Table:
             columns.pop(heading, None)
     room = width - _width(columns) - rest
     names = short_names([one.name for one in answer.commands], room)
-    heading = ""
-    if several:
-        base = names[answer.baseline]
-        heading = f"against {base}"
-        heading = heading if len(heading) <= max(map(len, last)) else "against 1st"
-        if answer.baseline or len(heading) > max(map(len, last)):
-            heading = heading if len(heading) <= max(map(len, last)) else ""
+    heading = f"against {names[answer.baseline]}" if several else ""
+    if _width(columns) + max(map(len, names)) + _GAP + len(heading) > width:
+        heading = "against the 1st" if not answer.baseline else ""
+    if len(heading) > max([width - _width(columns) - max(map(len, names)) - _GAP, 0]):
+        heading = ""
     rows = []
     for k, name in enumerate(names):
         row = [name, *(cells[k] for cells in columns.values())]

@@ -233,7 +233,7 @@ def test_an_export_says_what_a_file_does_not_hold(compared):
 def test_screens_say_why_there_is_no_word_and_what_to_do_later(compared):
     shifts, sessions = {"old": 0.0, "new": 0.0}, 29
     drifts = compared(shifts, sessions, PLAN, own=wave(sessions))
-    text = " ".join(str(judge(drifts)).split())
+    text = " ".join(str(judge(drifts)).replace("\\\n", " ").split())
     assert text.startswith("no answer for new against old: sessions resemble the ones before them")
     assert f"next fairtrial compare --resume {drifts.path} later" in text
     assert "note no word is safe: sessions resemble the ones before" in text
