@@ -110,7 +110,12 @@ def test_a_command_that_is_decided_is_executed_no_more(lab, sleeper):
     assert name == manifest["variants"][2]
     assert max(sessions_of(lab, name)) == left[name] < manifest["sessions"]
     lab.assert_complete_once_each()
-    for command in (["verdict"], ["status"], ["report", "--format", "md"], ["gate", "slower>9900%"]):
+    for command in (
+        ["verdict"],
+        ["status"],
+        ["report", "--format", "md"],
+        ["gate", "slower>9900%"],
+    ):
         assert lab.run_fairtrial(*command, lab.trial()).returncode == 0, command
 
 
