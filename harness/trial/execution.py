@@ -67,8 +67,7 @@ class Options:
 
     With `passing` the campaign file will not last: the copy in the trial is the campaign. `share` lets
     others read a new trial; `name` is that of a new trial, else made from the campaign's and the time.
-    Other trials on its CPUs are waited for `wait_s` seconds, and `cpus_named_by` (a key of the campaign, or
-    an option) names others. `node` is the host's name in the fleet of a
+    Other trials on its CPUs are waited for `wait_s` seconds. `node` is the host's name in the fleet of a
     new trial, whose programs are `built` once for all hosts.
     """
 
@@ -82,7 +81,6 @@ class Options:
     wait_s: float = 0.0
     node: str | None = None
     built: bool = False
-    cpus_named_by: str = "isolation.cpus"
     after_session: Callable[[], object] | None = None
 
 
@@ -136,9 +134,7 @@ def _ready(
 ) -> Iterator[TrialContext]:
     """Hold signals, host and CPUs; give them back at the end."""
     with Interrupts() as interrupts:
-        cpus, lock = reserve(
-            campaign, interrupts, watcher.say, options.wait_s, options.cpus_named_by
-        )
+        cpus, lock = reserve(campaign, interrupts, watcher.say, options.wait_s)
         with lock:
             prepared = prepare(
                 campaign,

@@ -27,12 +27,9 @@ _LOOKS, _LOOK_S = 10, 0.01
 
 
 class CpuLock:
-    """Holds the measured CPUs and their siblings for one trial.
+    """Holds the measured CPUs and their siblings for one trial."""
 
-    `named_by` is what names other CPUs: a campaign's key, or an option.
-    """
-
-    def __init__(self, cpus: tuple[int, ...], named_by: str = "isolation.cpus") -> None:
+    def __init__(self, cpus: tuple[int, ...]) -> None:
         self._sockets: list[socket.socket] = []
         for cpu in cpus:
             try:
@@ -40,8 +37,8 @@ class CpuLock:
             except OSError as error:
                 self.release()
                 what = f"another trial measures on CPU {cpu} ({_holder(cpu)})"
-                fix = f"wait for it (--wait-for-lock), or name other CPUs with {named_by}"
-                raise HostError(what, named_by, fix) from error
+                fix = "wait for it (--wait-for-lock), or name other CPUs under isolation.cpus"
+                raise HostError(what, "isolation.cpus", fix) from error
             with contextlib.suppress(OSError):  # the lock is held with or without a word about us
                 self._bind(f"fairtrial-holder-{cpu}-{os.getpid()}-{os.getuid()}-{_namespace()}")
 

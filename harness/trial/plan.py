@@ -18,7 +18,6 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analysis.announcing import doing
 from analysis.errors import StoreError
 from analysis.record.trial_files import PlannedRun
 
@@ -231,40 +230,39 @@ def situation_of(
 
 _CHOICES = 10  # of "auto", where other trials begin at the same time
 _LOOK_S = 1.0
+_SAY_S = 5.0
 
 
 def reserve(
-    campaign: Campaign,
-    interrupts: Interrupts,
-    say: Callable[[str], None],
-    wait_s: float = 0.0,
-    named_by: str = "isolation.cpus",
+    campaign: Campaign, interrupts: Interrupts, say: Callable[[str], None], wait_s: float = 0.0
 ) -> tuple[CpuPlan, CpuLock]:
     """Choose the CPUs of a campaign and lock them.
 
     Where ``cpus: auto`` meets a trial that began at the same time it chooses again, as long as
     there are others. Waiting comes before the checks: while another trial measures they would
-    find its load. `named_by` is what names other CPUs: a campaign's key, or an option.
+    find its load. It is said at once, and after 5, 10, 20, ... seconds.
     """
-    end = time.monotonic() + wait_s
-    choices, told = _CHOICES, ""
+    began = time.monotonic()
+    choices, say_at = _CHOICES, 0.0
     plan = _chosen(campaign)
     while True:
         try:
-            return plan, CpuLock(plan.reserved, named_by)
+            return plan, CpuLock(plan.reserved)
         except HostError as held:
             before, plan = plan, _chosen(campaign)
             choices -= 1
             if plan.reserved != before.reserved and choices > 0:
                 continue
-            left = end - time.monotonic()
+            waited = time.monotonic() - began
+            left = wait_s - waited
             if left <= 0:
                 raise
-            if held.what != told:
+            if waited >= say_at:
                 limit = "" if math.isinf(wait_s) else f", for at most {wait_s:g} s"
-                say(f"waiting: {held.what}{limit}")
-                told = held.what
-            doing("waiting for the CPUs")
+                so_far = f", {waited:.0f} s so far" if say_at else limit
+                other = held.what.replace("another trial measures", "another trial", 1)
+                say(f"waiting for {other}{so_far}")
+                say_at = max(_SAY_S, 2 * say_at)
             interrupts.sleep(min(_LOOK_S, left))
 
 

@@ -371,7 +371,7 @@ def test_another_trial_on_the_same_cpu_is_refused(lab, processes):
     assert "another trial measures on CPU" in refused.stderr
     trial = f"runs/{lab.trial().name}"  # whoever waits wants to know for which
     assert f"({trial}, process {process.pid}, yours)" in refused.stderr
-    assert "name other CPUs with isolation.cpus" in refused.stderr
+    assert "name other CPUs under isolation.cpus" in refused.stderr
     assert len(lab.trials()) == 1
     # One that pins nothing may run, and says whom it shares the host with.
     beside = lab.run_fairtrial("run", lab.write_campaign("d", **only(["true"])), "-v")

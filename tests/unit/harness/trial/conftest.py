@@ -274,7 +274,7 @@ def stage(tmp_path, monkeypatch, planted_host):
     class Free:
         """The lock of CPUs, which nobody else holds: on a stage no CPU is used."""
 
-        def __init__(self, cpus: tuple[int, ...], named_by="isolation.cpus") -> None:
+        def __init__(self, cpus: tuple[int, ...]) -> None:
             made.locked = cpus
 
         def __enter__(self) -> None: ...

@@ -83,7 +83,7 @@ def test_a_setting_that_is_not_permitted_is_told_before_anything_is_made(
 
 
 def test_cpus_of_another_trial_are_refused_before_anything_is_made(stage, campaign, monkeypatch):
-    def refuse(cpus, named_by):
+    def refuse(cpus):
         raise HostError("another trial measures on CPU 1")
 
     monkeypatch.setattr("harness.trial.plan.CpuLock", refuse)
