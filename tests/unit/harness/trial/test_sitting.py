@@ -267,6 +267,17 @@ def test_a_program_that_changes_during_the_sitting_is_found_at_its_end(stage, ti
     assert "the program" in found["what"]
 
 
+def test_threads_that_the_try_saw_are_noted_where_one_cpu_is_measured(
+    stage, times, sit, comparison
+):
+    place = {"keep": "none", "set": {"PATH": str(stage.bin)}}
+    for cpus, noted in (("none", False), ([1], True)):
+        sit(campaign=comparison(isolation={"cpus": cpus, "environment": place}), threads={"b": 4})
+        found = [one["what"] for one in stage.findings("threads")]
+        assert found == ["command / b has 4 threads, pinned to one CPU"] * noted
+        shutil.rmtree(stage.trial)
+
+
 def test_hooks_are_executed_once_a_sitting(stage, times, sit, comparison, commands):
     campaign = comparison()
     hooks = replace(campaign.hooks, setup=commands("true"), cleanup=commands("true"))
