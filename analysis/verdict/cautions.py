@@ -54,7 +54,7 @@ def waiting_cautions(
                 "unless one waits more only because it takes longer",
                 (variant,),
                 ShortSentence.of(
-                    f"waiting may be part of it: {_share(there[variant])} of {{}}'s runs waited, "
+                    f"waiting may be part of it: {_share(there[variant])} of {{}}'s runs, "
                     f"{_share(there[name])} of {{}}'s",
                     variant,
                     name,
