@@ -447,7 +447,7 @@ def _width(text: str) -> float:
                 return float(text.removesuffix(unit)) * factor
             except ValueError:
                 break
-    raise argparse.ArgumentTypeError(f"{text!r} is no length, such as 85mm")
+    raise argparse.ArgumentTypeError(f"{text!r} is not a length, such as 85mm")
 
 
 _BACKENDS = {"threads": "threading", "processes": "loky"}  # joblib's names
