@@ -152,12 +152,12 @@ PAGES = {
     "RejectionStudy": "analysis.plan.study_page",
     "CoverageStudy": "analysis.plan.study_page",
     "DrawStudy": "analysis.plan.study_page",
-    "Gate": "analysis.verdict.gate_page",
-    "Verdict": "analysis.verdict.page",
+    "Gate": "analysis.verdict.gate_answer.page",
+    "Verdict": "analysis.verdict.screen.page",
     "CompareAnswer": "analysis.verdict.compare_answer.page",
     "PairTable": "analysis.verdict.one_pair",
-    "Ranking": "analysis.verdict.ranking_page",
-    "BestOf": "analysis.verdict.ranking_page",
+    "Ranking": "analysis.verdict.screen.ranking",
+    "BestOf": "analysis.verdict.screen.ranking",
 }
 
 # a chapter of the report, in the order of the page -> the module of its function ``chapter``

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import UsageError
+from ..words import WIDTH
 from .arguments import (
     SIDE,
     WhenShown,
@@ -85,10 +87,14 @@ def _plot(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     sheet = sheet_of(args)
     drawing, metric, told = _drawing(args, sheet)
     write_drawing(drawing, picture, data=data)
-    out.write(f"{headed(drawing.alt, metric)}\n")
+    out.write(f"{_set(headed(drawing.alt, metric))}\n")
     for caution in told:
-        err.write(f"caution: {caution}\n")
+        err.write(f"{_set(f'caution: {caution}')}\n")
     return 0
+
+
+def _set(text: str) -> str:
+    return "\n".join(textwrap.wrap(text, WIDTH, break_on_hyphens=False, break_long_words=False))
 
 
 def _drawing(args: argparse.Namespace, sheet: Sheet) -> tuple[Drawing, str | None, list[Caution]]:

@@ -22,6 +22,7 @@ from .arguments import (
 )
 
 if TYPE_CHECKING:
+    from ..record.trial_files import Manifest
     from ..verdict.ranking import BestOf, Ranking
     from ..verdict.result import Verdict
     from .arguments import Subparsers
@@ -49,6 +50,11 @@ def add(subparsers: Subparsers) -> None:
         "--explain",
         action="store_true",
         help="also ask the published methods, and say why they differ",
+    )
+    parser.add_argument(
+        "--ratio",
+        action="store_true",
+        help="show speedups, such as 1.82x, instead of per cent of the baseline's time",
     )
     _add_ways(parser)
     parser.add_argument(
@@ -163,7 +169,7 @@ def _fleet(folder: Path, variant: str | None, args: argparse.Namespace, out: Tex
             explain=args.explain,
             **how,
         )
-        show(replace(answer, whole=args.all), out, as_json=args.json)
+        show(replace(answer, whole=args.all, ratio=args.ratio), out, as_json=args.json)
         without = [one.variant for one in answer.candidates if one.multilevel is None]
         if k == 0 or args.metric is not None:
             code = max(code, _gated(answer, without, args, out))
@@ -195,23 +201,37 @@ def _show_trial(
         certificate=args.certificate,
         **asked(args),
     )
-    show(replace(answer, whole=args.all), out, as_json=args.json)
+    show(replace(answer, whole=args.all, ratio=args.ratio), out, as_json=args.json)
     if not decides:
         return 0
     without = [one.variant for one in answer.candidates if one.multilevel is None]
-    return _gated(answer, [name for name in without if all_failed(trial, name)], args, out)
+    failing = [name for name in without if all_failed(trial, name)]
+    return _gated(answer, failing, args, out, trial.manifest)
 
 
-def _gated(answer: Verdict, failing: Sequence[str], args: argparse.Namespace, out: TextIO) -> int:
+def _gated(
+    answer: Verdict,
+    failing: Sequence[str],
+    args: argparse.Namespace,
+    out: TextIO,
+    manifest: Manifest | None = None,
+) -> int:
     """Decide the condition of ``--gate``, if there is one, by what was shown."""
     if args.gate is None:
         return 0
-    from ..verdict.gate import gate
+    from dataclasses import replace
 
-    results = [one.multilevel for one in answer.candidates if one.multilevel is not None]
-    decided = gate(results, args.gate, failing=failing, metric=answer.metric)
+    from ..verdict.gate import gate_verdict
+    from ..verdict.gate_answer.next_commands import next_of
+
+    decided = gate_verdict(answer, args.gate, failing=failing)
+    alike = args.benchmark is None and not args.weight
+    if decided.outcome == "undecided" and manifest is not None and alike:
+        variants = tuple(word for name in args.variant or () for word in ("--variant", name))
+        decided = replace(decided, following=next_of(decided, answer, manifest, variants))
     _apart(out, 1, as_json=args.json)
-    show(decided, out, as_json=args.json)
+    shown = decided if args.json else decided.below_its_verdict()
+    show(shown, out, as_json=args.json)
     return decided.exit_code
 
 
@@ -251,7 +271,7 @@ def _sides(source: str, args: argparse.Namespace) -> Verdict:
     found = judge_sources(source, args.baseline, reading(args), explain=args.explain, **asked(args))
     if args.gate is not None and args.metric is None:
         refuse_unasked((name for trial in found.trials for name in trial.unasked), source)
-    return replace(found.verdict, whole=args.all)
+    return replace(found.verdict, whole=args.all, ratio=args.ratio)
 
 
 def _apart(out: TextIO, k: int, *, as_json: bool) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from ..words import next_lines, note_lines
+from ..words import WIDTH, next_lines, note_lines, shorten, shown
 from .model import (
     Block,
     Caution,
@@ -18,14 +18,16 @@ from .model import (
     Section,
     Sentence,
     Table,
+    Value,
     text_of,
 )
 
-WIDTH = 96
-_MARGIN = "  "
+_MARGIN = _GAP = "  "
+_LEAST_NAME = 10  # columns that a table's first column keeps
+_LEAST_WORDS = 16  # and another one of words
+_WORDS = 20  # columns beyond which a cell is words, that may be broken into lines
 _NOTE = 6  # columns before a row's note
 _SIDES = {"left": "<", "right": ">"}
-_ONE_LINE = str.maketrans({"\n": "\u240a", "\r": "\u240d", "\t": "\u2409"})  # their pictures
 
 
 def render(page: Page, *, width: int = WIDTH) -> str:
@@ -74,31 +76,105 @@ def _block(block: Block, width: int) -> list[str]:
 
 
 def _table(table: Table, width: int) -> list[str]:
+    """Set a table; what is too wide is narrowed, and where that does not do, set in parts below each other."""
+    heads, rows, widest = _written(table)
+    columns = range(len(widest))
+    floors = [_floor(table, k, widest[k]) for k in columns]
+    lines: list[str] = []
+    for part in _parts(floors, width):
+        aligned = [_SIDES[table.columns[k].align] for k in part]
+        sizes = _sizes([widest[k] for k in part], [floors[k] for k in part], width)
+        lines += _set([[row[k] for k in part] for row in heads], aligned, sizes)
+        told = [_set([[row[k] for k in part]], aligned, sizes) for row in rows]
+        for number, those in enumerate(told):
+            lines += those
+            if table.notes and table.notes[number] and part[-1] == columns[-1]:
+                lines += _wrapped(table.notes[number], width, indent=" " * _NOTE)
+    return lines
+
+
+def natural_width(table: Table) -> int:
+    """Give the columns that a table takes where nothing in it is narrowed."""
+    sizes = _written(table)[2]
+    return sum(sizes) + len(_GAP) * (len(sizes) - 1)
+
+
+def _written(table: Table) -> tuple[list[list[str]], list[list[str]], list[int]]:
+    """Write headings and cells, and give the widths of the columns; empty last ones are left out."""
     rows = [[_text(cell) for cell in row] for row in table.rows]
-    if table.headed:
-        rows.insert(0, [column.heading for column in table.columns])
-    align = "".join(_SIDES[column.align] for column in table.columns)
-    widths = [max((len(row[k]) for row in rows), default=0) for k in range(len(align))]
-    lines = [
-        "  ".join(f"{c:{a}{w}}" for c, a, w in zip(row, align, widths, strict=True)).rstrip()
-        for row in rows
-    ]
-    if not table.notes:
-        return lines
-    said = list(lines[: len(lines) - len(table.rows)])
-    for line, note in zip(lines[len(said) :], table.notes, strict=True):
-        said.append(line)
-        if note:
-            said += _wrapped(note, width, indent=" " * _NOTE)
-    return said
+    heads = [[_text(column.heading) for column in table.columns]] if table.headed else []
+    widest = [_widest([*heads, *rows], k) for k in range(len(table.columns))]
+    while len(widest) > 1 and not widest[-1]:
+        widest.pop()
+    return heads, rows, widest
+
+
+def _parts(floors: Sequence[int], width: int) -> list[list[int]]:
+    """Give the columns of each part: all in one, or as many as fit beside the first."""
+    parts = [[0]]
+    for k in range(1, len(floors)):
+        taken = sum(floors[j] + len(_GAP) for j in parts[-1]) + floors[k]
+        if taken > width and len(parts[-1]) > 1:
+            parts.append([0])
+        parts[-1].append(k)
+    return parts
+
+
+def _floor(table: Table, k: int, widest: int) -> int:
+    """Give the columns that a table's column keeps: numbers, and what is as short as one, are never cut."""
+    if any(isinstance(row[k], Value) for row in table.rows):
+        return widest
+    if k == 0:
+        return min(widest, _LEAST_NAME)
+    return _LEAST_WORDS if widest > _WORDS else widest
+
+
+def _widest(rows: Sequence[Sequence[str]], k: int) -> int:
+    return max((len(row[k]) for row in rows), default=0)
+
+
+def _sizes(widest: Sequence[int], floors: Sequence[int], width: int) -> list[int]:
+    """Give the columns' widths; of words the widest are narrowed until all fit."""
+    sizes = list(widest)
+    over = sum(sizes) + len(_GAP) * (len(sizes) - 1) - width
+    while over > 0:
+        loose = [k for k, size in enumerate(sizes) if size > floors[k]]
+        if not loose:
+            break
+        sizes[max(loose, key=lambda k: sizes[k])] -= 1
+        over -= 1
+    return sizes
+
+
+def _set(rows: Iterable[Sequence[str]], aligned: Sequence[str], sizes: Sequence[int]) -> list[str]:
+    """Set rows in columns of these widths: sentences are broken into lines, names cut in their middle."""
+    lines = []
+    for row in rows:
+        cells = [_fitted(text, size) for text, size in zip(row, sizes, strict=True)]
+        for number in range(max(map(len, cells))):
+            told = (cell[number] if number < len(cell) else "" for cell in cells)
+            lines.append(
+                _GAP.join(
+                    f"{text:{side}{size}}"
+                    for text, side, size in zip(told, aligned, sizes, strict=True)
+                ).rstrip()
+            )
+    return lines
+
+
+def _fitted(text: str, size: int) -> list[str]:
+    if len(text) <= size:
+        return [text]
+    lines = _wrapped(text, size, further="")
+    return [shorten(line, size) for line in lines]
 
 
 def _text(cell: Cell) -> str:
     # a name of another tool, such as a command of several lines, must not break the table
-    return text_of(cell).translate(_ONE_LINE)
+    return shown(text_of(cell))
 
 
-def _wrapped(sentence: str, width: int, indent: str = "") -> list[str]:
+def _wrapped(sentence: str, width: int, indent: str = "", *, further: str = _MARGIN) -> list[str]:
     """Break a sentence into lines, but never inside "p = 0.03" or "5 %"."""
     whole = sentence
     for sign in (" = ", " < ", " %"):
@@ -107,7 +183,7 @@ def _wrapped(sentence: str, width: int, indent: str = "") -> list[str]:
         whole,
         width,
         initial_indent=indent,
-        subsequent_indent=indent + _MARGIN,
+        subsequent_indent=indent + further,
         break_long_words=False,
         break_on_hyphens=False,
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
-from .number_format import is_time
+from .number_format import is_time, significant
 
 if TYPE_CHECKING:
     from .number_format import Word
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 _TWICE = 2.0
 _NARROW = 3.0  # points; a narrower interval has a decimal
 _MOST = 4  # decimals at most, for ends that are nearly alike or nearly nothing
-_UNNAMED = {"wall", "value", "time"}  # of a time, what "time" says already
+_HUGE = 100.0  # shares from which on two digits are enough
+_UNNAMED = {"wall", "value", "values", "time"}  # of a time, what "time" says already
 _STUFF = {"B": "memory", "J": "energy"}
 
 
@@ -75,11 +76,11 @@ class Difference:
     def phrase(self) -> str:
         """Give the verb and what follows: ``takes 45 % less time``, ``is 4.6 times as fast``."""
         if self._times is None:
-            return f"{self._verb} {self.amount()}"
+            return f"{self.verb} {self.amount()}"
         times = f"{self._multiple(self._times)} times as"
-        if not self._timed:
+        if not self.timed:
             what = f" {self._noun}" if self._noun else ""
-            return f"{self._verb} {times} much{what}{self._label}"
+            return f"{self.verb} {times} much{what}{self._label}"
         return f"{'is' if self._faster else 'takes'} {times} {'fast' if self._faster else 'long'}{self._label}"
 
     @property
@@ -119,18 +120,21 @@ class Difference:
     def same(self) -> str:
         """Say that two sides are equivalent: ``takes the same time``, to be followed by ``as B, within 1 %``."""
         what = f"the same {self._noun}" if self._noun else "the same"
-        return f"{self._verb} {what}{self._label}"
+        return f"{self.verb} {what}{self._label}"
 
-    def answer(self, word: Word, candidate: str, baseline: str, *, margin: float) -> str:
+    def answer(
+        self, word: Word, candidate: str, baseline: str, *, margin: float, where: str = ""
+    ) -> str:
         """Say the answer that a word stands for, in one sentence without its interval.
 
-        An undecided one holds the interval, which is all that is known.
+        An undecided one holds the interval, which is all that is known. `where` says on what it holds, such as
+        `` over these 8 benchmarks``.
         """
         if word == "equivalent":
-            return f"{candidate} {self.same()} as {baseline}, within {100 * margin:g} %"
+            return f"{candidate} {self.same()} as {baseline}{where}, within {100 * margin:g} %"
         if word != "undecided":
-            return self.sentence(candidate, baseline)
-        head = f"no difference found between {candidate} and {baseline}"
+            return f"{self.sentence(candidate, baseline)}{where}"
+        head = f"no difference found between {candidate} and {baseline}{where}"
         return f"{head}: if there is one, it lies {told}" if (told := self.between()) else head
 
     # ---- in tables
@@ -148,12 +152,14 @@ class Difference:
     # ---- parts
 
     @property
-    def _timed(self) -> bool:
+    def timed(self) -> bool:
+        """Whether it is about time, of which less is better."""
         return self.better != "higher" and is_time(self.unit)
 
     @property
-    def _verb(self) -> str:
-        if self._timed:
+    def verb(self) -> str:
+        """What a side does with the metric: ``takes``, ``uses``, ``does``, ``has``."""
+        if self.timed:
             return "takes"
         if self.better == "higher":
             return "does"
@@ -163,22 +169,22 @@ class Difference:
     def _noun(self) -> str:
         if self.better == "higher":
             return ""
-        return "time" if self._timed else _STUFF.get(self.unit, "")
+        return "time" if self.timed else _STUFF.get(self.unit, "")
 
     @property
     def _label(self) -> str:
-        return "" if self._timed and self.metric in _UNNAMED else f" ({self.metric})"
+        return "" if self.timed and self.metric in _UNNAMED else f" ({self.metric})"
 
     @property
     def _faster(self) -> bool:
-        return self._timed and self.ratio is not None and self.ratio < 1
+        return self.timed and self.ratio is not None and self.ratio < 1
 
     @property
     def _times(self) -> float | None:
         """So many times as fast, as long or as much, where a sentence says it so; else None."""
         if self.ratio is None:
             return None
-        if self._timed and self.ratio <= 1 / _TWICE:
+        if self.timed and self.ratio <= 1 / _TWICE:
             return 1 / self.ratio
         return self.ratio if self.ratio >= _TWICE else None
 
@@ -202,6 +208,8 @@ class Difference:
         return told if float(told) == 0 else f"{'-' if value < 1 else '+'}{told}"
 
     def _points(self, share: float) -> str:
+        if share >= _HUGE:
+            return significant(100 * share, 2)
         return f"{100 * share:.{self._digits}f}"
 
     @property

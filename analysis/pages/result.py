@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, ClassVar
 
 from ..version import VERSION
+from ..words import WIDTH
 from . import as_text
 from .model import Caution, Page, Sentence, page_of
 
@@ -75,7 +76,7 @@ def short(value: object, page: Page) -> str:
     first = next((b.text for s in page.sections for b in s.blocks if isinstance(b, Sentence)), "")
     more = f" ({n} caution{'s' * (n > 1)})" if (n := len(page.cautions)) else ""
     text = f"{page.title}: {first}" if first else page.title
-    return textwrap.fill(f"<{name} {text}{more}>", as_text.WIDTH, subsequent_indent="  ")
+    return textwrap.fill(f"<{name} {text}{more}>", WIDTH, subsequent_indent="  ")
 
 
 def cautions_to_dict(cautions: Iterable[Caution]) -> dict[str, list[str]]:

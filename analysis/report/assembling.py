@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 
 from ..pages.model import merged
 from ..registry import CHAPTERS, load
+from ..verdict.cautions import host_cautions_in, shown_cautions
 from .brief import brief_of
 from .model import Report
 
 if TYPE_CHECKING:
+    from ..pages.model import Caution
+    from ..verdict.result import Verdict
     from .chapter import Chapter
     from .subject import Subject
 
@@ -45,7 +48,12 @@ def assemble(subjects: Sequence[Subject], *, sources: bool = False) -> Report:
         chapters=chapters,
         names=tuple(dict.fromkeys(name for subject in subjects for name in _names(subject))),
         cautions=merged(*(subject.verdict.cautions for subject in subjects)),
+        shown=merged(*(_first(subject.verdict) for subject in subjects)),
     )
+
+
+def _first(verdict: Verdict) -> tuple[Caution, ...]:
+    return (*host_cautions_in(verdict.cautions), *shown_cautions(verdict).cautions)
 
 
 def _names(subject: Subject) -> Iterator[str]:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from ..pages import number_format as figures
 from ..pages.model import Cell, Column, Section, Sentence, Table, Value
 from ..verdict.judging import judge_alone
-from ..verdict.page import heading
-from ..verdict.page_table import advice, word
+from ..verdict.screen.heading import heading
+from ..verdict.screen.one_candidate import advice, word
 from ..words import shorten, shown
 from .names import shortened
 from .written import all_written, column_of, few_sessions

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..methods.multilevel.result import MoreSessions, Multilevel
 from ..verdict.fleet import judge_fleet
 from ..verdict.fleet_hosts import refuse_of_fleet
-from ..verdict.page_several import disagreeing_sentences, standing_sentences
+from ..verdict.screen.hosts import disagreeing_sentences, standing_sentences
 
 if TYPE_CHECKING:
     from ..methods.multilevel.host_effects import HostLevel

@@ -83,10 +83,9 @@ def _waited(trial: Trial, found: Mapping[str, Counter[str]]) -> ShortSentence | 
     total = sum(found.values(), Counter[str]())
     if total["waited"] <= _MANY * total["judged"]:
         return None
-    again = ", repeated or not" if trial.manifest.repeating else ""
-    return ShortSentence.of(
-        f"{_share(total)} of the runs waited for a CPU, and count all the same{again}"
-    )
+    if trial.manifest.repeating:
+        return ShortSentence.of(f"{_share(total)} of the runs waited for a CPU, repeats included")
+    return ShortSentence.of(f"{_share(total)} of the runs waited for a CPU, and count all the same")
 
 
 def suspended_cautions(trial: Trial, variants: Collection[str]) -> Iterator[Caution]:
@@ -284,6 +283,9 @@ _RANKS = {
     for rank, codes in enumerate((_FAILED, _NOT_COMPARABLE, _UNEQUAL, _DRIFT, _BUSY, _REST))
     for code in codes
 }
+_OF_OTHERS = (
+    "benchmarks-of-one-side",
+)  # what is about benchmarks that are not there, and counts them
 _MOST = 3
 
 
@@ -297,6 +299,17 @@ class ShownCautions(NamedTuple):
     def more(self) -> str:
         """Say how many more there are, and what shows them; "" where these are all."""
         return f"and {self.hidden} more: --explain" if self.hidden else ""
+
+
+_HOSTS = (*("host-missing", "host-failed", "host-unfinished", "host-left-out", "hosts-disagree"),)
+
+
+def host_cautions_in(cautions: Iterable[Caution]) -> tuple[Caution, ...]:
+    """Give those about hosts of which nothing is said: a screen of a fleet says them beside its answer."""
+    return tuple(one for one in cautions if one.code in _HOSTS)
+
+
+NOTHING_SHOWN = ShownCautions((), 0)
 
 
 def shown_cautions(
@@ -349,6 +362,8 @@ def chosen_cautions(
     found: list[tuple[tuple[int, int], Caution]] = []
     for one in cautions:
         said = None if one.short is None else one.short.on(there)
+        if one.code in _OF_OTHERS and set(one.about) <= set(rows):
+            continue  # they have their rows, with what happened to them
         if one.code in _RANKS and said is not None:
             touched = len(set(rows).intersection(one.about)) or len(rows)
             told = replace(one, text=said.fitted(called), short=said)

@@ -54,7 +54,12 @@ def judge_sources(
     usual = how.metric is None or all(trial.is_usual(how.metric) for trial in trials)
     known = merged(first, *_once(sides, trials, others))
     return Sourced(
-        verdict=replace(answer, usual=usual, cautions=known),
+        verdict=replace(
+            answer,
+            usual=usual,
+            cautions=known,
+            sources=tuple(name for name in (candidate, baseline) if name is not None),
+        ),
         sides=sides,
         trials=trials,
     )

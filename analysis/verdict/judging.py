@@ -13,6 +13,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from ..calibrate.certificates import differences, newest_for, read_certificate
 from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial
@@ -109,6 +111,7 @@ class Question(NamedTuple):
             "always_valid": self.always_valid,
             "finished": True,
             "alone": (),
+            "explained": self.explain,
         }
         return Verdict(**{**usual, **counts, **looks.fields(self.confidence), **known})
 
@@ -255,6 +258,8 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
         diagnosis=diagnosis,
         certificate=certificate,
         outermost=trial.outermost,
+        imported=manifest.origin == "imported",
+        session_s=_session_s(trial),
         cautions=merged(
             run_cautions(
                 trial,
@@ -268,6 +273,13 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
             last,
         ),
     )
+
+
+def _session_s(trial: Trial) -> float | None:
+    """Give the seconds that the runs of a session take, on average; None where nobody knows."""
+    seconds = trial.numbers["wall_ns"][~trial.warmup] / 1e9
+    known = float(np.nansum(seconds))
+    return known / trial.sessions if known and trial.sessions else None
 
 
 @door

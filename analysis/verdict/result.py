@@ -71,11 +71,24 @@ class Verdict(Result):
         Whether the metric is the one that is judged where nobody names one.
     outermost : {"session", "host"}
         What `sessions` counts: "host" where each host of a fleet is taken as one session.
+    explained : bool
+        Whether a screen also says what the answer rests on, and what other methods say.
+    ratio : bool
+        Whether a screen shows speedups instead of per cent.
+    imported : bool
+        Whether the trial is made of another tool's files: there is no way to measure more of it.
+    session_s : float or None
+        The seconds that the runs of a session took, warm-ups left out; None where nobody knows.
+    sources : tuple of str
+        The two sides as a command named them; empty for a trial.
     """
 
     method: ClassVar[str] = "verdict"
     schema: ClassVar[int] = 2
-    unlisted: ClassVar[frozenset[str]] = frozenset({"outermost", "usual", "whole"})
+    unlisted: ClassVar[frozenset[str]] = frozenset(
+        {"explained", "imported", "outermost", "ratio", "session_s", "sources", "usual", "whole"}
+    )
+    derived: ClassVar[tuple[str, ...]] = ("sentence", "next")
 
     trial: str | None
     path: str | None
@@ -108,3 +121,23 @@ class Verdict(Result):
     whole: bool = False
     usual: bool = True
     outermost: Unit = "session"
+    explained: bool = False
+    ratio: bool = False
+    imported: bool = False
+    session_s: float | None = None
+    sources: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """The answer in one sentence, as screens and the report say it."""
+        from .screen.sentence import sentence_of
+
+        return sentence_of(self)
+
+    @property
+    def next(self) -> tuple[str, ...]:
+        """What to do next, as command lines that can be pasted."""
+        from .screen.next_command import next_of
+
+        told = next_of(self)
+        return () if told is None else (told.line,)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.record.printer import clean
+from analysis.words import WIDTH
 
 from ..campaign.model import Campaign, CheckPolicy
 from ..errors import counted, wrapped
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 _ORDER: tuple[CheckStatus, ...] = ("ok", "unknown", "warn", "fail")
 _COLOURS: Mapping[CheckStatus, str] = {"ok": "32", "unknown": "36", "warn": "33", "fail": "31"}
 _STATUS, _NAME, _LABEL = 9, 13, 6
-_COPIED = ("/", "sudo ", " | ")  # what only paths and commands hold
+_LEFT = " " * 6
+_COMMAND = ("sudo ", " | ")  # what only commands hold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +52,7 @@ class Checkup:
     def text(
         self,
         *,
-        width: int = 96,
+        width: int = WIDTH,
         verbose: bool = False,
         colour: bool = False,
         quiet: bool = False,
@@ -154,16 +156,30 @@ def _finding(finding: Finding, width: int, *, verbose: bool, colour: bool) -> li
     details.append(("fix", finding.fix))
     for name, value in details:
         head = f"{indent}{name:<{_LABEL}}"
-        if value and any(mark in value for mark in _COPIED):
-            lines.append(
-                clean(head + value)
-            )  # a path or a command is there to be copied: never broken
-        elif value:
-            lines += _wrapped(value, head, indent + " " * _LABEL, width)
+        if value:
+            lines += _detail(value, head, indent + " " * _LABEL, width)
     if colour:
         code = _COLOURS[finding.status]
         painted = f"  \x1b[{code}m{finding.status}\x1b[0m{' ' * (_STATUS - len(finding.status))}"
         lines[0] = painted + lines[0][2 + _STATUS :]
+    return lines
+
+
+def _detail(value: str, first: str, further: str, width: int) -> list[str]:
+    """Set a detail; a command is there to be copied, so it is broken only behind a pipe, where a shell goes on."""
+    before, colon, command = value.rpartition(": ")
+    if not any(mark in command for mark in _COMMAND) or len(clean(first + value)) <= width:
+        lines = _wrapped(value, first, further, width)
+        if max(map(len, lines)) > width:  # a long path begins further to the left
+            lines = [first.rstrip(), *_wrapped(value, _LEFT, _LEFT, width)]
+        return lines
+    lines = _wrapped(before + ":", first, further, width) if colon else []
+    parts = command.split(" | ")
+    if len(clean(further + command)) <= width:
+        parts = [command]
+    for number, part in enumerate(parts):
+        head = further if lines else first
+        lines.append(clean(head + part + " |" * (number < len(parts) - 1)))
     return lines
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from analysis.errors import StoreError
 from analysis.record.trial_files import CAMPAIGN, GivenUp, Manifest, SessionEnd, TrialStatus
 
 from ..errors import counted
@@ -39,7 +40,14 @@ def accepting(again: str, must_raise: str | None) -> str:
 
 
 def command_to_continue(manifest: Manifest, trial: Path) -> str:
-    """Give the command that goes on with a trial, wherever its campaign is."""
+    """Give the command that goes on with a trial, wherever its campaign is.
+
+    A comparison goes on in its list of looks; one whose only look was planned is measured anew.
+    """
+    if manifest.looks_plan is not None:
+        if manifest.looks_plan.rule == "repeated":
+            return f"fairtrial compare --resume {shlex.quote(str(trial))}"
+        return f"fairtrial run {shlex.quote(str(trial / CAMPAIGN))}"
     campaign = shlex.quote(manifest.campaign_path)
     again = f"fairtrial run {campaign} --resume --trial {shlex.quote(str(trial))}"
     return accepting(again, must_raise(manifest))
@@ -48,12 +56,32 @@ def command_to_continue(manifest: Manifest, trial: Path) -> str:
 def way_on_of(manifest: Manifest, trial: Path) -> str:
     """Say how to go on with a trial, from what is stored of it."""
     again = command_to_continue(manifest, trial)
+    if manifest.looks_plan is not None:
+        return way_on(again) if manifest.looks_plan.rule == "repeated" else f"measure anew: {again}"
     if not os.path.isfile(manifest.campaign_path):  # noqa: PTH113 - Path.is_file() raises on a name that is too long
         return (
             f"continue: put the campaign back ({trial / CAMPAIGN} is a copy of "
             f"{manifest.campaign_path}), then {again}"
         )
     return way_on(again, must_raise(manifest))
+
+
+def refuse_comparison(path: Path, manifest: Manifest) -> None:
+    """Refuse sessions that stand in no plan of looks: the answer of a comparison has been looked at."""
+    if manifest.looks_plan is not None:
+        raise StoreError(
+            "this trial is a comparison, whose sessions are looked at by a plan: 'run' cannot add to it",
+            str(path),
+            way_on_of(manifest, path),
+        )
+
+
+def refuse_imported(path: Path, manifest: Manifest) -> None:
+    """Refuse to go on with a trial that was made of another tool's files."""
+    if manifest.origin == "imported":
+        what = "this trial was imported from files of another tool: it cannot be resumed"
+        fix = "leave out --resume and name a campaign, to measure a trial of it"
+        raise StoreError(what, str(path), fix)
 
 
 def must_raise(manifest: Manifest) -> str | None:

@@ -43,7 +43,7 @@ from ..campaign.load import campaign_name, load_campaign
 from ..host.executables import sha256_file
 from ..launch.commands import hashes
 from ..launch.interrupts import Interrupted
-from .ending import Ending
+from .ending import Ending, refuse_comparison, refuse_imported
 from .execution import Options, _broken_off, _execute, _host, _metrics, _ready
 from .folder import open_inside, storing
 from .locks import is_written_now, written_by_another
@@ -76,8 +76,12 @@ def trial_to_resume(folder: Path, campaign: str, named: Path | None) -> tuple[Pa
                 "'fairtrial merge'",
             )
         refuse_imported(named, manifest)
+        refuse_comparison(named, manifest)
         trials = Trials(found=((named, manifest),))
-    found = [item for item in trials.found if item[1].origin == "measured"]
+    measured = [item for item in trials.found if item[1].origin == "measured"]
+    found = [item for item in measured if item[1].looks_plan is None]
+    if measured and not found:
+        refuse_comparison(*measured[0])
     if not found:
         damaged = "".join(f"\n  {error.where}: {error.what}" for error in trials.unreadable)
         what = f"there is no trial of campaign '{campaign}' to resume{damaged}"
@@ -88,14 +92,6 @@ def trial_to_resume(folder: Path, campaign: str, named: Path | None) -> tuple[Pa
     if is_written_now(path):
         raise written_by_another(path)
     return path, manifest
-
-
-def refuse_imported(path: Path, manifest: Manifest) -> None:
-    """Refuse to go on with a trial that was made of another tool's files."""
-    if manifest.origin == "imported":
-        what = "this trial was imported from files of another tool: it cannot be resumed"
-        fix = "leave out --resume and name a campaign, to measure a trial of it"
-        raise StoreError(what, str(path), fix)
 
 
 def drift(what: str, old: object, new: object) -> Finding:

@@ -8,7 +8,6 @@ another day goes on in the same list.
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from analysis.record.manifest import read_manifest
 from analysis.record.trial_files import CAMPAIGN, OUTPUTS, LooksPlan, Manifest
 
 from ..campaign.load import load_campaign
+from .ending import way_on_of
 from .execution import Options, _opened, _ready
 from .locks import is_written_now, written_by_another
 from .preparation import Watcher
@@ -39,7 +39,6 @@ SHORT_S = 1.0  # a session that takes less is one of at least six
 LEAST_SESSIONS, LEAST_LONG_SESSIONS = 6, 3
 CAP_S = 20.0  # of measuring, for two commands
 OPEN_CAP_S = 300.0  # who gives more time than this gets the list of looks that is open
-WARM_S = 10.0  # what takes longer needs no warm-up
 NAME = "compare"  # of the campaign of a comparison
 
 
@@ -253,10 +252,9 @@ def comparison_to_resume(folder: Path, named: Path | None) -> Path:
 def _goes_on(path: Path, manifest: Manifest) -> LooksPlan:
     """Refuse what is no comparison, or has had all its looks; give the plan of the looks."""
     plan = manifest.looks_plan
-    again = f"fairtrial run {shlex.quote(manifest.campaign_path)} --resume --trial {shlex.quote(str(path))}"
     if plan is None:
         what = "this trial was not measured by 'fairtrial compare'"
-        raise StoreError(what, str(path), f"go on with it by: {again}")
+        raise StoreError(what, str(path), way_on_of(manifest, path))
     if manifest.origin != "measured":
         what = f"this trial is {manifest.origin}: nothing can be measured into it"
         raise StoreError(what, str(path), "measure a new comparison")

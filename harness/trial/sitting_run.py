@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ from ..host.checks import check_between
 from ..launch.commands import hashes
 from .ending import Ending
 from .measure import CapReached
-from .plan import planned_runs
+from .plan import PlannedSession, planned_runs
 from .resume import target_drift
 from .session import TrialRun
 from .stopping import SessionRules
@@ -32,9 +33,11 @@ from .stopping import SessionRules
 if TYPE_CHECKING:
     from analysis.plan.compare_looks import Look
 
+    from ..host.state import GapLook
     from .context import TrialContext
     from .sitting import SittingPlan, SittingWatcher
 
+WARM_S = 10.0  # what takes longer needs no warm-up
 IN_A_ROW = 3  # failed runs of a command from the beginning of a sitting: it ends
 
 
@@ -77,6 +80,11 @@ class Values:
             sums = [sum(filter(None, blocks.values())) for blocks in sessions.values()]
             total += sum(sums) / len(sums)
         return total
+
+    def mean_s(self, variant: str) -> float:
+        """Give how long a run of a variant takes; 0 where nobody knows."""
+        runs = [run for blocks in self._runs[variant].values() for run in blocks.values() if run]
+        return sum(runs) / len(runs) if runs else 0.0
 
     def upto(self, session: int) -> dict[str, dict[int, list[float | None]]]:
         """Give those of the first sessions."""
@@ -130,6 +138,7 @@ class SittingRun(TrialRun):
     def _sessions(self) -> None:
         first = self.whole + 1
         segment = self._environments.next_segment(first)
+        self._store.end_sitting(max(self._sessions_planned, default=1))  # one that was killed
         self._begin(first, segment)
         sessions = 0
         while (because := self._over(sessions)) is None:
@@ -147,12 +156,20 @@ class SittingRun(TrialRun):
         """Look at the host once, before the first run."""
         context, prepared = self._context, self._prepared
         self._interrupts.check()
-        self._environments.record(session, segment, sitting=True)
-        gaps = prepared.probe()
+        gaps: list[GapLook] = []
+        looking = threading.Thread(target=lambda: gaps.append(prepared.probe()))
+        looking.start()
+        cpus = prepared.cpus
+        if cpus.targets is None or set(cpus.reserved) & set(cpus.housekeeping):
+            looking.join()  # else what is described meanwhile takes no CPU that is looked at
+        try:
+            self._environments.record(session, segment, sitting=True)
+        finally:
+            looking.join()
         self._interrupts.check()
         self._begun = session
         self._counters = prepared.host.counters(prepared.measured), time.monotonic()
-        found = prepared.look(gaps)
+        found = prepared.look(*gaps)
         context.note("before", found, session)
         prepared.require(found)
         for variant, threads in self._sitting.threads.items():
@@ -173,6 +190,8 @@ class SittingRun(TrialRun):
             if planned != manifest.planned:
                 store.update(sessions=session, planned=planned)
                 self._listener.total_changed(planned)
+        if not self.measured_s:
+            rules.warm = tuple(self._warm_up(session))
         began = time.monotonic()
         try:
             with self._launcher(session) as launcher, self._energy.around(session, segment):
@@ -183,6 +202,24 @@ class SittingRun(TrialRun):
             found = rules.findings()
             if found:
                 self._context.note("after", found, session)
+
+    def _warm_up(self, session: int) -> Iterator[PlannedRun]:
+        """Give one warm-up of each command that may be cold: a sitting behind another begins later.
+
+        At a first sitting somebody has tried the commands. Each has a negative position of its own.
+        """
+        done = self._store.rows.outcomes
+        if not done or self._campaign.protocol.warmups(session) > self._campaign.protocol.warmups(
+            session - 1
+        ):
+            return
+        least = min(0, *done)
+        for run in PlannedSession(
+            self._campaign, self._store.manifest.seed, session, None, self._store.manifest.left
+        ):
+            if run.block == 1 and self._values.mean_s(run.variant) <= WARM_S:
+                least -= 1
+                yield dataclasses.replace(run, position=least, block=0, warmup=True)
 
     def _over(self, sessions: int) -> StoppedBecause | None:
         """Tell why no further session is measured, None where one is."""
@@ -223,7 +260,8 @@ class SittingRun(TrialRun):
         if self._move_look(self.whole):
             self._look_now(final=True)
             assert self.look is not None
-            self._because = self.look.stop or self._because
+            if self.plan.rule == "repeated":
+                self._because = self.look.stop or self._because
 
     def _move_look(self, sessions: int) -> bool:
         """Note a look at so many sessions; tell whether they are enough for one."""
@@ -280,4 +318,4 @@ class SittingRun(TrialRun):
         moved = list(check_between(before, after, elapsed, cpus=prepared.measured))
         moved += target_drift(store.manifest.targets, hashes(context.executables.values()))
         context.note("after", moved, session)
-        store.end_sitting(max((run.session for run in store.planned()), default=session))
+        store.end_sitting(max(self._sessions_planned, default=session))

@@ -252,6 +252,7 @@ class SessionRules:
         protocol, manifest = campaign.protocol, store.manifest
         self.session = session
         self.runs = PlannedSession(campaign, manifest.seed, session, manifest.node, manifest.left)
+        self.warm: tuple[PlannedRun, ...] = ()  # warm-ups that stand in no plan, executed first
         self._done = store.rows.outcomes
         self._said = earlier.said
         self._ended = any(end.session == session for end in manifest.session_ends)
@@ -309,6 +310,7 @@ class SessionRules:
 
     def due(self) -> Iterator[PlannedRun]:
         """Give the runs to execute, one after the other, while `add` hears of each."""
+        yield from self.warm
         block = self._passed  # what stored blocks still lack is made in any case
         for run in still_to_do(self.runs, self._done, self._repeats, self.hopeless.without):
             if run.block > block:

@@ -145,10 +145,13 @@ def _two_speeds(
             told.append(
                 _said(named, _percent(those.values()), min(cells[k] for k in those), by_side)
             )
-    names = tuple(lines[k].name for k in found)
-    apart = _percent([one.distance for one in found.values()])
-    short = ShortSentence.of(f"sessions lie at one of two speeds, {apart} % apart: {{}}", names)
-    yield Caution("two-speeds", "; ".join(told), names, short)
+    between = {k: one.distance for k, one in found.items() if not one.by_side}
+    said, those = "each variant keeps one speed, which may be chance: {}", tuple(found)
+    if between:
+        said = f"sessions lie at one of two speeds, {_percent(between.values())} % apart: {{}}"
+        those = tuple(between)
+    short = ShortSentence.of(said, tuple(lines[k].name for k in those))
+    yield Caution("two-speeds", "; ".join(told), tuple(lines[k].name for k in found), short)
 
 
 def _percent(distances: Collection[float]) -> str:

@@ -92,6 +92,7 @@ def speedup_test_config(
     return replace(suite, cautions=(*told, *suite.cautions))
 
 
+_WIDTH = 96  # columns of these files; other programs may read them
 COLUMNS = (
     *("Name", "SpeedupMin", "SpeedupMean", "IsMeanSignificant", "MeanConfLevel"),
     *("SpeedupMedian", "IsMedianSignificant", "MedianConfLevel"),
@@ -195,7 +196,8 @@ def _set(page: Page) -> str:
 
     body = replace(page, sections=tuple(map(flat, page.sections)), cautions=())
     cautions = replace(page, sections=(), following=())
-    return "\n".join(filter(None, map(as_text.render, (body, cautions))))
+    texts = (as_text.render(part, width=_WIDTH) for part in (body, cautions))
+    return "\n".join(filter(None, texts))
 
 
 def _name(test: SpeedupTest) -> str:

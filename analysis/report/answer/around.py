@@ -12,7 +12,7 @@ from ...pages import number_format as figures
 from ...pages.model import Value
 from ...pages.number_format import said
 from ...record.trial_files import RESOLVED
-from ...verdict.page import amount_on_hosts
+from ...verdict.screen.heading import amount_on_hosts
 from ...words import shorten, shown
 from ..fleet import level_of, standing_of
 from ..names import shortened

@@ -12,7 +12,7 @@ from ...data.protocol import campaign_text, read_excerpt
 from ...pages import number_format as figures
 from ...pages.model import Block, Cell, Section, Sentence, Table, Value, columns_of
 from ...record.environment_changes import diff
-from ...verdict.page import amount_on_hosts
+from ...verdict.screen.heading import amount_on_hosts
 from ...words import shorten, shown
 from ..chapter import Chapter
 from ..fleet import first_host, level_of

@@ -11,7 +11,7 @@ from ...data.fleet import open_fleet
 from ...data.fleet_as_trial import trials_apart
 from ...diagnose.modes import sources
 from ...errors import InsufficientDataError, UsageError
-from ...pages.model import CommandLine, Figure, Section, Sentence, Table, merged, page_of
+from ...pages.model import Block, CommandLine, Figure, Section, Sentence, Table, merged, page_of
 from ...record.fleet import is_fleet
 from ...stats.arguments import stream
 from ..chapter import Chapter
@@ -87,7 +87,7 @@ def chapter_of(found: Sources, anchor: str, command: str) -> Chapter:
     )
 
 
-def _blocks(section: Section, anchor: str) -> Iterator[Sentence | Table | CommandLine]:
+def _blocks(section: Section, anchor: str) -> Iterator[Block]:
     """Give a section's blocks, pictures in words; two metrics may have a table of one name."""
     for block in section.blocks:
         if isinstance(block, Table):

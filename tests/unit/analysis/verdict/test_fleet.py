@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 import sys
 from dataclasses import replace
@@ -20,7 +21,7 @@ from analysis.importers.trials import open_trial
 from analysis.methods.multilevel.hosts import over_hosts
 from analysis.verdict.fleet import judge_fleet
 from analysis.verdict.judging import judge
-from analysis.verdict.page_several import disagreeing_sentences, several_blocks
+from analysis.verdict.screen.hosts import disagreeing_sentences, hosts_tables, standing_sentences
 from harness.cli import main
 
 BENCHMARKS = ("text", "logs", "random")
@@ -103,32 +104,34 @@ def test_a_person_reads_the_missing_host_on_a_line(fleet):
     assert any("missing" in line and "lab2" in line for line in text.splitlines())
     assert "synthetic on 2 of 3 hosts" in text
     assert "2 hosts x 4 sessions x 4 runs" in " ".join(text.split())
-    (head,) = (line for line in text.splitlines() if "these 2 hosts" in line)
-    assert "like these, 95 %" in head
-    assert len(head) < 95  # the shortest table of hosts fits a wide terminal with its advice
+    assert "on these 2 hosts" in " ".join(text.split("\n\n")[0].split())
+    (head,) = (line for line in text.splitlines() if "like these, 95 %" in line)
+    assert "these hosts" in head
 
 
 @pytest.mark.parametrize("spread", [0.001, 0.02, 0.5])
-def test_no_line_of_the_screen_is_wider_than_100_columns(fleet, monkeypatch, spread):
+def test_no_line_of_the_screen_is_wider_than_80_columns(fleet, monkeypatch, spread):
     long = ("a-benchmark-with-a-long-name-of-its-own", "another-of-them-that-is-as-long", "random")
     monkeypatch.setattr(sys.modules[__name__], "BENCHMARKS", long)
     shifts = [0.01 + spread * place for place in (-1, 0.6, 0.2, 1, -0.8)]
     text = str(judge_fleet(fleet(shifts)))
-    assert " hosts" in text  # it advises
-    assert "others like them" in text
+    assert "on hosts like these: " in text
     lines = [line for line in text.splitlines() if "fairtrial sources" not in line]
-    assert max(map(len, lines)) <= 100  # the command to copy is as long as its path
+    assert max(map(len, lines)) <= 80  # the command to copy is as long as its path
     assert len({line.split("  ")[0] for line in text.splitlines() if "…" in line}) >= 2
 
 
-def test_missing_hosts_have_a_line_for_each_reason(fleet, tmp_path):
+def test_missing_hosts_stand_on_one_line_by_their_reasons(fleet, tmp_path):
     folder = fleet([0.1, 0.12, 0.11, 0.1], absent=("lab2", "lab3"))
     (folder / "lab3").symlink_to(tmp_path)
-    lines = [line for line in str(judge_fleet(folder)).splitlines() if line.startswith("missing: ")]
-    assert lines == [
-        "missing: lab2 (its trial has not begun)",
-        "missing: lab3 (the trial of host 'lab3' lies outside of the fleet: 'lab3')",
-    ]
+    answer = judge_fleet(folder)
+    (said,) = standing_sentences(answer.hosts, whole=False)
+    assert said.text == (
+        "missing: lab2 (its trial has not begun); "
+        "lab3 (the trial of host 'lab3' lies outside of the fleet: 'lab3')"
+    )
+    assert "\nmissing: lab2 (its trial has not begun); lab3 " in str(answer)
+    assert str(answer).splitlines()[-1].strip() == "what is missing, and how to go on"
 
 
 def test_a_host_that_is_not_finished_is_judged_with_a_caution(fleet):
@@ -209,7 +212,9 @@ def test_a_host_that_disagrees_is_named_with_what_differs_there(fleet):
         "powersave",
         "performance",
     )
-    text = " ".join(str(answer).split())
+    first = " ".join(str(answer).split())
+    assert re.search(r"on hosts like these: [^;]+; lab3 disagrees \(\d+(\.\d)? % less, ", first)
+    text = " ".join(str(judge_fleet(folder, explain=True)).split())
     assert "lab3 disagrees with the rest" in text
     assert "cpu.governor is powersave there, performance on most" in text
     assert "hosts-disagree" in [one.code for one in answer.cautions]
@@ -232,7 +237,7 @@ def test_the_table_of_a_fleet_has_its_benchmarks_and_both_lines_over_them(fleet)
     answer = judge_fleet(fleet([0.1, 0.12, 0.09]))
     (one,) = answer.candidates
     (table,) = (
-        block for block in several_blocks(answer, {}) if getattr(block, "name", "") == "hosts-1"
+        block for block in hosts_tables(answer, {}) if getattr(block, "name", "") == "hosts-1"
     )
     rows = {row[0]: row for row in table.rows}
     assert list(rows) == [*BENCHMARKS, "these 3", "others like them"]
@@ -240,8 +245,9 @@ def test_the_table_of_a_fleet_has_its_benchmarks_and_both_lines_over_them(fleet)
         ("these 3", one.multilevel.these),
         ("others like them", one.multilevel.similar),
     ):
-        assert rows[name][1].value == line.speedup
-        assert (rows[name][3], rows[name][5]) == ("faster", line.outcome)
+        assert rows[name][1].value == pytest.approx(1 / line.speedup - 1)
+        assert rows[name][4] == line.outcome
+        assert "?" not in rows[name][2]  # on these hosts it is decided
 
 
 def test_the_first_host_may_be_the_odd_one(fleet):
@@ -367,7 +373,10 @@ def test_a_fleet_beside_a_trial_is_counted_in_what_both_have(fleet, synthetic, t
         text.split()
     )
     assert " more session" in text  # of the trial's side there are no more hosts
-    assert "each of 3 hosts (lab1, lab2, lab3) is taken as one session" in text
+    out = io.StringIO()
+    assert main(["verdict", f"{folder}:new", f"{trial}:old", "--explain"], out, io.StringIO()) == 0
+    told = " ".join(out.getvalue().split())
+    assert "each of 3 hosts (lab1, lab2, lab3) is taken as one session" in told
 
 
 def test_a_candidate_that_one_host_has_is_of_its_sessions_also_with_the_methods(fleet):
@@ -379,7 +388,7 @@ def test_a_candidate_that_one_host_has_is_of_its_sessions_also_with_the_methods(
             ]
 
     folder = fleet([0.1, 0.1, 0.1], change=fail)
-    head, asked = (str(judge_fleet(folder, explain=yes)).splitlines()[0] for yes in (False, True))
+    head, asked = (str(judge_fleet(folder, explain=yes)).split("\n\n")[1] for yes in (False, True))
     assert "12 sessions x 4 runs" in head
     assert asked == head
 
@@ -460,7 +469,7 @@ def test_a_fleet_of_one_variant_gives_its_intervals_by_the_hosts(fleet):
     assert answer.candidates == ()
     assert [one.sessions for one in answer.alone] == [3, 3, 3]
     assert [one.judged for one in answer.hosts] == [True] * 3
-    assert "one variant only" in str(answer)
+    assert "old was measured alone" in str(answer)
     assert "3 hosts  " in str(answer)  # what the intervals are by
     assert "3 sessions" not in str(answer)
 
@@ -476,4 +485,4 @@ def test_two_variants_over_all_hosts_are_explained_and_gated_by_hosts(fleet, hos
     assert "session" not in why
     out = io.StringIO()
     assert main([*words[:3], "--gate", "slower>2%"], out, io.StringIO()) == 7
-    assert f"{hosts} hosts, paired" in " ".join(out.getvalue().split())
+    assert "than old on hosts like these: 2 % is neither" in " ".join(out.getvalue().split())

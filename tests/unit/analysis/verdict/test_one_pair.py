@@ -63,9 +63,10 @@ def test_t_of_splash_2_is_that_of_r(splash: Sequence[PerformanceMatrix]) -> None
 
 
 def test_the_command_prints_one_table() -> None:
-    code, text, _ = execute("resample", *CALL, *QUICK, "--compare")
+    code, out, _ = execute("resample", *CALL, *QUICK, "--compare")
     assert code == 0
-    for words in ("HPT, 0.95-speedup", "t on log ratios", "geometric means", "[0.9561, 1.550]"):
+    text = " ".join(out.split())
+    for words in ("HPT, 0.95-speedup", "t on log ratios", "geometric", "[0.9561, 1.550]"):
         assert words in text
     assert "harmonic" not in text
     data = json.loads(execute("resample", *CALL, *QUICK, "--mean", "all", "--json")[1])
@@ -101,8 +102,9 @@ def test_what_is_no_part_of_a_table(words: tuple[str, str], tmp_path: Path) -> N
 
 
 def test_one_source_alone_is_described() -> None:
-    code, text, _ = execute("resample", CALL[0], "--resamples", "300")
+    code, out, _ = execute("resample", CALL[0], "--resamples", "300")
     assert code == 0
+    text = " ".join(out.split())
     assert "the geometric mean of one pass (one run of each of 14 benchmarks)" in text
     assert "IQR" in text
     data = json.loads(

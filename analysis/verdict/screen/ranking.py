@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
-from ..methods.multilevel.page import level_text, looks_text
-from ..pages import number_format as figures
-from ..pages.model import (
+from ...methods.multilevel.page import level_text, looks_text
+from ...pages import number_format as figures
+from ...pages.model import (
     Column,
-    CommandLine,
+    Next,
     Page,
     Section,
     Sentence,
@@ -18,12 +17,12 @@ from ..pages.model import (
     columns_of,
     page_of,
 )
-from ..pages.number_format import Word, said
-from ..words import shorten
-from .ranking import BestOf, PairLine, Ranking
+from ...pages.number_format import Word, said
+from ...words import shorten
+from ..ranking import BestOf, PairLine, Ranking
 
 if TYPE_CHECKING:
-    from ..stats.ranks import Friedman
+    from ...stats.ranks import Friedman
 
 _NAME = 24
 
@@ -40,7 +39,6 @@ def _ranking_page(result: Ranking) -> Page:
         f"{result.sessions} session{'s' * (result.sessions != 1)} · margin "
         f"{100 * result.margin:g} % · words after Holm over the pairs"
     )
-    words = ["fairtrial", "verdict", result.path]
     told = looks_text(result)
     pairs = Section((_pairs(result), *([Sentence(told)] if told else [])))
     sections = (Section((heading, Section(tuple(blocks)))), pairs) if blocks else None
@@ -51,8 +49,9 @@ def _ranking_page(result: Ranking) -> Page:
         following=(
             Section(
                 (
-                    CommandLine(
-                        f"{shlex.join(words)}   # against the baseline, benchmark by benchmark"
+                    Next(
+                        ("fairtrial", "verdict", result.path),
+                        "against the baseline, benchmark by benchmark",
                     ),
                 )
             ),

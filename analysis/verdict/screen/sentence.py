@@ -1,0 +1,227 @@
+"""A verdict in one sentence: the answer, in per cent of what the baseline takes, with its interval.
+
+Screens, the report's first line and JSON say this sentence, and no other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...methods.multilevel.result import BenchmarkLine, Line, Multilevel
+from ...pages import number_format as figures
+from ...pages.difference import Difference
+from ...words import shorten, shown
+
+if TYPE_CHECKING:
+    from ..result import CandidateVerdict, Verdict
+
+NameOf = Callable[[str], str]
+_NAME = 28  # columns of a variant's name
+_LISTED = 3  # names of those between which nothing is decided
+_UNNAMED = "command"  # the only benchmark of commands that were compared: nobody named it
+_REASONS = {
+    "below-resolution": "the runs are below the clock's resolution",
+    "no-spread": "sessions do not differ, and the clock's step is unknown",
+}
+
+
+def short_name(name: str) -> str:
+    """Give a variant's name as a sentence says it."""
+    return shorten(shown(name), _NAME)
+
+
+def leading(result: Multilevel) -> Line | None:
+    """Give the line that answers for a candidate: the suite's, or that of its only benchmark."""
+    return _leading(result.these, result.benchmarks)
+
+
+def answering(one: CandidateVerdict) -> Line | None:
+    """Give the line that a candidate's sentence is about: of a fleet, that of its very hosts."""
+    if one.hosts is not None:
+        return _leading(one.hosts.these, one.hosts.benchmarks)
+    return None if one.multilevel is None else leading(one.multilevel)
+
+
+def _leading(these: Line | None, benchmarks: Sequence[BenchmarkLine]) -> Line | None:
+    if these is not None:
+        return these
+    known = [line for line in benchmarks if line.speedup is not None]
+    if not known and len(benchmarks) == 1:
+        return benchmarks[0]
+    return known[0] if len(known) == 1 else None
+
+
+def difference(line: Line, verdict: Verdict) -> Difference:
+    """Give what a line of a verdict says, in per cent of the baseline."""
+    return Difference.of(line, metric=verdict.metric, unit=verdict.unit, better=verdict.better)
+
+
+def sentence_of(verdict: Verdict, named: NameOf = short_name) -> str:
+    """Say the answer in one sentence, without a full stop.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        Of a trial, a fleet or two sides.
+    named : function
+        How a variant is called.
+    """
+    if not verdict.candidates:
+        return _alone(verdict, named)
+    known = [one for one in verdict.candidates if one.multilevel is not None]
+    lost = [named(one.variant) for one in verdict.candidates if one.multilevel is None]
+    base = named(verdict.baseline)
+    if not known:
+        return f"nothing could be compared with {base}"
+    told = (
+        _of_one(known[0], verdict, named) if len(known) == 1 else _of_several(known, verdict, named)
+    )
+    if not lost:
+        return told
+    return f"{told}; nothing could be compared of {figures.listed(lost, _LISTED)}"
+
+
+def _alone(verdict: Verdict, named: NameOf) -> str:
+    """Say what the only variant takes."""
+    ours = named(verdict.baseline)
+    if len(verdict.alone) != 1:
+        return f"{ours} was measured alone: there is nothing to compare"
+    (only,) = verdict.alone
+    verb = Difference(None, None, None, verdict.metric, verdict.unit, verdict.better).verb
+    told = f"{ours} {verb} {figures.quantity(only.mean, verdict.unit)}"
+    if only.low is None or only.high is None:
+        return f"{told}: there is nothing to compare"
+    ends = (figures.quantity(end, verdict.unit) for end in (only.low, only.high))
+    return f"{told} ({' to '.join(ends)}): there is nothing to compare"
+
+
+def where_text(one: CandidateVerdict) -> str:
+    """Say over what an answer holds: `` over these 8 benchmarks``, `` on text``."""
+    result, line = one.multilevel, answering(one)
+    if result is None:
+        return ""
+    parts = []
+    if line is None or not isinstance(line, BenchmarkLine):
+        lacking = 0 if one.hosts is None else len(one.hosts.left_out)
+        parts.append(f" over these {len(result.benchmarks) - lacking} benchmarks")
+    elif line.name != _UNNAMED:
+        parts.append(f" on {short_name(line.name)}")
+    if one.hosts is not None:
+        parts.append(
+            f"{' and' if parts and ' on ' in parts[0] else ' on'} these {len(one.hosts.hosts)} hosts"
+        )
+    return "".join(parts)
+
+
+def _of_one(one: CandidateVerdict, verdict: Verdict, named: NameOf) -> str:
+    result, line = one.multilevel, answering(one)
+    assert result is not None  # who calls has looked
+    ours, base, where = named(one.variant), named(verdict.baseline), where_text(one)
+    why = unanswered(result, line, ours)
+    if line is None or why:
+        return f"no answer for {ours} against {base}{where}: {why or 'there is no common mean'}"
+    told = difference(line, verdict)
+    answer = told.answer(line.outcome, ours, base, margin=verdict.margin, where=where)
+    if line.outcome == "undecided" or not (interval := told.interval()):
+        return answer
+    return f"{answer} ({interval})"
+
+
+def unanswered(result: Multilevel, line: Line | None, name: str) -> str:
+    """Say why nothing can be said of a candidate, whatever its interval is; "" where something can."""
+    if result.design == "confounded":
+        return f"{result.outermost} and variant cannot be told apart"
+    if line is None or line.outcome != "undecided":
+        return ""
+    if isinstance(line, BenchmarkLine):
+        if line.reason in ("fails-more", "fails-always"):
+            total = line.failed_candidate + line.runs_candidate
+            other = line.failed_baseline + line.runs_baseline
+            return (
+                f"{line.failed_candidate} of {total} runs of {name} failed, "
+                f"{line.failed_baseline} of {other} of the other"
+            )
+        if line.reason in _REASONS:
+            return _REASONS[line.reason]
+    if line.low is None or line.high is None:
+        return f"there are too few {result.outermost}s for an interval"
+    if not line.low <= 1 <= line.high:
+        return f"runs of {name} failed where those of the other did not"
+    return ""
+
+
+# ---- several candidates
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """A variant with the ends of its speedup over the baseline, which itself has 1."""
+
+    variant: str
+    low: float
+    high: float
+    one: CandidateVerdict | None = None
+
+
+def _of_several(known: Sequence[CandidateVerdict], verdict: Verdict, named: NameOf) -> str:
+    entries = [_Ranked(verdict.baseline, 1.0, 1.0), *(_ranked(one, named) for one in known)]
+    # not behind any other, by intervals that do not meet
+    first = [e for e in entries if not any(other.low > e.high for other in entries)]
+    where, count = where_text(known[0]), len(entries)
+    timed = Difference(None, None, None, verdict.metric, verdict.unit, verdict.better).timed
+    place = "fastest" if timed else "best"
+    label = "" if timed else f" by {shorten(shown(verdict.metric), _NAME)}"
+    names = [named(e.variant) for e in first]
+    if len(first) == 1:
+        return _leader(first[0], known, verdict, named, f"is the {place} of {count}")
+    if len(first) == count:
+        lines = [line for one in known if (line := answering(one)) is not None]
+        if all(line.outcome == "equivalent" for line in lines):
+            others = _series([named(one.variant) for one in known], "and")
+            within = f"by more than {100 * verdict.margin:g} %"
+            return f"{named(verdict.baseline)} and {others} do not differ{where}{label} {within}"
+        return f"no difference found between {_series(names, 'and')}{where}{label}"
+    return f"{place} of {count}{where}{label}: {_series(names, 'or')} (undecided between them)"
+
+
+def _ranked(one: CandidateVerdict, named: NameOf) -> _Ranked:
+    line = answering(one)
+    if one.multilevel is None or line is None or line.low is None or line.high is None:
+        return _Ranked(one.variant, 0.0, math.inf, one)
+    if unanswered(one.multilevel, line, named(one.variant)):
+        return _Ranked(one.variant, 0.0, math.inf, one)
+    return _Ranked(one.variant, line.low, line.high, one)
+
+
+def _leader(
+    first: _Ranked, known: Sequence[CandidateVerdict], verdict: Verdict, named: NameOf, place: str
+) -> str:
+    """Say who is before all others, and by how much: before the baseline, or as the baseline before the next."""
+    base = named(verdict.baseline)
+    if first.one is not None:
+        line = answering(first.one)
+        assert line is not None  # it has an interval
+        told = difference(line, verdict)
+        what = f"{told.phrase().partition(' ')[2]} {told.link} {base}{where_text(first.one)}"
+        return f"{named(first.variant)} {place}: {what} ({told.interval()})"
+    nearest = max(known, key=lambda one: (answering(one) or _NOTHING).speedup or 0.0)
+    line = answering(nearest)
+    assert line is not None  # each is behind the baseline
+    told = difference(line, verdict)
+    where = where_text(nearest)
+    return f"{base} {place}{where}: {named(nearest.variant)} {told.phrase()} ({told.interval()})"
+
+
+_NOTHING = Line(
+    name="", speedup=None, low=None, high=None, error=None, freedom=None, pvalue=None,
+    pvalue_equivalent=None, outcome="undecided", more_sessions=None,
+)  # fmt: skip
+
+
+def _series(names: Sequence[str], last: str) -> str:
+    if len(names) > _LISTED + 1:
+        return figures.listed(names, _LISTED, last=f" {last}")
+    return f"{', '.join(names[:-1])} {last} {names[-1]}"
