@@ -57,8 +57,8 @@ def _said_of_disturbances(found: Disturbances | None, *, repeating: bool) -> lis
     if not repeating:
         return [f"{said}, and are kept"]
     kept = found.disturbed - found.mended
-    replaced = f"{counted(found.repeats, 'repeat')} replaced {found.mended or 'none'} of them"
-    rest = f", {kept} {'is' if kept == 1 else 'are'} judged as disturbed" if kept else ""
+    replaced = f"{counted(found.repeats, 'repeat')} replaced {found.mended or 'none'}"
+    rest = f", {kept} {'is' if kept == 1 else 'are'} left" if kept else ""
     return [f"{said}; {replaced}{rest}"]
 
 

@@ -157,18 +157,20 @@ class Place:
 
     def compare(self, *words: str) -> dict[str, object]:
         """Give what `compare --json` answers of its first candidate, with the seconds that it took."""
-        seconds, out, err, code = self.call(self.fairtrial, "compare", *words, "--json")
+        seconds, out, err, code = self.call(
+            self.fairtrial, "compare", *words, "--json", "--wait-for-lock=300"
+        )
         if code not in {0, 1}:
             raise SystemExit(f"compare {words} ended with {code}:\n{err}")
         answer = json.loads(out)
         line = answer["candidates"][0]["multilevel"]["benchmarks"][0]
-        looked = list(answer.get("looks", ()))
         return {
             "seconds": round(seconds, 3),
             "word": line["outcome"],
             "speedup": line["speedup"],
             "stopped": answer.get("stopped_because"),
-            "sessions": looked[-1] if looked else None,
+            "sessions": answer["sessions"],
+            "runs": line["runs_candidate"],
         }
 
     def on_terminal(self, *words: str) -> Iterator[tuple[float, str]]:
