@@ -236,7 +236,7 @@ def _status(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
     from ..fleet.slurm import Scheduler
     from ..fleet.status import read_standing, trials_standing
-    from ..trial.progress import read_progress, trials_in
+    from ..trial.progress import listed, read_progress, trials_in
 
     found = []
     fleets: tuple[FleetStanding, ...] = ()
@@ -262,7 +262,11 @@ def _status(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         out.write(f"no trials in {args.dir}\n")
     else:
         newest = sorted(found, key=lambda progress: progress.started, reverse=True)
-        out.write("\n".join(map(str, (*newest, *fleets))) + "\n")
+        lines = [str(found[0])] if args.trial is not None else listed(newest)
+        lines += [str(one) for one in fleets]
+        if args.trial is None and newest:
+            lines += newest[0].next_lines()
+        out.write("\n".join(lines) + "\n")
     named = args.trial is not None
     return StoreError.exit_code if named and found[0].misfits else 0
 

@@ -175,7 +175,9 @@ def _wish(args: argparse.Namespace, argv: list[str]) -> Wish:
 
 
 def _shown(proposal: Proposal, args: argparse.Namespace, argv: list[str]) -> str:
-    from ..errors import counted
+    from analysis.words import WIDTH
+
+    from ..errors import counted, wrapped
     from ..host.tree import format_cpus
 
     where = "all CPUs" if proposal.cpus is None else f"CPU {format_cpus(proposal.cpus)}"
@@ -186,11 +188,13 @@ def _shown(proposal: Proposal, args: argparse.Namespace, argv: list[str]) -> str
     else:
         lines = [f"nothing to change on {host}, {where}{whose}"]
     for one in proposal.changes:
-        lines.append(f"  {one.item:<10} {one.path}: {one.before} -> {one.after}")
+        told = f"{one.path}: {one.before} -> {one.after}"
+        lines += wrapped(told, f"  {one.item:<10} ", " " * 13, WIDTH)
     if proposal.partition is not None:
         cpus = format_cpus(proposal.partition.cpus)
         lines.append(f"  partition  CPU {cpus} for the command only; nothing else runs there")
-    lines += [f"  left       {one.what}" for one in proposal.left]
+    for one in proposal.left:
+        lines += wrapped(one.what, f"  {'left':<10} ", " " * 13, WIDTH)
     if proposal.busy:
         cpus = ", ".join(map(str, proposal.busy))
         lines.append(f"  busy       a trial measures on CPU {cpus}: nothing is changed meanwhile")

@@ -59,7 +59,7 @@ def test_a_dry_run_shows_the_exact_list_and_changes_nothing(root):
     code, out, err = execute("--dry-run")
     assert (code, err, governor(root)) == (0, "", "powersave")
     assert out.splitlines()[0] == "4 settings of lab07 to change, CPU 3:"
-    assert f"  governor   /{GOVERNOR}: powersave -> performance" in out
+    assert f"governor /{GOVERNOR}: powersave -> performance" in " ".join(out.split())
     assert "  left       cpu 7 shares a measured core: --offline-sibling" in out
     assert not (root / "run/fairtrial").exists()
 
