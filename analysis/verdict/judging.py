@@ -243,7 +243,12 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
     if matrices and not candidates:
         from .one_variant import alone as by_itself
 
-        alone = by_itself(matrices[0], 1.0 - looks.alpha(question.confidence))
+        alone = by_itself(
+            matrices[0],
+            question.confidence
+            if manifest.looks_plan is None
+            else 1.0 - looks.alpha(question.confidence),
+        )
     return question.verdict(
         counts_of(trial, metric, chosen, sides.values()),
         looks,

@@ -119,6 +119,9 @@ def session_cautions(
                 "sessions resemble the ones before them: measure again later, with fairtrial compare --resume "
                 f"(lag 1 = {dependence.lag1:.2f}, p {figures.pvalue(dependence.pvalue)}); until then no word "
                 "is given that the interval alone would give",
+                short=ShortSentence.of(
+                    "no word is safe: sessions resemble the ones before; measure later"
+                ),
             )
             return
         whose = "" if dependence.side is None else f" of the {dependence.side}"

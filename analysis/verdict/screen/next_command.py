@@ -74,6 +74,8 @@ def next_of(verdict: Verdict) -> Next | None:
         if verdict.failed:
             return _next("status", verdict.path, why="which runs failed")
         return _next("verdict", verdict.path, *_metric(verdict), "--explain", why="why not")
+    if any(one.multilevel is not None and one.multilevel.withheld for one in compared):
+        return Next(_resume(verdict), "later: adds sessions of another time")
     if len(compared) > _SIDE_BY_SIDE:
         return _one_of(verdict, compared)
     return _settling(verdict, compared) or _report(verdict)
