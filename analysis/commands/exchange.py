@@ -256,7 +256,7 @@ def _write(output: str, data: bytes, out: TextIO, *, binary: bool) -> None:
         if stream.takes_bytes:
             stream.write_bytes(data)
         elif binary:
-            raise UsageError("these bytes are no text", fix="name a file with -o FILE, or a pipe")
+            raise UsageError("these bytes are not text", fix="name a file with -o FILE, or a pipe")
         else:
             stream.write(data.decode())
         return

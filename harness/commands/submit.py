@@ -127,7 +127,7 @@ def _first(args: argparse.Namespace) -> Submission:
     from ..fleet.submission import submission_of
 
     if args.hosts is None and args.partition is None:
-        what = "neither hosts nor a partition are named"
+        what = "neither hosts nor a partition is given"
         raise UsageError(what, None, "add --hosts 'lab[1-8]', or --partition NAME --count N")
     if args.hosts is not None and args.count is not None:
         what = "--count takes some hosts of a partition, and --hosts names them"
@@ -168,7 +168,7 @@ def _again(args: argparse.Namespace) -> Submission:
     }
     wrong = [option for option, there in given.items() if there]
     if wrong:
-        what = f"{wrong[0]} does not go with --resume: a fleet is gone on with as it was submitted"
+        what = f"{wrong[0]} does not go with --resume: a fleet continues as it was submitted"
         fix = "only --time may change; for other hosts or options submit a new fleet"
         raise UsageError(what, None, fix)
     return resubmission_of(args.campaign, args.time)

@@ -274,7 +274,7 @@ class Cancelled:
         if self.whose is not None:
             lines.append(f"{self.path.name}: {self.whose}")
         if not lines:
-            lines.append(f"{self.path.name}: no job of it is in the queue")
+            lines.append(f"{self.path.name}: none of its jobs is in the queue")
         return "\n".join(lines)
 
 
@@ -327,7 +327,8 @@ def _whose(fleet: Fleet, scheduler: Scheduler) -> str | None:
     user, cluster, here = slurm.get("user"), slurm.get("cluster"), scheduler.cluster()
     if user != user_name():
         return (
-            f"it was submitted by {user}, and you are {user_name()}: only {user} can end its jobs"
+            f"it was submitted by {user}, and you are {user_name()}: only {user} can cancel its "
+            "jobs"
         )
     if cluster != here:
         return f"it was submitted on cluster '{cluster}', and this is '{here}': cancel it there"

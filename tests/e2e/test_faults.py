@@ -205,7 +205,7 @@ def test_wrong_and_right_output(outcomes, how):
 def test_unparsable_metric(outcomes):
     row = outcomes[1]["unparsable"]
     assert row["outcome"] == "unparsable"
-    assert "'soon' is no finite number" in row["detail"]
+    assert "'soon' is not a finite number" in row["detail"]
     assert row["wall_ns"] > 0
 
 

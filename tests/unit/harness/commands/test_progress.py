@@ -118,7 +118,7 @@ def test_progress_is_json(store):
 
 
 def test_anything_else_is_no_trial(tmp_path):
-    with pytest.raises(StoreError, match="no trial directory"):
+    with pytest.raises(StoreError, match="not a trial directory"):
         read_progress(tmp_path)
 
 

@@ -134,7 +134,7 @@ def test_cancel_says_which_do_not_end(fleet, played):
 
 def test_cancel_of_nothing_marks_nothing(fleet, played):
     done = cancel(fleet, [].append, played)
-    assert "no job of it is in the queue" in str(done)
+    assert "none of its jobs is in the queue" in str(done)
     assert not (fleet / "cancelled").exists()
 
 
