@@ -73,8 +73,7 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
 def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
     from analysis.announcing import announced
     from analysis.errors import FairtrialError
-
-    from .commands.catalogue import parser_for
+    from analysis.registry import load
 
     code: int = 0
     try:
@@ -83,7 +82,7 @@ def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
             out.write(page)
         else:
             words = [*argv[1:], "--help"] if argv[0] == "help" else argv
-            args = parser_for(words[0]).read(words)
+            args = load("harness.commands.catalogue").parser_for(words[0]).read(words)
             with announced(err, words[0], quiet=getattr(args, "quiet", False)):
                 code = args.run(args, out, err)
         out.flush()
@@ -121,9 +120,9 @@ def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
 def _said(error: FairtrialError, argv: Sequence[str]) -> str:
     """Give an error as it is told; of a trial that was named and is not there, which one was meant."""
     if error.where is not None and error.where in argv:
-        from .commands.near_names import nearest_trial
+        from analysis.registry import load
 
-        near = nearest_trial(error.where)
+        near = load("harness.commands.near_names").nearest_trial(error.where)
         if near is not None:
             return f"no trial '{error.where}': did you mean {near}?\n"
     return f"{error}\n" if error.exit_code == 2 else f"fairtrial: {error}\n"
@@ -149,17 +148,18 @@ def _other_analysis() -> str | None:
 
 def _page(argv: Sequence[str]) -> str | None:
     """Give the page that a command line asks for without a command; None where it has one."""
-    from .commands import help_page
-    from .commands.catalogue import commands
+    from analysis.registry import load
 
+    pages = load("harness.commands.help_page")
+    page: str | None = None
     if not argv:
-        return help_page.first_screen(Path("runs"))
-    if argv[0] in {"-h", "--help"} or list(argv) == ["help"]:
-        return help_page.whole_help(commands())
-    if list(argv) == ["help", "exit-codes"]:
-        return help_page.exit_codes()
-    if argv[0] == "--version":
+        page = pages.first_screen(Path("runs"))
+    elif argv[0] in {"-h", "--help"} or list(argv) == ["help"]:
+        page = pages.whole_help(load("harness.commands.catalogue").commands())
+    elif list(argv) == ["help", "exit-codes"]:
+        page = pages.exit_codes()
+    elif argv[0] == "--version":
         from analysis.version import VERSION
 
-        return f"fairtrial {VERSION}\n"
-    return None
+        page = f"fairtrial {VERSION}\n"
+    return page

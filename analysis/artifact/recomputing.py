@@ -335,7 +335,7 @@ def fault_of_command(command: Sequence[str]) -> str | None:
         if "\0" in argument:
             return "an argument holds a zero byte"
         if any("\ud800" <= character <= "\udfff" for character in argument):
-            return "an argument holds half a character, which is no text"
+            return "an argument contains half a character, which is not text"
         name, _, value = argument.partition("=")
         if argument.startswith("--"):
             if name not in OPTIONS:

@@ -92,7 +92,7 @@ def size_in_bytes(text: str) -> int:
     """Read a number of bytes, with k, M, G or T for powers of 1000; argparse reports what is none."""
     match = re.fullmatch(r"(\d{1,15})\s?([kKmMgGtT]?)[bB]?", text.strip())
     if match is None or not int(match.group(1)):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of bytes, such as 500M")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of bytes, such as 500M")
     return int(match.group(1)) * _UNITS[match.group(2).lower()]
 
 

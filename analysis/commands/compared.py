@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..verdict.compare_answer.answer import CompareAnswer
 
 _MEMORY = "max_rss"
+_CALLED = 14  # columns of a command's name in a note
 
 
 class Measured(Protocol):
@@ -130,7 +131,9 @@ def write_answer(
     if as_json:
         show(answer, cast("TextIO", out), as_json=True)
         return
-    called = {one.variant: one.name for one in answer.commands}
+    short_ones = short_names([one.name for one in answer.commands], _CALLED)
+    variants = (one.variant for one in answer.commands)
+    called = dict(zip(variants, short_ones, strict=True))
     notes = [one.text for one in shown_cautions(answer.verdict, called=called).cautions]
     text = screen_of(answer, width, notes, short=short, coloured=colours and not short)
     if colours and not short:

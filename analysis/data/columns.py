@@ -243,7 +243,7 @@ class Columns:
             )
         except TypeError:
             whole = ", ".join(name for name in _IDENTITY if name not in _LABELS)
-            raise TypeError(f"one of {whole} is no whole number") from None
+            raise TypeError(f"one of {whole} is not a whole number") from None
         self._flat.extend(numbers)
         counted = record.get("counted")
         self._counted.append(int(counted) if isinstance(counted, bool) else _UNKNOWN)
@@ -279,7 +279,8 @@ class Columns:
         if np.isinf(table).any():
             which, row = np.argwhere(np.isinf(table))[0]
             raise StoreError(
-                f"the record is not one of schema {self.schema}: {_NUMBERS[which]} is no finite number",
+                f"the record is not one of schema {self.schema}: {_NUMBERS[which]} is not a "
+                "finite number",
                 f"{where}:{row + 1}",
             )
         return {name: read_only(np.array(row)) for name, row in zip(_NUMBERS, table, strict=True)}

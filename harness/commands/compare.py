@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .comparing.view import CompareView
 
 _CPUS_KEY = "isolation.cpus"
+_INTERRUPTED = 130
 CAP_S = 20.0  # of measuring, for two commands
 _MILLI_S, _WHOLE_S = 0.0095, 9.5  # below it a time is in milliseconds; above it without decimals
 
@@ -83,7 +84,8 @@ def _measure(args: argparse.Namespace, out: Printer, err: TextIO) -> int:
     manner = manner_of(args, wanted, Path.cwd())
     for note in shell_notes(wanted, manner):
         view.say(note)
-    seconds = try_commands([one.command for one in wanted], manner)
+    tried = try_commands([one.command for one in wanted], manner)
+    seconds = [one.seconds for one in tried]
     sitting = plan_sitting(
         seconds,
         runs=args.runs,
@@ -93,6 +95,11 @@ def _measure(args: argparse.Namespace, out: Printer, err: TextIO) -> int:
         for_s=args.for_s,
         open_list=args.open,
         margin=0.01 if args.margin is None else args.margin,
+        threads={
+            one.variant: found.threads
+            for one, found in zip(wanted, tried, strict=True)
+            if found.threads > 1
+        },
     )
     for note in sitting.noted:
         view.say(note)
@@ -164,10 +171,10 @@ def _answer(
 ) -> int:
     """Judge what was measured and say it; give the exit code."""
     from analysis.commands.compared import answered, write_answer, write_files
-    from analysis.errors import FairtrialError
+    from analysis.errors import FairtrialError, InsufficientDataError
 
     ending = ended.ending
-    code = 130 if ending.status == "interrupted" else 1 if ending.failed else 0
+    code = _INTERRUPTED if ending.status == "interrupted" else 1 if ending.failed else 0
     default = args.dir == RUNS and args.resume in {None, True}
     asked = {"json": args.export_json, "csv": args.export_csv, "markdown": args.export_markdown}
     try:
@@ -193,6 +200,12 @@ def _answer(
                 colours=_colours(out),
             )
         write_files(answer, {kind: path for kind, path in asked.items() if path is not None})
+    except InsufficientDataError:
+        if code != _INTERRUPTED:
+            raise
+        here = f"{ending.done} run{'s' * (ending.done != 1)}"
+        err.write(f"stopped by you after {here}, before anything could be said; all are kept\n")
+        err.write("next  fairtrial compare --resume    goes on\n")
     except FairtrialError as error:
         if error.exit_code > code:
             raise

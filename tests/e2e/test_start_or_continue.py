@@ -130,7 +130,7 @@ def test_a_lock_is_waited_for_until_the_time_is_up(lab, processes):
         path = lab.write_campaign(isolation={"cpus": "auto"})
         refused = lab.run_fairtrial("run", path, "--wait-for-lock=0.2")
         assert refused.returncode == 3
-        assert "waiting another trial measures on CPU" in refused.stderr
+        assert "waiting for another trial on CPU" in refused.stderr
         waits = lab.start_fairtrial("run", path, "--wait-for-lock")
         processes.wait_until(lambda: "waiting" in waits.err_path.read_text(), "it waits")
         holder.communicate()

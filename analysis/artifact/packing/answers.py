@@ -293,7 +293,7 @@ def _fault_of_value(claim: Claim, document: object) -> str | None:
         return f"{claim.value}: {error.what}"
     if isinstance(value, dict | list):
         inside = ", ".join(list(value)[:12]) if isinstance(value, dict) else f"{len(value)} items"
-        return f"{claim.value} is no single value; it holds {inside or 'nothing'}"
+        return f"{claim.value} is not a single value; it holds {inside or 'nothing'}"
     return None
 
 

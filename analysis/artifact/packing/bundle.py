@@ -261,7 +261,9 @@ def _accept_place(output: Path) -> None:
         return  # nothing is there, or writing will say why not
     if start not in {b"", b"PK"}:
         raise UsageError(
-            "another file is there, which is no archive", str(output), "name another file with -o"
+            "there is another file, which is not an archive",
+            str(output),
+            "name another file with -o",
         )
 
 

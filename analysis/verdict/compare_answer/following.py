@@ -49,7 +49,7 @@ def notes_of(answer: CompareAnswer) -> list[str]:
     if count > 1:
         level = 100 * (1 - (1 - answer.verdict.confidence) / count)
         found.append(
-            f"{len(answer.commands)} commands: each interval is at {level:.4g} %, so all {_number(count)} "
+            f"{len(answer.commands)} commands: each interval is at {level:.4g} %, so {_number(count)} "
             f"hold together in {100 * answer.verdict.confidence:g} %"
         )
     return found
@@ -129,4 +129,5 @@ def _margin_percent(answer: CompareAnswer) -> int:
 
 
 def _number(count: int) -> str:
-    return {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}.get(count, str(count))
+    words = {2: "both", 3: "all three", 4: "all four", 5: "all five", 6: "all six"}
+    return words.get(count, f"all {count}")

@@ -82,11 +82,9 @@ def _table(answer: CompareAnswer, width: int) -> Table:
             columns.pop(heading, None)
     room = width - _width(columns) - rest
     names = short_names([one.name for one in answer.commands], room)
-    heading = f"against {names[answer.baseline]}" if several else ""
-    if _width(columns) + max(map(len, names)) + _GAP + len(heading) > width:
-        heading = "against the 1st" if not answer.baseline else ""
-    if len(heading) > max([width - _width(columns) - max(map(len, names)) - _GAP, 0]):
-        heading = ""
+    taken = _width(columns) + max(map(len, names)) + _GAP
+    headings = (f"against {names[answer.baseline]}", "against 1st") if several else ()
+    heading = next((one for one in headings if taken + len(one) <= width), "")
     rows = []
     for k, name in enumerate(names):
         row = [name, *(cells[k] for cells in columns.values())]

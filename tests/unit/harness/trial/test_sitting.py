@@ -17,6 +17,7 @@ from analysis.data.trial import read_trial
 from analysis.errors import StoreError, UsageError
 from analysis.record.looks import LOOKS
 from analysis.verdict.judging import judge
+from analysis.words import command_line
 from harness.campaign.load import load_campaign
 from harness.errors import HostError
 from harness.trial.ending import command_to_continue
@@ -266,6 +267,17 @@ def test_a_program_that_changes_during_the_sitting_is_found_at_its_end(stage, ti
     assert "the program" in found["what"]
 
 
+def test_threads_that_the_try_saw_are_noted_where_one_cpu_is_measured(
+    stage, times, sit, comparison
+):
+    place = {"keep": "none", "set": {"PATH": str(stage.bin)}}
+    for cpus, noted in (("none", False), ([1], True)):
+        sit(campaign=comparison(isolation={"cpus": cpus, "environment": place}), threads={"b": 4})
+        found = [one["what"] for one in stage.findings("threads")]
+        assert found == ["command / b has 4 threads, pinned to one CPU"] * noted
+        shutil.rmtree(stage.trial)
+
+
 def test_hooks_are_executed_once_a_sitting(stage, times, sit, comparison, commands):
     campaign = comparison()
     hooks = replace(campaign.hooks, setup=commands("true"), cleanup=commands("true"))
@@ -409,8 +421,9 @@ def test_another_program_or_host_is_refused(stage, times, sit, again):
     stage.put_back()
     stage.known.clear()
     stage.program("true", "#!/bin/sh\n# another one\n")
-    with pytest.raises(StoreError, match="has changed"):
+    with pytest.raises(StoreError) as refused:
         again()
+    assert "has changed" in refused.value.what
     assert stage.manifest["status"] == "complete"
     assert again(for_s=1.0, accept_drift=True).ending.status == "complete"
     assert stage.findings("drift")
@@ -443,7 +456,7 @@ def test_no_comparison_to_go_on_with_is_said(stage, campaign, tmp_path):
 @pytest.mark.parametrize("named", [True, False])
 @pytest.mark.parametrize(
     ("asked", "fix"),
-    [({}, "continue: fairtrial compare --resume {}"), ({"runs": 6}, "measure anew: fairtrial run {}/campaign.yaml")],
+    [({}, "fairtrial compare --resume {}"), ({"runs": 6}, "fairtrial run {}/campaign.yaml    measures it anew")],
 )  # fmt: skip
 def test_run_cannot_add_to_a_comparison(stage, times, sit, named, asked, fix):
     sit(**asked)
@@ -452,7 +465,8 @@ def test_run_cannot_add_to_a_comparison(stage, times, sit, named, asked, fix):
             stage.trial / "campaign.yaml", stage.runs, named=stage.trial if named else None, more=3
         )
     assert refused.value.fix == fix.format(stage.trial)
-    assert command_to_continue(read_trial(stage.trial).manifest, stage.trial) in refused.value.fix
+    words = command_to_continue(read_trial(stage.trial).manifest, stage.trial)
+    assert command_line(words) in refused.value.fix
 
 
 # --- failures ------------------------------------------------------------------------------------

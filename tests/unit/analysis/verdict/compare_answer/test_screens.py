@@ -235,3 +235,9 @@ def test_colour_repeats_the_word_and_says_nothing_else(compared):
 def test_at_most_three_notes(compared, failing):
     found = compared(FIVE, change=failing("v1", {3}), said=("one", "two"))
     assert screen_of(found, notes=("three", "four")).count("note  ") == 3
+
+
+def test_counters_and_memory_are_columns_where_they_are_asked_for(compared):
+    found = compared(GZIPS, counted=("max_rss",), names=("old", "new"))
+    assert screen_of(found).splitlines()[3].split()[-1] == "max_rss"
+    assert "50.0 MiB" in screen_of(found)

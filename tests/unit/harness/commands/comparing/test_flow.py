@@ -105,11 +105,18 @@ def test_what_the_judge_cannot_say_is_said_and_the_larger_code_counts(compare, j
     for status, failed, expected in (
         ("complete", 0, 6),
         ("complete", 2, 6),
-        ("interrupted", 0, 130),
     ):
         code, said, complaint = compare(status=status, failed=failed)
         assert (code, said) == (expected, "")
         assert complaint.count("fairtrial: two runs are needed") == 1
+
+
+def test_an_interruption_before_anything_is_known_keeps_what_is_there(compare, judge):
+    judge.error = InsufficientDataError("two runs are needed", n=1, needed=2)
+    code, said, complaint = compare(status="interrupted")
+    assert (code, said) == (130, "")
+    assert "stopped by you after 4 runs, before anything could be said; all are kept" in complaint
+    assert complaint.endswith("next  fairtrial compare --resume    goes on\n")
 
 
 def test_a_reader_who_has_gone_changes_no_exit_code(compare):
