@@ -85,7 +85,8 @@ def _measure(args: argparse.Namespace, out: Printer, err: TextIO) -> int:
     manner = manner_of(args, wanted, Path.cwd())
     for note in shell_notes(wanted, manner):
         view.say(note)
-    seconds = try_commands([one.command for one in wanted], manner)
+    tried = try_commands([one.command for one in wanted], manner)
+    seconds = [one.seconds for one in tried]
     sitting = plan_sitting(
         seconds,
         runs=args.runs,
@@ -95,6 +96,11 @@ def _measure(args: argparse.Namespace, out: Printer, err: TextIO) -> int:
         for_s=args.for_s,
         open_list=args.open,
         margin=0.01 if args.margin is None else args.margin,
+        threads={
+            one.variant: found.threads
+            for one, found in zip(wanted, tried, strict=True)
+            if found.threads > 1
+        },
     )
     for note in sitting.noted:
         view.say(note)

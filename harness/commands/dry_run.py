@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import tempfile
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -29,7 +28,7 @@ from ..trial.preparation import expected_seconds, has_energy, idle_seconds
 from ..trial.progress import read_progress, trials_in
 from ..trial.run_files import files_to_set_aside, kept_bytes
 from ..trial.wording import said_of_rule
-from .live_view import View, scale
+from .live_view import View, counts_of_checks, scale
 
 if TYPE_CHECKING:
     from ..campaign.model import Campaign, Counting
@@ -100,8 +99,7 @@ class Preview:
         lines.append(f"time    {self._time()}")
         lines.append(f"cpus    {self.plan.text}")
         lines += [f"        {caution}" for caution in self.plan.cautions]
-        counts = Counter(finding.status for finding in self.findings)
-        lines.append("checks  " + ", ".join(f"{n} {status}" for status, n in counts.items()))
+        lines.append(f"checks  {counts_of_checks(self.findings)}")
         for finding in self.findings:
             if finding.status in {"warn", "fail"}:
                 lines.append(f"        {finding.status} {finding.check}: {finding.what}")

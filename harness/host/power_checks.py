@@ -129,7 +129,7 @@ def frequency(situation: Situation) -> Finding:
         return found("warn", what, where, fix)
     if first.lowest >= first.highest * (1 - _TOLERANCE):
         return found("ok", f"fixed at {ghz(first.highest)}", where)
-    what = f"may vary between {ghz(first.lowest)} and {ghz(first.highest)}, all the hardware has"
+    what = f"may vary between {ghz(first.lowest)} and {ghz(first.highest)}, the full range of the hardware"
     return found("ok", what, where)
 
 
@@ -235,7 +235,7 @@ def battery(situation: Situation) -> Finding:
         return found("ok", "on mains", read(f"{SUPPLIES}/{online.name}/online", 1))
     if not any(s.kind == "Battery" for s in state.supplies):
         return found("ok", "there is no battery", SUPPLIES)
-    return found("unknown", "neither mains nor a discharging battery shows", SUPPLIES)
+    return found("unknown", "neither mains power nor a discharging battery is shown", SUPPLIES)
 
 
 def energy(situation: Situation) -> Finding:

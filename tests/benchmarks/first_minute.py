@@ -380,7 +380,7 @@ def print_screens(kept: Kept) -> None:
         if "before_answer" in row:
             print(
                 f"{'':12}lines before the answer: {row['before_answer']} (goal 0); first interval at "
-                f"{row['first_interval']} runs of both (goal: 12, which are three sessions of 2 each)"
+                f"{row['first_interval']} runs of both (goal: three sessions: 6, or 12 where runs are short)"
             )
 
 

@@ -234,7 +234,8 @@ def test_stopped_by_a_person(lab, processes, stage, number):
     assert lab.left() == []
     rows = whole_rows(lab)
     assert f"stopped by you after {len(rows)} of 8 runs; all {len(rows)} are kept" in err
-    assert f"continue: fairtrial run {path} --resume" in err
+    command = f"fairtrial run {path} --resume --trial runs/{lab.trial().name}"
+    assert command in " ".join(err.replace("\\\n", "").split())
     manifest = lab.manifest()
     assert (manifest["status"], manifest["reason"]) == ("interrupted", f"signal {number.value}")
     assert {row["outcome"] for row in lab.read_rows()} == {"ok"}  # none was cut short and counted

@@ -238,7 +238,7 @@ def _complete(path: Path) -> MergedPart:
             f"--trial {shlex.quote(str(path))}",
         )
     if not part.environments:
-        raise StoreError("no environment of a session stands there", str(path / ENVIRONMENT))
+        raise StoreError("it has no environment of a session", str(path / ENVIRONMENT))
     return part
 
 

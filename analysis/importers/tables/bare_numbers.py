@@ -64,7 +64,7 @@ def read_matrix(opened: Opened) -> ForeignFile:
         cells=cells,
         losses=cautions_of(
             {
-                "no-unit": "neither unit nor direction stands in the file",
+                "no-unit": "the file has neither unit nor direction",
                 "processes-unknown": "which values stem from one process is not in the file: each "
                 "is taken as a run",
                 "no-sessions": "on which occasion a run was made is not in the file",
@@ -160,7 +160,7 @@ def numbers_of(opened: Opened) -> tuple[float, ...]:
     """Read a file with one number a line; ``#`` begins a comment."""
     found = read_text(opened.text(), opened.source, decimal=opened.decimal)
     if found.dress != "numbers":
-        raise opened.fail("it is no list of numbers", "write one number a line")
+        raise opened.fail("it is not a list of numbers", "write one number a line")
     (row,) = found.samples.values()
     return tuple(opened.value(value, f"{cell.line}") for cell, value in row)
 

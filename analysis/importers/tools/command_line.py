@@ -160,7 +160,7 @@ def _measured(
 ) -> Iterator[ForeignCell]:
     given = result["measurements"]
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
-        raise opened.fail("the measurements are no list of runs", at=at)
+        raise opened.fail("the measurements are not a list of runs", at=at)
     runs: list[dict[str, Any]] = given
     told = any("exit_code" in run for run in runs)
     good = [k for k, run in enumerate(runs) if not told or _succeeded(run.get("exit_code"))]
@@ -249,7 +249,7 @@ def read_perf_stat(opened: Opened) -> ForeignFile:
             {
                 "no-runs": "one value for each event"
                 + (", the mean of the repetitions" if repeated else "")
-                + ": single runs are not in the file, and nothing can be said of their variation "
+                + ": single runs are not in the file, so their variation is unknown "
                 "(perf stat -r N --table keeps the elapsed times)",
             }
         ),
@@ -384,7 +384,7 @@ def _of_objects(opened: Opened) -> Iterator[_Counter]:
             unit = str(data.get("unit", ""))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise opened.fail(
-                "the line is no counter's object", "is the file cut off?", at=f"{number}"
+                "the line is not the object of a counter", "is the file cut off?", at=f"{number}"
             ) from None
         if value in _NO_VALUE:
             continue

@@ -146,7 +146,7 @@ def _add(opened: Opened, part: GoResults, name: str, words: Sequence[str], numbe
         grouped = next((word for word in words[1::2] if _GROUPED.fullmatch(word)), None)
         if grouped is not None and "ns/op" in words:
             raise opened.fail(
-                f"{grouped!r} is no number as 'go test' writes it",
+                f"{grouped!r} is not a number as 'go test' writes it",
                 "write it without commas, or copy the output again",
                 at=f"{number}",
             ) from None

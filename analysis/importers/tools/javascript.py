@@ -142,7 +142,7 @@ def read_js(opened: Opened) -> ForeignFile:
 
 def _cell(opened: Opened, one: _Bench, library: str, session: str | None) -> ForeignCell:
     if not isinstance(one.name, str) or not one.name:
-        raise opened.fail("a benchmark has no name", "write its name beside its result", at=one.at)
+        raise opened.fail("a benchmark has no name", "write its name next to its result", at=one.at)
     processes: tuple[tuple[float, ...], ...] = ()
     if not one.failed:
         if not isinstance(one.samples, list) or not one.samples:

@@ -236,7 +236,7 @@ def read_r_bench(opened: Opened) -> ForeignFile:
         notes=cautions_of(
             {
                 "printed-times": printed
-                and "times stand there as bench prints them, with four digits: write "
+                and "times are printed by bench with four digits: write "
                 "as.numeric(time) to keep all"
             }
         ),

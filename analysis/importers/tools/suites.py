@@ -226,7 +226,7 @@ class _Reader:
 
     def _whole(self, text: str, at: str) -> int:
         good = text.isdecimal() and len(text) < 19
-        self.opened.require(good, f"{text!r} is no invocation number", at=at)
+        self.opened.require(good, f"{text!r} is not the number of an invocation", at=at)
         return int(text)
 
 

@@ -91,7 +91,7 @@ def _value(file: str, number: int, line: str) -> float:
     if not NUMBER.fullmatch(text):
         what = f"{shown!r} is not a number"
         if text == "NA":
-            what = "NA is no time; remove the line if this run was never measured"
+            what = "NA is not a time; remove the line if this run was never measured"
         elif all(NUMBER.fullmatch(part) for part in re.split(r"[\s,;]+", text) if part):
             what = f"{shown!r} is not one number; write one a line, with a point for decimals"
         raise BadSampleError(f"File '{file}', line {number}: {what}")

@@ -173,8 +173,12 @@ def _add_execution(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "-p", "--prepare", metavar="COMMAND", help="by a shell, before each run, untimed"
     )
-    what.add_argument("-s", "--setup", metavar="COMMAND", help="by a shell, before each session")
-    what.add_argument("-c", "--cleanup", metavar="COMMAND", help="by a shell, after each session")
+    what.add_argument(
+        "-s", "--setup", metavar="COMMAND", help="by a shell, before the first session"
+    )
+    what.add_argument(
+        "-c", "--cleanup", metavar="COMMAND", help="by a shell, after the last session"
+    )
     what.add_argument(
         "--stdin", "--input", type=Path, metavar="FILE", help="standard input (default: /dev/null)"
     )

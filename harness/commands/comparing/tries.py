@@ -9,17 +9,20 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from analysis.errors import UsageError
 
 from ...campaign.model import Isolation
 from ...errors import LaunchError
+from ...host.reader import Host
 from ...launch.client import LauncherClient
 from ...launch.commands import base_environment, resolve
 from ...launch.exchange import Execution, LaunchRequest
 from ...launch.interrupts import Interrupts
 
 _SHORT_S = 0.02  # what takes less is tried once more: the first run in a launcher takes longer
+_LOOK_S = 0.02  # between two looks at its threads
 _SHOWN = 3  # last lines of what it said
 # What a shell would not take for an argument: outside quotes, or outside single quotes.
 _OPERATOR = re.compile(r"((?:(?<=\s)|^)\d?[<>|&;]+|;+(?=\s|$)|[*?])")
@@ -87,8 +90,15 @@ def check_programs(commands: Sequence[str], manner: Manner) -> None:
             raise LaunchError(error.what, command, sign or error.fix) from None
 
 
-def try_commands(commands: Sequence[str], manner: Manner) -> list[float]:
-    """Execute each command once, unrecorded; give how many seconds each took.
+class Tried(NamedTuple):
+    """What one try of a command showed: its seconds, and the most threads that were seen."""
+
+    seconds: float
+    threads: int
+
+
+def try_commands(commands: Sequence[str], manner: Manner) -> list[Tried]:
+    """Execute each command once, unrecorded; give how long each took, and with how many threads.
 
     Raises
     ------
@@ -98,10 +108,20 @@ def try_commands(commands: Sequence[str], manner: Manner) -> list[float]:
     plain = Isolation()
     environment = base_environment(plain, os.environ)
     variables = {os.fsencode(name): os.fsencode(value) for name, value in environment.items()}
-    found: list[float] = []
-    with tempfile.TemporaryDirectory(prefix="fairtrial-") as place, Interrupts() as interrupts:
+    found: list[Tried] = []
+    with (
+        tempfile.TemporaryDirectory(prefix="fairtrial-") as place,
+        Interrupts() as interrupts,
+        Host() as host,
+    ):
         output = Path(place) / "stderr"
         launcher = LauncherClient(plain, None, interrupts)
+        threads = 1
+
+        def look() -> None:
+            nonlocal threads
+            counts = (host.thread_count(pid) for pid in launcher.targets())
+            threads = max(threads, *(count or 0 for count in counts), 1)
 
         def execute(argv: Sequence[str], command: str, *, measured: bool = True) -> Execution:
             request = LaunchRequest(
@@ -113,7 +133,7 @@ def try_commands(commands: Sequence[str], manner: Manner) -> list[float]:
                 stderr=output,
                 timeout_s=manner.timeout_s if measured else None,
             )
-            execution = launcher.execute(request)
+            execution = launcher.execute(request, look if measured else None, _LOOK_S)
             good = manner.codes if measured else (0,)
             if execution.killed or execution.exit_code not in good:
                 raise _failed(command, execution, manner, output, measured=measured)
@@ -123,12 +143,13 @@ def try_commands(commands: Sequence[str], manner: Manner) -> list[float]:
             for command in commands:
                 argv = manner.argv(command)
                 spent: list[float] = []
+                threads = 1
                 while not spent or (len(spent) < 2 and spent[0] < _SHORT_S):
                     if manner.prepare is not None:
                         words = ["/bin/sh", "-c", manner.prepare]
                         execute(words, manner.prepare, measured=False)
                     spent.append(execute(argv, command).wall_ns / 1e9)
-                found.append(min(spent))
+                found.append(Tried(min(spent), threads))
         finally:
             launcher.close()
     return found

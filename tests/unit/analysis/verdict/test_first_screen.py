@@ -103,7 +103,7 @@ def test_it_is_the_multilevel_of_the_same_matrices(judged, synthetic, tmp_path, 
 
 
 def test_the_interval_is_t_on_session_values(judged, three):
-    # computed anew, by another way: scipy's t of the sessions' mean differences
+    # computed again, by another way: scipy's t of the sessions' mean differences
     data = three(gzip_1=(0.217, 0.382, 0.999))
     line = judged(data).candidates[0].multilevel.benchmarks[0]
     logs = [np.log(data[v]["text"]).reshape(4, 4).mean(axis=1) for v in ("gzip-6", "gzip-1")]

@@ -183,7 +183,7 @@ def test_the_proposed_init_writes_a_campaign(tmp_path, monkeypatch):
     assert (code, "'fairtrial init' writes one" in said) == (2, True)
     code, _, said = execute("init")
     assert code == 0
-    (proposed,) = re.findall(r"next: fairtrial (.*)", said)
+    (proposed,) = re.findall(r"next  fairtrial (.*?)    ", said)
     assert execute(*shlex.split(proposed))[0] == 0
 
 

@@ -154,7 +154,7 @@ BEFORE = [
     ("virtual", "amd", {"run/.containerenv": ""}, "ok", "container (podman) on bare metal"),
     ("virtual", "vm_no_cpufreq", {}, "warn", "virtual machine (kvm or qemu)"),
     ("virtual", "container", {}, "warn", "quota of 1.5 CPUs"),
-    ("virtual", "arm_biglittle", {}, "unknown", "does not tell"),
+    ("virtual", "arm_biglittle", {}, "unknown", "does not show"),
     ("clock", "amd", {}, "ok", "tsc"),
     ("clock", "arm_biglittle", {}, "ok", "arch_sys_counter"),
     ("clock", "numa", {}, "warn", "'hpet' is slow"),
@@ -330,7 +330,7 @@ def test_a_campaign_without_aslr_is_not_warned_about_it():
 
 def test_cpus_on_two_nodes_are_warned_about():
     finding = examine(hosts.numa(), (7, 8))["numa"]
-    assert (finding.status, finding.what[:35]) == ("warn", "the measured CPUs lie on nodes 0-1:")
+    assert (finding.status, finding.what[:35]) == ("warn", "the measured CPUs are on nodes 0-1:")
 
 
 @pytest.mark.parametrize(

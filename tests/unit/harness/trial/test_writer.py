@@ -296,7 +296,7 @@ def test_second_row_of_a_position_is_refused(make_store, make_measurement):
     store.append_measurement(make_measurement(position=4))
     store.append_measurement(make_measurement(position=4))
     store.release()
-    with pytest.raises(StoreError, match="position 4 stands there twice") as caught:
+    with pytest.raises(StoreError, match="position 4 is there twice") as caught:
         Store.reopen(store.path)
     assert caught.value.where.endswith("measurements.jsonl:2")
 

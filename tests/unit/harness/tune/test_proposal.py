@@ -194,7 +194,7 @@ def test_a_command_gets_a_partition_with_a_cpu_for_fairtrial(proposed):
         (V1, {"inside": True}, "offers no cpusets of cgroup version 2"),
         ({"sys/fs/cgroup/cgroup.controllers": "cpu\n"}, {"inside": True}, "offers no cpusets"),
         ({}, {"inside": True, "setting": "none"}, "not pinned"),
-        ({}, {"inside": True, "setting": (0, 1, 2, 3)}, "one for all others"),
+        ({}, {"inside": True, "setting": (0, 1, 2, 3)}, "one for everything else"),
         ({"sys/fs/cgroup/fairtrial-tune/x": ""}, {"inside": True}, "there is already"),
     ],
 )

@@ -1,6 +1,6 @@
 """Runs that fail: what is proven, what is told, and by which sessions.
 
-Authority: scipy's Fisher test; the permutation of whole sessions with Holm's correction, computed anew
+Authority: scipy's Fisher test; the permutation of whole sessions with Holm's correction, computed again
 from binomial coefficients; the rule for a candidate that never succeeds.
 """
 

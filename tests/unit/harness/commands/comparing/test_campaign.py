@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 
 import pytest
 
@@ -194,7 +195,7 @@ def test_counters_are_those_of_a_campaign(make):
 
 
 def test_each_command_is_tried(tried):
-    short, long = tried("true", "sleep 0.05")
+    (short, _), (long, _) = tried("true", "sleep 0.05")
     assert 0 < short < long
     assert long >= 0.05
 
@@ -212,6 +213,18 @@ def test_command_that_fails_when_tried_is_refused_with_what_it_said(tried):
 @pytest.mark.parametrize("options", [{"exit": (1,)}, {"ignore_failure": True}])
 def test_failure_that_is_expected_is_none(tried, options):
     assert len(tried("false", **options)) == 1
+
+
+def test_the_try_counts_threads(tried):
+    # authority: /proc/PID/status; pinned to one CPU threads would wait for each other
+    code = "import threading, time; [threading.Thread(target=time.sleep, args=(.3,)).start() for _ in range(2)]"
+    alone, threaded = tried("sleep 0.1", f"{sys.executable} -c '{code}'")
+    assert (alone.threads, threaded.threads) == (1, 3)
+
+
+def test_two_commands_take_turns_and_more_are_shuffled(make):
+    assert make("true", "false").protocol.order == "alternating"
+    assert make("true", "false", "sleep 0").protocol.order == "shuffled"
 
 
 def test_missing_command_is_refused_before_it_is_tried(make):
