@@ -54,7 +54,7 @@ def waiting_cautions(
                 "unless one waits more only because it takes longer",
                 (variant,),
                 ShortSentence.of(
-                    f"waiting may be part of it: {_share(there[variant])} of {{}}'s runs waited, "
+                    f"waiting may be part of it: {_share(there[variant])} of {{}}'s runs, "
                     f"{_share(there[name])} of {{}}'s",
                     variant,
                     name,
@@ -178,18 +178,33 @@ def run_cautions(
     for caution in trial.cautions:
         given_up = caution.code == "given-up"
         yield from given_up_cautions(trial.manifest, rows) if given_up else (caution,)
-    # which benchmarks were to have another metric than those of every run, nobody knows
-    awaited = () if metric not in METRIC_NUMBERS else asked or trial.manifest.benchmarks
-    yield from _failed(trial, variants, rows, awaited)
+    yield from _failed(trial, variants, rows)
     yield from waiting_cautions(trial, variants, metric, rows)
     yield from suspended_cautions(trial, variants)
+    # which benchmarks were to have another metric than those of every run, nobody knows
+    awaited = () if metric not in METRIC_NUMBERS else asked or trial.manifest.benchmarks
+    gone = _gone([name for name in awaited if name not in rows and not _counts(trial, name)])
     for one in sides:
-        yield from (caution for caution in one.cautions if caution.code not in _OF_THE_TRIAL)
+        for caution in one.cautions:
+            if caution.code == "benchmark-missing":  # each side has it
+                yield replace(caution, short=gone)
+                gone = None
+            elif caution.code not in _OF_THE_TRIAL:
+                yield caution
 
 
-def _failed(
-    trial: Trial, variants: Collection[str], rows: Collection[str], awaited: Collection[str]
-) -> Iterator[Caution]:
+def _gone(names: Sequence[str]) -> ShortSentence | None:
+    """Count the benchmarks that have no row because none of their runs succeeded."""
+    if not names:
+        return None
+    one = len(names) == 1
+    return ShortSentence.of(
+        f"{figures.counted(len(names), 'benchmark')} {'is' if one else 'are'} missing here: "
+        f"no run of {'it' if one else 'them'} succeeded"
+    )
+
+
+def _failed(trial: Trial, variants: Collection[str], rows: Collection[str]) -> Iterator[Caution]:
     failed = [run for run in trial.failures() if not run.warmup and run.variant in variants]
     if not failed:
         return
@@ -202,30 +217,21 @@ def _failed(
         f"{len(failed)} run{'s' * (len(failed) > 1)} failed ({kinds}) and "
         f"{'are' if len(failed) > 1 else 'is'} left out: {worst}{more}",
         tuple(dict.fromkeys(bench for bench, _ in cells)),
-        _left_out(trial, cells, rows, awaited),
+        _left_out(trial, Counter({cell: n for cell, n in cells.items() if cell[0] in rows})),
     )
 
 
-def _left_out(
-    trial: Trial, cells: Counter[tuple[str, str]], rows: Collection[str], awaited: Collection[str]
-) -> ShortSentence | None:
-    """Say which cell of the screen failed most, or that awaited benchmarks are not there because they fail."""
-    shown = Counter({cell: n for cell, n in cells.items() if cell[0] in rows})
-    gone = {b for b, _ in cells if b in awaited and b not in rows and not _counts(trial, b)}
-    if not shown:
-        if not gone:
-            return None
-        one = len(gone) == 1
-        return ShortSentence.of(
-            f"{figures.counted(len(gone), 'benchmark')} {'is' if one else 'are'} missing here: "
-            f"no run of {'it' if one else 'them'} succeeded"
-        )
-    total, (bench, variant) = shown.total(), shown.most_common(1)[0][0]
+def _left_out(trial: Trial, cells: Counter[tuple[str, str]]) -> ShortSentence | None:
+    """Say which cell failed most often."""
+    if not cells:
+        return None
+    total, (bench, variant) = cells.total(), cells.most_common(1)[0][0]
     single = len(trial.manifest.benchmarks) == 1
     where = ("{}", (variant,)) if single else ("{} / {}", (bench, variant))
-    if len(shown) > 1:
-        said = f"{total} runs failed and are left out, most of {where[0]}"
-        return ShortSentence.of(said, *where[1])
+    if len(cells) > 1:
+        return ShortSentence.of(
+            f"{total} runs failed and are left out, most of {where[0]}", *where[1]
+        )
     names = trial.manifest
     cell = (trial.benchmark == names.benchmarks.index(bench)) & trial.candidates
     runs = int((cell & (trial.variant == names.variants.index(variant))).sum())

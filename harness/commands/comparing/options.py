@@ -110,14 +110,14 @@ def _add_amount(parser: argparse.ArgumentParser) -> None:
     much.add_argument(
         "--open", action="store_true", help="go on looking behind 108 sessions; more has to differ"
     )
-    much.add_argument(
+    resume = much.add_argument(
         "--resume",
         nargs="?",
-        const=True,
-        type=Path,
+        const="",
         metavar="TRIAL",
-        help="go on with a comparison (default: the newest)",
+        help="go on with a comparison: --resume TRIAL, or alone with the newest",
     )
+    by_equals(resume)
     much.add_argument(
         "-w",
         "--warmup",
@@ -173,8 +173,12 @@ def _add_execution(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "-p", "--prepare", metavar="COMMAND", help="by a shell, before each run, untimed"
     )
-    what.add_argument("-s", "--setup", metavar="COMMAND", help="by a shell, before each session")
-    what.add_argument("-c", "--cleanup", metavar="COMMAND", help="by a shell, after each session")
+    what.add_argument(
+        "-s", "--setup", metavar="COMMAND", help="by a shell, before the first session"
+    )
+    what.add_argument(
+        "-c", "--cleanup", metavar="COMMAND", help="by a shell, after the last session"
+    )
     what.add_argument(
         "--stdin", "--input", type=Path, metavar="FILE", help="standard input (default: /dev/null)"
     )

@@ -158,6 +158,23 @@ def test_a_cap_between_two_looks_moves_the_next_look_there(stage, times, sit):
     assert set(looks) - {ended.sessions} < set(LOOKS)
 
 
+def test_sessions_that_resemble_their_neighbours_are_measured_to_the_cap(stage, times, sit):
+    # authority: the rule that where they do there is no word, and that the reason says so
+    def target(request):
+        (run,) = stage.watching.of("run_started")[-1]
+        drawn = random.Random(f"{run.variant}/{run.session}/{run.block}").gauss(0, 0.001)
+        slow = 0.004 * run.session if run.variant == "b" and drifts else 0.1 * (run.variant == "b")
+        return {"wall_ns": round(5e7 * (1 + slow + drawn))}
+
+    stage.target, drifts = target, True
+    ended = sit(for_s=5.0, least_runs=20)
+    assert ended.looks_plan.stopped_because == "depends"
+    assert ended.look.candidates[0].word == "undecided"
+    shutil.rmtree(stage.trial)
+    drifts = False  # the control
+    assert sit(for_s=5.0, least_runs=20).looks_plan.stopped_because == "decided"
+
+
 def test_a_cap_leaves_at_least_six_sessions(stage, times, sit):
     times(noise=0.2, a=0.05, b=0.05)
     assert sit(for_s=0.1).sessions == 6
