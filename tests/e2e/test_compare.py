@@ -62,8 +62,11 @@ def test_json_is_one_object_with_the_verdicts_keys_and_the_commands(lab):
 
 
 def test_parameters_are_rows(lab):
-    done = lab.run_fairtrial("compare", "-L", "s", "0.01,0.03", "sleep {s}", *QUICK)
+    words = ("-L", "s", "0.01,0.03", "sleep {s}", *QUICK, "--export-json", "out")
+    done = lab.run_fairtrial("compare", *words)
     assert done.returncode == 0, done.stderr
+    results = json.loads((lab.folder / "out").read_text())["results"]
+    assert [one["parameters"] for one in results] == [{"s": "0.01"}, {"s": "0.03"}]
     assert re.search(r"^s=0\.01 +\d", done.stdout, re.M)
     assert done.stdout.startswith("s=0.03 takes ")
 
