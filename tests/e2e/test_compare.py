@@ -77,7 +77,8 @@ def test_prepare_is_executed_before_each_run_in_this_folder(lab):
     )
     assert done.returncode == 0, done.stderr
     rows = lab.read_rows()
-    assert (lab.folder / "log").read_text() == "x\n" * (len(rows) + 2)  # and before each try
+    tries = len((lab.folder / "log").read_text().splitlines()) - len(rows)
+    assert tries in {1, 2}  # a short command is tried twice
     assert all(row["before_s"] > 0 for row in rows)
 
 
@@ -101,11 +102,15 @@ def test_expected_exit_codes_count_and_are_noted(lab):
 
 
 def test_a_command_that_fails_while_it_is_measured_leaves_no_answer(lab):
-    script = lab.script("later", "#!/bin/sh\necho x >> n; [ $(wc -l < n) -le 2 ] || exit 3\n")
+    script = lab.script(
+        "later", "#!/bin/sh\necho x >> n; sleep 0.03; [ $(wc -l < n) -le 1 ] || exit 3\n"
+    )
     done = lab.run_fairtrial("compare", "sleep 0.03", f"{script}", *ANY)
     assert done.returncode == 1
-    assert "no answer" in done.stdout + done.stderr
-    assert "exit code 3" in done.stdout + done.stderr
+    said = " ".join(done.stdout.split())
+    assert said.startswith("no answer: 3 of 3 runs of ")
+    assert "failed (exit code 3), 0 of " in said
+    assert "next fairtrial status " in said
 
 
 def test_a_comparison_goes_on_in_the_same_trial(lab):
