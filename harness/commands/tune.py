@@ -193,8 +193,8 @@ def _shown(proposal: Proposal, args: argparse.Namespace, argv: list[str]) -> str
     if proposal.partition is not None:
         cpus = format_cpus(proposal.partition.cpus)
         lines.append(f"  partition  CPU {cpus} for the command only; nothing else runs there")
-    for one in proposal.left:
-        lines += wrapped(one.what, f"  {'left':<10} ", " " * 13, WIDTH)
+    for left in proposal.left:
+        lines += wrapped(left.what, f"  {'left':<10} ", " " * 13, WIDTH)
     if proposal.busy:
         cpus = ", ".join(map(str, proposal.busy))
         lines.append(f"  busy       a trial measures on CPU {cpus}: nothing is changed meanwhile")

@@ -149,11 +149,11 @@ def _two_speeds(
                 _said(named, _percent(those.values()), min(cells[k] for k in those), by_side)
             )
     between = {k: one.distance for k, one in found.items() if not one.by_side}
-    said, those = "each variant keeps one speed, which may be chance: {}", tuple(found)
+    said, rows = "each variant keeps one speed, which may be chance: {}", tuple(found)
     if between:
         said = f"sessions lie at one of two speeds, {_percent(between.values())} % apart: {{}}"
-        those = tuple(between)
-    short = ShortSentence.of(said, tuple(lines[k].name for k in those))
+        rows = tuple(between)
+    short = ShortSentence.of(said, tuple(lines[k].name for k in rows))
     yield Caution("two-speeds", "; ".join(told), tuple(lines[k].name for k in found), short)
 
 
