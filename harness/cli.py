@@ -20,6 +20,21 @@ if TYPE_CHECKING:
     from analysis.record.printer import Printer
 
 
+# what a command of the judge says to be under way until it says more
+_BEGINNINGS = {
+    **dict.fromkeys(("verdict", "gate", "hpt", "speedup-test", "report"), "reading and judging"),
+    **dict.fromkeys(("diff", "merge", "export", "import", "plot"), "reading"),
+    **dict.fromkeys(("diagnose", "sources", "biplot"), "reading and looking"),
+    "resample": "reading",
+    "mixture": "reading",
+    "study": "reading",
+    "plan": "planning",
+    "calibrate": "calibrating",
+    "bundle": "packing",
+    "reproduce": "checking",
+}
+
+
 def console() -> None:
     """Be the installed command ``fairtrial``."""
     for number, mode in enumerate(("r", "w", "w")):  # started with one of the three closed
@@ -71,7 +86,7 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
 
 
 def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
-    from analysis.announcing import announced
+    from analysis.announcing import announced, doing
     from analysis.errors import FairtrialError
     from analysis.registry import load
 
@@ -84,6 +99,8 @@ def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
             words = [*argv[1:], "--help"] if argv[0] == "help" else argv
             args = load("harness.commands.catalogue").parser_for(words[0]).read(words)
             with announced(err, words[0], quiet=getattr(args, "quiet", False)):
+                if words[0] in _BEGINNINGS:  # before anything that takes time to import
+                    doing(_BEGINNINGS[words[0]])
                 code = args.run(args, out, err)
         out.flush()
     except SystemExit as stop:  # argparse has said why

@@ -96,7 +96,7 @@ def size_in_bytes(text: str) -> int:
     return int(match.group(1)) * _UNITS[match.group(2).lower()]
 
 
-def _bundle(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+def _bundle(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     check_file(args.output)
 
     from ..artifact.packing.bundle import pack_bundle
@@ -112,7 +112,6 @@ def _bundle(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
                 redact=None
                 if wanted is None
                 else partial(redact_folder, wanted=wanted, known=known_here()),
-                tell=line_to(err) if err.isatty() else lambda _: None,
             ),
             args.output,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ..announcing import doing
 from ..pages.model import merged
 from ..registry import CHAPTERS, load
 from ..verdict.cautions import host_cautions_in, shown_cautions
@@ -67,7 +68,8 @@ def _chapters(subject: Subject, names: Sequence[str]) -> Iterator[Chapter]:
 
     What belongs to the trial and not to a metric stands on the page once, with the first.
     """
-    for name in names:
+    for number, name in enumerate(names, 1):
+        doing(f"writing the report: {name} ({number} of {len(names)})")
         room = load(CHAPTERS[name])
         if subject.prefix and not getattr(room, "EACH_METRIC", True):
             continue

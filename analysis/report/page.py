@@ -49,12 +49,12 @@ def data_page(report: Report) -> Page:
 
 
 def brief_page(report: Report) -> Page:
-    """Give the compact table alone, with the first cautions and how many more there are."""
+    """Give the answer and the compact table alone, with the first cautions and how many more there are."""
     hidden = len(report.cautions) - len(report.shown)
     more = f"{hidden} more caution{'s' * (hidden > 1)}: in every other form of the report"
     return Page(
         title=report.headline,
-        sections=_brief(report),
+        sections=(Section((Sentence(report.headline),)), *_brief(report)),
         cautions=report.shown,
         following=(Section((Sentence(more),)),) if hidden > 0 else (),
     )

@@ -263,7 +263,7 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
         diagnosis=diagnosis,
         certificate=certificate,
         outermost=trial.outermost,
-        imported=manifest.origin == "imported",
+        closed=_closed(manifest),
         session_s=_session_s(trial),
         cautions=merged(
             run_cautions(
@@ -278,6 +278,14 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
             last,
         ),
     )
+
+
+def _closed(manifest: Manifest) -> bool:
+    """Tell whether nobody can go on with a trial: it was imported, or all looks that were planned are used."""
+    plan = manifest.looks_plan
+    if plan is None:
+        return manifest.origin == "imported"
+    return plan.rule == "planned" or manifest.sessions >= plan.looks[-1]
 
 
 def _session_s(trial: Trial) -> float | None:

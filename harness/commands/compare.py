@@ -53,9 +53,10 @@ def _compare(args: argparse.Namespace, out: Printer, err: TextIO) -> int:
     if args.attempt is not None:
         return _attempt(args, err)
     if args.resume is not None:
-        if args.commands:
+        if len(args.commands) > (not args.resume):  # one word is the trial: --resume TRIAL
             what = "--resume goes on with the commands of its trial, so there is none to name"
             raise UsageError(what, args.commands[0], "leave the commands out, or --resume")
+        args.resume = args.resume or "".join(args.commands)
         return _resume(args, out, err)
     if not args.commands:
         what = "there is no command to measure"
@@ -119,7 +120,7 @@ def _measure(args: argparse.Namespace, out: Printer, err: TextIO) -> int:
 def _resume(args: argparse.Namespace, out: Printer, err: TextIO) -> int:
     from analysis.errors import UsageError
 
-    named = None if args.resume is True else args.resume
+    named = Path(args.resume) if args.resume else None
     for option in ("runs", "sessions", "margin", "open", "warmup"):
         if getattr(args, option):
             raise UsageError(
@@ -175,7 +176,7 @@ def _answer(
 
     ending = ended.ending
     code = _INTERRUPTED if ending.status == "interrupted" else 1 if ending.failed else 0
-    default = args.dir == RUNS and args.resume in {None, True}
+    default = args.dir == RUNS and not args.resume
     asked = {"json": args.export_json, "csv": args.export_csv, "markdown": args.export_markdown}
     try:
         answer = answered(

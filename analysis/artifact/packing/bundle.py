@@ -205,7 +205,6 @@ def pack_bundle(request: PackingRequest, output: Path) -> Bundled:
             seed=request.seed,
             claims_file=str(request.claims),
             commands=commands,
-            tell=request.tell,
         )
         if answered.claims:
             staging.write(CLAIMS, claims_text(answered.claims))

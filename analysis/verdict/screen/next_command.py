@@ -42,6 +42,7 @@ _STEPS_S = (
     3600,
 )
 _MINUTE = 60
+_USUAL = "60s"  # of measuring, where nobody knows how long it takes
 
 
 class _Open(NamedTuple):
@@ -65,7 +66,7 @@ def next_of(verdict: Verdict) -> Next | None:
     codes = {caution.code for caution in verdict.cautions}
     if "still-running" in codes:
         return _next("status", verdict.path, why="how far it is")
-    if "ended-early" in codes and not verdict.imported:
+    if "ended-early" in codes and not verdict.closed:
         return Next(_resume(verdict), "goes on where it ended")
     if not verdict.candidates:
         return _report(verdict)
@@ -74,7 +75,8 @@ def next_of(verdict: Verdict) -> Next | None:
         if verdict.failed:
             return _next("status", verdict.path, why="which runs failed")
         return _next("verdict", verdict.path, *_metric(verdict), "--explain", why="why not")
-    if any(one.multilevel is not None and one.multilevel.withheld for one in compared):
+    withheld = any(one.multilevel is not None and one.multilevel.withheld for one in compared)
+    if withheld and not verdict.closed:
         return Next(_resume(verdict), "later: adds sessions of another time")
     if len(compared) > _SIDE_BY_SIDE:
         return _one_of(verdict, compared)
@@ -163,11 +165,11 @@ def _settling(verdict: Verdict, compared: list[CandidateVerdict]) -> Next | None
     """Give what would settle what is undecided; None where all is decided."""
     assert verdict.path is not None  # who calls has looked
     opened = [each for one in compared for each in _open(one, several=len(compared) > 1)]
-    if not opened:
+    if not opened or verdict.closed:
         return None
     within = [each for each in opened if each.sessions is not None]
-    if verdict.imported:
-        return None
+    if verdict.looks_rule == "repeated" and not within:
+        return Next((*_resume(verdict), "--for", _USUAL), f"more sessions for {_named(opened)}")
     if within:
         largest = max(within, key=lambda each: each.sessions or 0)
         return Next(

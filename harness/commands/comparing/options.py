@@ -110,14 +110,14 @@ def _add_amount(parser: argparse.ArgumentParser) -> None:
     much.add_argument(
         "--open", action="store_true", help="go on looking behind 108 sessions; more has to differ"
     )
-    much.add_argument(
+    resume = much.add_argument(
         "--resume",
         nargs="?",
-        const=True,
-        type=Path,
+        const="",
         metavar="TRIAL",
-        help="go on with a comparison (default: the newest)",
+        help="go on with a comparison: --resume TRIAL, or alone with the newest",
     )
+    by_equals(resume)
     much.add_argument(
         "-w",
         "--warmup",

@@ -154,6 +154,7 @@ def test_a_host_that_is_busy_is_told_by_the_option(compare):
     [
         (("-q",), "there is no command to measure"),
         (("--resume", "runs/x", "true"), "there is none to name"),
+        (("--resume=runs/x", "true"), "there is none to name"),
         (("--resume", "--margin", "3%"), "--margin is chosen when a comparison begins"),
         (("--resume", "-r", "3"), "--runs is chosen when a comparison begins"),
         (("--for", "soon", "true"), "90s"),
