@@ -40,6 +40,10 @@ class Measured(Protocol):
     def name(self) -> str | None:
         """What it is called instead, if anything."""
 
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """The values that fill it."""
+
 
 def answered(
     path: Path,
@@ -89,7 +93,12 @@ def answered(
     ]
     return answer_of(
         trial,
-        [NamedCommand(command=one.command, variant=one.variant, name=one.name) for one in commands],
+        [
+            NamedCommand(
+                command=one.command, variant=one.variant, name=one.name, parameters=one.parameters
+            )
+            for one in commands
+        ],
         seconds=seconds,
         counted=_counted(trial) if counters else (),
         standing=standing_of(look, trial.manifest.baseline),

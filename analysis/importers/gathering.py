@@ -312,7 +312,8 @@ def _hosts(files: Sequence[ForeignFile]) -> Iterator[Caution]:
     hosts = tuple(dict.fromkeys(host for file in files if (host := file.facts.get("host"))))
     if len(hosts) > 1:
         text = (
-            f"the files stem from {len(hosts)} hosts ({figures.listed(hosts, 3)}): a difference between "
+            f"the files are from {len(hosts)} hosts ({figures.listed(hosts, 3)}): a difference "
+            "between "
             "them may be that of the hosts"
         )
         yield Caution("several-hosts", text, hosts)

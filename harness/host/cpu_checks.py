@@ -81,7 +81,7 @@ def users(situation: Situation) -> Finding:
     """Check that nobody else is logged in: people start programs when they like."""
     others = situation.others_logged_in
     if others is None:
-        return found("unknown", "the system keeps no list of who is logged in")
+        return found("unknown", "the system does not list who is logged in")
     if not others:
         return found("ok", "nobody else is logged in", LOGINS)
     what = f"{counted(others, 'other user')} logged in: they may start something at any time"
@@ -273,7 +273,7 @@ def rt_throttle(situation: Situation) -> Finding:
     """Check that the kernel's limit on real-time work cannot stop a FIFO target in mid-run."""
     runtime, period = situation.state.rt_runtime_us, situation.state.rt_period_us
     if not situation.fifo:
-        return found("ok", "not concerned: the scheduling class is not FIFO")
+        return found("ok", "not applicable: the scheduling class is not FIFO")
     if runtime is None:
         what = "the kernel does not show its limit on real-time work"
         return found("unknown", what, f"no {path_of('rt_runtime_us')}")

@@ -43,7 +43,7 @@ def governor(situation: Situation) -> Finding:
     if silent or not groups:
         what = "the kernel shows no frequency governor"
         if situation.state.virtual not in {None, "none"}:
-            what += ": the machine below decides, and this virtual machine cannot see how"
+            what += ": the host of this virtual machine decides, which cannot be seen from here"
         first = (silent or [0])[0]
         return found("unknown", what, f"no {cpufreq(first, 'scaling_governor')}")
     chosen = tuple(groups["performance"])
@@ -261,7 +261,7 @@ def energy(situation: Situation) -> Finding:
     what = f"{where}: energy will not be recorded"
     fix = "load the driver: sudo modprobe intel_rapl_msr"
     if situation.state.virtual not in {None, "none"}:
-        what += "; this is a virtual machine, and the counters are those of the machine below"
+        what += "; this is a virtual machine, and the counters belong to its host"
         fix = "measure on the machine itself"
     elif situation.state.container not in {None, "none"}:
         what += "; this is a container, which may hide them"

@@ -297,7 +297,7 @@ def _interrupts(
     away = set(targets) | set(scene.plan.reserved)
     others = tuple(cpu for cpu in state.topology.numbers if cpu not in away)
     if not others:
-        what = "every CPU is measured: there is none that interrupts could go to"
+        what = "all CPUs are measured: interrupts have nowhere else to go"
         left.append(Left("irq", what))
         return
     for name in sorted(state.device_irqs or {}, key=int):

@@ -31,7 +31,7 @@ def test_no_trials_and_no_trial(lab):
     assert "no trials in runs" in lab.run_fairtrial("status").stdout
     done = lab.run_fairtrial("status", "absent")
     assert done.returncode == 5
-    assert "no trial directory" in done.stderr
+    assert "not a trial directory" in done.stderr
 
 
 def test_one_damaged_trial_does_not_hide_the_others(lab):

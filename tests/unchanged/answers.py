@@ -33,6 +33,9 @@ LINES = (ANSWERS / "lines.txt").read_text().splitlines()
 DIGITS = 6  # of numbers in JSON, SVG and CSV: further ones may differ between machines
 LARGEST = 4000  # bytes of a written file that stands there whole; of a larger one its hash does
 ENVIRONMENT = {"FAIRTRIAL_DEFAULTS": "", "COLUMNS": "80", "TZ": "UTC"}
+_PROGRESS = re.compile(
+    r"(?m)^.* s so far\n"
+)  # of a busy machine; another one is done before it speaks
 _LONG = re.compile(r"-?\d+\.\d{7,}(?:e[-+]\d+)?|-?\d\.\d+e[-+]\d+")
 VERSIONS = {
     VERSION: "<version>",
@@ -70,7 +73,8 @@ def answer(asked: Line, inputs: Path, lab: Path) -> str:
         for path in sorted(lab.rglob("*"))
         if path.is_file() and before.get(path) != path.stat().st_mtime_ns
     }
-    parts = [out.getvalue(), *(f"[stderr]\n{text}" for text in [err.getvalue()] if text)]
+    told = _PROGRESS.sub("", err.getvalue())
+    parts = [out.getvalue(), *(f"[stderr]\n{text}" for text in [told] if text)]
     parts += [f"[file {name}]\n{text}" for name, text in written.items()]
     whole = "\n".join(part.rstrip("\n") for part in [*parts, f"[exit code {code}]"])
     paths = {str(lab): "<here>", str(ROOT): "<installation>", **VERSIONS}

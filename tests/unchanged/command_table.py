@@ -113,7 +113,7 @@ Row = tuple[str, *tuple[Sequence[str], ...]]
 
 JUDGING: tuple[Row, ...] = (
     ("verdict {} {}", (*TRIALS, *FLEETS), (*FORMS, "--explain")),
-    ("verdict {} {}", (*SOUND, *FLEETS), ("--all", "--pairs", "--rank", "--best-of 5")),
+    ("verdict {} {}", (*SOUND, *FLEETS), ("--all", "--ratio", "--pairs", "--rank", "--best-of 5")),
     (
         "verdict {} {}",
         ("@three", "@metrics"),

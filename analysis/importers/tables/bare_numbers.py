@@ -65,7 +65,7 @@ def read_matrix(opened: Opened) -> ForeignFile:
         losses=cautions_of(
             {
                 "no-unit": "the file has neither unit nor direction",
-                "processes-unknown": "which values stem from one process is not in the file: each "
+                "processes-unknown": "the file does not say which values are from one process: each "
                 "is taken as a run",
                 "no-sessions": "on which occasion a run was made is not in the file",
             }
@@ -109,7 +109,7 @@ def read_speedup_test(opened: Opened) -> ForeignFile:
         variant_rule="the side (initial or optimised)",
         losses=cautions_of(
             {
-                "processes-unknown": "which values stem from one process is not in the files: each "
+                "processes-unknown": "the file does not say which values are from one processs: each "
                 "is taken as a run",
                 "no-sessions": "on which occasion a run was made is not in the files",
                 "failed-unknown": "failed runs are not in the files",

@@ -101,9 +101,8 @@ def read_hyperfine(opened: Opened) -> ForeignFile:
         variant_rule="the command",
         losses=cautions_of(
             {
-                "no-order": "hyperfine executes one command after the other: what changed between "
-                "them cannot be told from what the commands differ in",
-                "no-sessions": "all runs stem from one occasion",
+                "no-order": "hyperfine executes one command after the other: what changed between them cannot be separated from the difference of the commands",
+                "no-sessions": "all runs are from one occasion",
                 "warm-ups-unknown": "whether there were warm-up runs is not in the file",
                 "cpu-time-means": means
                 and "user and system times are means over all runs, so they are not read",
@@ -342,7 +341,7 @@ def _of_fields(opened: Opened) -> Iterator[_Counter]:
                 "the line has no value, unit and event"
                 if place is None
                 else "the decimal comma is also the separator",
-                "use 'perf stat -x ;' (a comma may stand in numbers and in events)",
+                "use 'perf stat -x ;' (numbers and events may contain commas)",
                 at=f"{number}",
             )
         value, unit, event = parts[place : place + 3]

@@ -303,11 +303,12 @@ def read_go_bench(opened: Opened) -> ForeignFile:
                 "means-of-operations": f"means of {told} operations each: single operations cannot "
                 "be seen",
                 "processes-unknown": not known
-                and "which values stem from one process is not in the file; -count repeats within "
+                and "the file does not say which values are from one process; -count repeats "
+                "within "
                 "one",
                 "one-process": known
                 and max(len(cell.processes) for cell in cells) == 1
-                and one_process("all values of a benchmark stem from one process"),
+                and one_process("all values of a benchmark are from one process"),
                 "no-sessions": "on which occasion a run was made is not in the file"
                 + (": each commit is taken for one" if any(c.session for c in cells) else ""),
                 "warm-ups-unknown": "warm-up iterations are not in the file",

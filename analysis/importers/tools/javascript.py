@@ -132,7 +132,7 @@ def read_js(opened: Opened) -> ForeignFile:
                 and any(len(cell.values) > _TRIMMED - 4 for cell in cells)
                 and "mitata leaves out the two slowest and the two fastest of more than "
                 f"{_TRIMMED} samples",
-                "no-sessions": "all samples stem from one occasion",
+                "no-sessions": "all samples are from one occasion",
                 "warm-ups-unknown": "how much warm-up there was is not in the file",
             }
         ),

@@ -227,8 +227,8 @@ def read_r_bench(opened: Opened) -> ForeignFile:
             {
                 "unit-assumed": micro
                 and "times are taken as nanoseconds, as microbenchmark stores them",
-                "one-process": one_process("all evaluations stem from one process"),
-                "no-sessions": "all evaluations stem from one occasion",
+                "one-process": one_process("all evaluations are from one process"),
+                "no-sessions": "all evaluations are from one occasion",
                 "warm-ups-unknown": "warm-ups are not in the file",
                 "failed-unknown": "failed evaluations are not in the file",
             }

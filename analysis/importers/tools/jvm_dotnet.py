@@ -393,8 +393,8 @@ def _dotnet_losses(
             and f"each value is the mean of {figures.span(inner)} operations: single ones cannot "
             "be seen",
             "launches-unknown": not inner
-            and "which launch a value stems from is not in a brief file: all are taken as those of "
-            "one process (the full file tells them apart)",
+            and "a brief file does not say which launch a value is from: all values count as "
+            "those of one process (the full file has the launches)",
             "warm-ups-unknown": not inner and "warm-ups are not in a brief file",
             "one-process": max(len(one.processes) for one in found) == 1
             and "all iterations of a benchmark stem from one process: variation between processes "

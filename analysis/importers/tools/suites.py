@@ -304,7 +304,7 @@ def read_spec_cpu(opened: Opened) -> ForeignFile:
         losses=cautions_of(
             {
                 "order-unknown": "the order of the runs is not in the report",
-                "no-sessions": "all runs stem from one occasion",
+                "no-sessions": "all runs are from one occasion",
             }
         ),
         notes=cautions_of(

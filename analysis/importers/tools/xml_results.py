@@ -330,7 +330,7 @@ def read_phoronix(opened: Opened) -> ForeignFile:
         losses=cautions_of(
             {
                 "order-unknown": "the order of the runs is not in the file",
-                "no-sessions": "all runs of a system stem from one occasion",
+                "no-sessions": "all runs of a system are from one occasion",
             }
         ),
         notes=cautions_of(

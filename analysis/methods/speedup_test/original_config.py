@@ -54,7 +54,7 @@ def read_sample(path: Path, file: str) -> Array:
     """Read one sample: one positive finite number a line; blank lines are passed over."""
     try:
         if path.exists() and not path.is_file():
-            kind = "a directory" if path.is_dir() else "no regular file"
+            kind = "a directory" if path.is_dir() else "not a regular file"
             raise BadSampleError(f"File '{file}' is not readable: it is {kind}")
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:

@@ -39,7 +39,7 @@ GROUP = {
 BEFORE = [
     ("governor", "amd", {}, "ok", "'performance' (driver acpi-cpufreq)"),
     ("governor", "intel_pstate", {}, "warn", "cpu3 runs 'powersave' (driver intel_pstate)"),
-    ("governor", "vm_no_cpufreq", {}, "unknown", "virtual machine cannot see"),
+    ("governor", "vm_no_cpufreq", {}, "unknown", "host of this virtual machine decides"),
     ("turbo", "amd", {}, "ok", "off"),
     ("turbo", "numa", {}, "ok", "off"),
     ("turbo", "intel_pstate", {}, "warn", "on"),
@@ -193,8 +193,8 @@ BEFORE = [
     ("energy", "numa", {}, "unknown", "no /sys/class/powercap: energy will not be recorded"),
     ("energy", "numa", {"sys/class/powercap/intel-rapl:0/name": "psys",
      "sys/class/powercap/intel-rapl:0/energy_uj": "1"}, "unknown", "no package in /sys/class/powercap"),
-    ("energy", "vm_no_cpufreq", {}, "unknown", "those of the machine below"),
-    ("rt_throttle", "amd", {}, "ok", "not concerned"),
+    ("energy", "vm_no_cpufreq", {}, "unknown", "the counters belong to its host"),
+    ("rt_throttle", "amd", {}, "ok", "not applicable"),
 ]  # fmt: skip
 
 
@@ -275,7 +275,7 @@ def test_the_busiest_programs_are_named_where_something_is_taken():
 @pytest.mark.parametrize(
     ("others", "status", "words"),
     [
-        (None, "unknown", "keeps no list"),
+        (None, "unknown", "does not list"),
         (0, "ok", "nobody else"),
         (1, "warn", "1 other user logged in"),
         (3, "warn", "3 other users logged in"),
