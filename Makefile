@@ -51,7 +51,8 @@ demo:
 	@$(BIN)/fairtrial verdict "$$(ls -td runs/quickstart-*/ | head -n 1)"
 	@echo "[4/4] report, a page for any browser"
 	@trial="$$(ls -td runs/quickstart-*/ | head -n 1)"; $(BIN)/fairtrial report "$$trial" -o "$${trial%/}.html"
-	@echo "next  $(BIN)/fairtrial compare 'gzip -6 -c configs/data/text' 'gzip -1 -c configs/data/text'"
+	@printf '%s\n' "next  $(BIN)/fairtrial compare 'gzip -6 -c configs/data/text' \\" \
+	  "          'gzip -1 -c configs/data/text'"
 
 # Side by side what takes one core each; the tests come when these have passed.
 test: $(READY)

@@ -154,7 +154,7 @@ PAGES = {
     "RejectionStudy": "analysis.plan.study_page",
     "CoverageStudy": "analysis.plan.study_page",
     "DrawStudy": "analysis.plan.study_page",
-    "Gate": "analysis.verdict.gate_page",
+    "Gate": "analysis.verdict.gate_answer.page",
     "Verdict": "analysis.verdict.screen.page",
     "CompareAnswer": "analysis.verdict.compare_answer.page",
     "PairTable": "analysis.verdict.one_pair",

@@ -104,6 +104,7 @@ def _hanging(label: str, text: str, width: int) -> list[str]:
         initial_indent=f"{label:{_MARGIN}}",
         subsequent_indent=" " * _MARGIN,
         break_on_hyphens=False,
+        break_long_words=False,  # paths can be pasted
     )
 
 

@@ -20,6 +20,21 @@ if TYPE_CHECKING:
     from analysis.record.printer import Printer
 
 
+# what a command of the judge says to be under way until it says more
+_BEGINNINGS = {
+    **dict.fromkeys(("verdict", "gate", "hpt", "speedup-test", "report"), "reading and judging"),
+    **dict.fromkeys(("diff", "merge", "export", "import", "plot"), "reading"),
+    **dict.fromkeys(("diagnose", "sources", "biplot"), "reading and looking"),
+    "resample": "reading",
+    "mixture": "reading",
+    "study": "reading",
+    "plan": "planning",
+    "calibrate": "calibrating",
+    "bundle": "packing",
+    "reproduce": "checking",
+}
+
+
 def console() -> None:
     """Be the installed command ``fairtrial``."""
     for number, mode in enumerate(("r", "w", "w")):  # started with one of the three closed
@@ -71,10 +86,9 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
 
 
 def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
-    from analysis.announcing import announced
+    from analysis.announcing import announced, doing
     from analysis.errors import FairtrialError
-
-    from .commands.catalogue import parser_for
+    from analysis.registry import load
 
     code: int = 0
     try:
@@ -83,8 +97,10 @@ def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
             out.write(page)
         else:
             words = [*argv[1:], "--help"] if argv[0] == "help" else argv
-            args = parser_for(words[0]).read(words)
+            args = load("harness.commands.catalogue").parser_for(words[0]).read(words)
             with announced(err, words[0], quiet=getattr(args, "quiet", False)):
+                if words[0] in _BEGINNINGS:  # before anything that takes time to import
+                    doing(_BEGINNINGS[words[0]])
                 code = args.run(args, out, err)
         out.flush()
     except SystemExit as stop:  # argparse has said why
@@ -121,9 +137,9 @@ def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
 def _said(error: FairtrialError, argv: Sequence[str]) -> str:
     """Give an error as it is told; of a trial that was named and is not there, which one was meant."""
     if error.where is not None and error.where in argv:
-        from .commands.near_names import nearest_trial
+        from analysis.registry import load
 
-        near = nearest_trial(error.where)
+        near = load("harness.commands.near_names").nearest_trial(error.where)
         if near is not None:
             return f"no trial '{error.where}': did you mean {near}?\n"
     return f"{error}\n" if error.exit_code == 2 else f"fairtrial: {error}\n"
@@ -149,17 +165,18 @@ def _other_analysis() -> str | None:
 
 def _page(argv: Sequence[str]) -> str | None:
     """Give the page that a command line asks for without a command; None where it has one."""
-    from .commands import help_page
-    from .commands.catalogue import commands
+    from analysis.registry import load
 
+    pages = load("harness.commands.help_page")
+    page: str | None = None
     if not argv:
-        return help_page.first_screen(Path("runs"))
-    if argv[0] in {"-h", "--help"} or list(argv) == ["help"]:
-        return help_page.whole_help(commands())
-    if list(argv) == ["help", "exit-codes"]:
-        return help_page.exit_codes()
-    if argv[0] == "--version":
+        page = pages.first_screen(Path("runs"))
+    elif argv[0] in {"-h", "--help"} or list(argv) == ["help"]:
+        page = pages.whole_help(load("harness.commands.catalogue").commands())
+    elif list(argv) == ["help", "exit-codes"]:
+        page = pages.exit_codes()
+    elif argv[0] == "--version":
         from analysis.version import VERSION
 
-        return f"fairtrial {VERSION}\n"
-    return None
+        page = f"fairtrial {VERSION}\n"
+    return page

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from analysis.errors import FairtrialError
+from analysis.errors import FairtrialError, StoreError
+from analysis.words import WIDTH, next_lines, note_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +66,45 @@ class LauncherDiedError(LaunchError):
     """A launcher was killed or crashed while it was needed."""
 
 
+class DriftError(StoreError):
+    """A trial is not resumed because something has changed: `drifts` say what, `campaign` begins a new one.
+
+    A comparison begins anew by the command `again`, and takes no change.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        drifts: Sequence[str],
+        campaign: str,
+        *,
+        complete: bool,
+        again: Sequence[str] = (),
+    ) -> None:
+        # of a complete trial nothing is left to accept the change for
+        accept = "--sessions +1 --accept-drift" if complete else "--accept-drift"
+        self.drifts, self.campaign = tuple(drifts), campaign
+        self.again = tuple(again) or ("fairtrial", "run", campaign)
+        self.whole = "it is complete: more sessions under the change" if complete else "it goes on"
+        super().__init__(
+            "\n".join(drifts),
+            path,
+            "put it back as it was, or measure anew"
+            if again
+            else f"put it back as it was, or start a new trial; {self.whole} with {accept}, and the "
+            "change is then recorded in the trial",
+        )
+
+    def __str__(self) -> str:
+        lines: list[str] = []
+        for number, what in enumerate(self.drifts):
+            begin = "" if number else "not resumed: "
+            for line in f"{begin}{what}".splitlines():
+                lines += wrapped(line, "    " * bool(lines), "    ", WIDTH)
+        lines += note_lines(f"{self.where}: {self.fix}")
+        return "\n".join(lines + next_lines(self.again, "a new trial"))
+
+
 def wrapped(text: str, first: str, further: str, width: int) -> list[str]:
     """Set a text in lines behind `first` and `further`; no word is broken."""
     return textwrap.wrap(
@@ -93,6 +133,25 @@ def clock(seconds: float) -> str:
     hours, rest = divmod(whole, 3600)
     minutes, left = divmod(rest, 60)
     return f"{hours}:{minutes:02d}:{left:02d}" if hours else f"{minutes}:{left:02d}"
+
+
+def took(seconds: float) -> str:
+    """Write a time that has passed in words: ``0.4 s``, ``45 s``, ``6 min 50 s``, ``2 h 5 min``."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        parts = (minutes, "min"), (rest, "s")
+    else:
+        hours, minutes = divmod(round(seconds / 60), 60)
+        parts = (hours, "h"), (minutes, "min")
+    return " ".join(f"{number} {unit}" for number, unit in parts if number)
+
+
+def about_exactly(seconds: float) -> str:
+    """Write an estimated time in words, as exactly as it can be known: ``about 2 min 50 s``."""
+    step = 1 if seconds < 60 else 10 if seconds < 600 else 60
+    return f"about {took(max(1.0, round(seconds / step)) * step)}".replace(".0 s", " s")
 
 
 def moment(stamp: str) -> str:

@@ -214,7 +214,7 @@ def open_archive(
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):
             raise UsageError(
-                "this is no regular file", str(path), "name a file that 'fairtrial bundle' wrote"
+                "this is not a regular file", str(path), "name a file that 'fairtrial bundle' wrote"
             )
         try:
             entries = directory_of(

@@ -107,7 +107,7 @@ def weigh_claim(claim: Claim, document: object) -> Weighing:
         return Weighing(holds=False, found=None, why=f"{error.what} ({claim.value})")
     told = f"{claim.value} is {_shown(found)}"
     if isinstance(found, dict | list):
-        return Weighing(holds=False, found=None, why=f"{claim.value} is no single value")
+        return Weighing(holds=False, found=None, why=f"{claim.value} is not a single value")
     if claim.relation == "word":
         holds = isinstance(found, str) and found == claim.expected
     elif _is_number(claim.expected):
@@ -153,7 +153,7 @@ def read_stored_claims(data: bytes, where: str) -> tuple[StoredClaim, ...]:
 
 def _stored(one: object, name: str) -> StoredClaim:
     if not isinstance(one, dict):
-        raise ShapeError(f"{name} is no object")
+        raise ShapeError(f"{name} is not an object")
     command, digits, expected = one.get("command"), one.get("digits"), one.get("expected")
     for right, what in (
         (all(isinstance(one.get(key), str) for key in ("text", "value", "result")), "lacks a text"),

@@ -183,10 +183,11 @@ def read_contents(data: bytes, where: str) -> Contents:
             raise StoreError(
                 f"the bundle has schema {schema}, newer than {SCHEMA}, the newest known here",
                 where,
-                "use the fairtrial version that packed it (its wheel lies in software/), or a newer one",
+                "use the fairtrial version that packed it (its wheel is in software/), or a "
+                "newer one",
             )
         return shaped(Contents, value, BUNDLE)
     except ShapeError as error:
         raise StoreError(
-            f"{BUNDLE} is no description of a bundle: {error}", where, "fetch the bundle again"
+            f"{BUNDLE} is not a description of a bundle: {error}", where, "fetch the bundle again"
         ) from None

@@ -26,12 +26,13 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
 
+from ..announcing import doing
 from ..errors import AnalysisError, UsageError
 
 _PREFIX = "fairtrial-"
@@ -158,16 +159,26 @@ class Commands:
         """End what still runs."""
         self.stop()
 
-    def each(self, work: Callable[[T], R], items: Iterable[T], *, most: int) -> list[R]:
-        """Do some work for each item, at most so many at a time; if anything is raised, all ends."""
+    def each(self, work: Callable[[T], R], items: Iterable[T], *, most: int, what: str) -> list[R]:
+        """Do some work for each item, at most so many at a time; if anything is raised, all ends.
+
+        `what` is said to be computed.
+        """
         workers = min(most, len(os.sched_getaffinity(0)))
         with ThreadPoolExecutor(workers) as pool:
             try:
-                return list(pool.map(work, items))
+                begun = [pool.submit(work, item) for item in items]
+                found = []
+                for number, one in enumerate(begun, 1):
+                    while not one.done():
+                        doing("computing", number, len(begun), what)
+                        wait((one,), timeout=_LOOK_S)
+                    found.append(one.result())
             except BaseException:
                 self.stop()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
+            return found
 
     def hold(self) -> None:
         """Refuse to begin something when the time of all is over."""
@@ -335,7 +346,7 @@ def fault_of_command(command: Sequence[str]) -> str | None:
         if "\0" in argument:
             return "an argument holds a zero byte"
         if any("\ud800" <= character <= "\udfff" for character in argument):
-            return "an argument holds half a character, which is no text"
+            return "an argument contains half a character, which is not text"
         name, _, value = argument.partition("=")
         if argument.startswith("--"):
             if name not in OPTIONS:

@@ -73,7 +73,7 @@ class YamlFile:
                 meant = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
                 self.fault(key, f"there is no key {name!r} here; {meant}")
             elif name in found:
-                self.fault(key, f"{name} stands there twice")
+                self.fault(key, f"{name} is there twice")
             else:
                 found[name] = value
         for name in required:

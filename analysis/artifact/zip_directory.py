@@ -207,7 +207,7 @@ def directory_of(
 
     if size < END.size or read(4, 0)[:2] != b"PK":
         raise StoreError(
-            "this is no bundle: it does not begin as one",
+            "this is not a bundle: it does not begin like one",
             where,
             "name a file that 'fairtrial bundle' wrote, or fetch it again",
         )

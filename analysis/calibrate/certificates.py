@@ -70,7 +70,7 @@ def read_certificate(path: Path) -> Certificate:
             return _certificate(data)
         except (ShapeError, OSError) as error:
             raise StoreError(
-                f"this is no certificate that can be read: {error}",
+                f"this is not a readable certificate: {error}",
                 str(path),
                 "remove the file, and make another: fairtrial calibrate TRIAL",
             ) from None

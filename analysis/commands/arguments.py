@@ -99,8 +99,7 @@ def add_better(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--better",
         choices=("lower", "higher"),
-        help="whether lower or higher values are better, for files that do not say so (a trial "
-        "does)",
+        help="whether lower or higher values are better, where the file does not say it",
     )
 
 
@@ -345,8 +344,7 @@ def add_judging(parser: argparse.ArgumentParser) -> None:
         "--correction",
         choices=("holm", "bh", "none"),
         default="holm",
-        help="how the words allow for the number of benchmarks: Holm (default), "
-        "Benjamini-Hochberg, or not at all",
+        help="how words allow for the number of benchmarks: Holm (default), Benjamini-Hochberg, no",
     )
     parser.add_argument(
         "--weight",
@@ -426,7 +424,7 @@ def add_sheet(parser: argparse.ArgumentParser) -> None:
         "--font-family",
         default="DejaVu Sans",
         metavar="F",
-        help="font of a figure, which must be installed (default: DejaVu Sans, which always is)",
+        help="an installed font for a figure (default: DejaVu Sans, which is always there)",
     )
 
 
@@ -447,7 +445,7 @@ def _width(text: str) -> float:
                 return float(text.removesuffix(unit)) * factor
             except ValueError:
                 break
-    raise argparse.ArgumentTypeError(f"{text!r} is no length, such as 85mm")
+    raise argparse.ArgumentTypeError(f"{text!r} is not a length, such as 85mm")
 
 
 _BACKENDS = {"threads": "threading", "processes": "loky"}  # joblib's names
@@ -459,8 +457,7 @@ def add_working(parser: argparse.ArgumentParser, kind: Kind) -> None:
         "--workers",
         type=int,
         metavar="W",
-        help="how many workers compute at the same time (default: as many as there are usable "
-        "cores); no result depends on it",
+        help="workers at the same time (default: all usable cores); no result depends on it",
     )
     when = "" if kind == "threads" else " after the first 2 s"
     parser.add_argument(
@@ -469,8 +466,7 @@ def add_working(parser: argparse.ArgumentParser, kind: Kind) -> None:
     parser.add_argument(
         "--dask",
         metavar="ADDRESS",
-        help="use the workers of a Dask cluster: the address of its scheduler, or its scheduler "
-        "file",
+        help="use a Dask cluster: the address of its scheduler, or its scheduler file",
     )
 
 

@@ -92,11 +92,11 @@ def size_in_bytes(text: str) -> int:
     """Read a number of bytes, with k, M, G or T for powers of 1000; argparse reports what is none."""
     match = re.fullmatch(r"(\d{1,15})\s?([kKmMgGtT]?)[bB]?", text.strip())
     if match is None or not int(match.group(1)):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of bytes, such as 500M")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of bytes, such as 500M")
     return int(match.group(1)) * _UNITS[match.group(2).lower()]
 
 
-def _bundle(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+def _bundle(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     check_file(args.output)
 
     from ..artifact.packing.bundle import pack_bundle
@@ -112,7 +112,6 @@ def _bundle(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
                 redact=None
                 if wanted is None
                 else partial(redact_folder, wanted=wanted, known=known_here()),
-                tell=line_to(err) if err.isatty() else lambda _: None,
             ),
             args.output,
         )

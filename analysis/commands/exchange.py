@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
 from ..record.printer import printer_on
+from ..words import next_lines
 from .arguments import SIDE, WhenShown, add_json, add_texts, add_value, show
 from .files import write_file
 
@@ -148,7 +149,8 @@ def _import(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     if args.json:
         out.write(json.dumps(made.to_dict(), indent=2, allow_nan=False) + "\n")
         return 0
-    out.write(f"{told}\n\nwritten: {made.trial}\nnext: fairtrial verdict {made.trial}\n")
+    following = "\n".join(next_lines(("fairtrial", "verdict", str(made.trial))))
+    out.write(f"{told}\n\nwritten: {made.trial}\n{following}\n")
     return 0
 
 
@@ -254,7 +256,7 @@ def _write(output: str, data: bytes, out: TextIO, *, binary: bool) -> None:
         if stream.takes_bytes:
             stream.write_bytes(data)
         elif binary:
-            raise UsageError("these bytes are no text", fix="name a file with -o FILE, or a pipe")
+            raise UsageError("these bytes are not text", fix="name a file with -o FILE, or a pipe")
         else:
             stream.write(data.decode())
         return

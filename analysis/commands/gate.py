@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, TextIO
 
-from ..errors import UsageError
+from ..errors import InsufficientDataError, UsageError
 from .arguments import SIDE, add_confidence, add_json, add_reading, named, reading, show
 from .files import write_file
 
 if TYPE_CHECKING:
     from ..data.trial import Trial
-    from ..importers.sources import Sides
-    from ..methods.multilevel.result import Multilevel
-    from ..pages.model import Caution
     from ..record.trial_files import Manifest
+    from ..verdict.result import Verdict
     from .arguments import Subparsers
+
+
+_CONFIDENCE = 0.95
 
 
 def add(subparsers: Subparsers) -> None:
@@ -55,7 +56,11 @@ def add(subparsers: Subparsers) -> None:
         "benchmark may be proven",
     )
     add_reading(parser)
-    add_confidence(parser, "of the intervals; each proof and each pass has half of its risk")
+    add_confidence(
+        parser,
+        "of the intervals; each proof and each pass has half of its risk",
+        default=_CONFIDENCE,
+    )
     parser.add_argument(
         "--looks",
         type=int,
@@ -87,43 +92,37 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Compared:
-    """What comes to the gate: pairs, candidates without a good run, the metric, trials, cautions."""
+class _Judged(NamedTuple):
+    """What comes to the gate: a verdict, candidates without a good run, and the trial or the sources that it is of."""
 
-    pairs: tuple[Sides, ...]
+    verdict: Verdict | None
     failing: tuple[str, ...] = ()
     metric: str | None = None
-    manifests: tuple[Manifest, ...] = ()
-    cautions: tuple[Caution, ...] = ()
+    manifest: Manifest | None = None
+    sources: tuple[str, ...] = ()
 
 
 def _gate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    from ..pages.model import merged
-    from ..verdict.gate import gate, parse_condition
-    from ..verdict.gate_page import junit, summary, workflow_commands
+    from ..verdict.gate import gate, gate_verdict, parse_condition
+    from ..verdict.gate_answer.for_builds import junit, summary, workflow_commands
+    from ..verdict.gate_answer.next_commands import next_of, next_of_others
 
     parse_condition(args.condition)  # before anything is read
     fleet = _fleet_of(args)
     if fleet is not None:
-        results, found = _of_fleet(fleet, args)
+        found = _of_fleet(fleet, args)
     else:
         found = _of_one_trial(args) if args.baseline is None else _of_two_sides(args)
-        from ..methods.multilevel.compare import multilevel
-        from ..verdict.sides import looks_at
-
-        looks = looks_at(found.manifests, args.looks, always_valid=args.always_valid)
-        results = [
-            multilevel(
-                pair.candidate,
-                pair.baseline,
-                confidence=args.confidence,
-                looks=looks,
-            )
-            for pair in found.pairs
-        ]
-    answer = gate(results, args.condition, on=args.on, failing=found.failing, metric=found.metric)
-    answer = replace(answer, cautions=merged(found.cautions, answer.cautions))
+    if found.verdict is None:
+        answer = gate((), args.condition, on=args.on, failing=found.failing, metric=found.metric)
+    else:
+        answer = gate_verdict(found.verdict, args.condition, on=args.on, failing=found.failing)
+    if found.verdict is not None:
+        if found.manifest is not None:
+            following = next_of(answer, found.verdict, found.manifest, _again(args))
+        else:
+            following = next_of_others(found.verdict, found.sources)
+        answer = replace(answer, following=following)
     if args.junit is not None:
         write_file(Path(args.junit), junit(answer))
     if args.summary is not None:
@@ -133,6 +132,20 @@ def _gate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         for line in workflow_commands(answer):
             (err if args.json else out).write(f"{line}\n")
     return answer.exit_code
+
+
+def _again(args: argparse.Namespace) -> tuple[str, ...]:
+    """Give the options that a further call needs to ask the same."""
+    from ..importers.trials import trial_and_variant
+
+    named = trial_and_variant(args.source)
+    variants = [*(args.variant or ()), *([named[1]] if named is not None and named[1] else [])]
+    words = [word for variant in variants for word in ("--variant", variant)]
+    if args.on != "suite":
+        words += ["--on", args.on]
+    if args.confidence != _CONFIDENCE:
+        words += ["--confidence", f"{args.confidence:g}"]
+    return tuple(words)
 
 
 def _fleet_of(args: argparse.Namespace) -> tuple[Path, str | None] | None:
@@ -156,9 +169,7 @@ def _fleet_of(args: argparse.Namespace) -> tuple[Path, str | None] | None:
     return fleets[0]
 
 
-def _of_fleet(
-    fleet: tuple[Path, str | None], args: argparse.Namespace
-) -> tuple[list[Multilevel], _Compared]:
+def _of_fleet(fleet: tuple[Path, str | None], args: argparse.Namespace) -> _Judged:
     """Compare the candidates of a fleet with its baseline, on hosts like these."""
     from ..data.fleet import open_fleet
     from ..data.trial import refuse_unasked
@@ -174,18 +185,15 @@ def _of_fleet(
         confidence=args.confidence,
         looks=args.looks,
     )
-    results = [one.multilevel for one in answer.candidates if one.multilevel is not None]
     failing = tuple(one.variant for one in answer.candidates if one.multilevel is None)
-    return results, _Compared(
-        pairs=(), failing=failing, metric=answer.metric, cautions=answer.cautions
-    )
+    return _Judged(answer, failing, sources=(str(fleet[0]),))
 
 
-def _of_one_trial(args: argparse.Namespace) -> _Compared:
+def _of_one_trial(args: argparse.Namespace) -> _Judged:
     """Compare candidates of one trial with its baseline."""
     from ..data.trial import refuse_unasked
-    from ..importers.sources import Sides
     from ..importers.trials import open_trial, trial_and_variant
+    from ..verdict.judging import judge
     from ..verdict.sides import all_failed
 
     named = trial_and_variant(args.source)
@@ -207,18 +215,33 @@ def _of_one_trial(args: argparse.Namespace) -> _Compared:
             f"leave out --better {args.better}",
         )
     wanted = _wanted(trial, named[1], args.variant)
+    trial.matrix(
+        trial.manifest.baseline, metric, carry_zeros=True
+    )  # or there is nothing to hold it against
     failing = tuple(name for name in wanted if all_failed(trial, name))
-    baseline = trial.matrix(trial.manifest.baseline, metric, carry_zeros=True)
-    return _Compared(
-        pairs=tuple(
-            Sides(candidate=trial.matrix(name, metric, carry_zeros=True), baseline=baseline)
-            for name in wanted
-            if name not in failing
-        ),
-        failing=failing,
-        metric=metric,
-        manifests=(trial.manifest,),
-        cautions=trial.cautions,
+    answer = judge(
+        trial,
+        metric=args.metric,
+        confidence=args.confidence,
+        variants=wanted,
+        looks=args.looks,
+        always_valid=args.always_valid,
+    )
+    for one in answer.candidates:
+        if one.multilevel is None and one.variant not in failing:
+            _refuse_incomparable(trial, one.variant, metric)
+    return _Judged(answer, failing, manifest=trial.manifest)
+
+
+def _refuse_incomparable(trial: Trial, variant: str, metric: str) -> NoReturn:
+    """Say why nothing of a candidate can be compared, although runs of it succeeded."""
+    trial.matrix(variant, metric, carry_zeros=True)
+    raise InsufficientDataError(
+        f"no benchmark of {variant!r} can be compared by {metric!r}",
+        str(trial.path),
+        "fairtrial verdict says why; name another --metric",
+        n=0,
+        needed=1,
     )
 
 
@@ -249,12 +272,12 @@ def _wanted(trial: Trial, variant: str | None, asked: list[str] | None) -> tuple
     return wanted or candidates
 
 
-def _of_two_sides(args: argparse.Namespace) -> _Compared:
+def _of_two_sides(args: argparse.Namespace) -> _Judged:
     """Compare two sides, each a variant of a trial or a file."""
     from ..data.trial import refuse_unasked
-    from ..importers.sources import read_sides, sessions_apart
     from ..importers.trials import trial_and_variant
     from ..pages.model import merged
+    from ..verdict.files import judge_sources
     from ..verdict.sides import all_failed
 
     sources = [args.source]
@@ -278,19 +301,26 @@ def _of_two_sides(args: argparse.Namespace) -> _Compared:
         for text, one in zip(sources, sides[:-1], strict=True)
         if one is not None and one[1] is not None and all_failed(trials[one[0]], one[1])
     }
-    how = reading(args)
-    pairs = tuple(
-        sessions_apart(read_sides(text, args.baseline, how))
+    found = [
+        judge_sources(
+            text,
+            args.baseline,
+            reading(args),
+            looks=args.looks,
+            always_valid=args.always_valid,
+            confidence=args.confidence,
+        ).verdict
         for text in sources
         if text not in failing
+    ]
+    if not found:
+        return _Judged(None, tuple(failing.values()), args.metric)
+    together = replace(
+        found[0],
+        candidates=tuple(one for verdict in found for one in verdict.candidates),
+        cautions=merged(*(verdict.cautions for verdict in found)),
     )
-    return _Compared(
-        pairs=pairs,
-        failing=tuple(failing.values()),
-        metric=next((pair.candidate.metric for pair in pairs), args.metric),
-        manifests=tuple(trial.manifest for trial in trials.values()),
-        cautions=merged(*(trial.cautions for trial in trials.values())),
-    )
+    return _Judged(together, tuple(failing.values()), sources=(sources[0], args.baseline))
 
 
 def _append(path: Path, text: str) -> None:

@@ -31,7 +31,6 @@ _ENDINGS = {
 _FORMATS = ("html", "md", "latex", "json", "csv", "txt")
 _NUMBERS = "numbers.tex"
 _COMMENT = 65_536  # characters that a comment on GitHub may have
-_MANY = 150  # cells of a trial from which on a person is told that it takes a while
 
 
 def add(subparsers: Subparsers) -> None:
@@ -101,8 +100,6 @@ def _report(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     metrics = [] if args.metric is None else args.metric.split(",")
     if not metrics and len(sources) == 1:
         metrics = [*_declared(sources[0])]
-    if err.isatty():
-        _tell_of_a_long_way(sources, err)
     subjects = subjects_of(
         sources,
         reading(args),
@@ -189,48 +186,16 @@ def _check(place: Path | None, form: str | None) -> None:
         check_file(place.with_name(_NUMBERS))
 
 
-def _tell_of_a_long_way(sources: list[str], err: TextIO) -> None:
-    """Say what is under way if it takes longer than a person waits without a word."""
-    from ..errors import FairtrialError
-    from ..importers.trials import trial_and_variant
-    from ..record.manifest import read_manifest
-
-    for source in sources:
-        named = trial_and_variant(source)
-        if named is None:
-            continue
-        try:
-            manifest = read_manifest(named[0])
-        except FairtrialError:
-            continue  # whoever reads it says what is wrong
-        cells = len(manifest.variants) * len(manifest.benchmarks)
-        if cells >= _MANY:
-            line_to(err)(f"judging {cells} cells of {named[0]} ...")
-
-
 def _draw(
     subjects: tuple[Subject, ...], folder: Path, sheet: Sheet, out: TextIO, err: TextIO
 ) -> None:
     """Write the pictures; the room that draws them is opened when it is asked for."""
-    from ..record.printer import printer_on
     from ..report.figures.files import write_all
-
-    screen = printer_on(err)
-
-    def begun(words: str) -> None:
-        if screen.isatty():
-            screen.paint(f"\r\x1b[K{words}")  # in place of what was there
-            screen.flush()
-
-    def told(words: str) -> None:
-        begun("")
-        line_to(err)(words)
 
     for subject in subjects:
         place = folder / subject.verdict.metric if len(subjects) > 1 else folder
-        for path in write_all(subject, place, sheet, told=told, begun=begun):
+        for path in write_all(subject, place, sheet, told=line_to(err)):
             out.write(f"{path}\n")
-        begun("")
 
 
 def _write(

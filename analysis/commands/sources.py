@@ -136,7 +136,7 @@ def _of_trials(args: argparse.Namespace, err: TextIO) -> Sources:
         named = trial_and_variant(source)
         if named is None:
             raise UsageError(
-                "this is no trial",
+                "this is not a trial",
                 source,
                 "name runs/NAME, or add --response COLUMN where it is a table",
             )

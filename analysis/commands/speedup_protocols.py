@@ -193,7 +193,7 @@ def _is_config(args: argparse.Namespace) -> bool:
         )
     if path.is_file() and not looks_like_speedup_config(path):
         raise UsageError(
-            "this is no configuration of the Speedup-Test, and BASELINE is missing",
+            "this is not a configuration of the Speedup-Test, and BASELINE is missing",
             args.candidate,
             "name the second variant or file, or begin the configuration with its line "
             "Name,Sample1,Sample2,ConfLevel,Coef",

@@ -134,7 +134,7 @@ def _numbers(text: str) -> tuple[int, ...]:
     try:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no list of whole numbers") from None
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of whole numbers") from None
 
 
 def _levels(text: str) -> tuple[float, ...]:

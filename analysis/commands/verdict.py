@@ -22,6 +22,7 @@ from .arguments import (
 )
 
 if TYPE_CHECKING:
+    from ..record.trial_files import Manifest
     from ..verdict.ranking import BestOf, Ranking
     from ..verdict.result import Verdict
     from .arguments import Subparsers
@@ -79,24 +80,6 @@ def _add_ways(parser: argparse.ArgumentParser) -> None:
         metavar="R",
         help="the chance of each variant to have the best of R runs each",
     )
-
-
-def write_verdict(
-    trial: Path,
-    out: TextIO,
-    *,
-    candidate: str | None = None,
-    metric: str | None = None,
-    confidence: float = 0.95,
-    as_json: bool,
-) -> None:
-    """Judge a trial, or one candidate of it, and write the answer to `out`."""
-    from ..importers.trials import open_trial
-    from ..verdict.judging import judge
-
-    variants = None if candidate is None else (candidate,)
-    answer = judge(open_trial(trial), variants=variants, metric=metric, confidence=confidence)
-    show(answer, out, as_json=as_json)
 
 
 def _verdict(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
@@ -204,19 +187,33 @@ def _show_trial(
     if not decides:
         return 0
     without = [one.variant for one in answer.candidates if one.multilevel is None]
-    return _gated(answer, [name for name in without if all_failed(trial, name)], args, out)
+    failing = [name for name in without if all_failed(trial, name)]
+    return _gated(answer, failing, args, out, trial.manifest)
 
 
-def _gated(answer: Verdict, failing: Sequence[str], args: argparse.Namespace, out: TextIO) -> int:
+def _gated(
+    answer: Verdict,
+    failing: Sequence[str],
+    args: argparse.Namespace,
+    out: TextIO,
+    manifest: Manifest | None = None,
+) -> int:
     """Decide the condition of ``--gate``, if there is one, by what was shown."""
     if args.gate is None:
         return 0
-    from ..verdict.gate import gate
+    from dataclasses import replace
 
-    results = [one.multilevel for one in answer.candidates if one.multilevel is not None]
-    decided = gate(results, args.gate, failing=failing, metric=answer.metric)
+    from ..verdict.gate import gate_verdict
+    from ..verdict.gate_answer.next_commands import next_of
+
+    decided = gate_verdict(answer, args.gate, failing=failing)
+    alike = args.benchmark is None and not args.weight
+    if decided.outcome == "undecided" and manifest is not None and alike:
+        variants = tuple(word for name in args.variant or () for word in ("--variant", name))
+        decided = replace(decided, following=next_of(decided, answer, manifest, variants))
     _apart(out, 1, as_json=args.json)
-    show(decided, out, as_json=args.json)
+    shown = decided if args.json else decided.below_its_verdict()
+    show(shown, out, as_json=args.json)
     return decided.exit_code
 
 

@@ -20,6 +20,7 @@ from typing import Any, Final, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from ..announcing import doing
 from ..errors import StoreError
 from ..pages.model import Caution
 from ..record.disturbance import MOST_REPEATS, judged_row
@@ -39,6 +40,7 @@ _LABELS = ("benchmark", "variant", "outcome")  # names; here their places in lis
 _TIMES = ("wall_ns", "user_s", "system_s")  # a run that ended ok has them
 _START = "start_ns"  # a clock: a double would not hold it exactly
 _NUMBERS = (*_TIMES, *(name for name in NUMBERS if name not in {*_TIMES, _START}))
+_TOLD_EACH = 1000  # rows after which it is said how many are read
 _UNKNOWN_OUTCOME = len(OUTCOMES) - 1
 _UNKNOWN = -1  # a start that is not known (the clock never shows it), no repeat, no answer
 _NO_METRICS: Mapping[str, Any] = {}
@@ -200,6 +202,7 @@ class Columns:
     """The growing columns while ``measurements.jsonl`` is read."""
 
     def __init__(self, manifest: Manifest) -> None:
+        self.needed = manifest.needed
         self._benchmarks = {name: k for k, name in enumerate(manifest.benchmarks)}
         self._variants = {name: k for k, name in enumerate(manifest.variants)}
         self._outcomes = {name: k for k, name in enumerate(get_args(Outcome))}
@@ -243,7 +246,7 @@ class Columns:
             )
         except TypeError:
             whole = ", ".join(name for name in _IDENTITY if name not in _LABELS)
-            raise TypeError(f"one of {whole} is no whole number") from None
+            raise TypeError(f"one of {whole} is not a whole number") from None
         self._flat.extend(numbers)
         counted = record.get("counted")
         self._counted.append(int(counted) if isinstance(counted, bool) else _UNKNOWN)
@@ -279,7 +282,8 @@ class Columns:
         if np.isinf(table).any():
             which, row = np.argwhere(np.isinf(table))[0]
             raise StoreError(
-                f"the record is not one of schema {self.schema}: {_NUMBERS[which]} is no finite number",
+                f"the record is not one of schema {self.schema}: {_NUMBERS[which]} is not a "
+                "finite number",
                 f"{where}:{row + 1}",
             )
         return {name: read_only(np.array(row)) for name, row in zip(_NUMBERS, table, strict=True)}
@@ -327,6 +331,8 @@ def read_measurements(
         with opened(path) as file:
             for line in file:
                 number += 1
+                if number % _TOLD_EACH == 0 and number < columns.needed:
+                    doing("reading", number, columns.needed, "runs")
                 # A line without its newline is torn even when its checksum holds: a resumed
                 # trial cuts it off and repeats the run.
                 body = line[:-1]

@@ -114,7 +114,7 @@ def _session(name: str, bench: str, label: object, sessions: Rows | None) -> int
     if isinstance(label, (int, np.integer)) and not isinstance(label, bool) and False in kinds:
         return int(label)
     raise UsageError(
-        f"{label!r} is no id of a session as the runs have them",
+        f"{label!r} is not the id of a session of these runs",
         where,
         "name sessions of failed runs as those of the others: by whole numbers, or by names",
     )

@@ -37,15 +37,15 @@ def host_cautions(hosts: Sequence[HostProgress]) -> Iterator[Caution]:
         names = _names(missing)
         yield Caution(
             "host-missing",
-            f"missing: {figures.listed(names, _NAMED)}: no run is measured there, and nothing is said "
-            f"of {'it' if len(names) == 1 else 'them'}",
+            f"missing: {figures.listed(names, _NAMED)}: no run was measured there, and nothing is "
+            f"claimed about {'it' if len(names) == 1 else 'them'}",
             names,
         )
     if failed := by_state.get("failed"):
         told = figures.listed([f"{one.host} ({one.why})" for one in failed], 3, mark="; ")
         yield Caution(
             "host-failed",
-            f"failed: {told}: left out, and nothing is said of "
+            f"failed: {told}: left out, and nothing is claimed about "
             f"{'it' if len(failed) == 1 else 'them'}",
             _names(failed),
         )
@@ -65,8 +65,8 @@ def host_cautions(hosts: Sequence[HostProgress]) -> Iterator[Caution]:
         only = next(one.host for one in hosts if one.counting > 0)
         yield Caution(
             "one-host",
-            f"one host only ({only}): nothing is said of other hosts, and its own oddities cannot be "
-            "told from the programs'",
+            f"one host only ({only}): nothing is claimed about other hosts, and its peculiarities "
+            "cannot be separated from those of the programs",
             (only,),
         )
 

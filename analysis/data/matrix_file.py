@@ -122,7 +122,7 @@ def _read_json(source: str, text: str, layout: str) -> MatrixTable:
         located = {str(k + 1): row for k, row in enumerate(rows)}
     if not isinstance(located, dict) or not located:
         raise AnalysisError(
-            "this is no matrix", source, 'write {"benchmark": [run, run, ...], ...}'
+            "this is not a matrix", source, 'write {"benchmark": [run, run, ...], ...}'
         )
     samples = {}
     for bench, row in located.items():
@@ -230,7 +230,7 @@ def _unique(source: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
         data: dict[str, Any] = {}
         for key, value in items:
             if key in data:
-                raise AnalysisError(f"key {key!r} stands there twice", source)
+                raise AnalysisError(f"key {key!r} is there twice", source)
             data[key] = value
         return data
 

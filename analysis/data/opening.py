@@ -118,7 +118,7 @@ class Opened:
                 fix = "name one such as utf-8, utf-16, cp1252 or latin-1"
                 raise UsageError(f"there is no encoding {encoding!r}", self.source, fix) from None
         raise AnalysisError(
-            f"the file is no text: byte {failed.start} does not fit {failed.encoding}",
+            f"the file is not text: byte {failed.start} does not fit {failed.encoding}",
             self.source,
             "save a text as UTF-8, or import it with its encoding: fairtrial import --encoding E",
         )
@@ -220,7 +220,7 @@ class Opened:
             number = math.inf
         if not math.isfinite(number) or number < 0:
             raise self.fail(
-                f"the value {_shown(value)} is {'negative' if number < 0 else 'no finite number'}",
+                f"the value {_shown(value)} is {'negative' if number < 0 else 'not a finite number'}",
                 "take that result out, or measure again",
                 at=at,
             )
@@ -318,7 +318,7 @@ def _found(source: str) -> tuple[Path | None, str, bytes]:
         with os.fdopen(os.open(path, _READ), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise UsageError(
-                    "this is no regular file",
+                    "this is not a regular file",
                     source,
                     "name a file or a folder, or - and pipe it in",
                 )

@@ -217,7 +217,7 @@ def speedup_of(candidate_mean: float, baseline_mean: float, better: Better) -> f
     if not 0 < value < math.inf:
         raise AnalysisError(
             f"the ratio of {over:g} to {under:g} leaves the range of numbers",
-            fix="give both sides in one unit, and look for values that are no measurements",
+            fix="give both sides in one unit, and look for values that are not measurements",
         )
     return value
 

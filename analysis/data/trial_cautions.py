@@ -103,14 +103,14 @@ def drift_cautions(trial: Path) -> Iterator[Caution]:
         )
 
 
-_CHANGE = 26  # columns of a change that is told
+_CHANGE = 36  # columns of a change that is told
 
 
 def _changed(changes: Sequence[str]) -> ShortSentence:
     """Say what changed in few words: the change itself only where it is one, and fits whole."""
     what = changes[0] if len(changes) == 1 else f"{len(changes)} things changed"
-    what = what if len(what) <= _CHANGE else "something changed"
-    return ShortSentence.of(plain(f"runs before and after a change are judged together: {what}"))
+    what = what if len(what) <= _CHANGE else "something changed under the trial"
+    return ShortSentence.of(plain(f"runs are judged together, though {what}"))
 
 
 def given_up_cautions(
@@ -133,20 +133,20 @@ def given_up_cautions(
         "given-up",
         f"given up after failures in a row: {figures.listed(told, 3)}",
         tuple(dict.fromkeys(benchmark for benchmark, _ in sessions)),
-        _given_up(sessions, manifest.sessions, benchmarks),
+        _given_up(sessions, benchmarks),
     )
 
 
 def _given_up(
-    sessions: Mapping[tuple[str, str], Sequence[int]], total: int, shown: Collection[str] | None
+    sessions: Mapping[tuple[str, str], Sequence[int]], shown: Collection[str] | None
 ) -> ShortSentence | None:
     """Say which cell was given up most often, and how many more were."""
     found = {cell: len(those) for cell, those in sessions.items() if not shown or cell[0] in shown}
     if not found:
         return None
     cell = max(found, key=lambda one: found[one])
-    more = f", and {len(found) - 1} more cells" if len(found) > 1 else ""
-    said = f"given up after failures in {found[cell]} of {total} sessions: {{}} / {{}}{more}"
+    more = f", and {figures.counted(len(found) - 1, 'more cell')}" if len(found) > 1 else ""
+    said = f"given up after failures: {{}} / {{}}{more}"
     return ShortSentence.of(said, *cell)
 
 

@@ -115,8 +115,8 @@ def _idle(trial: Trial, used: Flags) -> Iterator[Caution]:
     if alone:
         told = ", ".join(str(session) for session in dict.fromkeys(one for one, _ in alone))
         said = (
-            f"the idle power after session {told} was not measured, so nobody knows whether it stayed "
-            "what was taken off"
+            f"the idle power after session {told} was not measured, so it is unknown whether it "
+            "stayed at the value that was subtracted"
         )
         yield Caution("idle-unconfirmed", said)
     error = np.full(len(trial), np.nan)

@@ -138,7 +138,7 @@ _OF_CELLS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("dependent-runs", ("lag-1", "ljung-box", "runs-test")),
     ("first-run-apart", ("warm-up",)),
 )
-_DRIFTS = "values rise or fall from the first to the last run of a session: {}"
+_DRIFTS = "values drift within sessions: {}"
 _LOST_TIME = ("cpu-lost", "disturbed-runs", "host-stolen")
 
 
@@ -182,7 +182,7 @@ def _host(found: Diagnosis, moves: Sequence[Finding]) -> Caution:
     about = () if movers is None else (*movers.variants, *movers.benchmarks)
     if speeds is not None and speeds.two and speeds.ratio >= 1 + _MOVED:
         told = speeds_text(speeds, found.sessions, movers)
-        apart = f"changed between two speeds, {figures.percent(speeds.ratio - 1)} apart"
+        apart = f"had two speeds, {figures.percent(speeds.ratio - 1)} apart"
         if movers is None:
             where = in_sessions(
                 [x.session for x in speeds.sessions if x.share >= 0.1], found.sessions
@@ -199,7 +199,7 @@ def _host(found: Diagnosis, moves: Sequence[Finding]) -> Caution:
         "variant-changes",
         f"not all programs kept their speed: {first.text}",
         about,
-        _of_movers(movers, f"did not keep their speed: {_HOW[first.code]}"),
+        _of_movers(movers, "did not keep their speed"),
     )
 
 

@@ -71,7 +71,7 @@ def sources_twice(files: Sequence[Sequence[NamedCell]]) -> tuple[frozenset[int],
             text = "{} holds exactly the values of {} under another name"
             found = (any(_surely_kept([one]) for one in cells), text, other)
         elif any(map(_hardly_chance, cells)) and (other := _larger(k, wholes, beginning)) != k:
-            text = "all values of {} stand at the beginning of those of {}"
+            text = "the values of {} are the first values of {}"
             found = (any(_surely_kept([one]) for one in cells), text, other)
         else:
             continue
@@ -312,7 +312,8 @@ def _hosts(files: Sequence[ForeignFile]) -> Iterator[Caution]:
     hosts = tuple(dict.fromkeys(host for file in files if (host := file.facts.get("host"))))
     if len(hosts) > 1:
         text = (
-            f"the files stem from {len(hosts)} hosts ({figures.listed(hosts, 3)}): a difference between "
+            f"the files are from {len(hosts)} hosts ({figures.listed(hosts, 3)}): a difference "
+            "between "
             "them may be that of the hosts"
         )
         yield Caution("several-hosts", text, hosts)

@@ -46,7 +46,7 @@ def kept_apart(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[Cauti
     if not double:
         return kept, []
     which = figures.listed(double, _SHOWN)
-    text = f"benchmarks of one name stand there more than once and are kept apart: {which}"
+    text = f"benchmarks with the same name occur more than once and are kept apart: {which}"
     return kept, [Caution("equal-names", text, double)]
 
 
@@ -323,7 +323,7 @@ def _require_sound(one: NamedCell) -> None:
             name.encode()
         except UnicodeEncodeError as error:
             raise AnalysisError(
-                f"the name {name[:_LONGEST]!r} is no text: {error.reason}",
+                f"the name {name[:_LONGEST]!r} is not text: {error.reason}",
                 one.source,
                 "give it another name in the file",
             ) from None

@@ -162,7 +162,7 @@ def read_sources(sources: Sequence[str], how: Reading) -> SourceMatrices:
             found.append(_from_file(source, how))
         else:
             raise UsageError(
-                "this is no trial, no variant of one and no file",
+                "this is not a trial, a variant of a trial or a file",
                 source,
                 f"name runs/NAME, runs/NAME:VARIANT, {_FILES}",
             )
@@ -315,8 +315,8 @@ def _from_file(source: str, how: Reading) -> _Read:
         table = table_in(opened.text(), opened.source, how.layout, how.decimal)
     except FairtrialError as error:
         pointer = (
-            f"a file of another tool is told by 'fairtrial import {opened.source} --dry-run', with "
-            "--format where its content does not show whose it is"
+            f"a file of another tool is described by 'fairtrial import {opened.source} "
+            "--dry-run', with --format if its content does not show which tool wrote it"
         )
         error.fix = f"{error.fix}; {pointer}" if error.fix else pointer
         raise

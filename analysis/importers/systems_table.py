@@ -66,7 +66,7 @@ def read_systems(path: Path, decimal: Decimal | None = None) -> SystemsTable:
     counts = Counter(heads)
     for name in heads:
         if not name or counts[name] > 1:
-            what = f"the benchmark {name!r} stands in the headings a second time"
+            what = f"the benchmark {name!r} is in the headings twice"
             fix = "give each benchmark a name of its own"
             raise AnalysisError(what if name else "a heading is empty", f"{path}:{number}", fix)
     sign = _sign(path, [cells(*line)[1:] for line in body], delimiter, decimal)

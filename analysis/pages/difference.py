@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
+from ..words import shorten, shown
 from .number_format import is_time, significant
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ _NARROW = 3.0  # points; a narrower interval has a decimal
 _MOST = 4  # decimals at most, for ends that are nearly alike or nearly nothing
 _HUGE = 100.0  # shares from which on two digits are enough
 _UNNAMED = {"wall", "value", "values", "time"}  # of a time, what "time" says already
+_METRIC = 28  # columns of a metric's name
 _STUFF = {"B": "memory", "J": "energy"}
 
 
@@ -80,8 +82,8 @@ class Difference:
         times = f"{self._multiple(self._times)} times as"
         if not self.timed:
             what = f" {self._noun}" if self._noun else ""
-            return f"{self.verb} {times} much{what}{self._label}"
-        return f"{'is' if self._faster else 'takes'} {times} {'fast' if self._faster else 'long'}{self._label}"
+            return f"{self.verb} {times} much{what}{self.label}"
+        return f"{'is' if self._faster else 'takes'} {times} {'fast' if self._faster else 'long'}{self.label}"
 
     @property
     def link(self) -> str:
@@ -94,7 +96,7 @@ class Difference:
             return "unknown"
         side = "less" if self.ratio < 1 else "more"
         what = f" {self._noun}" if self._noun else ""
-        return f"{self._points(abs(self.ratio - 1))} % {side}{what}{self._label}"
+        return f"{self._points(abs(self.ratio - 1))} % {side}{what}{self.label}"
 
     def interval(self) -> str:
         """Give the interval in the unit of the phrase: ``41 to 49 %``, ``4.5 to 4.7``; "" where there is none."""
@@ -115,12 +117,12 @@ class Difference:
         if self.low is None or self.high is None:
             return ""
         what = f" {self._noun}" if self._noun else ""
-        return f"between {self._side(self.low)} and {self._side(self.high)}{what}{self._label}"
+        return f"between {self._side(self.low)} and {self._side(self.high)}{what}{self.label}"
 
     def same(self) -> str:
         """Say that two sides are equivalent: ``takes the same time``, to be followed by ``as B, within 1 %``."""
         what = f"the same {self._noun}" if self._noun else "the same"
-        return f"{self.verb} {what}{self._label}"
+        return f"{self.verb} {what}{self.label}"
 
     def answer(
         self, word: Word, candidate: str, baseline: str, *, margin: float, where: str = ""
@@ -172,8 +174,13 @@ class Difference:
         return "time" if self.timed else _STUFF.get(self.unit, "")
 
     @property
-    def _label(self) -> str:
-        return "" if self.timed and self.metric in _UNNAMED else f" ({self.metric})"
+    def label(self) -> str:
+        """What names the metric behind a phrase, with a space before it; "" of plain time."""
+        return (
+            ""
+            if self.timed and self.metric in _UNNAMED
+            else f" ({shorten(shown(self.metric), _METRIC)})"
+        )
 
     @property
     def _faster(self) -> bool:

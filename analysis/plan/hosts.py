@@ -290,8 +290,8 @@ def _cautions(
     if flat:
         yield Caution(
             "no-host-component",
-            "hosts of the pilot differ no more than their sessions explain, and the plan takes that "
-            f"for true: {figures.listed(flat)}",
+            "hosts of the pilot differ no more than their sessions explain, and the plan assumes "
+            f"that this is true: {figures.listed(flat)}",
             flat,
         )
     if costs is None:

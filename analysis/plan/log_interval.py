@@ -24,7 +24,7 @@ from ..errors import AnalysisError
 
 Floats = NDArray[np.float64]
 
-APART = "look for values that are no measurements: they lie too far apart"
+APART = "look for values that are not measurements: they lie too far apart"
 WIDEST = 300.0  # on the log scale: a factor of 1e130 to either side, whose exponential is finite
 
 

@@ -69,8 +69,8 @@ def session_cautions(
     if flat:
         yield Caution(
             "no-session-component",
-            "sessions of the pilot differ no more than their runs explain, and the plan takes that for "
-            f"true: {figures.listed(flat)}",
+            "sessions of the pilot differ no more than their runs explain, and the plan assumes "
+            f"that this is true: {figures.listed(flat)}",
             flat,
         )
     if all(line.run_sd is None for line in lines):

@@ -21,7 +21,7 @@ from .trial_files import Stored
 
 FLEET = "fleet.json"
 FLEET_SCHEMA = 1
-_RESTORE = "restore the file from a copy, or put the trials together anew: fairtrial merge TRIAL... -o FOLDER"
+_RESTORE = "restore the file from a copy, or put the trials together again: fairtrial merge TRIAL... -o FOLDER"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +102,7 @@ def read_fleet(folder: Path) -> Fleet:
     path = folder / FLEET
     if not os.path.lexists(path):
         raise StoreError(
-            "this is no fleet: it has no fleet.json",
+            "this is not a fleet: it has no fleet.json",
             str(folder),
             "name a folder that 'fairtrial submit' or 'fairtrial merge' wrote, such as runs/NAME",
         )
@@ -167,7 +167,8 @@ def trial_place(folder: Path, host: FleetHost) -> Path:
         raise StoreError(
             f"the trial of host {host.host!r} lies outside of the fleet: {host.trial!r}",
             str(folder / FLEET),
-            "a fleet holds its trials: copy the trial into it, or put the trials together anew with "
+            "a fleet holds its trials: copy the trial into it, or put the trials together again "
+            "with "
             "'fairtrial merge TRIAL... -o FOLDER'",
         )
     return path
@@ -197,9 +198,9 @@ def _check(fleet: Fleet) -> None:
         (f"schema is {fleet.schema}", fleet.schema >= 1),
         ("it names no host", bool(hosts)),
         ("a host has no name", all(fleet.names)),
-        ("a host stands there twice", len(set(fleet.names)) == len(hosts)),
+        ("a host is there twice", len(set(fleet.names)) == len(hosts)),
         (
-            "a name is no text that can be written",
+            "a name is not text that can be written",
             is_writable(*named) and not any(map(_obeyed, named)),
         ),
         ("a job has no id", all(job for one in hosts for job in one.jobs)),

@@ -50,14 +50,14 @@ def read_manifest(trial: Path) -> Manifest:
     path = trial / MANIFEST
     if os.path.isfile(trial):  # noqa: PTH113 - Path.is_file() raises on a name that is too long
         raise StoreError(
-            "this is a file, and no trial directory",
+            "this is a file, not a trial directory",
             str(trial),
             "a file of another tool becomes a trial with 'fairtrial import FILE -o runs/NAME'; verdict, "
             "report and diagnose read it where it lies",
         )
     if not os.path.lexists(path):
         raise StoreError(
-            "this is no trial directory: it has no manifest.json",
+            "this is not a trial directory: it has no manifest.json",
             str(trial),
             "name a directory that 'fairtrial run' wrote, such as runs/NAME; "
             "what ended before it had a manifest measured nothing, and may be removed; a folder of "
@@ -93,9 +93,9 @@ def _check(manifest: Manifest) -> None:
     for what, right in (
         ("there are no benchmarks", manifest.benchmarks),
         ("there are no variants", manifest.variants),
-        ("a benchmark stands there twice", _distinct(manifest.benchmarks)),
-        ("a variant stands there twice", _distinct(manifest.variants)),
-        ("a name is no text that can be written", is_writable(*names)),
+        ("a benchmark is there twice", _distinct(manifest.benchmarks)),
+        ("a variant is there twice", _distinct(manifest.variants)),
+        ("a name is not text that can be written", is_writable(*names)),
         ("the baseline is none of the variants", manifest.baseline in manifest.variants),
         (
             "a metric has no unit, or no direction",
@@ -149,7 +149,7 @@ def _check(manifest: Manifest) -> None:
             ),
         ),
         (
-            "an idle power stands there twice",
+            "an idle power is there twice",
             _distinct([(one.session, one.segment, one.when) for one in manifest.idle_power]),
         ),
         (

@@ -271,7 +271,7 @@ def opened(path: Path) -> BufferedReader:
         raise StoreError(f"no file can have this name: {path.name!a}", str(path.parent)) from None
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
-        raise StoreError("this is no plain file", str(path), RESTORE)
+        raise StoreError("this is not a regular file", str(path), RESTORE)
     return open(fd, "rb")  # noqa: PTH123 - a descriptor has no path
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ..announcing import doing
 from ..pages.model import merged
 from ..registry import CHAPTERS, load
+from ..verdict.cautions import host_cautions_in, shown_cautions
 from .brief import brief_of
 from .model import Report
 
 if TYPE_CHECKING:
+    from ..pages.model import Caution
+    from ..verdict.result import Verdict
     from .chapter import Chapter
     from .subject import Subject
 
@@ -45,7 +49,12 @@ def assemble(subjects: Sequence[Subject], *, sources: bool = False) -> Report:
         chapters=chapters,
         names=tuple(dict.fromkeys(name for subject in subjects for name in _names(subject))),
         cautions=merged(*(subject.verdict.cautions for subject in subjects)),
+        shown=merged(*(_first(subject.verdict) for subject in subjects)),
     )
+
+
+def _first(verdict: Verdict) -> tuple[Caution, ...]:
+    return (*host_cautions_in(verdict.cautions), *shown_cautions(verdict).cautions)
 
 
 def _names(subject: Subject) -> Iterator[str]:
@@ -59,7 +68,8 @@ def _chapters(subject: Subject, names: Sequence[str]) -> Iterator[Chapter]:
 
     What belongs to the trial and not to a metric stands on the page once, with the first.
     """
-    for name in names:
+    for number, name in enumerate(names, 1):
+        doing(f"writing the report: {name} ({number} of {len(names)})")
         room = load(CHAPTERS[name])
         if subject.prefix and not getattr(room, "EACH_METRIC", True):
             continue

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ..pages.result import Result, cautions_to_dict, plain
 
 if TYPE_CHECKING:
+    from ..pages.model import Caution
     from .brief import Brief
     from .chapter import Chapter
 
@@ -32,6 +33,8 @@ class Report(Result):
         In the order of the page.
     names : tuple of str
         All variants and benchmarks: what is read instead of computed with shortens them.
+    shown : tuple of Caution
+        Those that a first screen shows, of all metrics.
     """
 
     method: ClassVar[str] = "report"
@@ -42,6 +45,7 @@ class Report(Result):
     briefs: tuple[Brief, ...] = ()
     chapters: tuple[Chapter, ...]
     names: tuple[str, ...] = ()
+    shown: tuple[Caution, ...] = ()
 
     def body(self) -> dict[str, Any]:
         """Give what stands below the head; a chapter under its name, of one metric after another."""

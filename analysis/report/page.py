@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["brief_page", "data_page", "narrow_page"]
 
-_CAUTIONS = 8  # of the compact form
-
 
 @page_of.register(Report)
 def _report_page(report: Report) -> Page:
@@ -51,13 +49,13 @@ def data_page(report: Report) -> Page:
 
 
 def brief_page(report: Report) -> Page:
-    """Give the compact table alone, with the first cautions and how many more there are."""
-    hidden = len(report.cautions) - _CAUTIONS
+    """Give the answer and the compact table alone, with the first cautions and how many more there are."""
+    hidden = len(report.cautions) - len(report.shown)
     more = f"{hidden} more caution{'s' * (hidden > 1)}: in every other form of the report"
     return Page(
         title=report.headline,
-        sections=_brief(report),
-        cautions=report.cautions[:_CAUTIONS],
+        sections=(Section((Sentence(report.headline),)), *_brief(report)),
+        cautions=report.shown,
         following=(Section((Sentence(more),)),) if hidden > 0 else (),
     )
 

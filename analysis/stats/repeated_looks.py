@@ -19,7 +19,8 @@ import bisect
 import math
 
 from ..errors import UsageError
-from ..record.looks import LOOKS, OPEN_LOOKS
+
+_LOOKS, _OPEN_LOOKS = 15, 23  # how many there are in the lists
 
 # risk of all looks together, nominal risk of each; made by tests/calibration/make_looks_table.py
 _NOMINAL = (
@@ -86,7 +87,8 @@ def nominal_risk(risk: float, *, open: bool = False) -> float:
     risk : float
         That an interval misses the truth at any look, between 0 and 1.
     open : bool
-        Whether the list goes on to 1,024 sessions (`OPEN_LOOKS`), or ends at 108 (`LOOKS`).
+        Whether the list goes on to 1,024 sessions (`OPEN_LOOKS`), or ends at 108 (`LOOKS` of
+        `analysis/record/looks.py`).
 
     Returns
     -------
@@ -101,9 +103,9 @@ def nominal_risk(risk: float, *, open: bool = False) -> float:
     """
     if not 0 < risk < 1:
         raise UsageError(f"the risk of all looks must lie between 0 and 1, not {risk!r}")
-    table, looks = (_OPEN_NOMINAL, OPEN_LOOKS) if open else (_NOMINAL, LOOKS)
+    table, looks = (_OPEN_NOMINAL, _OPEN_LOOKS) if open else (_NOMINAL, _LOOKS)
     if risk < table[0][0]:
-        return risk / len(looks)
+        return risk / looks
     place = min(bisect.bisect_right(table, (risk, 1.0)), len(table) - 1)
     (low, a), (high, b) = table[place - 1], table[place]
     share = min((math.log(risk) - math.log(low)) / (math.log(high) - math.log(low)), 1.0)

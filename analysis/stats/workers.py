@@ -26,6 +26,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
+from ..announcing import still
 from ..errors import AnalysisError
 from ..version import VERSION
 from .arguments import counted
@@ -135,6 +136,7 @@ def in_order(
             found = task(item)
             done += 1
             tell(done)
+            still()
             yield found
             if count != 1 and time.monotonic() - begun > _PATIENCE:
                 break
@@ -148,6 +150,7 @@ def in_order(
         for found in rows:
             done += 1
             tell(done)
+            still()
             yield found
 
 

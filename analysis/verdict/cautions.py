@@ -54,7 +54,7 @@ def waiting_cautions(
                 "unless one waits more only because it takes longer",
                 (variant,),
                 ShortSentence.of(
-                    f"waiting may be part of it: {_share(there[variant])} of {{}}'s runs waited, "
+                    f"waiting may be part of it: {_share(there[variant])} of {{}}'s runs, "
                     f"{_share(there[name])} of {{}}'s",
                     variant,
                     name,
@@ -83,10 +83,9 @@ def _waited(trial: Trial, found: Mapping[str, Counter[str]]) -> ShortSentence | 
     total = sum(found.values(), Counter[str]())
     if total["waited"] <= _MANY * total["judged"]:
         return None
-    again = ", repeated or not" if trial.manifest.repeating else ""
-    return ShortSentence.of(
-        f"{_share(total)} of the runs waited for a CPU, and count all the same{again}"
-    )
+    if trial.manifest.repeating:
+        return ShortSentence.of(f"{_share(total)} of the runs waited for a CPU, repeats included")
+    return ShortSentence.of(f"{_share(total)} of the runs waited for a CPU, and count all the same")
 
 
 def suspended_cautions(trial: Trial, variants: Collection[str]) -> Iterator[Caution]:
@@ -179,18 +178,33 @@ def run_cautions(
     for caution in trial.cautions:
         given_up = caution.code == "given-up"
         yield from given_up_cautions(trial.manifest, rows) if given_up else (caution,)
-    # which benchmarks were to have another metric than those of every run, nobody knows
-    awaited = () if metric not in METRIC_NUMBERS else asked or trial.manifest.benchmarks
-    yield from _failed(trial, variants, rows, awaited)
+    yield from _failed(trial, variants, rows)
     yield from waiting_cautions(trial, variants, metric, rows)
     yield from suspended_cautions(trial, variants)
+    # which benchmarks were to have another metric than those of every run, nobody knows
+    awaited = () if metric not in METRIC_NUMBERS else asked or trial.manifest.benchmarks
+    gone = _gone([name for name in awaited if name not in rows and not _counts(trial, name)])
     for one in sides:
-        yield from (caution for caution in one.cautions if caution.code not in _OF_THE_TRIAL)
+        for caution in one.cautions:
+            if caution.code == "benchmark-missing":  # each side has it
+                yield replace(caution, short=gone)
+                gone = None
+            elif caution.code not in _OF_THE_TRIAL:
+                yield caution
 
 
-def _failed(
-    trial: Trial, variants: Collection[str], rows: Collection[str], awaited: Collection[str]
-) -> Iterator[Caution]:
+def _gone(names: Sequence[str]) -> ShortSentence | None:
+    """Count the benchmarks that have no row because none of their runs succeeded."""
+    if not names:
+        return None
+    one = len(names) == 1
+    return ShortSentence.of(
+        f"{figures.counted(len(names), 'benchmark')} {'is' if one else 'are'} missing here: "
+        f"no run of {'it' if one else 'them'} succeeded"
+    )
+
+
+def _failed(trial: Trial, variants: Collection[str], rows: Collection[str]) -> Iterator[Caution]:
     failed = [run for run in trial.failures() if not run.warmup and run.variant in variants]
     if not failed:
         return
@@ -203,30 +217,21 @@ def _failed(
         f"{len(failed)} run{'s' * (len(failed) > 1)} failed ({kinds}) and "
         f"{'are' if len(failed) > 1 else 'is'} left out: {worst}{more}",
         tuple(dict.fromkeys(bench for bench, _ in cells)),
-        _left_out(trial, cells, rows, awaited),
+        _left_out(trial, Counter({cell: n for cell, n in cells.items() if cell[0] in rows})),
     )
 
 
-def _left_out(
-    trial: Trial, cells: Counter[tuple[str, str]], rows: Collection[str], awaited: Collection[str]
-) -> ShortSentence | None:
-    """Say which cell of the screen failed most, or that awaited benchmarks are not there because they fail."""
-    shown = Counter({cell: n for cell, n in cells.items() if cell[0] in rows})
-    gone = {b for b, _ in cells if b in awaited and b not in rows and not _counts(trial, b)}
-    if not shown:
-        if not gone:
-            return None
-        one = len(gone) == 1
-        return ShortSentence.of(
-            f"{figures.counted(len(gone), 'benchmark')} {'is' if one else 'are'} missing here: "
-            f"no run of {'it' if one else 'them'} succeeded"
-        )
-    total, (bench, variant) = shown.total(), shown.most_common(1)[0][0]
+def _left_out(trial: Trial, cells: Counter[tuple[str, str]]) -> ShortSentence | None:
+    """Say which cell failed most often."""
+    if not cells:
+        return None
+    total, (bench, variant) = cells.total(), cells.most_common(1)[0][0]
     single = len(trial.manifest.benchmarks) == 1
     where = ("{}", (variant,)) if single else ("{} / {}", (bench, variant))
-    if len(shown) > 1:
-        said = f"{total} runs failed and are left out, most of {where[0]}"
-        return ShortSentence.of(said, *where[1])
+    if len(cells) > 1:
+        return ShortSentence.of(
+            f"{total} runs failed and are left out, most of {where[0]}", *where[1]
+        )
     names = trial.manifest
     cell = (trial.benchmark == names.benchmarks.index(bench)) & trial.candidates
     runs = int((cell & (trial.variant == names.variants.index(variant))).sum())
@@ -284,6 +289,9 @@ _RANKS = {
     for rank, codes in enumerate((_FAILED, _NOT_COMPARABLE, _UNEQUAL, _DRIFT, _BUSY, _REST))
     for code in codes
 }
+_OF_OTHERS = (
+    "benchmarks-of-one-side",
+)  # what is about benchmarks that are not there, and counts them
 _MOST = 3
 
 
@@ -297,6 +305,17 @@ class ShownCautions(NamedTuple):
     def more(self) -> str:
         """Say how many more there are, and what shows them; "" where these are all."""
         return f"and {self.hidden} more: --explain" if self.hidden else ""
+
+
+_HOSTS = (*("host-missing", "host-failed", "host-unfinished", "host-left-out", "hosts-disagree"),)
+
+
+def host_cautions_in(cautions: Iterable[Caution]) -> tuple[Caution, ...]:
+    """Give those about hosts of which nothing is said: a screen of a fleet says them beside its answer."""
+    return tuple(one for one in cautions if one.code in _HOSTS)
+
+
+NOTHING_SHOWN = ShownCautions((), 0)
 
 
 def shown_cautions(
@@ -349,6 +368,8 @@ def chosen_cautions(
     found: list[tuple[tuple[int, int], Caution]] = []
     for one in cautions:
         said = None if one.short is None else one.short.on(there)
+        if one.code in _OF_OTHERS and set(one.about) <= set(rows):
+            continue  # they have their rows, with what happened to them
         if one.code in _RANKS and said is not None:
             touched = len(set(rows).intersection(one.about)) or len(rows)
             told = replace(one, text=said.fitted(called), short=said)

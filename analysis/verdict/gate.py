@@ -15,12 +15,16 @@ from ..methods.multilevel.page import failed_text
 from ..methods.multilevel.result import BenchmarkLine, Multilevel
 from ..pages.model import Caution, merged
 from ..pages.result import Result
+from ..pages.short_sentence import ShortSentence
 from ..stats.arguments import door
 from ..stats.multiplicity import adjusted
+from .cautions import NOTHING_SHOWN, ShownCautions, chosen_cautions, shown_cautions
 
 if TYPE_CHECKING:
     from ..data.levels import Unit
     from ..methods.multilevel.result import Line
+    from ..pages.model import Next
+    from .result import Verdict
 
 
 Kind = Literal["slower", "worse", "faster"]
@@ -138,11 +142,13 @@ class Gate(Result):
     could not be decided of one, else "passed"; `exit_code` is 1, 7, 0. `limit` is the speedup below
     which the condition holds, `confidence` that of the intervals at this look, and `risk` the one-sided
     risk of each proof and of each pass, half of what it leaves; both are None where nothing could be
-    compared. `metric` is what was compared; None where that is not known.
+    compared. `metric` is what was compared; None where that is not known. `shown` are the cautions of its
+    screen, `following` what to do next.
     """
 
     method: ClassVar[str] = "gate"
-    derived: ClassVar[tuple[str, ...]] = ("outcome", "exit_code")
+    derived: ClassVar[tuple[str, ...]] = ("outcome", "exit_code", "sentence", "next")
+    unlisted: ClassVar[frozenset[str]] = frozenset({"shown", "following"})
 
     condition: str
     metric: str | None = None
@@ -151,6 +157,29 @@ class Gate(Result):
     confidence: float | None
     risk: float | None
     candidates: tuple[GatedCandidate, ...]
+    shown: ShownCautions = NOTHING_SHOWN
+    following: tuple[Next, ...] = ()
+
+    @property
+    def asked(self) -> Condition:
+        """The condition, taken apart."""
+        return parse_condition(self.condition)
+
+    @property
+    def sentence(self) -> str:
+        """The answer in one sentence, in the unit of the question."""
+        from .gate_answer.sentence import sentence_of
+
+        return sentence_of(self)
+
+    @property
+    def next(self) -> tuple[str, ...]:
+        """What to do next: command lines that can be pasted, one after the other."""
+        return tuple(one.line for one in self.following)
+
+    def below_its_verdict(self) -> Gate:
+        """Give it for a screen on which the verdict has said the cautions."""
+        return replace(self, shown=NOTHING_SHOWN)
 
     @property
     def outcome(self) -> Outcome:
@@ -169,6 +198,7 @@ _OF_THE_COMPARISON = (
     *("candidate", "baseline", "unit", "better", "design", "outermost", "sessions"),
     *("looks", "look_alpha", "looks_rule", "risk_total", "always_valid"),
 )
+WITHOUT = "gate-without"  # the code of what only a gate says
 _FAILS = ("fails-more", "fails-always")  # what the verdict says of a line whatever its speed
 
 
@@ -241,6 +271,14 @@ def gate(
             "use one, and as many looks for all",
         )
     gated = [_candidate(one, asked, on) for one in found]
+    cautions = merged(
+        *(
+            one.cautions if len(found) == 1 else [c.of(one.candidate) for c in one.cautions]
+            for one in found
+        ),
+        *(_unanswered(one, on) for one in gated),
+    )
+    names = {name for one in found for name in (one.candidate, one.baseline)}
     return Gate(
         condition=asked.text,
         metric=metric,
@@ -249,18 +287,23 @@ def gate(
         confidence=round(1 - found[0].look_alpha, 15) if found else None,
         risk=round(found[0].look_alpha / 2, 15) if found else None,
         candidates=(*gated, *(_failed(name, found) for name in failing)),
-        cautions=merged(
-            *(
-                one.cautions if len(found) == 1 else [c.of(one.candidate) for c in one.cautions]
-                for one in found
-            ),
-            *(_unanswered(one, on) for one in gated),
-        ),
+        cautions=cautions,
         references=(
             "Holm, A simple sequentially rejective multiple test procedure (1979)",
             "Berger, Multiparameter hypothesis testing and acceptance sampling (1982)",
         ),
+        shown=chosen_cautions(cautions, {x.name for one in found for x in one.benchmarks}, names),
     )
+
+
+def gate_verdict(
+    verdict: Verdict, condition: str, *, on: On = "suite", failing: Sequence[str] = ()
+) -> Gate:
+    """Decide a condition by a verdict, as `gate` does, with all cautions that the verdict has."""
+    results = [one.multilevel for one in verdict.candidates if one.multilevel is not None]
+    answer = gate(results, condition, on=on, failing=failing, metric=verdict.metric)
+    own = [one for one in answer.cautions if one.code == WITHOUT]
+    return replace(answer, cautions=merged(verdict.cautions, own), shown=shown_cautions(verdict))
 
 
 def _failed(name: str, found: Sequence[Multilevel]) -> GatedCandidate:
@@ -387,4 +430,5 @@ def _unanswered(one: GatedCandidate, on: On) -> tuple[Caution, ...]:
     if on == "benchmarks" or one.reason is not None or not names:
         return ()
     said = f"{one.candidate}: the gate has no interval for {', '.join(names)}, and passes without"
-    return (Caution("gate-without", said, (one.candidate, *names)),)
+    short = ShortSentence.of("{} has no interval: the answer stands without", tuple(names))
+    return (Caution(WITHOUT, said, (one.candidate, *names), short),)

@@ -13,8 +13,6 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from ..calibrate.certificates import differences, newest_for, read_certificate
 from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial
@@ -39,6 +37,7 @@ from .sides import (
     sides_of,
     without,
 )
+from .times import session_seconds
 
 if TYPE_CHECKING:
     from ..calibrate.result import Certificate
@@ -243,7 +242,12 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
     if matrices and not candidates:
         from .one_variant import alone as by_itself
 
-        alone = by_itself(matrices[0], 1.0 - looks.alpha(question.confidence))
+        alone = by_itself(
+            matrices[0],
+            question.confidence
+            if manifest.looks_plan is None
+            else 1.0 - looks.alpha(question.confidence),
+        )
     return question.verdict(
         counts_of(trial, metric, chosen, sides.values()),
         looks,
@@ -258,7 +262,7 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
         diagnosis=diagnosis,
         certificate=certificate,
         outermost=trial.outermost,
-        imported=manifest.origin == "imported",
+        closed=_closed(manifest),
         session_s=_session_s(trial),
         cautions=merged(
             run_cautions(
@@ -275,10 +279,17 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
     )
 
 
+def _closed(manifest: Manifest) -> bool:
+    """Tell whether nobody can go on with a trial: it was imported, or all looks that were planned are used."""
+    plan = manifest.looks_plan
+    if plan is None:
+        return manifest.origin == "imported"
+    return plan.rule == "planned" or manifest.sessions >= plan.looks[-1]
+
+
 def _session_s(trial: Trial) -> float | None:
-    """Give the seconds that the runs of a session take, on average; None where nobody knows."""
-    seconds = trial.numbers["wall_ns"][~trial.warmup] / 1e9
-    known = float(np.nansum(seconds))
+    """Give the seconds that a session takes, on average; None where nobody knows."""
+    known = session_seconds(trial, trial.sessions)
     return known / trial.sessions if known and trial.sessions else None
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from ..announcing import doing
 from ..data.pair import match
 from ..errors import FairtrialError
 from ..methods.hpt.compare import hpt
@@ -52,11 +53,17 @@ def ask(
     if not ours.benchmarks:
         return _refused("every benchmark has runs of 0")
     told: list[Said] = []
+    _explaining("HPT", 1)
     hpt_result, at_estimate = _hpt(found, ours, theirs, told)
+    _explaining("Speedup-Test", 2)
     suite = _speedup_test(found, ours, theirs, told)
+    _explaining("randomization", 3)
     randomized = _randomization(found, ours, theirs, told)
+    _explaining("bootstrap", 4)
     bootstrap = _bootstrap(found, ours, theirs, told)
+    _explaining("mixtures", 5)
     mixtures = tuple(_fitted(ours, theirs))
+    _explaining("single runs", 6)
     answers = MethodResults(
         hpt=hpt_result,
         at_estimate=at_estimate,
@@ -72,6 +79,10 @@ def ask(
         told = [replace(one, unit="host") if one.unit == "session" else one for one in told]
     reasons = tuple(why(found, told, answers))
     return Panel(methods=tuple(told), disagreements=reasons, answers=answers)
+
+
+def _explaining(method: str, number: int) -> None:
+    doing(f"explaining: {method} ({number} of 6)")
 
 
 def _refused(why_not: str) -> Panel:

@@ -75,10 +75,10 @@ class Verdict(Result):
         Whether a screen also says what the answer rests on, and what other methods say.
     ratio : bool
         Whether a screen shows speedups instead of per cent.
-    imported : bool
-        Whether the trial is made of another tool's files: there is no way to measure more of it.
+    closed : bool
+        Whether no more can be measured of the trial: it is made of another tool's files, or its looks are used.
     session_s : float or None
-        The seconds that the runs of a session took, warm-ups left out; None where nobody knows.
+        The seconds that a session took, on average; None where nobody knows.
     sources : tuple of str
         The two sides as a command named them; empty for a trial.
     """
@@ -86,7 +86,7 @@ class Verdict(Result):
     method: ClassVar[str] = "verdict"
     schema: ClassVar[int] = 2
     unlisted: ClassVar[frozenset[str]] = frozenset(
-        {"explained", "imported", "outermost", "ratio", "session_s", "sources", "usual", "whole"}
+        {"closed", "explained", "outermost", "ratio", "session_s", "sources", "usual", "whole"}
     )
     derived: ClassVar[tuple[str, ...]] = ("sentence", "next")
 
@@ -123,7 +123,7 @@ class Verdict(Result):
     outermost: Unit = "session"
     explained: bool = False
     ratio: bool = False
-    imported: bool = False
+    closed: bool = False
     session_s: float | None = None
     sources: tuple[str, ...] = ()
 

@@ -98,6 +98,17 @@ def means_of(trial: Trial, metric: str) -> dict[Cell, float]:
     return found
 
 
+def session_seconds(trial: Trial, sessions: int) -> float:
+    """Add up how many seconds the first sessions took, each from its first run's start to its last one's end."""
+    total = 0.0
+    for session in range(1, sessions + 1):
+        rows = trial.session == session
+        if rows.any():
+            ends = trial.start_ns[rows] + np.nan_to_num(trial.numbers["wall_ns"][rows])
+            total += float(ends.max() - trial.start_ns[rows].min()) / 1e9
+    return total
+
+
 def _cells(
     trial: Trial, used: NDArray[np.bool_], failed: NDArray[np.bool_]
 ) -> list[tuple[Cell, _Integers, int]]:

@@ -187,7 +187,7 @@ def own_defaults(environment: Mapping[str, str] = os.environ) -> OwnDefaults:
     values: dict[str, Any] = {}
     for name, value in given.items():
         if name not in _SECTIONS:
-            what = f"'{name}' is no section of own defaults"
+            what = f"'{name}' is not a section of your own defaults"
             fix = "write 'isolation' or 'checks'; all else belongs into the campaign"
             faults.key((name,), what, fix)
             continue

@@ -118,7 +118,7 @@ def _table(text: bytes, name: str) -> Table | None:
         raise ValueError("it holds no defaults")  # noqa: TRY004 - one way out for every wrong text
     table = stored.get(name)
     if table is not None and not isinstance(table, dict):
-        raise ValueError(f"its {name} are no table")
+        raise ValueError(f"its {name} are not a table")
     for key, value in (table or {}).items():
         if not is_default(key, value):
             raise ValueError(f"{key} cannot have had the default that stands there")

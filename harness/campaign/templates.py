@@ -58,7 +58,7 @@ def parse_template(text: str) -> Template:
         if name is not None:
             if not VALUE_NAME.fullmatch(name):
                 raise TemplateError(
-                    f"{quote(token)} is no placeholder",
+                    f"{quote(token)} is not a placeholder",
                     token,
                     "write {name}, or double the braces where they stand for themselves:"
                     f" {{{token}}}",

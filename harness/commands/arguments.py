@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
@@ -133,15 +134,22 @@ def write_result(result: Any, out: TextIO, *, as_json: bool) -> None:  # noqa: A
     write_json(result.to_dict(), out) if as_json else out.write(f"{result}\n")
 
 
-def report_ending(ending: Ending, view: View, *, again: str, json_to: TextIO | None = None) -> int:
-    """Say how a trial ended and what comes next, also as JSON to `json_to`; give the exit code."""
+def report_ending(
+    ending: Ending, view: View, *, again: Sequence[str], json_to: TextIO | None = None
+) -> int:
+    """Say how a trial ended and what comes next, also as JSON to `json_to`; give the exit code.
+
+    `again` are the words of the command that goes on with the trial.
+    """
     if json_to is not None:
         with contextlib.suppress(BrokenPipeError):  # the exit code is still to be told
             write_json(ending.to_dict(), json_to)
-    head, *more = ending.lines(again)
-    view.insist(head) if ending.capped else view.say(head)
-    for line in more:  # failed runs are the exit code, so they are said in any case
-        view.insist(line) if line == ending.failures else view.say(line)
+    # what the exit code says is said in any case
+    say = view.insist if ending.capped or ending.failed else view.say
+    for line in ending.head(took_s=view.took_s, fresh=view.fresh):
+        say(line)
+    for line in ending.further(again):
+        view.say(line)
     if ending.status == "interrupted":
         return 130
     return 1 if ending.failed or ending.unmeasured else 0

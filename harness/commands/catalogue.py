@@ -43,7 +43,7 @@ RUNNER: dict[str, Command] = {
     "reproduce": Command(
         "harness.commands.reproduce:add",
         "share",
-        "check a bundle: compute it anew, or measure it again",
+        "check a bundle: compute it again, or measure it again",
     ),
     "completion": Command(
         "harness.commands.completion:add",

@@ -1,25 +1,30 @@
-"""The subcommand ``compare``: measure, then judge."""
+"""The subcommand ``compare``: measure until the answer is certain, and say it in one sentence."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from .arguments import (
-    add_command,
-    add_folder,
-    add_share,
-    add_talk,
-    add_wait,
-    not_negative,
-    positive,
-    report_ending,
-)
+from .arguments import RUNS, add_command
+from .comparing.options import add_options, remarks
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from analysis.record.printer import Printer
+
+    from ..trial.sitting import SittingEnding
     from .arguments import Subparsers
+    from .comparing.scan import WantedCommand
+    from .comparing.view import CompareView
+
+_CPUS_KEY = "isolation.cpus"
+_INTERRUPTED = 130
+CAP_S = 20.0  # of measuring, for two commands
+_MILLI_S, _WHOLE_S = 0.0095, 9.5  # below it a time is in milliseconds; above it without decimals
 
 
 def add(subparsers: Subparsers) -> None:
@@ -27,78 +32,262 @@ def add(subparsers: Subparsers) -> None:
     parser = add_command(
         subparsers,
         "compare",
-        description="Measure commands now, in shuffled blocks, and judge them. The first one is the "
-        "baseline.\nNo shell reads them, unless --shell is given.",
+        description="Measure commands in turns until it is certain which is faster, and say so. "
+        "The first one is the baseline.\nNo shell reads them, unless --shell is given.",
         examples="""
 'gzip -6 -k -c data' 'gzip -1 -k -c data'
 --shell 'sort f | uniq' 'sort -u f'
 -n C -n UTF-8 'env LC_ALL=C sort f' 'env LC_ALL=C.UTF-8 sort f'
+-L level 1,6,9 'gzip -{level} -k -c data'
+--resume --for 90s
 """,
     )
-    parser.add_argument("commands", nargs="+", metavar="COMMAND", help="a program with arguments")
-    parser.add_argument(
-        "-n", "--name", action="append", default=[], help="one for each command (default: from it)"
-    )
-    parser.add_argument("--runs", type=positive, help="per command and session (default: by time)")
-    parser.add_argument("--sessions", type=positive, default=6, help="(default: 6)")
-    parser.add_argument(
-        "--warmup",
-        type=not_negative,
-        help="per command and session (default: 1; where commands take long, in the first only)",
-    )
-    parser.add_argument(
-        "--timeout", type=float, metavar="SECONDS", help="longest time of a run (default: none)"
-    )
-    parser.add_argument("--shell", action="store_true", help="execute each with /bin/sh -c")
-    parser.add_argument(
-        "--stdin", type=Path, metavar="FILE", help="standard input (default: /dev/null)"
-    )
-    parser.add_argument("--prepare", metavar="COMMAND", help="by a shell, before each run, untimed")
-    parser.add_argument(
-        "--exit",
-        type=int,
-        action="append",
-        metavar="CODE",
-        help="an expected exit code; may be given again (default: 0)",
-    )
-    parser.add_argument("--cpus", help="auto, none or a list such as 2,3 (default: auto)")
-    parser.add_argument("--seed", type=int, default=1, help="of the order (default: 1)")
-    add_folder(parser)
-    add_wait(parser)
-    add_share(parser)
-    add_talk(parser)
+    parser.add_argument("commands", nargs="*", metavar="COMMAND", help="a program with arguments")
+    add_options(parser)
     parser.set_defaults(run=_compare)
 
 
-def _compare(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    import shlex
+def _compare(args: argparse.Namespace, out: Printer, err: TextIO) -> int:
+    from analysis.errors import UsageError
+
+    if args.attempt is not None:
+        return _attempt(args, err)
+    if args.resume is not None:
+        if len(args.commands) > (not args.resume):  # one word is the trial: --resume TRIAL
+            what = "--resume goes on with the commands of its trial, so there is none to name"
+            raise UsageError(what, args.commands[0], "leave the commands out, or --resume")
+        args.resume = args.resume or "".join(args.commands)
+        return _resume(args, out, err)
+    if not args.commands:
+        what = "there is no command to measure"
+        raise UsageError(what, "fairtrial compare", "fairtrial compare 'sort a' './sort a'")
+    return _measure(args, out, err)
+
+
+def _measure(args: argparse.Namespace, out: Printer, err: TextIO) -> int:
+    from .comparing.scan import wanted_commands
+
+    wanted = wanted_commands(args)
+    if not args.quiet:  # before anything that takes time to import
+        for remark in remarks(args):
+            err.write(f"{remark}\n")
+        err.write(f"{_first_line(args, len(wanted))}\n")
+        err.flush()
     import tempfile
 
-    from analysis.commands.verdict import write_verdict
-    from analysis.errors import FairtrialError
+    from ..trial.execution import Options
+    from ..trial.sitting import measure, plan_sitting
+    from .comparing.campaign import again_words, campaign_of, manner_of, shell_notes
+    from .comparing.tries import try_commands
+    from .comparing.view import CompareView
 
-    from ..trial.execution import Options, start
-    from .compare_campaign import campaign_of
-    from .live_view import View, scale
-
-    view = View(err, quiet=args.quiet, verbose=args.verbose)
+    view = CompareView(err, quiet=args.quiet, verbose=args.verbose)
+    manner = manner_of(args, wanted, Path.cwd())
+    for note in shell_notes(wanted, manner):
+        view.say(note)
+    tried = try_commands([one.command for one in wanted], manner)
+    seconds = [one.seconds for one in tried]
+    sitting = plan_sitting(
+        seconds,
+        runs=args.runs,
+        sessions=args.sessions,
+        least_runs=args.min_runs,
+        most_runs=args.max_runs,
+        for_s=args.for_s,
+        open_list=args.open,
+        margin=0.01 if args.margin is None else args.margin,
+        threads={
+            one.variant: found.threads
+            for one, found in zip(wanted, tried, strict=True)
+            if found.threads > 1
+        },
+    )
+    for note in sitting.noted:
+        view.say(note)
+    least_s = sum(seconds) * sitting.runs * sitting.least_sessions
+    view.of(wanted, _tried(seconds, manner.shell, least_s, sitting.cap_s), sitting.cap_s)
     with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
-        campaign = campaign_of(args, Path.cwd(), Path(place))
-        view.say(scale(campaign, campaign.protocol.sessions, None))
+        campaign = campaign_of(args, wanted, manner, Path(place), runs=sitting.runs)
         options = Options(
             folder=args.dir, passing=True, share=args.share, wait_s=args.wait_for_lock
         )
-        ending = start(campaign, options, view)
-    trial = shlex.quote(str(ending.trial))
-    again = f"fairtrial run {trial}/campaign.yaml --resume --trial {trial}"
-    code = report_ending(ending, view, again=again)
-    if ending.done < 2 * len(campaign.cells):
-        return code
+        with _by_option_names():
+            ended = measure(campaign, sitting, options, view)
+    again = again_words(args, wanted)
+    return _answer(args, ended, wanted, again, view=view, out=out, err=err)
+
+
+def _resume(args: argparse.Namespace, out: Printer, err: TextIO) -> int:
+    from analysis.errors import UsageError
+
+    named = Path(args.resume) if args.resume else None
+    for option in ("runs", "sessions", "margin", "open", "warmup"):
+        if getattr(args, option):
+            raise UsageError(
+                f"--{option} is chosen when a comparison begins",
+                "--resume",
+                f"leave it out, or measure anew with --{option}",
+            )
+    if not args.quiet:
+        which = "the newest comparison" if named is None else str(named)
+        cap = "" if args.for_s is None else f", at most about {_time(args.for_s)} more"
+        err.write(f"going on with {which}{cap} (Ctrl-C keeps what is there)\n")
+        err.flush()
+    from analysis.record.manifest import read_manifest
+
+    from ..trial.execution import Options
+    from ..trial.sitting import comparison_to_resume, resume_sitting
+    from .comparing.stored import stored_commands
+    from .comparing.view import CompareView
+
+    trial = comparison_to_resume(args.dir, named)
+    wanted, again = stored_commands(trial)
+    earlier = read_manifest(trial).sessions
+    view = CompareView(err, quiet=args.quiet, verbose=args.verbose)
+    cap_s = args.for_s or CAP_S * len(wanted) / 2
+    view.of(wanted, "", cap_s)
+    options = Options(folder=args.dir, share=args.share, wait_s=args.wait_for_lock)
+    with _by_option_names():
+        ended = resume_sitting(
+            trial,
+            options,
+            view,
+            for_s=args.for_s,
+            least_runs=args.min_runs,
+            most_runs=args.max_runs,
+        )
+    return _answer(args, ended, wanted, again, view=view, out=out, err=err, earlier=earlier)
+
+
+def _answer(
+    args: argparse.Namespace,
+    ended: SittingEnding,
+    wanted: Sequence[WantedCommand],
+    again: tuple[str, ...],
+    *,
+    view: CompareView,
+    out: Printer,
+    err: TextIO,
+    earlier: int = 0,
+) -> int:
+    """Judge what was measured and say it; give the exit code."""
+    from analysis.commands.compared import answered, write_answer, write_files
+    from analysis.errors import FairtrialError, InsufficientDataError
+
+    ending = ended.ending
+    code = _INTERRUPTED if ending.status == "interrupted" else 1 if ending.failed else 0
+    default = args.dir == RUNS and not args.resume
+    asked = {"json": args.export_json, "csv": args.export_csv, "markdown": args.export_markdown}
     try:
+        answer = answered(
+            ending.trial,
+            wanted,
+            ended.look,
+            measured_s=ended.measured_s,
+            earlier=earlier,
+            exit_codes=view.exit_codes,
+            counters=args.counters is not None,
+            again=again,
+            folder="" if default else str(args.dir),
+            units=args.time_unit,
+        )
         with contextlib.suppress(BrokenPipeError):  # the exit code is still to be told
-            write_verdict(ending.trial, out, as_json=args.json)
+            write_answer(
+                answer,
+                out,
+                as_json=args.json,
+                short=args.quiet,
+                width=_columns(),
+                colours=_colours(out),
+            )
+        write_files(answer, {kind: path for kind, path in asked.items() if path is not None})
+    except InsufficientDataError:
+        if code != _INTERRUPTED:
+            raise
+        here = f"{ending.done} run{'s' * (ending.done != 1)}"
+        err.write(f"stopped by you after {here}, before anything could be said; all are kept\n")
+        err.write("next  fairtrial compare --resume    goes on\n")
     except FairtrialError as error:
         if error.exit_code > code:
             raise
-        err.write(f"fairtrial: {error}\n")  # that it was interrupted says more
+        err.write(
+            f"fairtrial: {error}\n"
+        )  # that runs failed, or that it was interrupted, says more
     return code
+
+
+def _attempt(args: argparse.Namespace, err: TextIO) -> int:
+    """Execute a command once, with what it prints; say how it ended."""
+    from .comparing.attempt import attempt
+
+    return attempt(args, err)
+
+
+@contextlib.contextmanager
+def _by_option_names() -> Iterator[None]:
+    """Let errors of the host speak of ``--cpus``, which was typed, and of no key of a campaign."""
+    from ..errors import HostError
+
+    try:
+        yield
+    except HostError as error:
+        if error.where != _CPUS_KEY:
+            raise
+        fix = (
+            (error.fix or "")
+            .replace(f"under {_CPUS_KEY}", "by --cpus")
+            .replace(_CPUS_KEY, "--cpus")
+        )
+        raise HostError(error.what, "--cpus", fix) from None
+
+
+def _first_line(args: argparse.Namespace, count: int) -> str:
+    what = f"comparing {count} commands" if count > 1 else "measuring 1 command"
+    if args.runs is not None:
+        each = " each" if count > 1 else ""
+        much = f"{args.runs} run{'s' * (args.runs != 1)}{each}"
+        much += " a session" if args.sessions is not None else ""
+    elif args.sessions is not None:
+        much = f"{args.sessions} session{'s' * (args.sessions != 1)}"
+    else:
+        much = f"at most about {_time(args.for_s or CAP_S * count / 2)}"
+    return f"{what}, {much} (Ctrl-C keeps what is there)"
+
+
+def _tried(seconds: Sequence[float], shell: str | None, least_s: float, cap_s: float) -> str:
+    """Say what the tries told; ``CPU`` is filled in once it is known."""
+    if len(seconds) == 1:
+        took = f"takes about {_short(seconds[0])}"
+    elif len(seconds) == 2:
+        took = f"each takes about {_short(seconds[0])} and {_short(seconds[1])}"
+    else:
+        took = f"each takes about {_short(min(seconds))} to {_short(max(seconds))}"
+    parts = [took, "CPU", "no shell" if shell is None else f"by {shell} -c"]
+    if least_s > cap_s:
+        parts.append(f"at least {_time(least_s)}")
+    return " · ".join(parts)
+
+
+def _short(seconds: float) -> str:
+    if seconds < _MILLI_S:
+        return f"{1000 * seconds:.2g} ms"
+    return f"{seconds:.2g} s" if seconds < _WHOLE_S else f"{seconds:.0f} s"
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+def _columns() -> int:
+    """Give the columns of the screen: COLUMNS if it is set, else 80 at the most."""
+    import shutil
+
+    told = os.environ.get("COLUMNS", "")
+    columns = shutil.get_terminal_size((80, 24)).columns
+    return columns if told.isdecimal() and int(told) else min(80, columns)
+
+
+def _colours(out: Any) -> bool:  # noqa: ANN401 - a Printer, or what a test hands over
+    """Tell whether the answer may be coloured: by a terminal that nobody asked to be plain."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return bool(out.isatty()) and not plain

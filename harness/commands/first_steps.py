@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from analysis.record.printer import printer_on
+from analysis.words import next_lines
 
 from .arguments import add_command, add_folder, add_talk, short_time, write_json
 
@@ -51,7 +52,8 @@ def _init(args: argparse.Namespace, _out: TextIO, err: TextIO) -> int:
         raise UsageError("there is a file already", str(path), "choose another name") from None
     except OSError as error:
         raise UsageError(f"cannot be written: {error.strerror}", str(path)) from error
-    err.write(f"wrote {path}\nnext: fairtrial run {path} --dry-run\n")
+    words = ("fairtrial", "run", str(path), "--dry-run")
+    err.write("\n".join((f"wrote {path}", *next_lines(words, "shows what it would do"))) + "\n")
     return 0
 
 

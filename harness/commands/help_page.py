@@ -6,7 +6,6 @@ The first screen of a person who does not know the tool, so nothing heavy is imp
 from __future__ import annotations
 
 import contextlib
-import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -89,6 +88,7 @@ def _newest(folder: Path) -> str:
         return ""
     from analysis.errors import StoreError
     from analysis.record.manifest import read_manifest
+    from analysis.words import next_lines
 
     found = []
     for place in places:
@@ -99,17 +99,17 @@ def _newest(folder: Path) -> str:
         return ""
     *_, trial, manifest = max(found, key=lambda one: one[:2])
     state, command = _way_on(trial, manifest)
-    return f"newest trial: {trial}, {state}\nnext  {command}\n"
+    return "\n".join((f"newest trial: {trial}, {state}", *next_lines(command))) + "\n"
 
 
-def _way_on(trial: Path, manifest: Manifest) -> tuple[str, str]:
-    """Give the state of a trial in a word, and the command that comes next."""
+def _way_on(trial: Path, manifest: Manifest) -> tuple[str, tuple[str, ...]]:
+    """Give the state of a trial in a word, and the words of the command that comes next."""
     from ..trial.ending import command_to_continue
     from ..trial.locks import is_written_now
 
     if manifest.status == "complete" or manifest.origin == "imported":
-        return "complete", f"fairtrial verdict {shlex.quote(str(trial))}"
+        return "complete", ("fairtrial", "verdict", str(trial))
     if manifest.status == "running" and is_written_now(trial):
-        return "measuring", f"fairtrial status {shlex.quote(str(trial))}"
+        return "measuring", ("fairtrial", "status", str(trial))
     state = "killed" if manifest.status == "running" else manifest.status
     return state, command_to_continue(manifest, trial)

@@ -10,12 +10,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TextIO
 
+from analysis.announcing import away
 from analysis.record.printer import printer_on
 from analysis.record.trial_files import Finding, PlannedRun, SessionEnd
-from analysis.words import shorten
+from analysis.words import WIDTH, shorten
 
-from ..errors import about, clock, duration, size, wrapped
+from ..errors import about, clock, counted, duration, size, wrapped
 from ..host.checks import CHECK_NAMES
+from ..trial.wording import runs_with_warmups
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,10 +31,10 @@ if TYPE_CHECKING:
 
 _REDRAW_S = 0.2
 _PLAIN_S = 30.0
-_WIDTH = 96
 _NARROW = 80
 _BAR, _NARROW_BAR = 26, 10
-_CELL, _LEAST_CELL = 36, 12
+_CELL, _LEAST_NAME = 56, 8
+_ROOM = 30  # columns that a name and its value should have beside the bar
 _FAILURES_SHOWN = 2
 
 
@@ -53,6 +55,9 @@ class View:
         self._first = 0
         self._sessions = 1
         self._started = time.monotonic()
+        self._opening: str | None = None
+        self._disturbing: dict[str, Finding] = {}
+        self._took_s: float | None = None
         self._drawn = 0.0
         self._now: PlannedRun | Measurement | None = None
         self._session = 1
@@ -62,36 +67,42 @@ class View:
         if not self._quiet:
             self.insist(text)
 
+    def begin_with(self, text: str | None) -> None:
+        """Say this first where a trial is opened."""
+        self._opening = text
+
     def findings(self, findings: Iterable[Finding]) -> None:
-        """Write the findings that need a person, with their remedy; each kind once."""
+        """Write the findings that need a person, with their remedy; each kind once.
+
+        Those of the host are counted, and said one by one only if `verbose`.
+        """
         for finding in findings:
             key = _key(finding)
+            if finding.check in CHECK_NAMES and not self._verbose:
+                if finding.status in {"warn", "fail"} and key not in self._said:
+                    self._disturbing[finding.check] = finding
+                continue
             if finding.status in {"warn", "fail"} and key not in self._said:
                 self._said.add(key)
                 head = f"  {finding.status} {finding.check}: "
                 for paragraph in (head + finding.what).split("\n"):
-                    self.say("\n".join(wrapped(paragraph, "", " " * 7, _WIDTH)))
+                    self.say("\n".join(wrapped(paragraph, "", " " * 7, WIDTH)))
                 if finding.fix:
                     self.say(f"       fix: {finding.fix}")  # a command is never broken
 
     def opened(self, trial: Path, campaign: Campaign, prepared: Prepared) -> None:
-        """Write the head: what is going to be executed, where, and on which host."""
+        """Write the head: what is going to be executed, where, and on which host.
+
+        What the checks found is counted; `verbose` says each.
+        """
+        if self._opening is not None:
+            self.say("\n".join(wrapped(self._opening, "", " " * 4, WIDTH)))
         self.say(f"trial   {trial} ({size(prepared.free_bytes)} free)")
         for line in heading(campaign, prepared):
             self.say(line)
-        policy = (*campaign.checks.require, *campaign.checks.warn)
-        known = set(CHECK_NAMES)
-        shown = [
-            f for f in prepared.findings if not policy or f.check in policy or f.check not in known
-        ]
-        self.findings(shown)
-        bad = {"warn", "fail"}
-        folded = [f for f in prepared.findings if f.status in bad and f not in shown]
-        for finding in folded:
-            self._said.add(_key(finding))
-        if folded:
-            names = ", ".join(finding.check for finding in folded)
-            self.say(f"  and {len(folded)} that the campaign does not name: {names}")
+        self.findings(prepared.findings)
+        self._disturbing.clear()
+        self._said.update(map(_key, prepared.findings))
         self.say("")
 
     def begin(self, total: int, done: int, sessions: int) -> None:
@@ -100,6 +111,7 @@ class View:
         self._started = time.monotonic()
         self._drawn = self._started
         if self._err.isatty() and not self._quiet:
+            away()
             from rich.console import Console
             from rich.progress import BarColumn, Progress, TextColumn
 
@@ -133,7 +145,7 @@ class View:
             bisect.insort(self._walls[key], measurement.wall_ns / 1e9)
         if measurement.outcome == "ok" and self._verbose:
             waited = "  disturbed" if measurement.disturbed else ""
-            self.say(f"  run {_which(measurement)}: {self._cell()}{waited}")
+            self.say(f"  run {_which(measurement)}: {self._cell_text(_CELL)}{waited}")
         self.tick()
 
     def session_ended(self, end: SessionEnd, total: int) -> None:
@@ -147,26 +159,35 @@ class View:
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], total=total)
 
-    def _cell(self) -> str:
-        """Say what is being executed, or what came out last; made only when it is shown."""
+    def _cell(self) -> tuple[str, str, str]:
+        """Name what is being executed, or came out last; with its value, and the spread of its cell."""
         now = self._now
         if now is None:
-            return ""
+            return "", "", ""
+        name = f"{now.benchmark} / {now.variant}"
         if isinstance(now, PlannedRun):
-            kind = " (warm-up)" if now.warmup else " (again)" if now.position < 0 else ""
-            return f"{now.benchmark} / {now.variant}{kind}"
-        label = shorten(f"{now.benchmark} / {now.variant}", 36)
+            return name, " (warm-up)" if now.warmup else " (again)" if now.position < 0 else "", ""
         if now.outcome != "ok" or now.wall_ns is None:
-            return f"{label}  {now.outcome}"
+            return name, f"  {now.outcome}", ""
         spread = "" if now.warmup else _spread(self._walls[now.benchmark, now.variant])
-        return f"{label}  {duration(now.wall_ns / 1e9)}{spread}"
+        return name, f"  {duration(now.wall_ns / 1e9)}", spread
+
+    def _cell_text(self, room: int) -> str:
+        """Say what is executed, or came out last: its value stays, and the spread goes first."""
+        name, value, spread = self._cell()
+        if len(name) + len(value) + len(spread) > room:
+            spread = ""
+        left = room - len(value) - len(spread)
+        if left < _LEAST_NAME:
+            return value.strip() if len(value.strip()) <= room else ""
+        return f"{shorten(name, left)}{value}{spread}"
 
     def _failed(self, measurement: Measurement, label: str) -> None:
         self._failures[label] += 1
         if self._failures[label] <= _FAILURES_SHOWN or self._verbose:
             self.say(f"  run {_which(measurement)} of {label}: {measurement.detail}")
         if self._failures[label] == _FAILURES_SHOWN and not self._verbose:
-            self.say(f"       further failures of {label} are counted, not shown")
+            self.say(f"       further failures of {label} are counted")
 
     def tick(self) -> None:
         """Redraw when it is time."""
@@ -186,16 +207,37 @@ class View:
                     self._bar.refresh()
         elif self._total and now - self._drawn >= _PLAIN_S:
             self._drawn = now
-            so_far = f"{self._done}/{self._total} runs, {self._times()}, {self._cell()}"
-            self.say(f"session {self._session} of {self._sessions}: {so_far}")
+            so_far = f"{self._done}/{self._total} runs, {self._times()}, "
+            head = f"session {self._session} of {self._sessions}: {so_far}"
+            self.say(head + self._cell_text(max(_CELL, WIDTH - len(head))))
+
+    @property
+    def took_s(self) -> float | None:
+        """How long runs were executed, in seconds; None where none were."""
+        return self._took_s
+
+    @property
+    def fresh(self) -> int:
+        """How many planned runs were executed."""
+        return self._done - self._first
 
     def end(self) -> None:
         """Take the progress line away."""
+        if self._total:
+            self._took_s = time.monotonic() - self._started
+        self._count_disturbing()
         if self._bar is not None:
             with contextlib.suppress(OSError):
                 self._bar.stop()
             self._bar = None
         self._total = 0
+
+    def _count_disturbing(self) -> None:
+        """Count what the checks of the host found meanwhile."""
+        found, self._disturbing = self._disturbing, {}
+        if found:
+            text = f"{counts_of_checks(found.values())} while it ran ({', '.join(found)})"
+            self.say("\n".join(wrapped(text, "checks  ", " " * 8, WIDTH)))
 
     def _parts(self, width: int) -> tuple[str, int, str]:
         """Give label, width of the bar and text; count and times go first where room is short."""
@@ -208,10 +250,10 @@ class View:
         if width < _NARROW or room < len(session) + _NARROW_BAR:
             session = ""
         room -= len(session)
-        bar = max(1, min(room, max(_NARROW_BAR, min(_BAR, room - _CELL - 3))))
+        bar = max(1, min(room, max(_NARROW_BAR, min(_BAR, room - _ROOM - 3))))
         room -= bar + 3
-        cell = f"   {shorten(self._cell(), room)}" if room >= _LEAST_CELL else ""
-        return session, bar, text + cell
+        cell = self._cell_text(room)
+        return session, bar, f"{text}   {cell}" if cell else text
 
     def _times(self) -> str:
         elapsed = time.monotonic() - self._started
@@ -238,27 +280,38 @@ def scale(campaign: Campaign, sessions: int, seconds: float | None) -> str:
     protocol = campaign.protocol
     cells = len(campaign.cells)
     warmups = cells * protocol.warmups(sessions)
-    noun = "variant" if len(campaign.variants) == 1 else "variants"
-    bench = "benchmark" if len(campaign.benchmarks) == 1 else "benchmarks"
+    variants = counted(len(campaign.variants), "variant")
+    benchmarks = counted(len(campaign.benchmarks), "benchmark")
     runs, most = str(protocol.runs), ""
     if protocol.stop is not None:
         runs, most = f"{protocol.stop.min_runs} to {protocol.runs}", "at most "
+    planned = runs_with_warmups(sessions * cells * protocol.runs + warmups, warmups)
     text = (
-        f"{campaign.name} · {len(campaign.variants)} {noun} x {len(campaign.benchmarks)} {bench}"
-        f" x {runs} run{'s' * (runs != '1')} x {sessions} session{'s' * (sessions != 1)}"
-        f" = {most}{sessions * cells * protocol.runs} runs and {warmups} warm-up"
+        f"{campaign.name} · {variants} x {benchmarks}"
+        f" x {runs} run{'s' * (runs != '1')} x {counted(sessions, 'session')} = {most}{planned}"
     )
-    return text if seconds is None else f"{text}, {most}{about(seconds)}"
+    text = text if seconds is None else f"{text}, {most}{about(seconds)}"
+    return "\n".join(wrapped(text, "", " " * 4, WIDTH))
 
 
 def heading(campaign: Campaign, prepared: Prepared) -> list[str]:
     """Say which CPUs are used and what the checks found."""
-    counts = Counter(finding.status for finding in prepared.findings)
-    parts = [f"{counts[name]} {name}" for name in ("ok", "warn", "fail", "unknown") if counts[name]]
-    lines = [f"note    {note}" for note in campaign.notes]
-    lines.append(f"cpus    {prepared.cpus.text}")
-    lines.append(f"checks  {', '.join(parts):<40} fairtrial doctor explains each")
-    return lines
+    lines = []
+    for note in campaign.notes:
+        lines += wrapped(note, "note    ", " " * 8, WIDTH)
+    lines += wrapped(prepared.cpus.text, "cpus    ", " " * 8, WIDTH)
+    return [
+        *lines,
+        f"checks  {counts_of_checks(prepared.findings)}    'fairtrial doctor' says which",
+    ]
+
+
+def counts_of_checks(findings: Iterable[Finding]) -> str:
+    """Count what checks found, by status, in one order everywhere: ``8 ok, 5 warn, 1 fail``."""
+    counts: Counter[str] = Counter(finding.status for finding in findings)
+    known = ("ok", "warn", "fail", "unknown")
+    order = [*known, *(status for status in counts if status not in known)]
+    return ", ".join(f"{counts[name]} {name}" for name in order if counts[name])
 
 
 def _which(measurement: Measurement) -> str:

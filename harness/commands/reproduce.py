@@ -211,7 +211,9 @@ def _rerun(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
                 folder=received.folder / "runs", sessions=intent.sessions, share=args.share
             )
             ending = start(campaign, options, view)
-            for line in ending.lines(f"fairtrial run {campaign.source} --resume"):
+            trial = str(ending.trial)
+            again = ("fairtrial", "run", str(campaign.source), "--resume", "--trial", trial)
+            for line in ending.lines(again, took_s=view.took_s):
                 view.say(line)
             if ending.status == "interrupted":
                 return 130

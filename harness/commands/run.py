@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from .arguments import (
-    RUNS,
     add_command,
     add_folder,
     add_share,
@@ -22,7 +21,9 @@ from .arguments import (
 )
 
 if TYPE_CHECKING:
+    from ..campaign.model import Campaign
     from ..fleet.node_trial import Scratch
+    from ..trial.execution import Options
     from .arguments import Subparsers
     from .live_view import View
 
@@ -111,7 +112,8 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     from ..campaign.load import load_campaign
     from ..trial.execution import Options, start
     from .dry_run import preview
-    from .live_view import View, scale
+    from .going_on import said_of_going_on
+    from .live_view import View
 
     if (args.trial or args.accept_drift) and not args.resume:
         raise UsageError("--trial and --accept-drift go with --resume")
@@ -168,20 +170,20 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             return 130
     for reason in begun.passed_over if begun else ():
         view.say(f"passed over  {reason.where}: {reason.what}")
-    shown = preview(campaign, options, begun.path if begun else None, probed=probed)
     if args.dry_run:
+        shown = preview(campaign, options, begun.path if begun else None, probed=probed)
         write_result(shown, out, as_json=args.json)
         return 0
-    if place is not None:
-        view.say(f"starting a new trial in {args.trial}")
-    elif begun is None:
-        _say_unfinished(args.dir, campaign.name, view)
-    view.say(scale(campaign, shown.sessions, shown.seconds))
+    if begun:
+        view.begin_with(said_of_going_on(begun))  # once it is known that it does
+    else:
+        _say_what_begins(args, campaign, options, view)
     with _settled(scratch):
         ending = resume(begun, options, view) if begun else start(campaign, options, view)
     if scratch is not None:
         ending = dataclasses.replace(ending, trial=scratch.shared)
-    return report_ending(ending, view, again=_again(args), json_to=out if args.json else None)
+    again = _again(args, ending.trial)
+    return report_ending(ending, view, again=again, json_to=out if args.json else None)
 
 
 def _sessions(args: argparse.Namespace) -> tuple[int | None, int]:
@@ -198,15 +200,37 @@ def _sessions(args: argparse.Namespace) -> tuple[int | None, int]:
     return None, number
 
 
+def _say_what_begins(
+    args: argparse.Namespace, campaign: Campaign, options: Options, view: View
+) -> None:
+    """Say how large a new trial is, and which other one could be gone on with."""
+    from .dry_run import preview
+    from .live_view import scale
+
+    if args.trial is not None:
+        view.say(f"starting a new trial in {args.trial}")
+    else:
+        _say_unfinished(args.dir, campaign.name, view)
+    shown = preview(campaign, options)
+    view.say(scale(campaign, shown.sessions, shown.seconds))
+
+
 def _say_unfinished(folder: Path, campaign: str, view: View) -> None:
-    from ..trial.ending import way_on_of
+    from analysis.words import WIDTH, next_lines
+
+    from ..errors import wrapped
+    from ..trial.ending import command_to_continue, done_first
     from ..trial.progress import unfinished_trial
 
     unfinished = unfinished_trial(folder, campaign)
     if unfinished is not None:
         path, manifest = unfinished
-        view.say(f"note    {path} of this campaign is unfinished; this is a new trial")
-        view.say(f"        {way_on_of(manifest, path)}")
+        text = f"{path} of this campaign is unfinished; this is a new trial"
+        for line in wrapped(text, "note    ", " " * 8, WIDTH):
+            view.say(line)
+        again = command_to_continue(manifest, path)
+        for line in next_lines(again, done_first(manifest, path) or "goes on with it"):
+            view.say(line)
 
 
 def _scratch(args: argparse.Namespace) -> Scratch | None:
@@ -272,16 +296,9 @@ def _aside(args: argparse.Namespace, err: TextIO) -> View:
     return View(err, quiet=not args.verbose, verbose=args.verbose)
 
 
-def _again(args: argparse.Namespace) -> str:
-    import shlex
-
-    again = f"fairtrial run {shlex.quote(str(args.campaign))} --resume"
-    if args.seed is not None:
-        again += f" --seed {args.seed}"
-    if args.trial is not None:
-        again += f" --trial {shlex.quote(str(args.trial))}"
-        if args.scratch is not None:
-            again += f" --scratch {shlex.quote(str(args.scratch))}"
-    elif args.dir != RUNS:
-        again += f" --dir {shlex.quote(str(args.dir))}"
-    return again
+def _again(args: argparse.Namespace, trial: Path) -> list[str]:
+    """Give the words of the command that goes on with a trial."""
+    words = ["fairtrial", "run", str(args.campaign), "--resume", "--trial", str(trial)]
+    if args.scratch is not None:
+        words += ["--scratch", str(args.scratch)]
+    return words

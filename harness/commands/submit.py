@@ -127,7 +127,7 @@ def _first(args: argparse.Namespace) -> Submission:
     from ..fleet.submission import submission_of
 
     if args.hosts is None and args.partition is None:
-        what = "neither hosts nor a partition are named"
+        what = "neither hosts nor a partition is given"
         raise UsageError(what, None, "add --hosts 'lab[1-8]', or --partition NAME --count N")
     if args.hosts is not None and args.count is not None:
         what = "--count takes some hosts of a partition, and --hosts names them"
@@ -168,7 +168,7 @@ def _again(args: argparse.Namespace) -> Submission:
     }
     wrong = [option for option, there in given.items() if there]
     if wrong:
-        what = f"{wrong[0]} does not go with --resume: a fleet is gone on with as it was submitted"
+        what = f"{wrong[0]} does not go with --resume: a fleet continues as it was submitted"
         fix = "only --time may change; for other hosts or options submit a new fleet"
         raise UsageError(what, None, fix)
     return resubmission_of(args.campaign, args.time)
@@ -236,7 +236,7 @@ def _status(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
 
     from ..fleet.slurm import Scheduler
     from ..fleet.status import read_standing, trials_standing
-    from ..trial.progress import read_progress, trials_in
+    from ..trial.progress import listed, read_progress, trials_in
 
     found = []
     fleets: tuple[FleetStanding, ...] = ()
@@ -262,7 +262,11 @@ def _status(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         out.write(f"no trials in {args.dir}\n")
     else:
         newest = sorted(found, key=lambda progress: progress.started, reverse=True)
-        out.write("\n".join(map(str, (*newest, *fleets))) + "\n")
+        lines = [str(found[0])] if args.trial is not None else listed(newest)
+        lines += [str(one) for one in fleets]
+        if args.trial is None and newest:
+            lines += newest[0].next_lines()
+        out.write("\n".join(lines) + "\n")
     named = args.trial is not None
     return StoreError.exit_code if named and found[0].misfits else 0
 

@@ -66,12 +66,12 @@ def _tune(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     argv = args.argv[1:] if args.argv[:1] == ["--"] else args.argv
     if args.argv and args.argv[0] != "--":
         raise UsageError(
-            f"{args.argv[0]!r} is no option of tune", None, "write -- before a COMMAND"
+            f"{args.argv[0]!r} is not an option of tune", None, "write -- before a COMMAND"
         )
     if args.argv and not argv:
-        raise UsageError("behind -- a command is missing", None, "write it, or leave out --")
+        raise UsageError("there is no command after --", None, "write it, or leave out --")
     if args.json and argv:
-        raise UsageError("--json goes without a COMMAND: what that prints would be mixed with it")
+        raise UsageError("--json does not go with a COMMAND, whose output would be mixed with it")
     if args.undo:
         return _undo(args, argv, out, err)
     return _change(args, argv, out, err)
@@ -83,7 +83,7 @@ def _undo(args: argparse.Namespace, argv: list[str], out: TextIO, err: TextIO) -
     from ..tune.tuner import lines_of, undo_tuning
 
     if argv or args.campaign or args.dry_run or args.yes or args.offline_sibling:
-        raise UsageError("--undo stands alone: it puts back all that was changed")
+        raise UsageError("--undo stands alone: it puts back everything that was changed")
     _must_be_root(f"sudo {_UNDO}")
     undone = undo_tuning(_ROOT)
     if args.json:
@@ -94,7 +94,7 @@ def _undo(args: argparse.Namespace, argv: list[str], out: TextIO, err: TextIO) -
         out.write("".join(f"{line}\n" for line in lines_of(undone)))
     if undone is None or undone.settled:
         return 0
-    err.write(f"fairtrial: not everything could be put back; mend the cause, then {_UNDO}\n")
+    err.write(f"fairtrial: not everything could be put back; fix the cause, then {_UNDO}\n")
     return 3
 
 
@@ -145,7 +145,7 @@ def _ended(done: Tuned, args: argparse.Namespace, err: TextIO) -> int:
     if done.undone is not None and not done.undone.settled:
         if args.quiet:
             err.write("".join(f"  {line}\n" for line in lines_of(done.undone)))
-        err.write(f"fairtrial: not everything could be put back; mend the cause, then {_UNDO}\n")
+        err.write(f"fairtrial: not everything could be put back; fix the cause, then {_UNDO}\n")
         return 3
     if done.stopped is not None:
         return 130
@@ -175,7 +175,9 @@ def _wish(args: argparse.Namespace, argv: list[str]) -> Wish:
 
 
 def _shown(proposal: Proposal, args: argparse.Namespace, argv: list[str]) -> str:
-    from ..errors import counted
+    from analysis.words import WIDTH
+
+    from ..errors import counted, wrapped
     from ..host.tree import format_cpus
 
     where = "all CPUs" if proposal.cpus is None else f"CPU {format_cpus(proposal.cpus)}"
@@ -186,11 +188,13 @@ def _shown(proposal: Proposal, args: argparse.Namespace, argv: list[str]) -> str
     else:
         lines = [f"nothing to change on {host}, {where}{whose}"]
     for one in proposal.changes:
-        lines.append(f"  {one.item:<10} {one.path}: {one.before} -> {one.after}")
+        told = f"{one.path}: {one.before} -> {one.after}"
+        lines += wrapped(told, f"  {one.item:<10} ", " " * 13, WIDTH)
     if proposal.partition is not None:
         cpus = format_cpus(proposal.partition.cpus)
-        lines.append(f"  partition  CPU {cpus} for the command alone, taken from everybody else")
-    lines += [f"  left       {one.what}" for one in proposal.left]
+        lines.append(f"  partition  CPU {cpus} for the command only; nothing else runs there")
+    for left in proposal.left:
+        lines += wrapped(left.what, f"  {'left':<10} ", " " * 13, WIDTH)
     if proposal.busy:
         cpus = ", ".join(map(str, proposal.busy))
         lines.append(f"  busy       a trial measures on CPU {cpus}: nothing is changed meanwhile")
@@ -218,7 +222,7 @@ def _must_be_asked() -> None:
     from analysis.errors import UsageError
 
     if sys.stdin is None or not sys.stdin.isatty():
-        what = "nobody can be asked here whether to change that: there is no terminal"
+        what = "there is no terminal to ask on whether to change that"
         raise UsageError(what, None, "add --yes, or --dry-run to see the list only")
 
 

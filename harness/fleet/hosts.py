@@ -62,14 +62,15 @@ def limit_of(wanted: str | None, expected_s: float | None, longest_run_s: float 
     if wanted is not None:
         if not seconds_of_limit(wanted):
             fix = "write minutes (90), hours:minutes:seconds (1:30:00) or days-hours (1-12)"
-            raise UsageError(f"this is no time in Slurm's notation: {wanted!r}", "--time", fix)
+            raise UsageError(f"this is not a time in Slurm's notation: {wanted!r}", "--time", fix)
         return wanted
     if expected_s is None:
         raise UsageError(
-            "how long a host needs is unknown: this campaign was never measured here, and a job "
-            "needs a time limit",
+            "it is unknown how long a host needs, because this campaign was never measured here; "
+            "a job needs a time limit",
             "--time",
-            "add --time 2:00:00, say; a job that meets its limit goes on in a new one",
+            "add --time, such as --time 2:00:00; a job that reaches its limit continues in a new "
+            "job",
         )
     return limit_of_seconds(max(_FACTOR * expected_s, least_limit_s(longest_run_s)))
 
@@ -121,8 +122,8 @@ def require_time(limit: str, partition: SlurmPartition) -> None:
             f"a job would need {limit}, and partition '{partition.name}' allows at most "
             f"{partition.max_time}",
             "--time",
-            f"name a shorter time with --time (at most {partition.max_time}): a job that meets its "
-            "limit goes on in a new one; or choose another partition",
+            f"name a shorter time with --time (at most {partition.max_time}): a job that reaches "
+            "its limit continues in a new job; or choose another partition",
         )
 
 
@@ -146,8 +147,8 @@ def _partition(name: str | None, scheduler: Scheduler) -> SlurmPartition:
         alone = [each.name for each in partitions.values() if not _is_shared(each)]
         raise UsageError(
             f"jobs of partition '{partition.name}' share their CPUs with others "
-            f"(OverSubscribe={partition.oversubscribe}), whatever they ask for: what is measured "
-            "beside another job is no measurement",
+            f"(OverSubscribe={partition.oversubscribe}), whatever they ask for: measuring next to "
+            "another job is not measuring",
             "--partition",
             f"choose another partition: {', '.join(alone)}"
             if alone

@@ -58,7 +58,7 @@ def membership_of(trial: Path) -> Membership | None:
     """Tell to which fleet a trial's folder belongs, which need not be there yet."""
     if is_fleet(trial):
         raise UsageError(
-            "this is a fleet, and no trial",
+            "this is a fleet, not a trial",
             str(trial),
             f"submit jobs for what is missing: fairtrial submit {shlex.quote(str(trial))} --resume; or "
             "name the trial of one host, below it",
@@ -95,8 +95,8 @@ class Scratch:
         shutil.rmtree(fresh, ignore_errors=True)
         here, there = self.local / MEASUREMENTS, self.shared / MEASUREMENTS
         if not _begins_alike(here, there):
-            what = f"the node has other rows of this trial than {self.shared}"
-            fix = "look which of the two is right, and move the other one away"
+            what = f"the rows of this trial on the node are not those of {self.shared}"
+            fix = "find out which of the two is right, and move the other one away"
             raise StoreError(what, str(self.local), fix)
         begun = (self.shared / MANIFEST).exists() or there.exists()
         if not begun or (here.exists() and _size(here) >= _size(there)):

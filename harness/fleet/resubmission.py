@@ -47,7 +47,7 @@ def resubmission_of(
     for one in standing.hosts:
         if one.in_queue:
             reason = f": {one.reason}" if one.reason else ""
-            notes.append(f"{one.host} has its job {one.job} in the queue ({one.queue}{reason})")
+            notes.append(f"{one.host} still has job {one.job} in the queue ({one.queue}{reason})")
     places = {host.host: host.trial for host in fleet.hosts}
     notes += [
         f"{one.host} has failed, and nothing is left to measure there: {one.why}; to measure it again, "

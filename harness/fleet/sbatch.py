@@ -88,7 +88,7 @@ def checked_arguments(arguments: Sequence[str]) -> tuple[str, ...]:
         if not word.startswith("-") or word == "-":
             if not value_may_follow:
                 what = f"sbatch would take {word!r} for the batch script"
-                fix = "only options of sbatch stand there, such as: -- --account=PROJECT"
+                fix = "only options of sbatch are allowed there, such as: -- --account=PROJECT"
                 raise UsageError(what, "after --", fix)
             value_may_follow = False
             continue

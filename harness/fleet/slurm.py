@@ -183,7 +183,7 @@ class Scheduler:
         names = tuple(dict.fromkeys(done.stdout.split()))
         if done.returncode or not names or any(set(name) & set("[]/,") for name in names):
             fix = "write it as Slurm does: 'lab1,lab2' or 'lab[1-8]', in quotes"
-            raise UsageError(f"this is no list of hosts: {expression}", "--hosts", fix)
+            raise UsageError(f"this is not a list of hosts: {expression}", "--hosts", fix)
         return names
 
     def nodes(self, partition: str | None = None) -> dict[str, Node]:
@@ -221,7 +221,7 @@ class Scheduler:
             key, _, value = line.partition("=")
             if key.strip() == "ClusterName":
                 return value.strip()
-        raise HostError("Slurm does not say how its cluster is called", "scontrol show config")
+        raise HostError("Slurm does not tell the name of its cluster", "scontrol show config")
 
     def jobs(self, user: str) -> dict[str, Job]:
         """Give the jobs of a user that the controller still knows, ended ones too, by their ids."""
@@ -243,7 +243,8 @@ class Scheduler:
             raise LaunchError(
                 f"Slurm refuses a job: {what}",
                 shlex.join(command),
-                "execute that line by hand to try other options; what stands after -- goes to sbatch",
+                "execute that line by hand to try other options; options after -- are passed to "
+                "sbatch",
             )
         return job
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shlex
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -14,6 +13,7 @@ from typing import Any
 from analysis.errors import StoreError
 from analysis.record.fleet import Fleet, is_fleet, read_fleet
 from analysis.record.fleet_progress import HostProgress, HostState, read_hosts
+from analysis.words import WIDTH, next_lines
 
 from ..errors import HostError, counted, moment, wrapped
 from ..launch.interrupts import Interrupts
@@ -22,7 +22,6 @@ from .sbatch import CANCELLED
 from .slurm import Job, Node, Scheduler
 from .submission import at_home, comment_of, slurm_of, user_name
 
-_WIDTH = 96  # columns
 _BESIDE = 40  # columns that what is said of a host needs to stand beside its runs
 
 
@@ -113,7 +112,7 @@ class FleetStanding:
         for one in self.hosts:
             runs = f"{one.done} of {'?' if one.planned is None else one.planned}"
             head = f"  {one.host:<{wide}}  {one.state:<8}  {runs:<12}  "
-            if len(head) + _BESIDE <= _WIDTH:
+            if len(head) + _BESIDE <= WIDTH:
                 lines += _wrapped(head, one.remarks, len(head))
             else:
                 lines += [head.rstrip(), *_wrapped(" " * 6, one.remarks, 8)]
@@ -121,7 +120,7 @@ class FleetStanding:
             lines += _wrapped("  the queue is unknown: ", self.problem, 4)
         open_hosts = [one for one in self.hosts if one.state != "complete"]
         if open_hosts and not all(one.in_queue for one in open_hosts) and comment_of(self.fleet):
-            lines.append(f"  continue: fairtrial submit {shlex.quote(str(self.path))} --resume")
+            lines += next_lines(("fairtrial", "submit", str(self.path), "--resume"))
         return "\n".join(lines)
 
 
@@ -227,7 +226,7 @@ def _standing(
 def _wrapped(head: str, text: str, indent: int) -> list[str]:
     if not text:
         return [head.rstrip()] if head.strip() else []
-    return wrapped(" ".join(text.split()), head, " " * indent, _WIDTH)
+    return wrapped(" ".join(text.split()), head, " " * indent, WIDTH)
 
 
 _PATIENCE_S = 120.0  # Slurm kills what has not ended KillWait seconds (30 by default) after TERM
@@ -275,7 +274,7 @@ class Cancelled:
         if self.whose is not None:
             lines.append(f"{self.path.name}: {self.whose}")
         if not lines:
-            lines.append(f"{self.path.name}: no job of it is in the queue")
+            lines.append(f"{self.path.name}: none of its jobs is in the queue")
         return "\n".join(lines)
 
 
@@ -328,7 +327,8 @@ def _whose(fleet: Fleet, scheduler: Scheduler) -> str | None:
     user, cluster, here = slurm.get("user"), slurm.get("cluster"), scheduler.cluster()
     if user != user_name():
         return (
-            f"it was submitted by {user}, and you are {user_name()}: only {user} can end its jobs"
+            f"it was submitted by {user}, and you are {user_name()}: only {user} can cancel its "
+            "jobs"
         )
     if cluster != here:
         return f"it was submitted on cluster '{cluster}', and this is '{here}': cancel it there"

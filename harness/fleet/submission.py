@@ -247,7 +247,7 @@ class Submission:
             return True
         which = "jobs of it may be" if left is None else f"still there: {', '.join(left)}"
         say(
-            f"what was submitted could not be taken back, {which} in the queue; end them: "
+            f"the submitted jobs could not be cancelled, {which} in the queue; end them: "
             f"fairtrial cancel {shlex.quote(str(self.folder))}"
         )
         return False

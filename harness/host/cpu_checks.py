@@ -81,7 +81,7 @@ def users(situation: Situation) -> Finding:
     """Check that nobody else is logged in: people start programs when they like."""
     others = situation.others_logged_in
     if others is None:
-        return found("unknown", "the system keeps no list of who is logged in")
+        return found("unknown", "the system does not list who is logged in")
     if not others:
         return found("ok", "nobody else is logged in", LOGINS)
     what = f"{counted(others, 'other user')} logged in: they may start something at any time"
@@ -97,7 +97,7 @@ def load_between(interval: Interval) -> Finding:
     all_before, own_before, all_after, own_after = (value or 0.0 for value in times)
     total = all_after - all_before
     if total > 0 and own_after - own_before >= total:
-        return found("unknown", "every CPU is measured: other work cannot be told apart")
+        return found("unknown", "every CPU is measured: other work cannot be distinguished")
     ours = after.fairtrial_s - before.fairtrial_s
     busy = max(0.0, total - (own_after - own_before) - ours) / interval.elapsed_s
     what = f"the other CPUs did work for {busy:.2f} CPUs on average, without fairtrial's own"
@@ -231,7 +231,7 @@ def numa(situation: Situation) -> Finding:
     nodes = {cpu.node for cpu in situation.measured}
     if len(nodes - {None}) > 1:
         listed = format_cpus(tuple(node for node in nodes if node is not None))
-        what = f"the measured CPUs lie on nodes {listed}: memory is nearer to some of them"
+        what = f"the measured CPUs are on nodes {listed}: memory is nearer to some of them"
         fix = "measure on one node: isolation: {cpus: [...]} in the campaign"
         return found("warn", what, "/sys/devices/system/node", fix)
     if len(state.topology.nodes) == 1:
@@ -260,7 +260,7 @@ def virtual(situation: Situation) -> Finding:
         fix = "measure on bare metal, or on a dedicated host; if that cannot be, plan more sessions"
         return found("warn", what, state.virtual_path, fix)
     if state.virtual is None:
-        return found("unknown", "the kernel does not tell whether this is virtual")
+        return found("unknown", "the kernel does not show whether this is virtual")
     if boxed:
         what = f"{boxed} on bare metal, without a CPU quota"
         if not state.quota_known:
@@ -273,7 +273,7 @@ def rt_throttle(situation: Situation) -> Finding:
     """Check that the kernel's limit on real-time work cannot stop a FIFO target in mid-run."""
     runtime, period = situation.state.rt_runtime_us, situation.state.rt_period_us
     if not situation.fifo:
-        return found("ok", "not concerned: the scheduling class is not FIFO")
+        return found("ok", "not applicable: the scheduling class is not FIFO")
     if runtime is None:
         what = "the kernel does not show its limit on real-time work"
         return found("unknown", what, f"no {path_of('rt_runtime_us')}")
@@ -303,10 +303,10 @@ CHECKS = (
         "other programs take processor time, cache and memory bandwidth from the run",
         load_between,
     ),
-    Check(users, "somebody else's program may start in the middle of a session"),
+    Check(users, "someone else's program may start in the middle of a session"),
     Check(
         steal,
-        "time that a hypervisor takes counts in the wall time, and nothing in the program "
+        "time taken by a hypervisor is part of the wall time, and nothing in the program "
         "explains it",
         steal_between,
     ),

@@ -51,8 +51,8 @@ def thp(situation: Situation) -> Finding:
         return found("unknown", "the kernel does not show transparent huge pages", path_of("thp"))
     where = read(path_of("thp"), value)
     if value in {"madvise", "never"}:
-        return found("ok", f"'{value}': no large pages unasked", where)
-    what = f"'{value}': a program gets large pages or not, as free memory happens to lie"
+        return found("ok", f"'{value}': no large pages unless a program asks for them", where)
+    what = f"'{value}': whether a program gets large pages depends on how free memory happens to be arranged"
     return found("warn", what, where, f"echo madvise | sudo tee {path_of('thp')}")
 
 
@@ -125,7 +125,7 @@ def clock(situation: Situation) -> Finding:
     fix = (
         f"echo {better[0]} | sudo tee {path_of('clocksource')}"
         if better
-        else "see why the kernel gave the TSC up: sudo dmesg | grep -i -e tsc -e clocksource"
+        else "see why the kernel gave up the TSC: sudo dmesg | grep -i -e tsc -e clocksource"
     )
     return found("fail" if "jiffies" in source else "warn", what, where, fix)
 
@@ -150,7 +150,7 @@ def kernel_log_between(interval: Interval) -> Finding:
     if not fresh:
         return found("ok", "no alarming message", KERNEL_LOG)
     what = f"{counted(len(fresh), 'alarming message')}, last: {_short(fresh[-1])}"
-    fix = "mend the cause and repeat the session: sudo dmesg | tail -n 30"
+    fix = "fix the cause and repeat the session: sudo dmesg | tail -n 30"
     return found("fail", what, KERNEL_LOG, fix)
 
 
@@ -178,7 +178,7 @@ def cgroup(situation: Situation) -> Finding:
         what = f"the limit '{limit}' cannot be held, and no trial begins without it: {told.what}"
         return found("fail", what, told.where, f"{DELEGATED}; or drop the limit")
     if situation.ungrouped and not situation.limits:
-        what = "no run gets a cgroup, the campaign does without: its processes are not told of together"
+        what = "no run gets a cgroup, because the campaign does not want one: the sums over all processes of a run are unknown"
         return found("unknown", what, "isolation.containment = none")
     return told
 
@@ -190,17 +190,17 @@ def _grouped(situation: Situation) -> Finding:
         what = "each run has a cgroup: memory and processor time of all its processes are known"
         return found("ok", what, where)
     if own is None:
-        what = "no cgroup of version 2 can be seen: a run's processes are not told of together"
+        what = "no cgroup of version 2 is visible: the sums over all processes of a run are unknown"
         return found("unknown", what, "/proc/self/cgroup")
     if not own.writable:
-        what = f"this process may make no groups below {own.path}"
+        what = f"this process may not make groups below {own.path}"
         return found("unknown", what, own.path, DELEGATED)
     offered = read(f"{own.path}/cgroup.controllers", " ".join(own.controllers) or "(none)")
     if "memory" not in own.controllers:
         what = "each run has a cgroup, but memory of all its processes together is not known: no "
         return found("unknown", f"{what}controller 'memory' is handed down", offered)
     if own.others and not own.top and "memory" not in own.handed_down:
-        what = f"{own.path} cannot hand down its controllers: other processes are in it"
+        what = f"{own.path} cannot hand down its controllers: it contains other processes"
         return found("unknown", what, offered, DELEGATED)
     what = "each run can have a cgroup: memory and processor time of all its processes are known"
     return found("ok", what, offered)
@@ -213,7 +213,7 @@ def disk(situation: Situation) -> Finding:
     if free is None:
         return found("unknown", "the free space cannot be read", place)
     where = read(place, f"{free} bytes free")
-    fix = f"make room: df -h {place}; or give the trial another folder"
+    fix = f"make room: df -h {place}; or use another folder for the trial"
     if free < needed:
         what = f"{size(free)} free, but the trial may need {size(needed)}"
         return found("fail", what, where, fix)
@@ -251,5 +251,5 @@ CHECKS = (
         "without one, the memory and processor time of programs with several processes are "
         "known in part, and nothing can limit them together",
     ),
-    Check(disk, "a full disk ends the trial, and a nearly full one slows writing down"),
+    Check(disk, "a full disk ends the trial, and a nearly full one slows down writing"),
 )

@@ -132,7 +132,7 @@ def _mixed(targets: tuple[Cpu, ...], quiet: tuple[int, ...], cautions: list[str]
     nodes = {cpu.node for cpu in targets if cpu.node is not None}
     if len(nodes) > 1:
         listed = format_cpus(tuple(nodes))
-        cautions.append(f"the CPUs lie on nodes {listed}: memory is nearer to some of them")
+        cautions.append(f"the CPUs are on nodes {listed}: memory is nearer to some of them")
     shared = next((cpu for cpu in targets if len(numbers & set(_group(cpu))) > 1), None)
     if shared is not None:
         both = format_cpus(tuple(numbers & set(_group(shared))))

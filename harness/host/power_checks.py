@@ -43,7 +43,7 @@ def governor(situation: Situation) -> Finding:
     if silent or not groups:
         what = "the kernel shows no frequency governor"
         if situation.state.virtual not in {None, "none"}:
-            what += ": the machine below decides, and this virtual machine cannot see how"
+            what += ": the host of this virtual machine decides, which cannot be seen from here"
         first = (silent or [0])[0]
         return found("unknown", what, f"no {cpufreq(first, 'scaling_governor')}")
     chosen = tuple(groups["performance"])
@@ -129,7 +129,7 @@ def frequency(situation: Situation) -> Finding:
         return found("warn", what, where, fix)
     if first.lowest >= first.highest * (1 - _TOLERANCE):
         return found("ok", f"fixed at {ghz(first.highest)}", where)
-    what = f"may vary between {ghz(first.lowest)} and {ghz(first.highest)}, all the hardware has"
+    what = f"may vary between {ghz(first.lowest)} and {ghz(first.highest)}, the full range of the hardware"
     return found("ok", what, where)
 
 
@@ -235,7 +235,7 @@ def battery(situation: Situation) -> Finding:
         return found("ok", "on mains", read(f"{SUPPLIES}/{online.name}/online", 1))
     if not any(s.kind == "Battery" for s in state.supplies):
         return found("ok", "there is no battery", SUPPLIES)
-    return found("unknown", "neither mains nor a discharging battery shows", SUPPLIES)
+    return found("unknown", "neither mains power nor a discharging battery is shown", SUPPLIES)
 
 
 def energy(situation: Situation) -> Finding:
@@ -261,7 +261,7 @@ def energy(situation: Situation) -> Finding:
     what = f"{where}: energy will not be recorded"
     fix = "load the driver: sudo modprobe intel_rapl_msr"
     if situation.state.virtual not in {None, "none"}:
-        what += "; this is a virtual machine, and the counters are those of the machine below"
+        what += "; this is a virtual machine, and the counters belong to its host"
         fix = "measure on the machine itself"
     elif situation.state.container not in {None, "none"}:
         what += "; this is a container, which may hide them"

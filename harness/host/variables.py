@@ -174,7 +174,7 @@ def _read(path: Path) -> VariableKey:
     try:
         found = os.fstat(fd)
         if not stat.S_ISREG(found.st_mode):
-            return _unusable(path, "it is no regular file", _WRONG)
+            return _unusable(path, "it is not a regular file", _WRONG)
         if found.st_uid != os.geteuid():
             return _unusable(path, "it belongs to another user", _WRONG)
         if stat.S_IMODE(found.st_mode) & 0o177:

@@ -91,7 +91,7 @@ class RunGroups:
         if own is None:
             raise NoGroupsError("no cgroup of version 2 is mounted here")
         if not own.writable:
-            raise NoGroupsError(f"this process may make no groups below {own.path}")
+            raise NoGroupsError(f"this process may not make groups below {own.path}")
         self._own = own
         self._above = top / own.path.lstrip("/")
         self._turned_on: list[str] = []

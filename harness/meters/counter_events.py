@@ -135,7 +135,7 @@ def parse_terms(text: str) -> tuple[tuple[str, int | None], ...]:
         if not _NAME.fullmatch(name):
             raise RawEventError(f"has the term '{part.strip()}', which has no name")
         if equals and not _NUMBER.fullmatch(value):
-            raise RawEventError(f"gives '{name}' the value '{value}', which is no number")
+            raise RawEventError(f"gives '{name}' the value '{value}', which is not a number")
         if name in terms:
             raise RawEventError(f"has the term '{name}' twice", "delete one of them")
         number = None if not equals else int(value, 16 if value[:2].lower() == "0x" else 10)

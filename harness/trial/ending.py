@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.errors import StoreError
 from analysis.record.trial_files import CAMPAIGN, GivenUp, Manifest, SessionEnd, TrialStatus
+from analysis.words import WIDTH, command_line, next_lines, note_lines
 
-from ..errors import counted
-from .wording import said_of_trial
+from ..errors import counted, took, wrapped
+from .wording import failed_runs, runs_with_warmups, said_of_failures, said_of_trial
 
 if TYPE_CHECKING:
     from analysis.record.disturbance import Disturbances
@@ -24,46 +24,45 @@ if TYPE_CHECKING:
 RUN_CAP = "the cap"  # how the reason of a trial begins that has all the runs it may have
 
 
-def way_on(again: str, must_raise: str | None = None) -> str:
-    """Say how to go on by the command `again`; a cap that would stop it at once is raised first.
+def command_to_continue(manifest: Manifest, trial: Path) -> tuple[str, ...]:
+    """Give the words of the command that goes on with a trial, wherever its campaign is.
 
-    A raised cap is a change of the campaign, which the command has to accept (`accepting`).
-    """
-    if must_raise is None:
-        return f"continue: {again}"
-    return f"to measure more: raise {must_raise} in the campaign, then {again}"
-
-
-def accepting(again: str, must_raise: str | None) -> str:
-    """Add to a command that it accepts the changed campaign, where one is needed."""
-    return again if must_raise is None else f"{again} --accept-drift"
-
-
-def command_to_continue(manifest: Manifest, trial: Path) -> str:
-    """Give the command that goes on with a trial, wherever its campaign is.
+    A raised cap is a change of the campaign, which the command has to accept.
 
     A comparison goes on in its list of looks; one whose only look was planned is measured anew.
     """
     if manifest.looks_plan is not None:
         if manifest.looks_plan.rule == "repeated":
-            return f"fairtrial compare --resume {shlex.quote(str(trial))}"
-        return f"fairtrial run {shlex.quote(str(trial / CAMPAIGN))}"
-    campaign = shlex.quote(manifest.campaign_path)
-    again = f"fairtrial run {campaign} --resume --trial {shlex.quote(str(trial))}"
+            return ("fairtrial", "compare", "--resume", str(trial))
+        return ("fairtrial", "run", str(trial / CAMPAIGN))
+    again = ("fairtrial", "run", manifest.campaign_path, "--resume", "--trial", str(trial))
     return accepting(again, must_raise(manifest))
 
 
-def way_on_of(manifest: Manifest, trial: Path) -> str:
-    """Say how to go on with a trial, from what is stored of it."""
-    again = command_to_continue(manifest, trial)
+def accepting(again: Sequence[str], must_raise: str | None) -> tuple[str, ...]:
+    """Add to a command that it accepts the changed campaign, where one is needed."""
+    return tuple(again) if must_raise is None else (*again, "--accept-drift")
+
+
+def raised_first(must_raise: str | None) -> str:
+    """Say that a cap, which would stop a trial at once, has to be raised before it goes on."""
+    return "" if must_raise is None else f"once {must_raise} is raised in the campaign"
+
+
+def done_first(manifest: Manifest, trial: Path) -> str:
+    """Say what has to be done before a trial can go on, or that it does not; nothing where it can."""
     if manifest.looks_plan is not None:
-        return way_on(again) if manifest.looks_plan.rule == "repeated" else f"measure anew: {again}"
+        return "" if manifest.looks_plan.rule == "repeated" else "measures it anew"
     if not os.path.isfile(manifest.campaign_path):  # noqa: PTH113 - Path.is_file() raises on a name that is too long
-        return (
-            f"continue: put the campaign back ({trial / CAMPAIGN} is a copy of "
-            f"{manifest.campaign_path}), then {again}"
-        )
-    return way_on(again, must_raise(manifest))
+        return f"once the campaign is put back: {trial / CAMPAIGN} is a copy"
+    return raised_first(must_raise(manifest))
+
+
+def way_on_of(manifest: Manifest, trial: Path) -> str:
+    """Say how to go on with a trial, in one line that is not broken."""
+    before = done_first(manifest, trial)
+    again = command_line(command_to_continue(manifest, trial))
+    return f"{again}    {before}" if before else again
 
 
 def refuse_comparison(path: Path, manifest: Manifest) -> None:
@@ -91,9 +90,6 @@ def must_raise(manifest: Manifest) -> str | None:
     return manifest.must_raise or ("protocol.max_runs" if full else None)
 
 
-_SHOWN = 3  # cells with failed runs that are named
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
     """How a trial ended: its status and why, and how much of it is there.
@@ -102,7 +98,10 @@ class Ending:
     counts the cells of all sessions without a run that counts, and `must_raise` is the key to raise
     before more can be executed, if there is one. `disturbances` counts the runs that waited for a CPU,
     None where nothing was executed; `suspended` counts executions that were discarded because something
-    stood still, `failed_cells` the failed runs of each "benchmark / variant" that has some.
+    stood still, `failed_cells` the failed runs of each "benchmark / variant" that has some, and
+    `failed_how` the same by outcome; `warmups` and `failed_warmups` count those of `done` and `failed`
+    that are warm-ups. `already` says that it was complete before anything was done, `judges` what its
+    campaign asks from now on, where that is new.
     """
 
     trial: Path
@@ -120,6 +119,11 @@ class Ending:
     repeating: bool = False
     suspended: int = 0
     failed_cells: Mapping[str, int] = field(default_factory=dict)
+    failed_how: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    failed_warmups: int = 0
+    warmups: int = 0
+    already: bool = False
+    judges: str | None = None
 
     @classmethod
     def of(cls, trial: Path, manifest: Manifest, rows: Rows, **fields: Any) -> Ending:  # noqa: ANN401 - its fields
@@ -130,6 +134,9 @@ class Ending:
             "planned": manifest.needed,
             "failed": rows.failed.total(),
             "failed_cells": rows.failed,
+            "failed_how": {cell: dict(how) for cell, how in rows.failed_how.items()},
+            "failed_warmups": rows.failed_warmups,
+            "warmups": rows.warmups,
             "session_ends": manifest.session_ends,
             "given_up": manifest.given_up,
             "repeating": manifest.repeating,
@@ -148,37 +155,58 @@ class Ending:
 
     @property
     def failures(self) -> str | None:
-        """How many runs failed, of which cells, and where to look; None where none did."""
+        """How many runs failed, of which cells and how; None where none did."""
         if not self.failed:
             return None
-        worst = sorted(self.failed_cells.items(), key=lambda one: -one[1])
-        cells = ", ".join(f"{name}: {count}" for name, count in worst[:_SHOWN])
-        more = f" and {counted(len(worst) - _SHOWN, 'more cell')}" if len(worst) > _SHOWN else ""
-        verb = "was" if self.failed == 1 else "were"
         return (
-            f"{counted(self.failed, 'run')} {verb} not ok ({cells}{more}): see 'outcome' and 'detail' in "
-            f"{self.trial}/measurements.jsonl and {self.trial}/outputs/"
+            f"{failed_runs(self.failed, self.failed_warmups)} ({said_of_failures(self.failed_how)})"
         )
 
-    def lines(self, again: str) -> list[str]:
-        """Say how it ended, what is kept and what comes next; `again` is the command to go on."""
-        if self.status == "complete":
-            runs = f"{self.done} run{'s' * (self.done != 1)}"
-            head = (
-                f"{self.trial}: {self.reason}, with {runs}" if self.reason else f"complete: {runs}"
-            )
-        elif self.status == "interrupted":
-            head = f"stopped by you after {self.done} of {self.planned} runs; all {self.done} are kept."
-        else:
-            head = f"stopped after {self.done} of {self.planned} runs, all kept: {self.reason}"
-            if self.unmeasured:
-                verb = "has" if self.unmeasured == 1 else "have"
-                head += f"; {counted(self.unmeasured, 'cell')} {verb} no run that counts"
-        lines = [head, *said_of_trial(self)]
-        lines += [] if self.failures is None else [self.failures]
+    def head(self, *, took_s: float | None = None, fresh: int | None = None) -> list[str]:
+        """Say how it ended, what is kept and what failed.
+
+        `took_s` is how long was measured now, in seconds, `fresh` how many runs were executed in that time.
+        """
+        head = self._head(took_s, fresh)
+        beside = f"{head}    {self.trial}"
+        return [beside] if len(beside) <= WIDTH else wrapped(head, "", " " * 6, WIDTH)
+
+    def further(self, again: Sequence[str]) -> list[str]:
+        """Say what else there is to know, and what comes next: `again` is the command that goes on with it."""
+        lines: list[str] = []
+        for line in said_of_trial(self):
+            lines += wrapped(line, "", " " * 6, WIDTH)
+        if self.failed:
+            place = command_line((str(self.trial),))
+            lines += note_lines(f"'fairtrial status {place}' says where their output is")
         if self.status != "complete":
-            again = accepting(again, self.must_raise)
-            lines.append(way_on(again, self.must_raise))
-        if self.done:
-            lines.append(f"next: fairtrial verdict {self.trial}")
-        return lines
+            words, why = accepting(again, self.must_raise), raised_first(self.must_raise)
+            return lines + next_lines(words, why)
+        if self.already:
+            return lines
+        return lines + next_lines(("fairtrial", "verdict", str(self.trial)))
+
+    def lines(self, again: Sequence[str], *, took_s: float | None = None) -> list[str]:
+        """Say all of it; the arguments are those of `head` and `further`."""
+        return [*self.head(took_s=took_s), *self.further(again)]
+
+    def _head(self, took_s: float | None, fresh: int | None) -> str:
+        failed = f", {self.failures}" if self.failures else ""
+        if self.already:
+            asked = f"; {self.judges}" if self.judges else ""
+            done = f"complete already: {self.done:,} of {self.planned:,}{asked}{failed}"
+            return f"{done}. More: --sessions +4"
+        if self.status == "complete":
+            told = "" if took_s is None else f" in {took(took_s)}"
+            if fresh is not None and fresh < self.done:
+                told = f", {fresh:,} of them now{told}"
+            return f"done: {runs_with_warmups(self.done, self.warmups)}{told}{failed}"
+        so_far = f"after {self.done:,} of {self.planned:,} runs"
+        if self.status == "interrupted":
+            kept = f"; all {self.done:,} are kept" if self.done else ""
+            return f"stopped by you {so_far}{kept}{failed}"
+        head = f"stopped {so_far}, all kept: {self.reason}"
+        if self.unmeasured:
+            verb = "has" if self.unmeasured == 1 else "have"
+            head += f"; {counted(self.unmeasured, 'cell')} {verb} no run that counts"
+        return f"{head}{failed}"

@@ -92,10 +92,25 @@ def _holder(cpu: int) -> str:
             match = _HOLDER.fullmatch(name)
             if match and int(match[1]) == cpu:
                 pid, uid, namespace = int(match[2]), int(match[3]), int(match[4])
-                elsewhere = "" if namespace == _namespace() else ", in another container"
-                return f"process {pid}, {whose(uid)}{elsewhere}"
+                if namespace != _namespace():
+                    return f"process {pid}, {whose(uid)}, in another container"
+                trial = _trial_of(pid)
+                return f"{trial}process {pid}, {whose(uid)}"
         time.sleep(_LOOK_S)  # it has its lock, and is about to say so
     return "its process is unknown"
+
+
+def _trial_of(pid: int) -> str:
+    """Name the trial that a process measures, as seen from here; nothing where that is not known."""
+    with contextlib.suppress(OSError):
+        for fd in Path(f"/proc/{pid}/fd").iterdir():
+            with contextlib.suppress(OSError):  # closed by now
+                file = fd.readlink()
+                if file.name == MEASUREMENTS:
+                    trial = file.parent
+                    below = trial.is_relative_to(Path.cwd())
+                    return f"{trial.relative_to(Path.cwd()) if below else trial}, "
+    return ""
 
 
 def _namespace() -> int:

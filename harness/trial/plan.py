@@ -230,6 +230,7 @@ def situation_of(
 
 _CHOICES = 10  # of "auto", where other trials begin at the same time
 _LOOK_S = 1.0
+_SAY_S = 5.0
 
 
 def reserve(
@@ -239,10 +240,10 @@ def reserve(
 
     Where ``cpus: auto`` meets a trial that began at the same time it chooses again, as long as
     there are others. Waiting comes before the checks: while another trial measures they would
-    find its load.
+    find its load. It is said at once, and after 5, 10, 20, ... seconds.
     """
-    end = time.monotonic() + wait_s
-    choices, told = _CHOICES, False
+    began = time.monotonic()
+    choices, say_at = _CHOICES, 0.0
     plan = _chosen(campaign)
     while True:
         try:
@@ -252,13 +253,16 @@ def reserve(
             choices -= 1
             if plan.reserved != before.reserved and choices > 0:
                 continue
-            left = end - time.monotonic()
+            waited = time.monotonic() - began
+            left = wait_s - waited
             if left <= 0:
                 raise
-            if not told:
+            if waited >= say_at:
                 limit = "" if math.isinf(wait_s) else f", for at most {wait_s:g} s"
-                say(f"waiting {held.what}{limit}")
-                told = True
+                so_far = f", {waited:.0f} s so far" if say_at else limit
+                other = held.what.replace("another trial measures", "another trial", 1)
+                say(f"waiting for {other}{so_far}")
+                say_at = max(_SAY_S, 2 * say_at)
             interrupts.sleep(min(_LOOK_S, left))
 
 

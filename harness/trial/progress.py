@@ -6,10 +6,10 @@ import contextlib
 import hashlib
 import math
 import os
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -29,12 +29,12 @@ from analysis.record.trial_files import (
     SessionEnd,
     StopRule,
 )
-from analysis.words import shorten
+from analysis.words import WIDTH, command_line, next_lines, shorten
 
-from ..errors import clock, counted, duration, moment
-from .ending import command_to_continue, way_on_of
+from ..errors import clock, counted, duration, moment, wrapped
+from .ending import command_to_continue, done_first, way_on_of
 from .locks import is_written_now
-from .wording import said_of_trial
+from .wording import failed_runs, said_of_failures, said_of_trial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,8 +119,11 @@ def misfits_of(trial: Path, manifest: Manifest, done: int) -> Iterator[str]:
 class TrialProgress:
     """One trial as it stands. `state` is the manifest's status, or "killed".
 
-    `again` is the command that goes on with it, `way_on` how it is used, in words; both are empty of an
-    imported or a complete trial. `stage` says what is done before the first run. `seconds` maps
+    `again` is the command that goes on with it, `way_on` the same with what has to be done before; both
+    are empty of an imported or a complete trial. `way_on_words` are those of the command that comes next,
+    `before` what has to be done before it. `warmups` counts those of `done`, `failed_warmups` those of the
+    failed ones, which `failed_how` has by "benchmark / variant" and outcome. `elapsed_s` is the time since
+    it began, None where nobody measures. `stage` says what is done before the first run. `seconds` maps
     "benchmark/variant" to the mean time from one run's start to the next one's in the same session,
     pauses and hooks included; where no run followed yet it is that of the runs and their hooks. Under
     the stopping rule `stop`, `planned` and `left_s` are the most that there may be. `disturbances`
@@ -136,11 +139,17 @@ class TrialProgress:
     done: int
     planned: int
     failed: dict[str, int]
+    failed_how: dict[str, dict[str, int]]
+    failed_warmups: int
+    warmups: int
+    elapsed_s: float | None
     last: str | None
     seconds: dict[str, float]
     left_s: float | None
     again: str
     way_on: str = ""
+    way_on_words: tuple[str, ...] = ()
+    before: str = ""
     stage: str | None = None
     stop: StopRule | None = None
     session_ends: tuple[SessionEnd, ...] = ()
@@ -156,37 +165,107 @@ class TrialProgress:
         """Give the progress as JSON types."""
         ends = [end.to_dict() for end in self.session_ends]
         given_up = [one.to_dict() for one in self.given_up]
-        return {**asdict(self), "session_ends": ends, "given_up": given_up}
+        found = {**asdict(self), "session_ends": ends, "given_up": given_up}
+        del found["way_on_words"], found["before"]
+        return found | {"next": [] if self._moves else [command_line(self.way_on_words)]}
+
+    @property
+    def _moves(self) -> bool:
+        return self.state == "running"
+
+    @property
+    def word(self) -> str:
+        """How it stands, in a word for a screen."""
+        return "measuring" if self._moves else self.state
+
+    @property
+    def counts(self) -> str:
+        """How many runs there are, of how many."""
+        # a session under a stopping rule may end before its most
+        most = "at most " if self.stop is not None and self.state != "complete" else ""
+        if self.origin == "imported":  # nothing was planned here
+            return counted(self.done, "run")
+        return f"{self.done:,} of {most}{self.planned:,}"
+
+    @property
+    def beside(self) -> str:
+        """What there is to know of it in a few words: times while it moves, else what went wrong."""
+        parts = []
+        if self._moves:
+            times = [] if self.elapsed_s is None else [clock(self.elapsed_s)]
+            times += [] if self.left_s is None else [f"about {clock(self.left_s)} left"]
+            parts += [", ".join(times)] if times else []
+        if self.misfits:
+            parts.append("damaged")
+        if self.failed:
+            parts.append(failed_runs(sum(self.failed.values()), self.failed_warmups))
+        what = self.reason or self.stage
+        if what and self.state != "complete":
+            parts.append(what)
+        return "; ".join(parts)
+
+    def next_lines(self) -> list[str]:
+        """Say what comes next: go on with it, or judge it; nothing while it is measured."""
+        return [] if self._moves else next_lines(self.way_on_words, self.before)
 
     def __str__(self) -> str:
         """Say it in a few lines."""
-        share = 100 * self.done / self.planned if self.planned else 100
-        # a session under a stopping rule may end before its most
-        most = "at most " if self.stop is not None and self.state != "complete" else ""
         stage = f"while {self.stage}" if self.stage and self.state == "killed" else self.stage
         what = self.reason or stage
-        told = f"{self.done} of {most}{self.planned} runs ({share:.0f} %), started {moment(self.started)}"
-        if self.origin == "imported":  # nothing was planned here, and the time is the import's
-            told = f"{counted(self.done, 'run')} of another tool, imported {moment(self.started)}"
+        share = f", {100 * self.done / self.planned:.0f} %" if 0 < self.done < self.planned else ""
+        warmups = f" ({self.warmups:,} warm-up)" if self.warmups else ""
+        told = f"{self.counts} runs{warmups}{share}, started {moment(self.started)}"
+        if self.origin == "imported":  # the time is the import's
+            told = f"{self.counts} of another tool, imported {moment(self.started)}"
         lines = [
-            f"{self.trial} · {self.state}" + (f": {what}" if what else ""),
+            f"{self.trial} · {self.word}" + (f": {what}" if what else ""),
             f"  {told}",
             *(["  put together from " + ", ".join(self.merged_from)] if self.merged_from else []),
             *said_of_trial(self),
         ]
-        if self.state == "running" and self.left_s is not None:
-            lines.append(f"  {most or 'about '}{clock(self.left_s)} left; last: {self.last}")
+        if self._moves and self.left_s is not None:
+            most = "at most " if self.stop is not None else "about "
+            lines.append(f"  {most}{clock(self.left_s)} left; last: {self.last}")
         if self.failed:
-            parts = (f"{count} {what}" for what, count in sorted(self.failed.items()))
-            lines.append(f"  not ok: {', '.join(parts)}")
-        # where all planned runs are there, disturbed ones may still have to be repeated
-        unfinished = self.done < self.planned or self.repeating
-        if self.state in {"killed", "interrupted", "stopped"} and unfinished:
-            lines.append(f"  {self.way_on}")
+            failed = failed_runs(sum(self.failed.values()), self.failed_warmups)
+            lines.append(f"  {failed} ({said_of_failures(self.failed_how)})")
+            lines.append(f"  why: 'detail' in its {MEASUREMENTS}; their output: its {OUTPUTS}/")
         lines += [f"  damaged: {what}" for what in self.misfits]
         if self.misfits:
             lines.append("  restore it from a copy: nothing judges it as it is")
-        return "\n".join(lines)
+        set_in = [part for line in lines for part in wrapped(line, "", " " * 4, WIDTH)]
+        return "\n".join(set_in + ([] if self.misfits else self.next_lines()))
+
+
+_NAME = 34  # columns of a trial's name in a list
+
+
+def listed(trials: Sequence[TrialProgress]) -> list[str]:
+    """Set trials in a list, a line each: name, state, runs, and a few words."""
+    names = [shorten(one.trial, _NAME) for one in trials]
+    columns = (names, [one.word for one in trials], [one.counts for one in trials])
+    wide = [max(map(len, column), default=0) for column in columns]
+    heads = [
+        "  ".join(f"{text:<{w}}" for text, w in zip(row, wide, strict=True))
+        for row in zip(*columns, strict=True)
+    ]
+    lines = []
+    for head, one in zip(heads, trials, strict=True):
+        lines += wrapped(f"{head}  {one.beside}".rstrip(), "", " " * 4, WIDTH)
+    return lines
+
+
+def _since(started: str) -> float | None:
+    with contextlib.suppress(ValueError, TypeError):  # a start that is no time with a zone
+        return max(0.0, (datetime.now(UTC) - datetime.fromisoformat(started)).total_seconds())
+    return None
+
+
+def time_left(trial: Path, manifest: Manifest) -> float | None:
+    """Estimate how long the runs of a manifest take that a trial does not have, in seconds, from those it has."""
+    tally = _tally(trial)
+    seconds = {name: total / count for name, (total, count) in {**tally.own, **tally.gaps}.items()}
+    return _left(manifest, tally.done, seconds)
 
 
 def read_progress(trial: Path) -> TrialProgress:
@@ -199,6 +278,9 @@ def read_progress(trial: Path) -> TrialProgress:
     ended = imported or manifest.status == "complete"  # there is nothing to go on with
     done = sum(tally.done.values())
     state = manifest.status if manifest.status != "running" or running else "killed"
+    again, before = command_to_continue(manifest, trial), done_first(manifest, trial)
+    # where all planned runs are there, disturbed ones may still have to be repeated
+    unfinished = not ended and (done < manifest.needed or manifest.repeating)
     return TrialProgress(
         trial=manifest.trial,
         campaign=manifest.campaign_name,
@@ -208,11 +290,17 @@ def read_progress(trial: Path) -> TrialProgress:
         done=done,
         planned=manifest.needed,
         failed=dict(tally.failed),
+        failed_how={cell: dict(how) for cell, how in tally.failed_how.items()},
+        failed_warmups=tally.failed_warmups,
+        warmups=tally.warmups,
+        elapsed_s=_since(manifest.started) if running else None,
         last=_last(tally.last),
         seconds=seconds,
         left_s=_left(manifest, tally.done, seconds) if running else None,
-        again="" if ended else command_to_continue(manifest, trial),
+        again="" if ended else command_line(again),
         way_on="" if ended else way_on_of(manifest, trial),
+        way_on_words=again if unfinished else ("fairtrial", "verdict", str(trial)),
+        before=before if unfinished else "",
         stage=manifest.stage,
         stop=manifest.stop,
         session_ends=manifest.session_ends,
@@ -230,6 +318,9 @@ def read_progress(trial: Path) -> TrialProgress:
 class _Tally:
     done: Counter[str] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
+    failed_how: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    failed_warmups: int = 0
+    warmups: int = 0
     gaps: dict[str, tuple[float, int]] = field(default_factory=dict)
     own: dict[str, tuple[float, int]] = field(default_factory=dict)
     last: dict[str, Any] | None = None
@@ -250,8 +341,11 @@ class _Tally:
         self.last, self.last_start = row, start
         if row["position"] >= 0:
             self.done[cell] += 1
+            self.warmups += bool(row["warmup"])
         if row["outcome"] != "ok" and (row["position"] >= 0 or row.get("repeats") is not None):
             self.failed[row["outcome"]] += 1
+            self.failed_how[f"{row['benchmark']} / {row['variant']}"][row["outcome"]] += 1
+            self.failed_warmups += bool(row["warmup"])
         if row.get("wall_ns") is not None:
             hooks = (row.get("before_s") or 0.0) + (row.get("after_s") or 0.0)
             _put(self.own, cell, row["wall_ns"] / 1e9 + hooks)

@@ -9,6 +9,7 @@ import dataclasses
 import difflib
 import hashlib
 import os
+import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -40,6 +41,7 @@ from ..campaign.identity import (
     stored_own_defaults,
 )
 from ..campaign.load import campaign_name, load_campaign
+from ..errors import DriftError
 from ..host.executables import sha256_file
 from ..launch.commands import hashes
 from ..launch.interrupts import Interrupted
@@ -194,16 +196,15 @@ def settle(store: Store, drifts: list[Finding], *, accept: bool) -> None:
     store.append_findings("resume", drifts)
 
 
-def refuse(path: Path, drifts: list[Finding], *, complete: bool = False) -> None:
+def refuse(path: Path, drifts: Sequence[Finding], *, complete: bool = False) -> None:
     """Stop if anything has drifted; the way out is another one of a trial that is `complete`."""
-    if not drifts:
-        return
-    fix = "put it back as it was, start a new trial, or go on all the same with"
-    if complete:  # nothing is left to accept the change for
-        fix = "the trial is complete: start a new one, or add sessions to it under the changed campaign"
-        fix += " with --sessions +1"
-    fix += " --accept-drift (the change is then recorded in the trial)"
-    raise StoreError("\n".join(one.what for one in drifts), str(path), fix)
+    if drifts:
+        manifest = read_manifest(path)
+        again: list[str] = []
+        if manifest.looks_plan is not None:  # its description is the command that measured it
+            again = shlex.split(load_campaign(path / CAMPAIGN).description)
+        said = [one.what for one in drifts]
+        raise DriftError(str(path), said, manifest.campaign_path, complete=complete, again=again)
 
 
 def check_plan(store: Store, campaign: Campaign) -> None:
@@ -393,16 +394,16 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
     sessions = begun.sessions
     if manifest.status == "complete" and sessions == manifest.sessions:
         refuse(path, campaign_drift(path, manifest, campaign), complete=True)
-        reason = "it was complete already"
+        reason, judges = "it was complete already", None
         asked = asked_since(manifest.judge, campaign.judge, utc_now())
         if asked != manifest.judge:
             Store.note(path, judge=asked)
             named = ", ".join(campaign.judge)
-            reason += (
-                f", and judges {named} from now on" if named else ", and names no metric any more"
-            )
+            judges = f"judges {named} from now on" if named else "names no metric any more"
+            reason += f", and {judges}"
         rows, done = rows_done(path, manifest), manifest.needed
-        return Ending.of(path, manifest, rows, status="complete", reason=reason, done=done)
+        known = {"status": "complete", "reason": reason, "judges": judges, "already": True}
+        return Ending.of(path, manifest, rows, done=done, **known)
     options = dataclasses.replace(options, folder=path.parent)
     with _ready(campaign, options, sessions, watcher, kept_bytes(path / OUTPUTS)) as context:
         ended = _reopened(context, path, manifest, options)

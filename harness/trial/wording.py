@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
+
+from analysis.words import shorten
 
 from ..errors import about, counted
 
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from .progress import TrialProgress
 
 _ENDS_SHOWN = 8
+_CELLS_SHOWN = 3  # with failed runs, that are named
+_CELL = 40  # columns of the name of one
 
 
 def said_of_sessions(ends: Sequence[SessionEnd]) -> list[str]:
@@ -37,6 +41,34 @@ def said_of_given_up(cells: Sequence[GivenUp]) -> list[str]:
     ]
 
 
+def runs_with_warmups(runs: int, warmups: int) -> str:
+    """Count runs, warm-ups among them, as everywhere: ``144 runs (24 warm-up)``."""
+    return counted(runs, "run") + (f" ({warmups:,} warm-up)" if warmups else "")
+
+
+def failed_runs(failed: int, warmups: int) -> str:
+    """Count failed runs, `warmups` of them warm-ups: ``12 failed, and 1 warm-up``."""
+    if failed == warmups:
+        return f"{counted(warmups, 'warm-up')} failed"
+    return f"{failed - warmups:,} failed" + (
+        f", and {counted(warmups, 'warm-up')}" if warmups else ""
+    )
+
+
+def said_of_failures(how: Mapping[str, Mapping[str, int]]) -> str:
+    """Say which cells failed, the worst first, and how: ``logs / gzip-9: timeout``."""
+    worst = sorted(how.items(), key=lambda one: -sum(one[1].values()))
+    alone = len(worst) == 1 and len(worst[0][1]) == 1  # the number stands before it
+    named = [
+        f"{shorten(cell, _CELL)}: "
+        + ", ".join(outcome if alone else f"{count} {outcome}" for outcome, count in found.items())
+        for cell, found in worst[:_CELLS_SHOWN]
+    ]
+    hidden = len(worst) - _CELLS_SHOWN
+    more = f" and {counted(hidden, 'more cell')}" if hidden > 0 else ""
+    return "; ".join(named) + more
+
+
 def said_of_trial(trial: Ending | TrialProgress) -> list[str]:
     """Say how its sessions ended, and what of its runs was given up, disturbed or suspended."""
     lines = said_of_sessions(trial.session_ends) + said_of_given_up(trial.given_up)
@@ -57,8 +89,8 @@ def _said_of_disturbances(found: Disturbances | None, *, repeating: bool) -> lis
     if not repeating:
         return [f"{said}, and are kept"]
     kept = found.disturbed - found.mended
-    replaced = f"{counted(found.repeats, 'repeat')} replaced {found.mended or 'none'} of them"
-    rest = f", {kept} {'is' if kept == 1 else 'are'} judged as disturbed" if kept else ""
+    replaced = f"{counted(found.repeats, 'repeat')} replaced {found.mended or 'none'}"
+    rest = f", {kept} {'is' if kept == 1 else 'are'} left" if kept else ""
     return [f"{said}; {replaced}{rest}"]
 
 

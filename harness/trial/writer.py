@@ -12,7 +12,7 @@ import datetime
 import os
 import secrets
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -78,7 +78,8 @@ class Rows:
 
     `counted` is the number of planned runs among them; `repeats` names of each row that repeats a
     disturbed run the planned position; `failed` counts by cell the planned runs and repeats that were
-    not ok, `suspended` the executions that were discarded because something stood still. They take
+    not ok, `failed_how` also by outcome, and `warmups` and `failed_warmups` those of `counted` and of
+    `failed` that are warm-ups; `suspended` the executions that were discarded because something stood still. They take
     `size` bytes; `torn` is the number and the size of a last line that is not whole, None without one.
     """
 
@@ -86,7 +87,10 @@ class Rows:
         self.outcomes: dict[int, str] = {}
         self.counted = 0
         self.repeats: dict[int, int] = {}
+        self.warmups = 0
         self.failed: Counter[str] = Counter()
+        self.failed_how: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.failed_warmups = 0
         self.disturbances = DisturbanceTally()
         self.suspended = 0
         self.size = 0
@@ -97,12 +101,16 @@ class Rows:
         position, repeated = row["position"], row.get("repeats")
         self.outcomes[position] = row["outcome"]
         self.counted += position >= 0
+        self.warmups += position >= 0 and row["warmup"]
         if repeated is not None:
             self.repeats[position] = repeated
         self.disturbances.add(row)
         self.suspended += row.get("suspended") or 0
         if row["outcome"] != "ok" and (position >= 0 or repeated is not None):
-            self.failed[f"{row['benchmark']} / {row['variant']}"] += 1
+            cell = f"{row['benchmark']} / {row['variant']}"
+            self.failed[cell] += 1
+            self.failed_how[cell][row["outcome"]] += 1
+            self.failed_warmups += row["warmup"]
 
 
 def require_files(path: Path) -> None:
@@ -134,7 +142,7 @@ def rows_done(path: Path, manifest: Manifest) -> Rows:
                 check(RowShape, row)
                 position = row["position"]
                 if position in rows.outcomes:
-                    raise ShapeError(f"position {position} stands there twice")
+                    raise ShapeError(f"position {position} is there twice")
                 if repeated <= position <= last:
                     raise ShapeError(
                         f"position {position} stands behind {last if position >= 0 else repeated}: "

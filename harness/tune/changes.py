@@ -240,10 +240,10 @@ def _put_back(line: Mapping[str, Any], shown: object, knobs: Knobs) -> Restored:
     if not (isinstance(path, str) and isinstance(before, str) and isinstance(after, str)):
         return Restored(f"{path}", "not believed", "the journal's line is none of ours")
     if setting_of(path) is None:
-        text = f"{path} is no setting that tuning changes: it is left alone"
+        text = f"{path} is not a setting that tune changes: it is left alone"
         return Restored(path, "not believed", text)
     if plain_value(path, before) != before:
-        text = f"{path} takes no value such as {before[:40]!r}: it is left alone"
+        text = f"{path} does not take a value such as {before[:40]!r}: it is left alone"
         return Restored(path, "not believed", text)
     now = knobs.shown(path)
     if now is None and not knobs.tree.exists(path):

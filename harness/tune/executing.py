@@ -167,7 +167,7 @@ def spawn(
         why = error.strerror if isinstance(error, OSError) else str(error)
         fix = None
         if isinstance(error, FileNotFoundError) and os.sep not in argv[0]:
-            fix = "name it with its whole path: sudo has a PATH of its own"
+            fix = "give its whole path: sudo has its own PATH"
         raise LaunchError(f"it cannot be executed: {why}", argv[0], fix) from error
 
 

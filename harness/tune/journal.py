@@ -81,14 +81,14 @@ class Desk:
             self._fd = self._opened(make=make)
             if not _locked(self._fd):
                 os.close(self._fd)
-                what = "another 'fairtrial tune' is at work on this host"
-                raise TuneAtWorkError(what, str(self._path), "wait for its end")
+                what = "another 'fairtrial tune' is running on this host"
+                raise TuneAtWorkError(what, str(self._path), "wait until it ends")
             with contextlib.suppress(OSError):
                 now = self._path.lstat()
                 if os.path.samestat(now, os.fstat(self._fd)):
                     return
             os.close(self._fd)  # who held it removed it just now: there is a new one, or none
-        raise HostError("the folder of the journal comes and goes", str(self._path))
+        raise HostError("the folder of the journal keeps disappearing", str(self._path))
 
     def _opened(self, *, make: bool) -> int:
         try:
@@ -101,13 +101,13 @@ class Desk:
             if error.errno in (errno.EACCES, errno.EPERM):
                 fix = "execute it as root: sudo fairtrial tune"
             elif error.errno in (errno.ENOTDIR, errno.ELOOP, errno.EEXIST):
-                fix = "somebody put something else there: look at it, and remove it"
+                fix = "something else was put there: look at it, and remove it"
             raise HostError(f"{what}: {error.strerror}", str(self._path), fix) from error
         found = os.fstat(fd)
         if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077:
             os.close(fd)
             raise HostError(
-                "the folder of the journal is not this user's alone: what stands there is not believed",
+                "others may write to the folder of the journal, so what it contains is not trusted",
                 f"{self._path}: owner {found.st_uid}, mode {stat.S_IMODE(found.st_mode):o}",
                 "look at what is there, and remove it",
             )
@@ -125,7 +125,7 @@ class Desk:
         found = os.fstat(fd)
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
             os.close(fd)
-            raise self._strange("it is no plain file of this user's")
+            raise self._strange("it is not a regular file of this user")
         with open(fd, "rb") as file:  # noqa: PTH123 - a descriptor has no path
             data = file.read(_LARGEST + 1)
         if len(data) > _LARGEST:
@@ -133,8 +133,8 @@ class Desk:
         return story_of(data)
 
     def _strange(self, why: str) -> HostError:
-        fix = "look at it, set back by hand what it names, and remove it"
-        return HostError(f"the journal is not believed: {why}", str(self._path / NAME), fix)
+        fix = "look at it, restore by hand what it names, and remove it"
+        return HostError(f"the journal is not trusted: {why}", str(self._path / NAME), fix)
 
     def begin(self, head: Mapping[str, Any]) -> None:
         """Make the journal, with its head."""
@@ -215,7 +215,7 @@ def story_of(data: bytes) -> Story:
     return Story(head={}, lines=tuple(lines), damaged=damaged)
 
 
-_REASON = "settings that are forgotten wear the machine, and are no longer what its owner chose"
+_REASON = "forgotten settings wear the machine out, and are not what its owner chose"
 
 
 def finding_of_tuning(root: Path = Path("/")) -> Finding | None:
@@ -231,7 +231,7 @@ def finding_of_tuning(root: Path = Path("/")) -> Finding | None:
         with contextlib.closing(Desk(root, make=False)) as desk:
             story = desk.read()
     except TuneAtWorkError:
-        return _found("ok", "a 'fairtrial tune' is at work, and puts its settings back", where)
+        return _found("ok", "a 'fairtrial tune' is running, and will put its settings back", where)
     except HostError as error:
         return _found("warn", error.what, error.where or where, error.fix)
     if story is None:

@@ -297,7 +297,7 @@ def _interrupts(
     away = set(targets) | set(scene.plan.reserved)
     others = tuple(cpu for cpu in state.topology.numbers if cpu not in away)
     if not others:
-        what = "every CPU is measured: there is none that interrupts could go to"
+        what = "all CPUs are measured: interrupts have nowhere else to go"
         left.append(Left("irq", what))
         return
     for name in sorted(state.device_irqs or {}, key=int):
@@ -337,7 +337,7 @@ def _siblings(scene: Scene, targets: tuple[int, ...], left: list[Left]) -> tuple
             else "it stays online: the kernel does not tell which cpusets there are"
         )
     elif busy is None or busy:
-        why = "it stays online: other trials measure on this host, or the kernel does not tell"
+        why = "it stays online: other trials measure on this host, or the kernel does not show it"
     elif any(tree.text(f"{CPU}/cpu{cpu}/online") is None for cpu in beside):
         why = "it stays online: the kernel has no switch for it"
     if why is not None:
@@ -388,7 +388,7 @@ def _no_partition(scene: Scene, cpus: tuple[int, ...], free: list[int]) -> str |
     if tree.exists(PARTITION):
         return f"there is already a {PARTITION}"
     if len(free) < 2:
-        return "it takes a CPU for targets, one for fairtrial and one for all others"
+        return "it needs a CPU for targets, one for fairtrial and one for everything else"
     try:
         choose_cpus(wish.setting, scene.state.topology, usable=cpus, isolated=cpus)
     except HostError as error:

@@ -125,7 +125,7 @@ def tune(
             guardian = Guardian(lambda: _after_death(desk, knobs, say))
         except OSError as error:
             desk.clear()
-            what = f"there can be no guardian, so nothing is changed: {error.strerror}"
+            what = f"the guardian cannot be started, so nothing is changed: {error.strerror}"
             raise HostError(what) from error
         code = None
         keeps = False
@@ -153,10 +153,10 @@ def refuse_to_spoil(busy: tuple[int, ...] | None) -> None:
     """Refuse to change anything while trials measure."""
     if busy:
         raise HostError(
-            f"a trial measures on CPU {', '.join(map(str, busy))} of this host: other settings in its "
-            "midst would spoil it",
+            f"a trial measures on CPU {', '.join(map(str, busy))} of this host: a change of "
+            "settings in the middle would spoil it",
             "/proc/net/unix",
-            "wait for its end: fairtrial status",
+            "wait until it ends: fairtrial status",
         )
 
 
@@ -211,10 +211,10 @@ def _after_death(desk: Desk, knobs: Knobs, tell: Tell) -> None:
 def lines_of(undone: Undone) -> list[str]:
     """Say what was put back, and what not."""
     if undone.rebooted:
-        return ["the host was restarted since: all settings are its own again"]
+        return ["the host was restarted since then: all its settings are back"]
     lines = [f"{one.fate:<11} {one.text}" for one in undone.settings]
     if undone.damaged:
-        lines.append("not all lines of the journal can be read: what they tell is not put back")
+        lines.append("some lines of the journal cannot be read: what they name is not put back")
     return lines
 
 

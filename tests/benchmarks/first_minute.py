@@ -157,18 +157,20 @@ class Place:
 
     def compare(self, *words: str) -> dict[str, object]:
         """Give what `compare --json` answers of its first candidate, with the seconds that it took."""
-        seconds, out, err, code = self.call(self.fairtrial, "compare", *words, "--json")
+        seconds, out, err, code = self.call(
+            self.fairtrial, "compare", *words, "--json", "--wait-for-lock=300"
+        )
         if code not in {0, 1}:
             raise SystemExit(f"compare {words} ended with {code}:\n{err}")
         answer = json.loads(out)
         line = answer["candidates"][0]["multilevel"]["benchmarks"][0]
-        looked = list(answer.get("looks", ()))
         return {
             "seconds": round(seconds, 3),
             "word": line["outcome"],
             "speedup": line["speedup"],
             "stopped": answer.get("stopped_because"),
-            "sessions": looked[-1] if looked else None,
+            "sessions": answer["sessions"],
+            "runs": line["runs_candidate"],
         }
 
     def on_terminal(self, *words: str) -> Iterator[tuple[float, str]]:
@@ -378,7 +380,7 @@ def print_screens(kept: Kept) -> None:
         if "before_answer" in row:
             print(
                 f"{'':12}lines before the answer: {row['before_answer']} (goal 0); first interval at "
-                f"{row['first_interval']} runs of both (goal: 12, which are three sessions of 2 each)"
+                f"{row['first_interval']} runs of both (goal: three sessions: 6, or 12 where runs are short)"
             )
 
 

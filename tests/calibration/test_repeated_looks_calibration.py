@@ -8,6 +8,8 @@ candidates (15 %), a look more between each two, and sessions that resemble thei
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -174,6 +176,13 @@ def test_the_simulated_look_is_the_products(kind):
 # --- sessions that resemble their neighbours: measured, printed and cautioned, without a bound
 
 
+def printed(kind):
+    """Give what the page says of a kind of sessions, with two runs of each command a session."""
+    page = Path(__file__).parents[2] / "docs" / "methods" / "multilevel.md"
+    (row,) = (line for line in page.read_text().splitlines() if line.startswith(f"| {kind} |"))
+    return [float(cell.split(",")[1]) for cell in row.strip("|").split("|")[1:]]
+
+
 @pytest.mark.parametrize("paths", [1_000])
 def test_where_sessions_resemble_their_neighbours_the_risk_is_larger_and_the_guard_takes_some(
     paths,
@@ -186,6 +195,12 @@ def test_where_sessions_resemble_their_neighbours_the_risk_is_larger_and_the_gua
         rates[kind] = false_words(free), false_words(guarded), false_at_fixed(values)
         assert false_words(guarded) <= false_words(free)
         assert not at_most(false_words(guarded), paths, 0.05)
+        withheld = int(guarded.withheld.sum())
+        # 6 points: three standard errors of 1,000 and the page's 2,000 trials, where rates are a half
+        for count, told in zip(
+            (*rates[kind][:2], withheld, rates[kind][2]), printed(kind), strict=True
+        ):
+            assert 100 * count / paths == pytest.approx(told, abs=6)
     assert rates["AR .3"][1] < rates["AR .6"][1] < rates["AR .9"][1]
     assert rates["AR .6"][1] < 0.95 * rates["AR .6"][0]
 

@@ -186,8 +186,8 @@ def test_the_demo_has_four_steps_each_announced_before_it_begins(clone):
         "did verdict runs/quickstart-1/",
         "[4/4] report, a page for any browser",
         "did report runs/quickstart-1/ -o runs/quickstart-1.html",
-        "next  .venv/bin/fairtrial compare 'gzip -6 -c configs/data/text' "
-        "'gzip -1 -c configs/data/text'",
+        "next  .venv/bin/fairtrial compare 'gzip -6 -c configs/data/text' \\",
+        "          'gzip -1 -c configs/data/text'",
     ]
 
 

@@ -371,6 +371,7 @@ REWORDED = (
     ("hpt", r"\$(\.\w+)?\.cautions\[\d\]", "'A verdict by sessions is not part of this version'"),
     ("hpt", r"\$\.conclusions\[\d\]", "'there or just below'"),
     ("hpt", r"\$(\.r_speedup)?\.cautions\[\d\]", "'with its scores divided by less than'"),
+    ("biplot", r"\$\.cautions\[\d\]", "'one value stands for each system and benchmark'"),
 )
 
 

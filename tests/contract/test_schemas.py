@@ -278,8 +278,8 @@ def test_a_further_key_changes_nothing(tmp_path, name, which):
     for variant in first.manifest.variants:
         assert found.matrix(variant).to_dict() == first.matrix(variant).to_dict()
     here, there = read_progress(trial), read_progress(FIRST)
-    assert replace(here, again="", way_on="") == replace(
-        there, again="", way_on=""
+    assert replace(here, again="", way_on="", way_on_words=()) == replace(
+        there, again="", way_on="", way_on_words=()
     )  # they name the folder
     assert compare_environments(trial, FIRST).pairs[0][2] == ()
     store = Store.reopen(trial)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import _parser
+from harness.commands.catalogue import parser_for
 from tests.contract.generate import ROOT, Item, sources, sources_text
 
 SOURCES = sources()
@@ -44,7 +44,7 @@ def fault_of(item: Item) -> str:
         if program != "fairtrial":
             return "a command begins with fairtrial"
         (known,) = (
-            a for a in _parser(command)._actions if isinstance(a, argparse._SubParsersAction)
+            a for a in parser_for(command)._actions if isinstance(a, argparse._SubParsersAction)
         )
         options = known.choices[command]._option_string_actions
         for word in words:

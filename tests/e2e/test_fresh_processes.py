@@ -48,6 +48,7 @@ TABLE = """
 7   verdict new.csv old.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --gate 'slower>900%'
 0   verdict runs/one --always-valid --all
 0   verdict runs/one --pairs
+0   verdict runs/one --ratio
 0   verdict runs/one --rank
 0   verdict runs/one --best-of 3
 0,7 gate 'slower>900%' runs/one --variant b --on suite --metric user --confidence 0.9 --looks 3 --junit j.xml --summary s.md --annotations github

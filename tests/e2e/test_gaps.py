@@ -32,7 +32,7 @@ def test_a_neighbour_is_found_before_the_runs_and_told_by_the_verdict(lab):
         ("before", 2, "fail"),
     ]
     assert looks[0]["what"].startswith(f"cpu{cpu} lost ")
-    verdict = lab.run_fairtrial("verdict", trial)
+    verdict = lab.run_fairtrial("verdict", trial, "--all")
     assert f"cpu{cpu} lost " in " ".join(verdict.stdout.split())
     codes = json.loads(lab.run_fairtrial("verdict", trial, "--json").stdout)["caution_codes"]
     assert "cpu-lost" in codes

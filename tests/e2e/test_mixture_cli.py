@@ -18,6 +18,7 @@ from numba.core import event
 
 from analysis.methods.mixture import report
 from analysis.methods.mixture.plane import report as plane
+from analysis.stats import compiled  # noqa: F401 - it listens to the compiler
 from harness.cli import main
 
 ROOT = Path(__file__).parents[2]

@@ -23,7 +23,7 @@ def test_each_form_of_the_sample(lab, sample):
         ("r.tex", "% Needs"),
         ("r.json", "{"),
         ("r.csv", "table,"),
-        ("r.txt", "sample on sample-host"),
+        ("r.txt", "gzip-1 "),
     ):
         done = lab.run_fairtrial("report", "-o", name)  # of the newest trial
         assert (done.returncode, done.stderr) == (0, "")

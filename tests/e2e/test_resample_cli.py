@@ -226,7 +226,7 @@ def test_biplot_of_a_trial_of_variants_and_of_files(files):
         (("a.csv",), 6, "a.csv:1: the first line holds measurements"),
         ((MEDIANS, "--better", "lower"), 2, "not for a table of systems"),
         ((f"{SAMPLE}:gzip-1",), 2, "one variant is one system"),
-        (("a.csv", "a.csv", "--better", "lower"), 2, "stands there twice"),
+        (("a.csv", "a.csv", "--better", "lower"), 2, "is there twice"),
         ((MEDIANS, "--plot", "."), 2, "a picture ends in"),
     ],
 )

@@ -77,7 +77,7 @@ def test_complete_trial_is_exit_0_and_untouched(lab):
     before = {p: p.read_bytes() for p in lab.trial().rglob("*") if p.is_file()}
     done = lab.run_fairtrial("run", path, "--resume")
     assert done.returncode == 0, done.stderr
-    assert "it was complete already, with 12 runs" in done.stderr
+    assert "complete already: 12 of 12. More: --sessions +4" in done.stderr
     assert {p: p.read_bytes() for p in lab.trial().rglob("*") if p.is_file()} == before
 
 
@@ -176,7 +176,10 @@ def test_changed_target_is_refused_and_can_be_accepted(lab, killed):
     (lab.folder / "tool").write_text("#!/bin/sh\n# another program\n")
     done = lab.run_fairtrial("run", killed, "--resume")
     assert done.returncode == 5
-    assert "/tool has changed: sha256" in done.stderr
+    assert done.stderr.startswith("fairtrial: not resumed: the program ")
+    assert "/tool has changed: sha256" in " ".join(done.stderr.split())
+    again = done.stderr[done.stderr.rindex("next  ") :]
+    assert again.splitlines()[0] == f"next  fairtrial run {killed}"
     assert "--accept-drift" in done.stderr
     assert lab.manifest()["status"] == "running"  # as the kill left it
     accepted = lab.run_fairtrial("run", killed, "--resume", "--accept-drift")
@@ -222,7 +225,7 @@ def test_build_is_not_repeated_when_the_targets_are_the_same(lab, killed):
 def test_torn_last_line_is_measured_again(lab, killed):
     path = lab.trial() / "measurements.jsonl"
     path.write_bytes(path.read_bytes()[:-40])
-    assert "4 of 12 runs" in lab.run_fairtrial("status").stdout
+    assert "4 of 12" in lab.run_fairtrial("status").stdout
     done = lab.run_fairtrial("run", killed, "--resume")
     assert done.returncode == 0, done.stderr
     lab.assert_complete_once_each(planned=12)
@@ -247,7 +250,7 @@ def test_position_that_stands_there_twice_is_refused(lab, killed):
     path.write_bytes(b"".join([*lines, lines[0]]))
     done = lab.run_fairtrial("run", killed, "--resume")
     assert done.returncode == 5
-    assert "stands there twice" in done.stderr
+    assert "is there twice" in done.stderr
 
 
 def test_newer_schema_is_refused(lab, killed):

@@ -18,8 +18,8 @@ def test_running_trial_is_seen_from_another_terminal(lab):
     lab.wait_until_reached(process)
     done = lab.run_fairtrial("status")
     assert done.returncode == 0
-    assert "running" in done.stdout
-    assert "0 of 2 runs" in done.stdout
+    assert "measuring  0 of 2" in done.stdout
+    assert "0 of 2" in done.stdout
     assert json.loads(lab.run_fairtrial("status", "--json").stdout)[0]["state"] == "running"
     process.send_signal(signal.SIGKILL)
     process.wait()
@@ -31,7 +31,7 @@ def test_no_trials_and_no_trial(lab):
     assert "no trials in runs" in lab.run_fairtrial("status").stdout
     done = lab.run_fairtrial("status", "absent")
     assert done.returncode == 5
-    assert "no trial directory" in done.stderr
+    assert "not a trial directory" in done.stderr
 
 
 def test_one_damaged_trial_does_not_hide_the_others(lab):
@@ -84,7 +84,7 @@ def test_terminal_shows_a_bar_that_goes_away(lab):
     assert "session 1 of 1" in text
     assert "/8" in text
     assert "one / a" in text
-    assert "complete: 8 runs" in text
+    assert "done: 8 runs in " in text
 
 
 def test_no_bar_where_there_is_no_terminal(lab):

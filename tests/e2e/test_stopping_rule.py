@@ -53,11 +53,12 @@ def test_a_steady_program_ends_at_min_runs_and_the_trial_is_complete(stopped_onc
         (1, 3, "width"),
         (2, 3, "width"),
     ]
-    assert "3 to 40 runs x 2 sessions = at most 320 runs" in done.stderr
+    said = " ".join(done.stderr.split())
+    assert "3 to 40 runs x 2 sessions = at most 328 runs (8 warm-up)" in said
     text = ends(lab)[0]["text"]
     assert text.endswith("<= 9 within this session, after 3 runs a cell")
     assert f"session 1: {text}" in done.stderr
-    assert "complete: 32 runs" in done.stderr + done.stdout
+    assert "done: 32 runs" in done.stderr + done.stdout
     assert len(counted(lab, 1)) == len(counted(lab, 2)) == 3 * CELLS
     found = [f for f in lab.findings() if f["check"] == "stop"]
     assert [(f["session"], f["status"], f["what"]) for f in found] == [
@@ -76,7 +77,7 @@ def test_status_and_verdict_take_it_as_whole(stopped_once):
     lab, _, _ = stopped_once
     status = lab.run_fairtrial("status", lab.trial()).stdout
     assert "complete" in status
-    assert "32 of 32 runs (100 %)" in status
+    assert "32 of 32 runs (8 warm-up), started" in status
     assert ends(lab)[0]["text"] in status
     verdict = lab.run_fairtrial("verdict", lab.trial(), "--json")
     assert verdict.returncode == 0, verdict.stderr

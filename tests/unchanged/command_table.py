@@ -113,7 +113,7 @@ Row = tuple[str, *tuple[Sequence[str], ...]]
 
 JUDGING: tuple[Row, ...] = (
     ("verdict {} {}", (*TRIALS, *FLEETS), (*FORMS, "--explain")),
-    ("verdict {} {}", (*SOUND, *FLEETS), ("--all", "--pairs", "--rank", "--best-of 5")),
+    ("verdict {} {}", (*SOUND, *FLEETS), ("--all", "--ratio", "--pairs", "--rank", "--best-of 5")),
     (
         "verdict {} {}",
         ("@three", "@metrics"),
@@ -592,6 +592,20 @@ MEASURING: tuple[Row, ...] = (
     ),
     ("~compare 'sh -c \"exit 3\"' 'sh -c \"exit 3\"' --exit 3 --exit 4 --runs 1 --sessions 1",),
     ("~compare cat cat --stdin @old.csv --runs 1 --sessions 2",),
+    (
+        "~compare {}",
+        (
+            "--runs 2 --sessions 2 -L n 1,2 'true {n}' --baseline 'true 2' -i --min-runs 1",
+            "--runs 2 --sessions 2 -P n 1 5 -D 2 'true {n}' -S sh -N --setup true --cleanup true",
+            "true 'sleep 0.02' --for 1s --margin 3% --open --min-runs 2 --max-runs 20 -u ms",
+            "true true --runs 2 --sessions 2 --export-json a --export-csv b --export-markdown c",
+            "true --runs 2 --sessions 2 --counters",
+            "true true --for 1s && compare --resume --for 1s",
+            "--try 'echo seen'",
+            "--resume",
+            "--show-output true",
+        ),
+    ),
     ("status {} {}", (*TRIALS, *FLEETS), ("",)),
     ("status {} --json", (*SOUND, "@unfinished", "@interrupted", "@torn", "@schema-1-unfinished")),
     ("status --diff {} {}", ("@pair", "@changed", "@pair @again", "@fleet", "@torn"), FORMS),

@@ -7,7 +7,7 @@ import itertools
 import json
 import os
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -162,14 +162,12 @@ def answer(
     seed: int,
     claims_file: str,
     commands: Commands,
-    tell: Callable[[str], None],
 ) -> Answered:
     """Execute the commands of a bundle in its folder, and store what they print."""
     claims = _bound_claims(claims, found, seed, claims_file)
     names = {command: name for name, command in default_commands(found, seed)}
     wanted = dict.fromkeys([*names, *(claim.command for claim in claims)])
     reports = {one: ("report", one.source.path, "--format", "html", "-o", "-") for one in found}
-    tell(f"computing {len(wanted) + len(reports)} results ...")
     printed = _printed([*wanted, *reports.values()], staging.root, commands)
     documents = _documents(claims, printed, claims_file)
     results: dict[tuple[str, ...], Analysis] = {}
@@ -240,7 +238,9 @@ def _printed(
         except FairtrialError as error:
             return error
 
-    return dict(zip(wanted, commands.each(one, wanted, most=_MOST_WORKERS), strict=True))
+    return dict(
+        zip(wanted, commands.each(one, wanted, most=_MOST_WORKERS, what="results"), strict=True)
+    )
 
 
 def _bound_claims(
@@ -293,7 +293,7 @@ def _fault_of_value(claim: Claim, document: object) -> str | None:
         return f"{claim.value}: {error.what}"
     if isinstance(value, dict | list):
         inside = ", ".join(list(value)[:12]) if isinstance(value, dict) else f"{len(value)} items"
-        return f"{claim.value} is no single value; it holds {inside or 'nothing'}"
+        return f"{claim.value} is not a single value; it holds {inside or 'nothing'}"
     return None
 
 

@@ -205,7 +205,6 @@ def pack_bundle(request: PackingRequest, output: Path) -> Bundled:
             seed=request.seed,
             claims_file=str(request.claims),
             commands=commands,
-            tell=request.tell,
         )
         if answered.claims:
             staging.write(CLAIMS, claims_text(answered.claims))
@@ -261,7 +260,9 @@ def _accept_place(output: Path) -> None:
         return  # nothing is there, or writing will say why not
     if start not in {b"", b"PK"}:
         raise UsageError(
-            "another file is there, which is no archive", str(output), "name another file with -o"
+            "there is another file, which is not an archive",
+            str(output),
+            "name another file with -o",
         )
 
 

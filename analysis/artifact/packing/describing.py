@@ -81,11 +81,12 @@ def write_texts(about: About, staging: Staging) -> None:
     elif (short := license_text(metadata)) is not None:
         staging.write(_LICENSE, short.encode())
         staging.miss(
-            "the licence's text", f"no file {_LICENSE} lies beside {ABOUT}; its name is said"
+            "the licence's text", f"there is no file {_LICENSE} next to {ABOUT}; its name is given"
         )
     if metadata.license is not None and metadata.license not in LICENSES:
         staging.miss(
-            f"{_CITATION}: license", f"{metadata.license} is no usual SPDX name of a licence here"
+            f"{_CITATION}: license",
+            f"{metadata.license} is not an SPDX name of a licence that is usual here",
         )
     citation = citation_text(metadata)
     if citation is None:

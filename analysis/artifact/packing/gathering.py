@@ -167,7 +167,7 @@ def _opened(path: Path) -> tuple[int, os.stat_result]:
     status = os.fstat(fd)
     if not stat.S_ISREG(status.st_mode):
         os.close(fd)
-        raise StoreError("it is no plain file", str(path), "put a file in its place")
+        raise StoreError("it is not a regular file", str(path), "put a file in its place")
     return fd, status
 
 
@@ -206,7 +206,7 @@ def gather(
             again = next((one for one in found if _same(one.origin, path)), None)
             if again is not None:
                 if given in again.given:
-                    raise UsageError("the source stands there twice", given, "name it once")
+                    raise UsageError("the source is there twice", given, "name it once")
                 found[found.index(again)] = replace(again, given=(*again.given, given))
                 continue
             if (path / MANIFEST).is_file():
@@ -242,7 +242,7 @@ def _paths(given: str) -> Iterator[Path]:
             return
     if not (is_file(str(path)) or is_file(str(path / MANIFEST)) or is_foreign(path)):
         raise UsageError(
-            "this is no trial, no folder of trials and no file",
+            "this is not a trial, a folder of trials or a file",
             given,
             "name runs/NAME as 'fairtrial run' printed it, or a file of runs",
         )
@@ -277,7 +277,7 @@ def _fleet(
     What only the scheduler of the author's cluster understands stays behind.
     """
     if any(_same(one.origin, path) for one in found):
-        raise UsageError("the source stands there twice", given, "name it once")
+        raise UsageError("the source is there twice", given, "name it once")
     if any(one.source.kind == "fleet" for one in found):
         raise UsageError(
             "a bundle holds one fleet, and this is another one",
@@ -333,7 +333,7 @@ def _trial(
             raise StoreError(
                 "the file is not what it was when the trial ended",
                 str(path / file),
-                "restore it from a copy; what was changed by hand is no measurement",
+                "restore it from a copy; what was changed by hand is not a measurement",
             )
     for file in sorted(manifest.files.keys() - there):
         if not file.startswith(f"{OUTPUTS}/"):  # kept output is evidence, not a record
@@ -342,12 +342,11 @@ def _trial(
             f"{root}/{file}", "the trial does not hold it any more", sha256=manifest.files[file]
         )
     for file in sorted(_strays(path, there)):
-        staging.miss(f"{root}/{file}", "it lies in the trial's folder and is no part of the trial")
+        staging.miss(f"{root}/{file}", "it is in the trial's folder and not part of the trial")
     if (path.parent / CERTIFICATES).is_dir() and any((path.parent / CERTIFICATES).iterdir()):
         staging.miss(
             f"{CERTIFICATES}/",
-            "certificates of calibrations are not packed: what is said of them depends on today's "
-            "date",
+            "certificates of calibrations are not packed: what they say depends on today's date",
         )
     if manifest.origin == "imported":
         staging.miss(

@@ -163,4 +163,3 @@ class PackingRequest:
     # takes names out of all files of a folder, before anything is computed or hashed
     redact: Callable[[Path], Redacted] | None = None
     # takes lines that say what is under way
-    tell: Callable[[str], None] = field(default=lambda _: None)

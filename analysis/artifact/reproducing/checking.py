@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...announcing import doing
 from ...errors import StoreError, UsageError
 from ...record.fleet import FLEET
 from ...record.trial_files import MANIFEST, OUTPUTS
@@ -35,7 +36,8 @@ def check_archive(archive: Archive) -> Contents:
     contents = read_contents(archive.read(BUNDLE), where)
     faults: list[str] = []
     digests: dict[str, str] = {}
-    for name in archive.entries:
+    for number, name in enumerate(archive.entries, 1):
+        doing("hashing", number, len(archive.entries), "files")
         try:
             digests[name] = archive.sha256(name)
         except StoreError as error:

@@ -77,7 +77,7 @@ def _rerun_page(found: Rerun) -> Page:
         page = page_of(one.comparison)
         sections += [Section(page.sections, title)] if several else page.sections
         following += page.following
-    told = f"both trials and their joint report lie in one folder: {shown(found.folder)}/rerun.html"
+    told = f"both trials and their joint report are in one folder: {shown(found.folder)}/rerun.html"
     following += [Section(tuple(_more(one))) for one in found.trials if one.word == "cannot tell"]
     last = Section((Sentence(told),))
     return Page(
@@ -134,10 +134,10 @@ def _answer(found: Reproduction) -> Iterator[str]:
     size = f"{found.files:,} files, {found.bytes:,} bytes"
     yield f"{shown(Path(found.bundle).name)} is whole: {size}, each with the checksums that it lists"
     if found.outcome == "nothing stored":
-        yield "no result is stored in it: there is nothing to compute anew"
+        yield "no result is stored in it: there is nothing to compute again"
         return
     if found.analyses:
-        yield f"computed anew from its raw rows: {_numbers(found)}{_because(found)}"
+        yield f"computed again from its raw rows: {_numbers(found)}{_because(found)}"
     if found.report is not None:
         stated = any(one.grade == "surroundings" for one in found.report.differences)
         but = ", but for the versions that it states" * (stated and found.report.holds)
@@ -158,11 +158,11 @@ def _answer(found: Reproduction) -> Iterator[str]:
 
 
 _REPORT = {
-    "same bytes": "made anew has the same bytes",
-    "within": "made anew is the same within 1e-9",
-    "different": "made anew is another one",
-    "failed": "cannot be made anew",
-    "stopped": "was not made anew: a limit was reached",
+    "same bytes": "made again has the same bytes",
+    "within": "made again is the same within 1e-9",
+    "different": "made again is another one",
+    "failed": "cannot be made again",
+    "stopped": "was not made again: a limit was reached",
 }
 
 

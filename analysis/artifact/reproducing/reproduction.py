@@ -279,7 +279,7 @@ class _Recomputing:
             asked.append(
                 Analysis(name="report", command=report.command, seed=None, result=report.result)
             )
-        return tuple(self._commands.each(self._result, asked, most=_MOST_WORKERS))
+        return tuple(self._commands.each(self._result, asked, most=_MOST_WORKERS, what="results"))
 
     def _result(self, one: Analysis) -> Recomputation:
         stored = self._archive.read(one.result, most=_MOST_RESULT)

@@ -187,15 +187,15 @@ def badges_of(
     if any(source.campaign for source in contents.sources):
         lacks.append("whether it can be measured again: fairtrial reproduce --rerun tries it")
     else:
-        lacks.append("it holds no campaign, so nothing can be measured again")
+        lacks.append("it contains no campaign, so nothing can be measured again")
     return (
         BadgeShown(
             badge="available",
             shown=(f"the bundle names the DOI {doi}",) if doi else (),
             open=(
-                "whether it lies in a public archive that keeps it: nothing was fetched here"
+                "whether a public archive keeps it: nothing was fetched here"
                 if doi
-                else "the bundle names no DOI; whether it lies in a public archive that keeps it",
+                else "the bundle names no DOI; whether a public archive keeps it",
             ),
         ),
         BadgeShown(badge="functional", shown=tuple(shown), open=tuple(lacks)),

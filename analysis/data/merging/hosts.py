@@ -17,6 +17,7 @@ from ...record.fleet import FLEET, Fleet, FleetHost, is_fleet, read_fleet, trial
 from ...record.fleet_progress import is_held
 from ...record.manifest import appearing, read_manifest
 from ...record.trial_files import MANIFEST, Manifest, Stored
+from ...words import next_lines
 from ..columns import verify_files
 from ..trial import read_trial
 from .parts import MergedPart, read_part, require_distinct, require_one_campaign
@@ -115,7 +116,7 @@ class MergedFleet:
             more = len(self.other_programs) - _ODD
             if more > 0:
                 lines.append(f"  and {more} more host{'s' * (more > 1)} (--json)")
-        return "\n".join([*lines, f"next: fairtrial verdict {self.fleet}"])
+        return "\n".join([*lines, *next_lines(("fairtrial", "verdict", str(self.fleet)))])
 
 
 def named_trials(paths: Sequence[Path]) -> tuple[NamedTrial, ...]:

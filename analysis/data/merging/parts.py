@@ -93,8 +93,6 @@ class Offsets:
     def _line(self, row: dict[str, Any]) -> bytes:
         if type(row.get("session")) is int:
             row["session"] += self.sessions
-            if isinstance(sitting := row.get("sessions"), list):
-                row["sessions"] = [one and one + self.sessions for one in sitting]
         return encode(row) + b"\n"
 
     def output(self, name: str, trial: str) -> str:
@@ -238,7 +236,7 @@ def _complete(path: Path) -> MergedPart:
             f"--trial {shlex.quote(str(path))}",
         )
     if not part.environments:
-        raise StoreError("no environment of a session stands there", str(path / ENVIRONMENT))
+        raise StoreError("it has no environment of a session", str(path / ENVIRONMENT))
     return part
 
 

@@ -86,7 +86,7 @@ def lost(
         several = any(len(process) > 1 for shape in shapes for process in shape)
         yield Caution(
             "processes-lost",
-            MEANS if several else "that each value stems from a process of its own",
+            MEANS if several else "that each value is from a process of its own",
         )
     rest = tuple(one.name for one in exported.metrics if metrics and one.name not in metrics)
     if rest:

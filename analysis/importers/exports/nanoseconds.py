@@ -110,9 +110,9 @@ def write_google_benchmark(exported: ExportedData) -> Written:
         notes=cautions_of(
             {
                 "cpu-time-unknown": unknown
-                and "cpu_time is 0, which compare.py wants: nobody measured it",
+                and "cpu_time is 0, which compare.py needs: it was not measured",
                 "failed-as-zero": any("error_occurred" in row for row in rows)
-                and "failed runs stand there as the library writes them, with times of 0",
+                and "failed runs are written as the library writes them, with times of 0",
             }
         ),
     )

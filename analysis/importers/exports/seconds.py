@@ -75,7 +75,7 @@ def write_hyperfine(exported: ExportedData) -> Written:
         notes=cautions_of(
             {
                 "cpu-time-unknown": any(one["user"] is None for one in results)
-                and "user and system time are null: nobody measured them"
+                and "user and system time are null: they were not measured"
             }
         ),
     )

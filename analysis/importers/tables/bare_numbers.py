@@ -64,8 +64,8 @@ def read_matrix(opened: Opened) -> ForeignFile:
         cells=cells,
         losses=cautions_of(
             {
-                "no-unit": "neither unit nor direction stands in the file",
-                "processes-unknown": "which values stem from one process is not in the file: each "
+                "no-unit": "the file has neither unit nor direction",
+                "processes-unknown": "the file does not say which values are from one process: each "
                 "is taken as a run",
                 "no-sessions": "on which occasion a run was made is not in the file",
             }
@@ -109,7 +109,7 @@ def read_speedup_test(opened: Opened) -> ForeignFile:
         variant_rule="the side (initial or optimised)",
         losses=cautions_of(
             {
-                "processes-unknown": "which values stem from one process is not in the files: each "
+                "processes-unknown": "the file does not say which values are from one processs: each "
                 "is taken as a run",
                 "no-sessions": "on which occasion a run was made is not in the files",
                 "failed-unknown": "failed runs are not in the files",
@@ -160,7 +160,7 @@ def numbers_of(opened: Opened) -> tuple[float, ...]:
     """Read a file with one number a line; ``#`` begins a comment."""
     found = read_text(opened.text(), opened.source, decimal=opened.decimal)
     if found.dress != "numbers":
-        raise opened.fail("it is no list of numbers", "write one number a line")
+        raise opened.fail("it is not a list of numbers", "write one number a line")
     (row,) = found.samples.values()
     return tuple(opened.value(value, f"{cell.line}") for cell, value in row)
 

@@ -360,7 +360,7 @@ def long_file(table: LongTable) -> ForeignFile:
         losses=cautions_of(
             {
                 "processes-unknown": found.process is None
-                and "no column says which values stem from one process: each is taken as a run",
+                and "no column says which values are from one process: each counts as a run",
                 "no-sessions": found.session is None
                 and "no column says on which occasion a run was made",
                 "failed-unknown": found.ok is None and "no column says which runs failed",

@@ -88,7 +88,7 @@ def read_json(opened: Opened) -> ForeignFile:
     """Give a cell for each benchmark, variant, session and metric."""
     data = opened.json()
     if not isinstance(data, list) or not data or not isinstance(data[0], dict):
-        raise opened.fail("it is no list of objects", "write one object for each value")
+        raise opened.fail("it is not a list of objects", "write one object for each value")
     headings = list(data[0])
     for k, one in enumerate(data):
         if not isinstance(one, dict) or one.keys() != data[0].keys() or not _is_flat(one):
@@ -115,7 +115,7 @@ def read_sqlite(opened: Opened) -> ForeignFile:
     """Give a cell for each benchmark, variant, session and metric."""
     if not knows_sqlite(opened):
         raise opened.fail(
-            "it is no whole data base: "
+            "it is not a complete database: "
             + ("it is empty" if not opened.data else "it begins otherwise"),
             "copy it again, or name its format with --format",
         )
@@ -143,7 +143,7 @@ def read_sqlite(opened: Opened) -> ForeignFile:
             headings = [column[0] for column in rows.description]
             return file_of_rows(opened, headings, _bounded(opened, rows))
         except (sqlite3.Error, UnicodeError, OverflowError, MemoryError) as error:
-            raise opened.fail(f"it is no whole data base: {error}", "copy it again") from None
+            raise opened.fail(f"it is not a complete database: {error}", "copy it again") from None
 
 
 def _bounded(opened: Opened, rows: Iterable[tuple[object, ...]]) -> Iterator[tuple[object, ...]]:
@@ -171,7 +171,7 @@ def _require_whole(opened: Opened) -> None:
             continue
         if there:
             raise opened.fail(
-                f"its last changes stand in {journal.name} beside it, not in the file",
+                f"its last changes are in {journal.name} next to it, not in the file",
                 "let its program end, or put them in: sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'",
             )
 

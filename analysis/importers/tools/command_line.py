@@ -101,9 +101,8 @@ def read_hyperfine(opened: Opened) -> ForeignFile:
         variant_rule="the command",
         losses=cautions_of(
             {
-                "no-order": "hyperfine executes one command after the other: what changed between "
-                "them cannot be told from what the commands differ in",
-                "no-sessions": "all runs stem from one occasion",
+                "no-order": "hyperfine executes one command after the other: what changed between them cannot be separated from the difference of the commands",
+                "no-sessions": "all runs are from one occasion",
                 "warm-ups-unknown": "whether there were warm-up runs is not in the file",
                 "cpu-time-means": means
                 and "user and system times are means over all runs, so they are not read",
@@ -160,7 +159,7 @@ def _measured(
 ) -> Iterator[ForeignCell]:
     given = result["measurements"]
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
-        raise opened.fail("the measurements are no list of runs", at=at)
+        raise opened.fail("the measurements are not a list of runs", at=at)
     runs: list[dict[str, Any]] = given
     told = any("exit_code" in run for run in runs)
     good = [k for k, run in enumerate(runs) if not told or _succeeded(run.get("exit_code"))]
@@ -249,7 +248,7 @@ def read_perf_stat(opened: Opened) -> ForeignFile:
             {
                 "no-runs": "one value for each event"
                 + (", the mean of the repetitions" if repeated else "")
-                + ": single runs are not in the file, and nothing can be said of their variation "
+                + ": single runs are not in the file, so their variation is unknown "
                 "(perf stat -r N --table keeps the elapsed times)",
             }
         ),
@@ -342,7 +341,7 @@ def _of_fields(opened: Opened) -> Iterator[_Counter]:
                 "the line has no value, unit and event"
                 if place is None
                 else "the decimal comma is also the separator",
-                "use 'perf stat -x ;' (a comma may stand in numbers and in events)",
+                "use 'perf stat -x ;' (numbers and events may contain commas)",
                 at=f"{number}",
             )
         value, unit, event = parts[place : place + 3]
@@ -384,7 +383,7 @@ def _of_objects(opened: Opened) -> Iterator[_Counter]:
             unit = str(data.get("unit", ""))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise opened.fail(
-                "the line is no counter's object", "is the file cut off?", at=f"{number}"
+                "the line is not the object of a counter", "is the file cut off?", at=f"{number}"
             ) from None
         if value in _NO_VALUE:
             continue

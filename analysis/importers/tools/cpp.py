@@ -349,7 +349,9 @@ def _rows(opened: Opened, result: object, at: str) -> list[dict[str, Any]]:
     rows = within(result, "measurements")
     if not isinstance(rows, list) or not rows:
         raise opened.fail("the result holds medians only, no measurements", _FIX, at=at)
-    opened.require(all(isinstance(row, dict) for row in rows), "a measurement is no object", at=at)
+    opened.require(
+        all(isinstance(row, dict) for row in rows), "a measurement is not an object", at=at
+    )
     return rows
 
 

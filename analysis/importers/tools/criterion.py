@@ -92,7 +92,7 @@ def read_criterion(opened: Opened) -> ForeignFile:
     elif _is_summary(opened.head()):
         raise opened.fail(
             "it holds estimates of means, no samples",
-            "name the folder target/criterion, or the sample.json beside it",
+            "name the folder target/criterion, or the sample.json in it",
         )
     else:
         named = opened.path is not None and _plain(opened.path.parent / _NAMES)
@@ -143,7 +143,7 @@ def _named(opened: Opened, above: Opened | None) -> _Sample:
 
 def _keys(opened: Opened) -> dict[str, str]:
     data = opened.json()
-    opened.require(isinstance(data, dict), "it is no object", at="")
+    opened.require(isinstance(data, dict), "it is not an object", at="")
     keys = {
         str(key): str(value)
         for key, value in data.items()

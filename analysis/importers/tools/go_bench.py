@@ -146,7 +146,7 @@ def _add(opened: Opened, part: GoResults, name: str, words: Sequence[str], numbe
         grouped = next((word for word in words[1::2] if _GROUPED.fullmatch(word)), None)
         if grouped is not None and "ns/op" in words:
             raise opened.fail(
-                f"{grouped!r} is no number as 'go test' writes it",
+                f"{grouped!r} is not a number as 'go test' writes it",
                 "write it without commas, or copy the output again",
                 at=f"{number}",
             ) from None
@@ -303,11 +303,12 @@ def read_go_bench(opened: Opened) -> ForeignFile:
                 "means-of-operations": f"means of {told} operations each: single operations cannot "
                 "be seen",
                 "processes-unknown": not known
-                and "which values stem from one process is not in the file; -count repeats within "
+                and "the file does not say which values are from one process; -count repeats "
+                "within "
                 "one",
                 "one-process": known
                 and max(len(cell.processes) for cell in cells) == 1
-                and one_process("all values of a benchmark stem from one process"),
+                and one_process("all values of a benchmark are from one process"),
                 "no-sessions": "on which occasion a run was made is not in the file"
                 + (": each commit is taken for one" if any(c.session for c in cells) else ""),
                 "warm-ups-unknown": "warm-up iterations are not in the file",

@@ -132,7 +132,7 @@ def read_js(opened: Opened) -> ForeignFile:
                 and any(len(cell.values) > _TRIMMED - 4 for cell in cells)
                 and "mitata leaves out the two slowest and the two fastest of more than "
                 f"{_TRIMMED} samples",
-                "no-sessions": "all samples stem from one occasion",
+                "no-sessions": "all samples are from one occasion",
                 "warm-ups-unknown": "how much warm-up there was is not in the file",
             }
         ),
@@ -142,7 +142,7 @@ def read_js(opened: Opened) -> ForeignFile:
 
 def _cell(opened: Opened, one: _Bench, library: str, session: str | None) -> ForeignCell:
     if not isinstance(one.name, str) or not one.name:
-        raise opened.fail("a benchmark has no name", "write its name beside its result", at=one.at)
+        raise opened.fail("a benchmark has no name", "write its name next to its result", at=one.at)
     processes: tuple[tuple[float, ...], ...] = ()
     if not one.failed:
         if not isinstance(one.samples, list) or not one.samples:

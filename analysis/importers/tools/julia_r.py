@@ -227,8 +227,8 @@ def read_r_bench(opened: Opened) -> ForeignFile:
             {
                 "unit-assumed": micro
                 and "times are taken as nanoseconds, as microbenchmark stores them",
-                "one-process": one_process("all evaluations stem from one process"),
-                "no-sessions": "all evaluations stem from one occasion",
+                "one-process": one_process("all evaluations are from one process"),
+                "no-sessions": "all evaluations are from one occasion",
                 "warm-ups-unknown": "warm-ups are not in the file",
                 "failed-unknown": "failed evaluations are not in the file",
             }
@@ -236,7 +236,7 @@ def read_r_bench(opened: Opened) -> ForeignFile:
         notes=cautions_of(
             {
                 "printed-times": printed
-                and "times stand there as bench prints them, with four digits: write "
+                and "times are printed by bench with four digits: write "
                 "as.numeric(time) to keep all"
             }
         ),

@@ -174,7 +174,7 @@ def _jmh_cell(  # noqa: PLR0917 - all of one result, in the order of its keys
     kind = "rawData" if histograms is None else "rawDataHistogram"
     processes, labels = [], []
     for f, fork in enumerate(raw):
-        opened.require(isinstance(fork, list), "a fork is no list", at=f"{at}.{kind}[{f}]")
+        opened.require(isinstance(fork, list), "a fork is not a list", at=f"{at}.{kind}[{f}]")
         places = [(one, f"{at}.{kind}[{f}][{k}]") for k, one in enumerate(fork)]
         if histograms is None:
             values = [opened.value(one, place, factor=factor) for one, place in places]
@@ -205,11 +205,11 @@ def _unit(unit: str) -> tuple[float, str]:
 
 def _mean(opened: Opened, pairs: object, at: str, factor: float) -> float:
     if not isinstance(pairs, list):
-        raise opened.fail("the histogram is no list", at=at)
+        raise opened.fail("the histogram is not a list", at=at)
     total = weight = 0.0
     for k, pair in enumerate(pairs):
         if not isinstance(pair, list) or len(pair) != 2:
-            raise opened.fail("an entry of the histogram is no pair", at=at)
+            raise opened.fail("an entry of the histogram is not a pair", at=at)
         count = opened.value(pair[1], f"{at}[{k}]")
         total += opened.value(pair[0], f"{at}[{k}]", factor=factor) * count
         weight += count
@@ -261,7 +261,7 @@ def read_benchmarkdotnet(opened: Opened) -> ForeignFile:
     what = "there is no benchmark in the file"
     benches = opened.list_at(data, "Benchmarks", what, "did the filter match any?")
     for k, one in enumerate(benches):
-        what = "a benchmark is no object"
+        what = "a benchmark is not an object"
         opened.require(isinstance(one, dict), what, "is it damaged?", at=f"Benchmarks[{k}]")
     found = [_measured(opened, one, f"Benchmarks[{k}]") for k, one in enumerate(benches)]
     if not any(one.processes for one in found):
@@ -284,7 +284,7 @@ def read_benchmarkdotnet(opened: Opened) -> ForeignFile:
 def _measured(opened: Opened, bench: Mapping[str, Any], at: str) -> _Measured:
     rows = bench.get("Measurements")
     if rows is not None and not isinstance(rows, list):
-        raise opened.fail("the measurements are no list", at=at)
+        raise opened.fail("the measurements are not a list", at=at)
     if rows:
         return _of_rows(opened, rows, f"{at}.Measurements")
     stats = bench.get("Statistics")
@@ -301,7 +301,7 @@ def _of_rows(opened: Opened, rows: Sequence[object], at: str) -> _Measured:
     staged: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
     for k, row in enumerate(rows):
         if not isinstance(row, dict):
-            raise opened.fail("a measurement is no object", "is it damaged?", at=f"{at}[{k}]")
+            raise opened.fail("a measurement is not an object", "is it damaged?", at=f"{at}[{k}]")
         mode, stage = text_of(row.get("IterationMode")), text_of(row.get("IterationStage"))
         staged.setdefault(_stage(mode or "", stage), []).append((f"{at}[{k}]", row))
     results, actual = staged.get("Result", []), staged.get("Actual", [])
@@ -393,8 +393,8 @@ def _dotnet_losses(
             and f"each value is the mean of {figures.span(inner)} operations: single ones cannot "
             "be seen",
             "launches-unknown": not inner
-            and "which launch a value stems from is not in a brief file: all are taken as those of "
-            "one process (the full file tells them apart)",
+            and "a brief file does not say which launch a value is from: all values count as "
+            "those of one process (the full file has the launches)",
             "warm-ups-unknown": not inner and "warm-ups are not in a brief file",
             "one-process": max(len(one.processes) for one in found) == 1
             and "all iterations of a benchmark stem from one process: variation between processes "

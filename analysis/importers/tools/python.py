@@ -140,15 +140,15 @@ def _pyperf_cell(opened: Opened, bench: Any, shared: Mapping[str, Any], at: str)
         raise opened.fail("a benchmark has no name", "give one with pyperf --name", at=at)
     said = about.get("unit", "second")
     if not isinstance(said, str):
-        raise opened.fail("the unit of a benchmark is no text", at=at)
+        raise opened.fail("the unit of a benchmark is not text", at=at)
     unit, better = _UNITS.get(said, (said, None))
     processes, warmups, loops = [], 0, []
     for k, run in enumerate(runs):
         where = f"{at}.runs[{k}]"
-        opened.require(isinstance(run, dict), "a run is no object", at=where)
+        opened.require(isinstance(run, dict), "a run is not an object", at=where)
         key = "values" if "values" in run else "samples"
         given = run.get(key, [])
-        opened.require(isinstance(given, list), "its values are no list", at=where)
+        opened.require(isinstance(given, list), "its values are not a list", at=where)
         if not given:
             continue  # it calibrated
         processes.append(opened.values(given, f"{where}.{key}"))
@@ -213,8 +213,7 @@ def read_pytest_benchmark(opened: Opened) -> ForeignFile:
                 "one-process": one_process(f"rounds of {told} iterations, all from one process"),
                 "no-sessions": "all rounds stem from one occasion",
                 "warm-ups-unknown": "how many warm-up rounds there were is not in the file",
-                "failed-unknown": "a test that failed after its benchmark stands there like any "
-                "other; one that failed within it is not in the file",
+                "failed-unknown": "a test that failed after its benchmark is in the file like any other; a test that failed within its benchmark is not",
             }
         ),
         facts=facts_of(
@@ -396,7 +395,7 @@ def _combinations(  # noqa: PLR0917 - all of one benchmark
 ) -> Iterator[ForeignCell]:
     axes = row.get("params") or []
     if not isinstance(axes, list) or not all(isinstance(axis, list) for axis in axes):
-        raise opened.fail("its parameters are no lists", at=at)
+        raise opened.fail("its parameters are not lists", at=at)
     count = math.prod(map(len, axes))
     columns = [row.get(key) for key in ("result", "samples", "stats_number")]
     wrong = [c for c in columns if c is not None and not (isinstance(c, list) and len(c) == count)]

@@ -226,7 +226,7 @@ class _Reader:
 
     def _whole(self, text: str, at: str) -> int:
         good = text.isdecimal() and len(text) < 19
-        self.opened.require(good, f"{text!r} is no invocation number", at=at)
+        self.opened.require(good, f"{text!r} is not the number of an invocation", at=at)
         return int(text)
 
 
@@ -304,7 +304,7 @@ def read_spec_cpu(opened: Opened) -> ForeignFile:
         losses=cautions_of(
             {
                 "order-unknown": "the order of the runs is not in the report",
-                "no-sessions": "all runs stem from one occasion",
+                "no-sessions": "all runs are from one occasion",
             }
         ),
         notes=cautions_of(

@@ -222,7 +222,7 @@ def _is_failed(columns: Mapping[str, str]) -> bool:
 def _quantity(opened: Opened, text: str, at: str) -> tuple[float, str]:
     match = _QUANTITY.match(text.strip())
     if match is None:
-        raise opened.fail(f"{text!r} is no quantity", at=at)
+        raise opened.fail(f"{text!r} is not a quantity", at=at)
     factor, unit = in_base_unit(match[2])
     return opened.value(number_or_text(match[1]), at, factor=factor), unit
 
@@ -330,7 +330,7 @@ def read_phoronix(opened: Opened) -> ForeignFile:
         losses=cautions_of(
             {
                 "order-unknown": "the order of the runs is not in the file",
-                "no-sessions": "all runs of a system stem from one occasion",
+                "no-sessions": "all runs of a system are from one occasion",
             }
         ),
         notes=cautions_of(

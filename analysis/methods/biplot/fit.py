@@ -195,8 +195,8 @@ def value_cautions(constant: Sequence[str]) -> Iterator[Caution]:
         yield Caution("benchmark-constant", said, tuple(constant))
     yield Caution(
         "one-value-each",
-        "one value stands for each system and benchmark: the picture does not show how far it "
-        "would move if all were measured again",
+        "each system and benchmark has one value: the picture does not show how much it would "
+        "change in another measurement",
     )
 
 
@@ -280,7 +280,7 @@ def _names(kind: str, names: Sequence[str]) -> tuple[str, ...]:
     found = tuple(str(name) for name in names)
     twice = next((name for k, name in enumerate(found) if name in found[:k]), None)
     if twice is not None:
-        raise UsageError(f"{kind} must have names of their own, and {twice!r} stands there twice")
+        raise UsageError(f"{kind} must have names of their own, and {twice!r} is there twice")
     return found
 
 

@@ -192,7 +192,7 @@ def _answer(test: FitTest) -> list[str]:
     said = [
         f"{head} (p {figures.pvalue(test.pvalue)})",
         f"the distance from the fitted {k} Gaussian{'s' * (k > 1)} is {test.statistic:.4f}; of "
-        f"{test.resamples} samples drawn from the fit and fitted anew, {test.further} are as far "
+        f"{test.resamples} samples drawn from the fit and fitted again, {test.further} are as far "
         "or further",
     ]
     if not test.rejected():

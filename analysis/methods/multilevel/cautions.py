@@ -119,6 +119,9 @@ def session_cautions(
                 "sessions resemble the ones before them: measure again later, with fairtrial compare --resume "
                 f"(lag 1 = {dependence.lag1:.2f}, p {figures.pvalue(dependence.pvalue)}); until then no word "
                 "is given that the interval alone would give",
+                short=ShortSentence.of(
+                    "no word is safe: sessions resemble the ones before; measure later"
+                ),
             )
             return
         whose = "" if dependence.side is None else f" of the {dependence.side}"
@@ -145,10 +148,13 @@ def _two_speeds(
             told.append(
                 _said(named, _percent(those.values()), min(cells[k] for k in those), by_side)
             )
-    names = tuple(lines[k].name for k in found)
-    apart = _percent([one.distance for one in found.values()])
-    short = ShortSentence.of(f"sessions lie at one of two speeds, {apart} % apart: {{}}", names)
-    yield Caution("two-speeds", "; ".join(told), names, short)
+    between = {k: one.distance for k, one in found.items() if not one.by_side}
+    said, rows = "each variant keeps one speed, which may be chance: {}", tuple(found)
+    if between:
+        said = f"sessions lie at one of two speeds, {_percent(between.values())} % apart: {{}}"
+        rows = tuple(between)
+    short = ShortSentence.of(said, tuple(lines[k].name for k in rows))
+    yield Caution("two-speeds", "; ".join(told), tuple(lines[k].name for k in found), short)
 
 
 def _percent(distances: Collection[float]) -> str:

@@ -46,6 +46,7 @@ _BEYOND = "> 100"  # of a number that nobody would go on to
 _REASONS = {
     "below-resolution": "below the clock's resolution",
     "no-spread": "sessions do not differ, and the clock's step is unknown",
+    "depends": "sessions resemble the ones before them",
 }
 _TWO_SESSIONS = 2  # degrees of freedom that any side has of more sessions than two
 _MANY = 4  # looks from which on a trial that grows had better have bounds for every look

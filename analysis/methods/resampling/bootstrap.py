@@ -35,7 +35,7 @@ Tails = tuple[float | None, float | None]
 
 _TIE = 1e-12  # of the ratio: replicates this close to the observed one are equal to it
 _FAR = 1e300
-_OUTLANDISH = "look for values that are no measurements"
+_OUTLANDISH = "look for values that are not measurements"
 
 
 def interval_ends(

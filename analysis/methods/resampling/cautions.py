@@ -186,7 +186,7 @@ def interval_cautions(
     if redrawn:
         yield Caution(
             "resamples-redrawn",
-            f"{redrawn:,} resamples were drawn anew, because a benchmark had no run in them",
+            f"{redrawn:,} resamples were drawn again, because a benchmark had no run in them",
         )
 
 

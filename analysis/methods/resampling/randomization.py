@@ -84,7 +84,7 @@ class _Suite:
         if not np.isfinite(a).all():
             raise AnalysisError(
                 f"ratios of {self.mean} means leave the range of numbers",
-                fix="look for values that are no measurements: they lie too far apart",
+                fix="look for values that are not measurements: they lie too far apart",
             )
         return a
 
@@ -388,7 +388,7 @@ def _ratios(logs: Array) -> Array:
     if not (np.isfinite(null) & (null > 0)).all():
         raise AnalysisError(
             "the ratio leaves the range of numbers when labels are reassigned",
-            fix="look for values that are no measurements: they lie too far apart",
+            fix="look for values that are not measurements: they lie too far apart",
         )
     return read_only(null)
 

@@ -54,7 +54,7 @@ def read_sample(path: Path, file: str) -> Array:
     """Read one sample: one positive finite number a line; blank lines are passed over."""
     try:
         if path.exists() and not path.is_file():
-            kind = "a directory" if path.is_dir() else "no regular file"
+            kind = "a directory" if path.is_dir() else "not a regular file"
             raise BadSampleError(f"File '{file}' is not readable: it is {kind}")
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -91,7 +91,7 @@ def _value(file: str, number: int, line: str) -> float:
     if not NUMBER.fullmatch(text):
         what = f"{shown!r} is not a number"
         if text == "NA":
-            what = "NA is no time; remove the line if this run was never measured"
+            what = "NA is not a time; remove the line if this run was never measured"
         elif all(NUMBER.fullmatch(part) for part in re.split(r"[\s,;]+", text) if part):
             what = f"{shown!r} is not one number; write one a line, with a point for decimals"
         raise BadSampleError(f"File '{file}', line {number}: {what}")

@@ -318,7 +318,7 @@ class OriginalFiles:
         except OSError as error:
             taken, what = [], f"the results cannot be written: {error.strerror}"
         if not self.prefix or self.prefix.endswith(os.sep):
-            what, fix = "this is no prefix of file names", "write -o FOLDER/NAME"
+            what, fix = "this is not a prefix of file names", "write -o FOLDER/NAME"
         elif not folder.is_dir():
             what = f"there is no folder {str(folder)!r}"
             fix = "make it, or name another prefix with -o"

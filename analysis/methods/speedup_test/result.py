@@ -61,7 +61,7 @@ def proportion(
     from scipy.special import ndtri
 
     if not 0 <= accelerated <= total or total < 1:
-        raise UsageError(f"{accelerated} of {total} benchmarks is no proportion")
+        raise UsageError(f"{accelerated} of {total} benchmarks is not a proportion")
     for name, value in (("confidence", confidence), ("precision", precision)):
         if not 0 < value < 1:
             raise UsageError(f"{name} must lie between 0 and 1, not {value!r}")

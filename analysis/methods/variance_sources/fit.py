@@ -45,7 +45,7 @@ def design_cautions(trials: Sequence[Trial], runs: CovariateRuns) -> Iterator[Ca
     if any(_layout_hidden(trial) for trial in trials):
         yield Caution(
             "layout-not-recorded",
-            "the kernel chose the memory layout anew for each run (aslr: on) and it is not recorded: "
+            "the kernel chose a new memory layout for each run (aslr: on) and it is not recorded: "
             "nothing is said of it, and padding does not tell it",
         )
     if any(trial.manifest.origin == "imported" for trial in trials):
@@ -337,6 +337,6 @@ def _check(trials: Sequence[Trial], confidence: float) -> None:
     names = [trial.manifest.trial for trial in trials]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise UsageError(f"the trial {twice} stands there twice", fix="name each trial once")
+        raise UsageError(f"the trial {twice} is there twice", fix="name each trial once")
     if not 0.5 <= confidence < 1:
         raise UsageError(f"confidence must lie between 0.5 and 1, and is {confidence:g}")

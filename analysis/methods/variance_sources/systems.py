@@ -68,7 +68,7 @@ def table_cautions(
     if group is None:
         yield Caution(
             "families-unknown",
-            "rows were held out at random only: where sister systems stand in the table, they are "
+            "rows were held out at random only: if the table has sister systems, they are "
             "predicted by looking up their sisters. Name what they share: --group COLUMN",
         )
     if families is not None and families < 10:
@@ -126,7 +126,7 @@ def across_cautions(found: Across, response: Response) -> Iterator[Caution]:
             "(--variation COLUMN --runs N)"
         )
         if response.resamples is not None:
-            more = ": two runs of each benchmark are needed for that of the mean, and that of a standard deviation by resampling nobody knows"
+            more = ": two runs of each benchmark are needed for that of the mean, and the noise of a standard deviation by resampling is unknown"
         yield Caution(
             "ceiling-unknown",
             f"how exactly {said} was measured is not known, and so not how well it could be "

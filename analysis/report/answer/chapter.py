@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...pages import number_format as figures
 from ...pages.model import Column, Section, Sentence, Table, Value
+from ...verdict.cautions import shown_cautions
 from ...words import shown
 from ..chapter import Chapter
 from ..names import Name, abridging, names_of, shortened
@@ -26,7 +27,6 @@ __all__ = ["chapter"]
 
 _SOURCE = 36  # characters of a source's name
 _BESIDE = 3  # candidates that stand beside each other
-_OPEN = 6  # cautions that stand open; the others are folded
 _FAILED = {
     *("failed-left-out", "failures-without-sessions"),
     *("fails-more", "fails-always", "fails-in-one-session"),
@@ -78,7 +78,7 @@ def chapter(subject: Subject) -> Chapter:
         "order": _order(subject),
         "reading": reading(verdict, rows, beside=len(columns) if form == "columns" else 1),
         "doubts": cautions,
-        "shown": len(cautions) if len(cautions) <= _OPEN + 1 else _OPEN,
+        "shown": len(shown_cautions(verdict).cautions),
         "certificate": "" if verdict.certificate is None else verdict.certificate.sentence,
         "panel": subject.anchor("panel") if any(one.panel for one in subject.candidates) else "",
     }
@@ -223,12 +223,16 @@ def _cautions(subject: Subject) -> list[dict[str, Any]]:
     """Give the cautions with their numbers, the gravest first, and the place that shows each."""
     names = (subject.baseline, *(one.variant for one in subject.candidates), *subject.order)
     brief = abridging(names)
+
+    def written(text: str) -> str:
+        return _sentence(shown(brief(text)).replace(" %", "\N{NO-BREAK SPACE}%"), names)
+
+    whole = {one: written(one.text) for one in subject.verdict.cautions}
     found = []
     for number, one in enumerate(_told(subject), 1):
         link, look = _leads_to(subject, one)
-        text = shown(brief(one.text)).replace(" %", "\N{NO-BREAK SPACE}%")
-        text = _sentence(text, names)
-        found.append({"number": number, "code": one.code, "text": text, "link": link, "look": look})
+        doubt = {"number": number, "code": one.code, "text": written(one.text)}
+        found.append({**doubt, "whole": whole[one], "link": link, "look": look})
     return found
 
 
@@ -248,7 +252,12 @@ def _marked(subject: Subject) -> Mapping[tuple[str, str], tuple[int, ...]]:
 
 
 def _told(subject: Subject) -> list[Caution]:
-    return [one for one in subject.verdict.cautions if one.code not in _SILENT]
+    """Give those of a first screen in their short words, then all others."""
+    first = shown_cautions(subject.verdict).cautions
+    return [
+        *first,
+        *(x for x in subject.verdict.cautions if x not in first and x.code not in _SILENT),
+    ]
 
 
 def _benchmarks(subject: Subject, caution: Caution) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...announcing import doing
 from ...errors import AnalysisError, UsageError
 from ...plots.drawing import ENDINGS, write_file, write_picture
 from ...plots.sheet import Sheet
@@ -42,7 +43,6 @@ def write_all(
     *,
     benchmarks: tuple[str, ...] | None = None,
     told: Callable[[str], None] | None = None,
-    begun: Callable[[str], None] | None = None,
 ) -> tuple[Path, ...]:
     """Write each kind that applies as SVG, PDF and PNG, with its data as CSV beside it.
 
@@ -59,8 +59,6 @@ def write_all(
         caution names, or the first three of the page.
     told : callable, optional
         Called with a sentence for each kind that does not apply.
-    begun : callable, optional
-        Called with a few words before each is drawn: ``drawing forest (1 of 14)``.
 
     Returns
     -------
@@ -83,8 +81,7 @@ def write_all(
     found = []
     wanted = tuple(_wanted(subject, benchmarks))
     for number, (name, benchmark) in enumerate(wanted, 1):
-        if begun is not None:
-            begun(f"drawing {name} ({number} of {len(wanted)})")
+        doing("figure", number, len(wanted))
         try:
             drawing = draw(name, subject, sheet, benchmark=benchmark)
         except AnalysisError as error:

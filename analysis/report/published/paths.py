@@ -252,7 +252,7 @@ def _bootstrap(asked: Asked, result: BootstrapInterval) -> Mapping[str, Any]:
     level = f"{100 * result.confidence:g} %"
     marked = [one for one in (result.ratio, result.low, result.high) if 0 < one < math.inf]
     return {
-        "title": "Bootstrap: the ratios of runs drawn anew",
+        "title": "Bootstrap: the ratios of runs drawn again",
         "sentences": (
             f"The ratio of the suite means is {value.text}x, with a {level} interval of "
             f"[{low.text}, {high.text}]; {held}.",
@@ -262,9 +262,9 @@ def _bootstrap(asked: Asked, result: BootstrapInterval) -> Mapping[str, Any]:
             **_binned(result.replicates, marked),
             "observed": value,
             "ends": (low, high),
-            "alt": f"{asked.name}: {result.resamples:,} ratios of runs drawn anew lie around "
+            "alt": f"{asked.name}: {result.resamples:,} ratios of runs drawn again lie around "
             f"{value.text}; {level} interval {low.text} to {high.text}; {held}",
-            "caption": f"ratios of runs drawn anew; line: the interval; {held}",
+            "caption": f"ratios of runs drawn again; line: the interval; {held}",
         },
     }
 

@@ -62,7 +62,7 @@ def screen_of(
     return "\n".join(_painted(text.split("\n"), answer)) if coloured else text
 
 
-@page_of.register
+@page_of.register(CompareAnswer)
 def _(answer: CompareAnswer) -> Page:
     return page_at(answer)
 
@@ -82,13 +82,9 @@ def _table(answer: CompareAnswer, width: int) -> Table:
             columns.pop(heading, None)
     room = width - _width(columns) - rest
     names = short_names([one.name for one in answer.commands], room)
-    heading = ""
-    if several:
-        base = names[answer.baseline]
-        heading = f"against {base}"
-        heading = heading if len(heading) <= max(map(len, last)) else "against 1st"
-        if answer.baseline or len(heading) > max(map(len, last)):
-            heading = heading if len(heading) <= max(map(len, last)) else ""
+    taken = _width(columns) + max(map(len, names)) + _GAP
+    headings = (f"against {names[answer.baseline]}", "against 1st") if several else ()
+    heading = next((one for one in headings if taken + len(one) <= width), "")
     rows = []
     for k, name in enumerate(names):
         row = [name, *(cells[k] for cells in columns.values())]

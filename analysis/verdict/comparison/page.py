@@ -37,6 +37,8 @@ _REASONS = {
     "no-value-new": "the second has no value",
     "no-spread-old": "the first's sessions do not differ, and its clock's step is unknown",
     "no-spread-new": "the second's sessions do not differ, and its clock's step is unknown",
+    "depends-old": "the first's sessions resemble the ones before them",
+    "depends-new": "the second's sessions resemble the ones before them",
     "fails-more-old": "in the first the candidate fails more often than the baseline",
     "fails-more-new": "in the second the candidate fails more often than the baseline",
     "too-wide": "the second is too short to see it",
@@ -254,7 +256,7 @@ def _note(result: TrialComparison, line: EffectComparison) -> str:
     if line.reason in ("too-wide", "one-session-new"):
         return more_text(result, line)
     own = line.reason is not None and line.reason.startswith(
-        ("fails-more", "no-spread", "no-value")
+        ("fails-more", "no-spread", "no-value", "depends")
     )
     return why(result, line) if own else ""
 

@@ -92,7 +92,7 @@ def _effect_text(effect: HostEffect, verdict: Verdict) -> str:
     amount = (
         told.phrase().partition(" ")[2]
         if told.link == "as"
-        else told.amount().replace(f" ({verdict.metric})", "")
+        else told.amount().removesuffix(told.label)
     )
     amount = amount.removesuffix(" time").removesuffix(" memory")
     return f"{amount}, {told.interval()}" if told.interval() else amount

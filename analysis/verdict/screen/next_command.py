@@ -6,9 +6,12 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...methods.multilevel.result import BenchmarkLine, Line
+from ...methods.multilevel.advice import sessions_needed
+from ...methods.multilevel.law import ErrorLaw
+from ...methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ...pages import number_format as figures
 from ...pages.model import Next
+from ...record.looks import OPEN_LOOKS
 from ...words import shorten, shown
 from .sentence import leading
 
@@ -65,7 +68,7 @@ def next_of(verdict: Verdict) -> Next | None:
     codes = {caution.code for caution in verdict.cautions}
     if "still-running" in codes:
         return _next("status", verdict.path, why="how far it is")
-    if "ended-early" in codes and not verdict.imported:
+    if "ended-early" in codes and not verdict.closed:
         return Next(_resume(verdict), "goes on where it ended")
     if not verdict.candidates:
         return _report(verdict)
@@ -74,6 +77,9 @@ def next_of(verdict: Verdict) -> Next | None:
         if verdict.failed:
             return _next("status", verdict.path, why="which runs failed")
         return _next("verdict", verdict.path, *_metric(verdict), "--explain", why="why not")
+    withheld = any(one.multilevel is not None and one.multilevel.withheld for one in compared)
+    if withheld and not verdict.closed:
+        return Next(_resume(verdict), "later: adds sessions of another time")
     if len(compared) > _SIDE_BY_SIDE:
         return _one_of(verdict, compared)
     return _settling(verdict, compared) or _report(verdict)
@@ -161,10 +167,10 @@ def _settling(verdict: Verdict, compared: list[CandidateVerdict]) -> Next | None
     """Give what would settle what is undecided; None where all is decided."""
     assert verdict.path is not None  # who calls has looked
     opened = [each for one in compared for each in _open(one, several=len(compared) > 1)]
-    if not opened:
+    if not opened or verdict.closed:
         return None
     within = [each for each in opened if each.sessions is not None]
-    if verdict.imported:
+    if verdict.looks_rule == "repeated" and not within:
         return None
     if within:
         largest = max(within, key=lambda each: each.sessions or 0)
@@ -216,6 +222,9 @@ def _open(one: CandidateVerdict, *, several: bool) -> Iterator[_Open]:
         if isinstance(line, BenchmarkLine) and line.reason is not None:
             continue
         more = line.more_sessions
+        if result.looks_rule == "repeated" and isinstance(line, BenchmarkLine):
+            yield _at_a_later_look(line, result)
+            continue
         name = f"these {len(result.benchmarks)}" if line is result.these else line.name
         if several:
             name = f"{name} of {one.variant}"
@@ -223,6 +232,17 @@ def _open(one: CandidateVerdict, *, several: bool) -> Iterator[_Open]:
             yield _Open(name, None, None, None, known=False)
         else:
             yield _Open(name, more.sessions, more.low, more.high, known=True)
+
+
+def _at_a_later_look(line: BenchmarkLine, result: Multilevel) -> _Open:
+    """Give how many more sessions would decide a command that is looked at again and again."""
+    law = ErrorLaw(alpha=result.look_alpha)
+    most = OPEN_LOOKS[-1] - line.sessions
+    more = sessions_needed(line, law, math.log1p(result.margin), limit=most) if most > 0 else None
+    if more is not None:  # it is decided at a look
+        last = line.sessions + more
+        more = next((n for n in OPEN_LOOKS if n >= last), last) - line.sessions
+    return _Open(result.candidate, more, None, None, known=True)
 
 
 def _named(opened: list[_Open]) -> str:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ...methods.multilevel.page import level_text
 from ...pages import as_text, number_format as figures
 from ...pages.model import (
     Block,
@@ -149,13 +150,15 @@ def _numbered(
 
 def _alone_table(verdict: Verdict) -> Table:
     unit = verdict.unit
+    planned = verdict.looks_rule == "repeated"
+    level = level_text(verdict.look_alpha) if planned else f"{100 * verdict.confidence:g} %"
 
     def between(low: float, high: float) -> str:
         return f"{figures.quantity(low, unit)} to {figures.quantity(high, unit)}"
 
     return Table(
         name="alone",
-        columns=columns_of("<", "mean", f"{100 * verdict.confidence:g} %", "<by", "range", "runs"),
+        columns=columns_of("<", "mean", level, "<by", "range", "runs"),
         rows=tuple(
             (
                 shorten(shown(one.benchmark), _NAME),

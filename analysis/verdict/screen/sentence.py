@@ -25,6 +25,7 @@ _UNNAMED = "command"  # the only benchmark of commands that were compared: nobod
 _REASONS = {
     "below-resolution": "the runs are below the clock's resolution",
     "no-spread": "sessions do not differ, and the clock's step is unknown",
+    "depends": "sessions resemble the ones before them",
 }
 
 
@@ -110,9 +111,8 @@ def where_text(one: CandidateVerdict) -> str:
     elif line.name != _UNNAMED:
         parts.append(f" on {short_name(line.name)}")
     if one.hosts is not None:
-        parts.append(
-            f"{' and' if parts and ' on ' in parts[0] else ' on'} these {len(one.hosts.hosts)} hosts"
-        )
+        comma = "," if parts and parts[0].startswith(" on ") else ""
+        parts.append(f"{comma} on these {len(one.hosts.hosts)} hosts")
     return "".join(parts)
 
 
@@ -149,6 +149,8 @@ def unanswered(result: Multilevel, line: Line | None, name: str) -> str:
     if line.low is None or line.high is None:
         return f"there are too few {result.outermost}s for an interval"
     if not line.low <= 1 <= line.high:
+        if result.withheld:
+            return _REASONS["depends"]
         return f"runs of {name} failed where those of the other did not"
     return ""
 

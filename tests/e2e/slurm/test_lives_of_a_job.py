@@ -94,7 +94,7 @@ def test_cancel_leaves_no_process_and_no_job_comes_back(cluster):
     assert cluster.queue(*jobs) == ["CANCELLED"] * 2  # also later
     assert cluster.status()["lab1"]["state"] == "partial"
     again = cluster.run("cancel", path)
-    assert (again.returncode, "no job of it is in the queue" in again.stdout) == (0, True)
+    assert (again.returncode, "none of its jobs is in the queue" in again.stdout) == (0, True)
     # and it can be gone on with
     assert cluster.run("submit", path, "--resume").returncode == 0
     cluster.wait_until_ended()

@@ -385,7 +385,7 @@ def test_a_pipe_a_folder_and_nothing_are_told(tmp_path):
 
 def test_a_file_of_another_kind_is_told(tmp_path):
     (tmp_path / "a.zip").write_bytes(b"hello, I am a text of more than twenty-two bytes")
-    refuses(tmp_path / "a.zip", "this is no bundle")
+    refuses(tmp_path / "a.zip", "this is not a bundle")
 
 
 # --- unpacking ----------------------------------------------------------------------------------

@@ -275,7 +275,7 @@ claims:
         "claims.yaml:7:5: text is missing",
         "claims.yaml:16:15: expected must be a number",
         "claims.yaml:17:13: digits must be a whole number from 0 to 15",
-        "claims.yaml:18:5: is stands there twice",
+        "claims.yaml:18:5: is is there twice",
     ):
         assert line in told, line
 

@@ -75,5 +75,5 @@ def test_what_is_no_description_is_refused(change, what):
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"\xff", b"[" * 10**5, b'{"kind": NaN}'])
 def test_other_bytes_are_refused(data):
-    with pytest.raises(StoreError, match="no description"):
+    with pytest.raises(StoreError, match="not a description"):
         read_contents(data, "a.zip")

@@ -142,7 +142,7 @@ def test_what_goes_wrong_in_one_ends_the_others(tmp_path):
             raise KeyError(marker)
 
     with _commands(tmp_path, tmp_path) as commands, pytest.raises(KeyError):
-        commands.each(work, ["", _SLEEPS, _SLEEPS, _SLEEPS], most=2)
+        commands.each(work, ["", _SLEEPS, _SLEEPS, _SLEEPS], most=2, what="results")
     assert processes.processes_with(marker) == []
 
 

@@ -12,7 +12,7 @@ import pytest
 from analysis.artifact import recomputing
 from analysis.artifact.recomputing import COMMANDS, OPTIONS, fault_of_command, recompute
 from analysis.errors import AnalysisError, UsageError
-from harness.cli import _parser
+from harness.commands.catalogue import parser_of
 
 ROOT = Path(__file__).resolve().parents[4]
 # what writes a file, or gives no answer
@@ -31,16 +31,14 @@ def options_of(parser: argparse.ArgumentParser) -> set[str]:
 
 
 def test_each_option_of_these_commands_is_known_as_reading_or_not():
-    there = set().union(*(options_of(_parser(name)) for name in COMMANDS)) - {"--version"}
+    there = set().union(*(options_of(parser_of([name])) for name in COMMANDS)) - {"--version"}
     assert there - OTHERS == OPTIONS
     assert there >= OTHERS
 
 
 def test_no_option_that_names_a_file_to_write_is_allowed():
     for name in COMMANDS:
-        actions = _parser(name)._actions
-        (commands,) = (a for a in actions if isinstance(a, argparse._SubParsersAction))
-        for action in commands.choices[name]._actions:
+        for action in parser_of([name]).commands[name]._actions:
             if action.metavar in {"FILE", "DIR", "FOLDER"} and action.option_strings:
                 assert action.option_strings[-1] in OTHERS | {"--certificate"}
 
@@ -86,7 +84,7 @@ def test_what_reads_and_prints_is_executed(command):
         ("verdict ~/x", "leads out"),
         ("verdict a --certificate=/x", "leads out"),
         ("verdict a:../b", "leads out"),
-        ("verdict trials/\ud800", "no text"),
+        ("verdict trials/\ud800", "not text"),
     ],
 )
 def test_everything_else_is_refused(command, what, commands):

@@ -247,7 +247,7 @@ def test_damaged_files_hide_no_other(planted, tmp_path):
     assert {caution.code for caution in cautions} == {"certificate-damaged"}
     assert len(cautions) == 5
     assert read_certificates(tmp_path / "nowhere") == ((), ())
-    with pytest.raises(StoreError, match="no certificate"):
+    with pytest.raises(StoreError, match="not a readable certificate"):
         read_certificate(folder / "cut.json")
 
 

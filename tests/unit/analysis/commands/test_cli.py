@@ -69,7 +69,7 @@ def test_verdict(trial: str) -> None:
 def test_verdict_of_nothing(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="no such trial"):
         execute("verdict", str(tmp_path / "none"))
-    with pytest.raises(StoreError, match="no trial directory"):
+    with pytest.raises(StoreError, match="not a trial directory"):
         execute("verdict", str(tmp_path))
 
 

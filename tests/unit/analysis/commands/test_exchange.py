@@ -47,7 +47,7 @@ def test_a_terminal_gets_cleaned_text_and_no_bytes(synthetic, tmp_path):
     assert execute(out, "export", str(trial), "--to", "long-csv", "-o", "-") == 0
     out.flush()
     assert b"new\\x1b[2J" in raw.getvalue()
-    with pytest.raises(UsageError, match="no text"):
+    with pytest.raises(UsageError, match="not text"):
         execute(out, "export", str(trial), "--to", "sqlite", "-o", "-")
 
 

@@ -278,13 +278,15 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_person_is_told_of_a_long_way_and_a_file_is_not(synthetic, tmp_path):
-    data = {v: {f"b{k}": [1.0, 1.1] for k in range(80)} for v in ("old", "new")}
-    trial = synthetic(data, sessions=2).write(tmp_path / "t")
+def test_a_person_is_told_what_is_under_way_and_a_file_is_not(trial):
     words = ["report", str(trial), "--format", "txt"]
     err = Terminal()
     assert main(words, io.StringIO(), err) == 0
-    assert "judging 160 cells" in err.getvalue()
+    said = [text.strip() for text in err.getvalue().split("\r") if text.strip()]
+    assert said[0] == "reading and judging"
+    assert any(text.startswith("explaining: bootstrap (4 of 6)") for text in said)
+    assert any(text.startswith("writing the report: ") for text in said)
+    assert err.getvalue().endswith(" \r")  # nothing of it stays
     quiet = io.StringIO()
     assert main(words, io.StringIO(), quiet) == 0
     assert quiet.getvalue() == ""
@@ -311,30 +313,13 @@ def test_a_terminal_is_told_which_picture_is_drawn_and_the_page_stands_first(
     words = ["report", str(trial), "-o", str(tmp_path / "r.html"), "--plots", str(tmp_path / "p")]
     out = io.StringIO()
     assert main(words, out, err) == 0
-    count = err.getvalue().count("drawing ")
-    assert f"\rdrawing forest (1 of {count})".replace("\r", "\r\x1b[K") in err.getvalue()
-    assert err.getvalue().endswith("\r\x1b[K")
+    count = len(out.getvalue().splitlines()) // 2  # a picture and its data
+    assert re.search(r"\rfigure 1 of \d+", err.getvalue())
+    assert count > 1
     assert out.getvalue().splitlines()[0] == str(tmp_path / "r.html")
     assert sorted(out.getvalue().splitlines()[1:]) == sorted(map(str, (tmp_path / "p").iterdir()))
     assert main(words, io.StringIO(), quiet) == 0
-    assert "drawing" not in quiet.getvalue()
-
-
-def test_a_line_about_a_picture_takes_the_place_of_what_is_being_drawn(
-    trial, tmp_path, monkeypatch
-):
-    def write_all(_subject, _folder, _sheet, *, told, begun):
-        begun("drawing qq (1 of 1)")
-        told("no qq: too few runs")
-        return ()
-
-    figures = types.SimpleNamespace(write_all=write_all)
-    monkeypatch.setitem(sys.modules, "analysis.report.figures.files", figures)
-    err = Terminal()
-    words = ["report", str(trial), "--plots", str(tmp_path / "p")]
-    assert main(words, io.StringIO(), err) == 0
-    clear = "\r\x1b[K"
-    assert err.getvalue().endswith(f"{clear}drawing qq (1 of 1){clear}no qq: too few runs\n{clear}")
+    assert "figure" not in quiet.getvalue()
 
 
 def test_a_metric_that_is_0_everywhere_has_a_page(synthetic, tmp_path):

@@ -189,7 +189,7 @@ def test_bad_cells_are_refused_with_their_place(
         (".csv", "", "no values"),
         (".csv", "# only this\n", "no values"),
         (".csv", "benchmark,run1\n", "a heading and no values"),
-        (".json", "{}", "no matrix"),
+        (".json", "{}", "not a matrix"),
         (".json", '{"a": [1], "a": [2]}', "twice"),
         (".json", '{"a": [[1]]}', "flat list"),
         (".json", "[" * 100_000, "nested too deeply|no JSON"),

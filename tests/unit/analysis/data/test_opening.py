@@ -113,7 +113,7 @@ def test_what_is_not_there_is_told(tmp_path: Path, name: str) -> None:
 def test_a_pipe_is_no_file(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)  # nobody writes into it: who waits for that waits for ever
-    with pytest.raises(UsageError, match="no regular file"):
+    with pytest.raises(UsageError, match="not a regular file"):
         open_foreign(str(pipe))
 
 

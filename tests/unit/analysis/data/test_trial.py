@@ -419,7 +419,7 @@ def test_records_of_another_shape(
     with pytest.raises(StoreError, match="not one of schema 1") as error:
         read_trial(path)
     assert str(error.value.where).endswith("measurements.jsonl:2")
-    whole = "one of position, session, segment, block, warmup is no whole number"
+    whole = "one of position, session, segment, block, warmup is not a whole number"
     assert (whole in str(error.value)) == (key in {"session", "position"})
 
 
@@ -462,7 +462,7 @@ def test_files_that_cannot_be_read(synthetic: Build, tmp_path: Path, name: str) 
     path = synthetic(TIMES, status="running").write(tmp_path)
     (path / f"{name}.jsonl").unlink()
     (path / f"{name}.jsonl").mkdir()
-    with pytest.raises(StoreError, match="this is no plain file") as error:
+    with pytest.raises(StoreError, match="this is not a regular file") as error:
         read_trial(path)
     assert error.value.where == str(path / f"{name}.jsonl")
 

@@ -120,5 +120,5 @@ def test_pipes_in_a_folder_are_passed_over_and_named_ones_refused(tmp_path: Path
     (cell,) = read_foreign(open_foreign(str(tmp_path / "r.json"))).cells
     assert cell.values == (0.1, 0.2)
     assert names(tmp_path) == ["r.json"]
-    with pytest.raises(UsageError, match="no regular file"):
+    with pytest.raises(UsageError, match="not a regular file"):
         open_foreign(str(tmp_path / "benchmarks.json"))

@@ -56,7 +56,11 @@ def opened(tmp_path: Path, content: str | bytes, name: str = "f"):
             "its encoding cannot be read",
         ),
         ("go-bench", '{"Action":"output"}\n' + "[" * 100_000, "there is no result line"),
-        ("perf-stat", '{"counter-value": ' + "[" * 100_000, "f:1: the line is no counter's object"),
+        (
+            "perf-stat",
+            '{"counter-value": ' + "[" * 100_000,
+            "f:1: the line is not the object of a counter",
+        ),
         ("hyperfine", '{"results": ' + "[" * 100_000, "the JSON cannot be read"),
         (
             "speedup-test",

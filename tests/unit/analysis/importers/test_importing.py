@@ -17,7 +17,7 @@ from analysis.importers.parsing import ForeignCell, ForeignFile
 from analysis.pages.model import Caution
 from analysis.verdict.judging import judge
 
-LOSS = Caution(code="no-sessions", text="all runs stem from one occasion")
+LOSS = Caution(code="no-sessions", text="all runs are from one occasion")
 
 
 def made(*cells: ForeignCell, source: str = "old.json") -> ForeignFile:

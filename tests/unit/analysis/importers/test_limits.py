@@ -47,7 +47,7 @@ def test_a_data_base_with_a_journal_of_its_own_is_read(tmp_path):
 
 def test_rows_that_stand_in_the_journal_only_are_not_left_out_silently(tmp_path):
     made = base(tmp_path / "w.db", "PRAGMA journal_mode=WAL", CREATE, ROWS, close=False)
-    with closing(made), pytest.raises(AnalysisError, match=r"last changes stand in w\.db-wal"):
+    with closing(made), pytest.raises(AnalysisError, match=r"last changes are in w\.db-wal"):
         read(tmp_path / "w.db")
     # the control: its program has ended, and the rows are in the file
     assert len(values(read(tmp_path / "w.db"))) == 2
@@ -56,7 +56,7 @@ def test_rows_that_stand_in_the_journal_only_are_not_left_out_silently(tmp_path)
 def test_a_crashed_change_is_not_read(tmp_path):
     base(tmp_path / "j.db", CREATE, ROWS)
     (tmp_path / "j.db-journal").write_bytes(b"half of it")
-    with pytest.raises(AnalysisError, match=r"last changes stand in j\.db-journal"):
+    with pytest.raises(AnalysisError, match=r"last changes are in j\.db-journal"):
         read(tmp_path / "j.db")
     shutil.move(tmp_path / "j.db", tmp_path / "k.db")
     assert len(values(read(tmp_path / "k.db"))) == 2

@@ -133,7 +133,7 @@ def test_what_is_nothing_is_refused_in_our_words(text: str) -> None:
     assert trial_and_variant(text) is None
     with pytest.raises(UsageError, match="neither a matrix file nor"):
         read_one(text, Reading())
-    with pytest.raises(UsageError, match="no trial, no variant"):
+    with pytest.raises(UsageError, match="not a trial, a variant"):
         read_sources([text], Reading())
     with pytest.raises(StoreError, match="no such trial"):
         open_trial(Path(text or "gone"))

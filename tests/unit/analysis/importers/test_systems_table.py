@@ -53,7 +53,7 @@ def test_numbers_as_names(write):
         ("", "", "a line of headings"),
         ("machine,a\n", "", "a line of headings"),
         ("m1,1.5,2\nm2,3,4\n", ":1", "holds measurements"),
-        ("machine,a,a\nm1,1,2\n", ":1", "'a' stands in the headings a second time"),
+        ("machine,a,a\nm1,1,2\n", ":1", "'a' is in the headings twice"),
         ("machine,a,\nm1,1,2\n", ":1", "a heading is empty"),
         ("machine,a,b\nm1,1,2\nm2,3\n", ":3", "1 values for 2 benchmarks"),
         ("machine,a,b\nm1,1,2\nm1,3,4\n", ":3", "'m1' stands here a second time"),

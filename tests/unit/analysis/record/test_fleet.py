@@ -109,7 +109,7 @@ def test_a_link_does_not_lead_out_of_the_folder(tmp_path):
         ({"schema": "1"}, "no schema number"),
         ({"schema": 0}, "schema is 0"),
         ({"hosts": []}, "names no host"),
-        ({"hosts": [{"host": "a", "jobs": [], "trial": "a"}] * 2}, "stands there twice"),
+        ({"hosts": [{"host": "a", "jobs": [], "trial": "a"}] * 2}, "is there twice"),
         (
             {"hosts": [{"host": h, "jobs": [], "trial": t} for h, t in (("a", "x"), ("b", "./x"))]},
             "two hosts have one trial",
@@ -117,8 +117,8 @@ def test_a_link_does_not_lead_out_of_the_folder(tmp_path):
         ({"hosts": [{"host": "a", "jobs": [7], "trial": "a"}]}, "must be a text"),
         ({"hosts": [{"host": "a", "jobs": [""], "trial": "a"}]}, "a job has no id"),
         ({"hosts": [{"host": "", "jobs": [], "trial": "a"}]}, "a host has no name"),
-        ({"hosts": [{"host": "a\nb", "jobs": [], "trial": "a"}]}, "no text that can be written"),
-        ({"hosts": [{"host": "\ud800", "jobs": [], "trial": "a"}]}, "no text that can be written"),
+        ({"hosts": [{"host": "a\nb", "jobs": [], "trial": "a"}]}, "not text that can be written"),
+        ({"hosts": [{"host": "\ud800", "jobs": [], "trial": "a"}]}, "not text that can be written"),
         ({"hosts": [{"host": "a", "trial": "a"}]}, "lacks jobs"),
         ({"identity": None}, "identity"),
     ],
@@ -139,7 +139,7 @@ def test_damage_is_an_error_that_names_the_file(tmp_path, text):
 
 
 def test_no_fleet_and_no_place_to_write_one(tmp_path):
-    with pytest.raises(StoreError, match=r"no fleet: it has no fleet\.json"):
+    with pytest.raises(StoreError, match=r"not a fleet: it has no fleet\.json"):
         read_fleet(tmp_path)
     with pytest.raises(StoreError, match="cannot be written"):
         write_fleet(tmp_path / "gone", fleet_of("lab1"))

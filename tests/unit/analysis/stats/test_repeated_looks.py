@@ -29,6 +29,11 @@ def test_the_open_list_costs_more():
     assert nominal_risk(0.05, open=True) < nominal_risk(0.05)
 
 
+def test_below_the_table_each_look_has_its_share_of_the_lists_that_there_are():
+    for open_, looks in ((False, LOOKS), (True, OPEN_LOOKS)):
+        assert nominal_risk(1e-6, open=open_) == pytest.approx(1e-6 / len(looks))
+
+
 @given(st.floats(1e-7, 0.999), st.booleans())
 def test_each_look_risks_less_than_all_and_at_least_its_share(risk, open_):
     looks = OPEN_LOOKS if open_ else LOOKS

@@ -23,6 +23,7 @@ from analysis.plan.compare_looks import look_at
 from analysis.record.looks import LOOKS, OPEN_LOOKS, looked_after
 from analysis.record.trial_files import LooksPlan
 from analysis.stats.repeated_looks import nominal_risk
+from analysis.verdict.comparison.comparing import compare_trials
 from analysis.verdict.gate import gate
 from analysis.verdict.judging import judge
 from analysis.verdict.ranking import rank_variants
@@ -227,3 +228,32 @@ def test_an_export_says_what_a_file_does_not_hold(compared):
     trial = compared({"old": 0.0, "new": -0.01}, 6, PLAN)
     (said,) = [c.text for c in never_held(exported_trial(trial)) if c.code == "looks-lost"]
     assert "4 looks taken, rule repeated" in said
+
+
+def test_screens_say_why_there_is_no_word_and_what_to_do_later(compared):
+    shifts, sessions = {"old": 0.0, "new": 0.0}, 29
+    drifts = compared(shifts, sessions, PLAN, own=wave(sessions))
+    text = " ".join(str(judge(drifts)).replace("\\\n", " ").split())
+    assert text.startswith("no answer for new against old: sessions resemble the ones before them")
+    assert f"next fairtrial compare --resume {drifts.path} later" in text
+    assert "note no word is safe: sessions resemble the ones before" in text
+    steady = compared({"old": 0.0, "new": 0.05}, 6, PLAN, name="steady")
+    (candidate,) = compare_trials(steady, drifts).candidates
+    assert candidate.benchmarks[0].reason == "depends-new"
+    assert "the second's sessions resemble" in " ".join(str(compare_trials(steady, drifts)).split())
+    # the negative control: sessions that do not
+    assert "resemble" not in str(judge(steady))
+
+
+def test_one_variant_has_the_interval_of_its_look(compared):
+    for confidence in (0.95, 0.99):
+        planned, plain = (
+            judge(compared({"it": 0.0}, 8, plan, name=f"{confidence}{plan is None}"), confidence=confidence).alone[0]
+            for plan in (PLAN, None)
+        )  # fmt: skip
+        same = judge(
+            compared({"it": 0.0}, 8, None, name=f"{confidence}as"),
+            confidence=1 - nominal_risk(1 - confidence),
+        ).alone[0]
+        assert (planned.low, planned.high) == pytest.approx((same.low, same.high))
+        assert planned.low < plain.low

@@ -5,12 +5,16 @@ The authority is the policy itself: failed, not comparable, waited unequally, dr
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 from analysis.data.trial import read_trial
 from analysis.pages.model import Caution
 from analysis.pages.short_sentence import ShortSentence
+from analysis.record.trial_files import FINDINGS
 from analysis.verdict.cautions import chosen_cautions, shown_cautions
+from analysis.verdict.gate import gate_verdict
 from analysis.verdict.judging import judge
 
 SAMPLE = Path(__file__).resolve().parents[4] / "runs" / "sample"
@@ -80,3 +84,55 @@ def test_a_trial_shows_what_its_numbers_need_and_no_certificate():
     ]
     assert found.hidden == 1
     assert "no-certificate" in [one.code for one in verdict.cautions]
+
+
+def test_a_metric_of_one_benchmark_brings_no_cautions_about_the_others(synthetic, tmp_path):
+    """As `verdict --metric rate` had ten of them: flaky and slow fail, and have no rate."""
+    times = {v: {b: [0.1, 0.11] * 4 for b in ("plain", "flaky", "slow")} for v in ("old", "new")}
+    made = synthetic(times, sessions=4, metrics={"rate": {"unit": "1/s", "better": "higher"}})
+    rows = []
+    for row in made.rows:
+        fails = row.benchmark == "slow" or (row.benchmark == "flaky" and row.block == 1)
+        changes = {"outcome": "exit", "exit_code": 1} if fails else {}
+        rate = {"metrics": {"rate": [5.0 + row.position % 3]}} if row.benchmark == "plain" else {}
+        rows.append(replace(row, **changes | rate))
+    made.rows = rows
+    trial = read_trial(made.write(tmp_path / "trial"))
+    verdict = judge(trial, metric="rate")
+    texts = [one.text for one in shown_cautions(verdict).cautions]
+    assert not any(name in text for text in texts for name in ("flaky", "slow", "failed"))
+    assert {"failed-left-out", "benchmark-missing"} <= {one.code for one in verdict.cautions}
+    # by the wall time their failures are about the question, and named
+    texts = [one.text for one in shown_cautions(judge(trial)).cautions]
+    assert texts[:2] == [
+        "1 benchmark is missing here: no run of it succeeded",
+        "8 runs failed and are left out, most of flaky / old",
+    ]
+
+
+def test_a_benchmark_that_is_not_there_because_it_fails_is_counted(synthetic, tmp_path):
+    times = {v: {b: [0.1, 0.11] * 4 for b in ("plain", "slow")} for v in ("old", "new")}
+    made = synthetic(times, sessions=4)
+    made.rows = [
+        replace(row, outcome="timeout") if row.benchmark == "slow" else row for row in made.rows
+    ]
+    verdict = judge(read_trial(made.write(tmp_path / "trial")))
+    assert shown_cautions(verdict).cautions[0].text == (
+        "1 benchmark is missing here: no run of it succeeded"
+    )
+    only = judge(read_trial(tmp_path / "trial"), benchmarks=["plain"])
+    assert shown_cautions(only).cautions == ()  # nobody asked for it
+
+
+def test_a_busy_host_is_said_with_its_load_and_session_by_the_gate_too(synthetic, tmp_path):
+    times = {v: {"text": [0.1, 0.11] * 4} for v in ("old", "new")}
+    made = synthetic(times, sessions=4, warmup=1)
+    note = {"session": 3, "when": "before", "check": "load", "status": "fail"}
+    note["what"] = "3.10 over 1 min on 2 CPUs, 2 other threads runnable now"
+    made.extra[FINDINGS] = json.dumps(note).encode() + b"\n"
+    verdict = judge(read_trial(made.write(tmp_path / "trial")))
+    said = "the host was busy (load 3.1 on 2 CPUs) in session 3"
+    assert said in [one.text for one in shown_cautions(verdict).cautions]
+    text = str(gate_verdict(verdict, "slower>2%"))
+    assert f"note  {said}" in text
+    assert "warm-up" not in text

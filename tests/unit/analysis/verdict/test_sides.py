@@ -76,9 +76,9 @@ def test_two_sides_of_one_fleet_say_once_which_hosts_are_missing(fleet):
 def test_sides_of_two_fleets_say_each_what_is_missing_of_it(fleet):
     told = of_hosts(f"{fleet('lab2')}:new", f"{fleet('lab3')}:old")
     assert [one.text.split(" is taken")[0] for one in told] == [
-        "new: missing: lab2: no run is measured there, and nothing is said of it",
+        "new: missing: lab2: no run was measured there, and nothing is claimed about it",
         "new: each of 2 hosts (lab1, lab3)",
-        "old: missing: lab3: no run is measured there, and nothing is said of it",
+        "old: missing: lab3: no run was measured there, and nothing is claimed about it",
         "old: each of 2 hosts (lab1, lab2)",
     ]
 

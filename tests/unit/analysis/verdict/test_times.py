@@ -10,7 +10,7 @@ import pytest
 from analysis.data.trial import read_trial
 from analysis.errors import UsageError
 from analysis.verdict.judging import judge
-from analysis.verdict.times import means_of, times_of
+from analysis.verdict.times import means_of, session_seconds, times_of
 
 OLD = [0.100, 0.104, 0.098, 0.130, 0.126, 0.128]
 NEW = [0.050, 0.053, 0.049, 0.066, 0.061, 0.064]
@@ -94,3 +94,12 @@ def test_means_of_another_metric(made):
     )
     with pytest.raises(UsageError, match="has no metric 'cycles'"):
         means_of(trial, "cycles")
+
+
+def test_how_long_sessions_took(made):
+    # each from its first start to its last end; what lies between sessions is left out
+    trial = made(lambda row: replace(row, start_ns=row.session * 10**12 + row.position * 10**9))
+    last = 5 + NEW[2]  # positions 0 to 5 in the first session
+    assert session_seconds(trial, 1) == pytest.approx(last)
+    assert session_seconds(trial, 2) == pytest.approx(last + 5 + NEW[5])
+    assert session_seconds(trial, 0) == 0

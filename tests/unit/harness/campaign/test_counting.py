@@ -118,7 +118,7 @@ WRONG = [
     ("counters: [{raw: cpu/event=0x3c/u, name: x}]", "1:18",
      "the event 'cpu/event=0x3c/u' has 'u' behind its last slash", "delete that"),
     ("counters: [{raw: cpu/event=zz/, name: x}]", "1:18",
-     "the event 'cpu/event=zz/' gives 'event' the value 'zz', which is no number", ""),
+     "the event 'cpu/event=zz/' gives 'event' the value 'zz', which is not a number", ""),
     ("counters: [{raw: cpu/a=1/, name: energy_net_j}]", "1:34",
      "'energy_net_j' is what 'energy: on' measures", "another name"),
     ("counters: [{raw: cpu/a=1/, name: wall}]", "1:34", "'wall' is a metric that is always measured",

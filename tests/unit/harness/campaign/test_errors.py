@@ -172,7 +172,7 @@ TOP = [
     ("hooks: {before: [[]]}", 18, "'before[0]' must not be empty", "[", ""),
     ("hooks: {setup: 'echo {variant}'}", 22, "unknown placeholder '{variant}'", "{variant}",
      "no variant and no benchmark"),
-    ("hooks: {setup: {shell: \"awk '{print $1}'\"}}", 30, "'{print $1}' is no placeholder",
+    ("hooks: {setup: {shell: \"awk '{print $1}'\"}}", 30, "'{print $1}' is not a placeholder",
      "{print $1}", "{{print $1}}"),
     ("hooks: {setup: {}}", 9, "'shell' is missing in hooks.setup", "setup", ""),
     ("hooks: {setup: {shel: x}}", 17, "unknown key 'shel' in hooks.setup", "shel", "'shell'"),

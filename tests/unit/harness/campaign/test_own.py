@@ -91,7 +91,7 @@ def test_without_any_nothing_is_stored(load):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("protocol: {runs: 3}", "no section of own defaults"),
+        ("protocol: {runs: 3}", "not a section of your own defaults"),
         ("isolation: {cpu: 3}", "did you mean 'cpus'"),
         ("isolation: {cpus: 3-2}", "upwards"),
         ("isolation: {nice: 99}", "nice"),

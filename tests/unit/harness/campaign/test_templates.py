@@ -35,11 +35,11 @@ def test_the_names_are_given_in_their_order():
         ("a { b", "{", "the brace '{' stands alone"),
         ("a } b", "}", "the brace '}' stands alone"),
         ("{a}}", "}", "the brace '}' stands alone"),
-        ("{}", "{}", "'{}' is no placeholder"),
-        ("{print $1}", "{print $1}", "'{print $1}' is no placeholder"),
-        ("{1}", "{1}", "'{1}' is no placeholder"),
-        ("{a.b}", "{a.b}", "'{a.b}' is no placeholder"),
-        ("{a!r}", "{a!r}", "'{a!r}' is no placeholder"),
+        ("{}", "{}", "'{}' is not a placeholder"),
+        ("{print $1}", "{print $1}", "'{print $1}' is not a placeholder"),
+        ("{1}", "{1}", "'{1}' is not a placeholder"),
+        ("{a.b}", "{a.b}", "'{a.b}' is not a placeholder"),
+        ("{a!r}", "{a!r}", "'{a!r}' is not a placeholder"),
     ],
 )
 def test_a_wrong_template_is_refused_with_the_part_that_is_wrong(text, part, what):

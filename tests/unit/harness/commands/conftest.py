@@ -4,13 +4,14 @@ import argparse
 
 import pytest
 
+from harness.commands.command_parser import CommandParser
 from harness.commands.compare import add
 
 
 @pytest.fixture(scope="session")
 def compare_options():
     """Give the options of 'fairtrial compare' with these commands; the others have their defaults."""
-    parser = argparse.ArgumentParser()
+    parser = CommandParser(prog="fairtrial")
     add(parser.add_subparsers())
 
     def make(*commands, **given):
@@ -18,3 +19,15 @@ def compare_options():
         return argparse.Namespace(**vars(args) | {"commands": list(commands)} | given)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def compare_line():
+    """Read a command line of 'fairtrial compare'."""
+    parser = CommandParser(prog="fairtrial")
+    add(parser.add_subparsers())
+
+    def read(*words):
+        return parser.parse_args(["compare", *words])
+
+    return read

@@ -22,7 +22,7 @@ def test_trial_that_has_just_begun(store):
     found = read_progress(store.path)
     assert (found.state, found.done, found.planned, found.last) == ("running", 0, 18, None)
     assert found.left_s is None
-    assert "0 of 18 runs (0 %)" in str(found)
+    assert "0 of 18 runs, started" in str(found)
 
 
 def test_running_trial_knows_what_is_left(store, make_measurement):
@@ -74,7 +74,7 @@ def test_failed_runs_are_counted_by_outcome(store, make_measurement):
         store.append_measurement(make_measurement(position, outcome=outcome))
     found = read_progress(store.path)
     assert found.failed == {"exit": 2, "timeout": 1}
-    assert "not ok: 2 exit, 1 timeout" in str(found)
+    assert "3 failed (x / a: 2 exit, 1 timeout)" in str(found)
     assert found.last.endswith("exit")
 
 
@@ -118,7 +118,7 @@ def test_progress_is_json(store):
 
 
 def test_anything_else_is_no_trial(tmp_path):
-    with pytest.raises(StoreError, match="no trial directory"):
+    with pytest.raises(StoreError, match="not a trial directory"):
         read_progress(tmp_path)
 
 

@@ -35,24 +35,23 @@ def run(monkeypatch, tmp_path):
 
 
 def continued(err):
-    (line,) = (one for one in err.splitlines() if one.startswith("continue: "))
-    return shlex.split(line.removeprefix("continue: "))
+    return shlex.split(err[err.rindex("next  ") :].replace("\\\n", ""))[1:]
 
 
 @pytest.mark.parametrize(
-    ("words", "again"),
+    "words",
     [
-        ([], []),
-        (["--seed", "0"], ["--seed", "0"]),
-        (["--dir", "my runs"], ["--dir", "my runs"]),
-        (["--resume", "--trial", "my runs/t"], ["--trial", "my runs/t"]),
-        (["--resume", "--trial", "t", "--seed", "5"], ["--seed", "5", "--trial", "t"]),
+        [],
+        ["--seed", "0"],  # the trial keeps it
+        ["--dir", "my runs"],
+        ["--resume", "--trial", "my runs/t"],
+        ["--resume", "--trial", "t", "--seed", "5"],
     ],
 )
-def test_the_command_that_goes_on_names_what_was_named(run, words, again):
+def test_the_command_that_goes_on_names_the_trial(run, tmp_path, words):
     code, err = run(*words)
     assert code == 130
-    assert continued(err) == ["fairtrial", "run", "c.yaml", "--resume", *again]
+    assert continued(err) == ["fairtrial", "run", "c.yaml", "--resume", "--trial", str(tmp_path)]
 
 
 @pytest.mark.parametrize("there", [True, False])
@@ -63,8 +62,8 @@ def test_a_new_trial_says_how_to_go_on_with_an_unfinished_one(run, tmp_path, the
     campaign = str(tmp_path / "c.yaml") if there else "/absent/c.yaml"
     manifest |= {"status": "interrupted", "campaign_path": campaign}
     (old / "manifest.json").write_text(json.dumps(manifest))
-    lines = run("--dir", str(tmp_path / "runs"))[1].splitlines()
-    at = lines.index(f"note    {old} of this campaign is unfinished; this is a new trial")
-    again = f"fairtrial run {campaign} --resume --trial {old}"
-    assert lines[at + 1].startswith("        continue: ")
-    assert lines[at + 1].endswith(again)
+    said = run("--dir", str(tmp_path / "runs"))[1]
+    text = " ".join(said.replace("\\\n", "").split())
+    assert f"note {old} of this campaign is unfinished; this is a new trial" in text
+    assert f"next fairtrial run {campaign} --resume --trial {old} " in text
+    assert ("goes on with it" if there else "once the campaign is put back: ") in text

@@ -90,7 +90,7 @@ def test_a_start_that_is_no_time_is_a_time_between_runs_that_is_not_known(runs, 
     with_row(runs / "sample-1", started_at=start)
     code, out, err = say("status", "--dir", runs)
     assert (code, err) == (0, "")
-    assert "of 144 runs" in out
+    assert "of 144" in out
 
 
 @pytest.mark.powerless
@@ -115,10 +115,10 @@ def test_a_campaign_path_that_no_file_can_have(runs):
     edited(runs / "sample-1", campaign_path="9" * 300, status="interrupted", planned=200)
     code, shown, _ = say("status", "--dir", runs)
     assert code == 0
-    assert "put the campaign back" in shown
+    assert "once the campaign is put back" in shown
 
 
 def test_a_killed_trial_without_a_stage_names_none(runs):
     edited(runs / "sample-1", status="running", files={})
     _, shown, _ = say("status", "--dir", runs)
-    assert "killed\n" in shown
+    assert "killed  144 of 144\n" in shown

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 from types import SimpleNamespace
 
 import pytest
 
 from analysis.record.trial_files import Finding, PlannedRun
-from harness.campaign.model import CheckPolicy
 from harness.commands import live_view as view_module
 from harness.commands.live_view import View, scale
 
@@ -28,37 +26,68 @@ def clock(monkeypatch):
     return now
 
 
-@pytest.mark.parametrize(
-    ("checks", "shown", "folded"),
-    [
-        (CheckPolicy(), ["warn load", "fail swap", "warn own"], None),
-        (CheckPolicy(require=("swap",)), ["fail swap", "warn own"], "1 that the campaign"),
-        (CheckPolicy(warn=("load", "swap")), ["warn load", "fail swap", "warn own"], None),
-    ],
-)
-def test_the_head_shows_the_checks_that_a_campaign_names_or_all(
-    make_campaign, tmp_path, checks, shown, folded
-):
+@pytest.mark.parametrize("verbose", [False, True])
+def test_the_head_counts_the_checks_and_shows_each_only_if_asked(make_campaign, tmp_path, verbose):
     findings = tuple(
         Finding(check=check, status=status, what=f"{check} is so")
         for check, status in (
             ("load", "warn"),
-            ("governor", "ok"),
+            ("governor", "unknown"),
             ("swap", "fail"),
+            ("turbo", "ok"),
             ("own", "warn"),  # of no list: what a meter or a later version found
         )
     )
     prepared = SimpleNamespace(
         findings=findings, free_bytes=10**9, cpus=SimpleNamespace(text="none", cautions=())
     )
-    campaign = dataclasses.replace(make_campaign(), checks=checks)
     err = io.StringIO()
-    View(err).opened(tmp_path, campaign, prepared)
+    view = View(err, verbose=verbose)
+    view.opened(tmp_path, make_campaign(), prepared)
     lines = err.getvalue().splitlines()
+    assert "checks  1 ok, 2 warn, 1 fail, 1 unknown    'fairtrial doctor' says which" in lines
     told = [line.strip().split(":")[0] for line in lines if " is so" in line]
-    assert told == shown
-    assert [line for line in lines if "does not name" in line] == (
-        [] if folded is None else [f"  and {folded} does not name: load"]
+    assert told == (["warn load", "fail swap", "warn own"] if verbose else ["warn own"])
+    before = err.getvalue()
+    view.findings(findings)  # nothing is said again
+    assert err.getvalue() == before
+    late = Finding(check="load", status="warn", what="something else is so")
+    view.findings([late])
+    view.end()
+    said = err.getvalue().removeprefix(before)
+    folded = "checks  1 warn while it ran (load)\n"
+    assert said == ("  warn load: something else is so\n" if verbose else folded)
+
+
+@pytest.mark.parametrize("columns", [80, 79, 100])
+def test_a_progress_line_keeps_the_value_and_lets_the_spread_go_first(clock, columns):
+    view = View(io.StringIO())
+    view.begin(360, 0, 6)
+    view._done, clock.s = 120, 23.0
+    view._walls["command", "gzip-6-k-c-data"] = [0.02, 0.021, 0.0242, 0.03]
+    view._now = SimpleNamespace(
+        benchmark="command",
+        variant="gzip-6-k-c-data",
+        outcome="ok",
+        wall_ns=24_200_000,
+        warmup=False,
+    )
+    session, bar, text = view._parts(columns)
+    assert "24.2 ms" in text
+    assert len(session) + 1 + bar + 1 + len(text) <= columns
+
+
+def test_a_trial_that_goes_on_says_so_first(make_campaign, tmp_path):
+    err = io.StringIO()
+    view = View(err)
+    view.begin_with("going on at run 210 of 360 (session 4 of 6), about 2 min 50 s")
+    assert err.getvalue() == ""  # it may still be refused
+    prepared = SimpleNamespace(
+        findings=(), free_bytes=10**9, cpus=SimpleNamespace(text="none", cautions=())
+    )
+    view.opened(tmp_path, make_campaign(), prepared)
+    assert err.getvalue().startswith(
+        "going on at run 210 of 360 (session 4 of 6), about 2 min 50 s\n"
     )
 
 
@@ -106,9 +135,9 @@ def test_a_progress_line_fits_its_terminal(clock, done, total):
 @pytest.mark.parametrize(
     ("benchmarks", "variants", "text"),
     [
-        ("x", "a", "c · 1 variant x 1 benchmark x 1 run x 1 session = 1 runs and 2 warm-up"),
-        ("xy", "ab", "c · 2 variants x 2 benchmarks x 1 run x 1 session = 4 runs and 8 warm-up"),
-        ("xyz", "a", "c · 1 variant x 3 benchmarks x 1 run x 1 session = 3 runs and 6 warm-up"),
+        ("x", "a", "c · 1 variant x 1 benchmark x 1 run x 1 session = 3 runs (2 warm-up)"),
+        ("xy", "ab", "c · 2 variants x 2 benchmarks x 1 run x 1 session = 12 runs (8 warm-up)"),
+        ("xyz", "a", "c · 1 variant x 3 benchmarks x 1 run x 1 session = 9 runs (6 warm-up)"),
     ],
 )
 def test_the_size_of_a_campaign_in_one_line(make_campaign, benchmarks, variants, text):

@@ -30,7 +30,7 @@ def test_a_trial_that_is_not_there_yet_belongs_to_its_fleet(fleet, tmp_path):
     with pytest.raises(UsageError, match="no host whose trial is 'lab3'") as caught:
         membership_of(fleet / "lab3")
     assert caught.value.fix == "its hosts are: lab1, lab2"
-    with pytest.raises(UsageError, match="this is a fleet, and no trial"):
+    with pytest.raises(UsageError, match="this is a fleet, not a trial"):
         membership_of(fleet)
 
 

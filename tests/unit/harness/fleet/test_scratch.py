@@ -60,7 +60,9 @@ def test_other_rows_are_no_copy(trial, tmp_path):
     scratch.fetch()
     with (scratch.local / "measurements.jsonl").open("r+b") as file:
         file.write(b"X")
-    with pytest.raises(StoreError, match="other rows") as caught:
+    with pytest.raises(
+        StoreError, match="rows of this trial on the node are not those of"
+    ) as caught:
         scratch.fetch()
     assert caught.value.fix
 

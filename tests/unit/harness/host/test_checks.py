@@ -39,7 +39,7 @@ GROUP = {
 BEFORE = [
     ("governor", "amd", {}, "ok", "'performance' (driver acpi-cpufreq)"),
     ("governor", "intel_pstate", {}, "warn", "cpu3 runs 'powersave' (driver intel_pstate)"),
-    ("governor", "vm_no_cpufreq", {}, "unknown", "virtual machine cannot see"),
+    ("governor", "vm_no_cpufreq", {}, "unknown", "host of this virtual machine decides"),
     ("turbo", "amd", {}, "ok", "off"),
     ("turbo", "numa", {}, "ok", "off"),
     ("turbo", "intel_pstate", {}, "warn", "on"),
@@ -154,7 +154,7 @@ BEFORE = [
     ("virtual", "amd", {"run/.containerenv": ""}, "ok", "container (podman) on bare metal"),
     ("virtual", "vm_no_cpufreq", {}, "warn", "virtual machine (kvm or qemu)"),
     ("virtual", "container", {}, "warn", "quota of 1.5 CPUs"),
-    ("virtual", "arm_biglittle", {}, "unknown", "does not tell"),
+    ("virtual", "arm_biglittle", {}, "unknown", "does not show"),
     ("clock", "amd", {}, "ok", "tsc"),
     ("clock", "arm_biglittle", {}, "ok", "arch_sys_counter"),
     ("clock", "numa", {}, "warn", "'hpet' is slow"),
@@ -193,8 +193,8 @@ BEFORE = [
     ("energy", "numa", {}, "unknown", "no /sys/class/powercap: energy will not be recorded"),
     ("energy", "numa", {"sys/class/powercap/intel-rapl:0/name": "psys",
      "sys/class/powercap/intel-rapl:0/energy_uj": "1"}, "unknown", "no package in /sys/class/powercap"),
-    ("energy", "vm_no_cpufreq", {}, "unknown", "those of the machine below"),
-    ("rt_throttle", "amd", {}, "ok", "not concerned"),
+    ("energy", "vm_no_cpufreq", {}, "unknown", "the counters belong to its host"),
+    ("rt_throttle", "amd", {}, "ok", "not applicable"),
 ]  # fmt: skip
 
 
@@ -275,7 +275,7 @@ def test_the_busiest_programs_are_named_where_something_is_taken():
 @pytest.mark.parametrize(
     ("others", "status", "words"),
     [
-        (None, "unknown", "keeps no list"),
+        (None, "unknown", "does not list"),
         (0, "ok", "nobody else"),
         (1, "warn", "1 other user logged in"),
         (3, "warn", "3 other users logged in"),
@@ -330,7 +330,7 @@ def test_a_campaign_without_aslr_is_not_warned_about_it():
 
 def test_cpus_on_two_nodes_are_warned_about():
     finding = examine(hosts.numa(), (7, 8))["numa"]
-    assert (finding.status, finding.what[:35]) == ("warn", "the measured CPUs lie on nodes 0-1:")
+    assert (finding.status, finding.what[:35]) == ("warn", "the measured CPUs are on nodes 0-1:")
 
 
 @pytest.mark.parametrize(

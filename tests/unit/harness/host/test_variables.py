@@ -190,8 +190,8 @@ def folder(place):
         (wrong_mode, "its mode is 0644, not 0600"),
         (symlink, "it is a symbolic link"),
         (torn, "it does not hold 32 bytes"),
-        (fifo, "it is no regular file"),
-        (folder, "it is no regular file"),
+        (fifo, "it is not a regular file"),
+        (folder, "it is not a regular file"),
     ],
 )
 def test_a_key_that_cannot_be_trusted_is_not_used(state, place, spoil, problem):

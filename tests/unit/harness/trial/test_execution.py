@@ -195,7 +195,7 @@ def test_a_complete_trial_of_another_campaign_is_refused_all_the_same(stage, cam
     stage.start(campaign())
     with pytest.raises(StoreError, match="the campaign has changed") as caught:
         stage.resume(campaign(cooldown_s=1.0), accept_drift=accept)
-    assert "--sessions +1 --accept-drift" in str(caught.value)
+    assert "--sessions +1 --accept-drift" in " ".join(str(caught.value).split())
     more = stage.resume(campaign(cooldown_s=1.0), accept_drift=True, sessions=2)
     assert (more.status, more.planned) == ("complete", 24)
 
@@ -225,8 +225,9 @@ def test_what_has_drifted_is_refused_and_the_trial_stays_as_it_was(
         path.write_text(path.read_text().replace('"variant":"a"', '"variant":"b"', 1))
         says = "the stored plan is not the one"
     before = contents(stage.trial)
-    with pytest.raises(StoreError, match=says):
+    with pytest.raises(StoreError) as caught:
         stage.resume(c)
+    assert says in caught.value.what
     after = contents(stage.trial)
     assert {name for name in after if after[name] != before[name]} <= {"manifest.json"}
     assert stage.manifest["status"] == "interrupted"

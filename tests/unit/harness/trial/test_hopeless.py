@@ -130,7 +130,7 @@ def test_a_session_goes_on_without_a_cell_that_fails_in_a_row(stage, campaign, n
     assert {g["position"] for g in given_up} <= positions
     # what was left out is not missing
     assert (ending.status, ending.done, ending.planned) == ("complete", 44, 44)
-    assert "given up in session 1: x / b" in "\n".join(ending.lines("again"))
+    assert "given up in session 1: x / b" in "\n".join(ending.lines(("again",)))
     codes = [caution.code for caution in read_trial(stage.trial).cautions]
     assert "given-up" in codes
     assert "runs-missing" not in codes

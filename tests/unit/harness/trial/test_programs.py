@@ -54,8 +54,9 @@ def built(stage):
 def test_a_changed_program_is_refused_and_nothing_is_built(stage, two):
     stage.program("a", NEW)
     stage.command = makes(stage, "#!/bin/sh\n# of a later source\n")
-    with pytest.raises(StoreError, match="bin/a has changed") as caught:
+    with pytest.raises(StoreError) as caught:
         stage.resume(two)
+    assert "bin/a has changed" in caught.value.what
     assert "bin/b" not in caught.value.what
     assert built(stage) == []
     assert [(stage.bin / name).read_text() for name in "ab"] == [NEW, OLD]
@@ -74,8 +75,9 @@ def test_a_build_that_touches_another_variant_leaves_its_program_as_it_was(stage
     (stage.bin / "a").unlink()
     (stage.bin / "b").chmod(0o711)
     stage.command = makes(stage, NEW, of=("a", "b"))
-    with pytest.raises(StoreError, match="bin/a has changed") as caught:
+    with pytest.raises(StoreError) as caught:
         stage.resume(two)
+    assert "bin/a has changed" in caught.value.what
     assert "bin/b" not in caught.value.what
     assert (stage.bin / "b").read_text() == OLD
     assert (stage.bin / "b").stat().st_mode & 0o777 == 0o711

@@ -62,7 +62,19 @@ def test_the_end_of_another_trial_is_waited_for(stage, campaign, isolation, take
     plan, _ = reserve(campaign(isolation=isolation(cpus=(1,))), waiting, said.append, math.inf)
     assert plan.targets == (1,)
     assert stage.slept == [1.0] * 3
-    assert said == ["waiting another trial measures on CPU 1 (process 7, yours)"]
+    assert said == ["waiting for another trial on CPU 1 (process 7, yours)"]
+
+
+def test_a_long_wait_is_said_again_at_doubling_times(stage, campaign, isolation, taken, waiting):
+    # authority: what lasts without a terminal says so after 5, 10, 20, ... s
+    taken[:] = [*([{1}] * 23), set()]
+    said: list[str] = []
+    reserve(campaign(isolation=isolation(cpus=(1,))), waiting, said.append, math.inf)
+    assert [text.rpartition(", ")[2] for text in said[1:]] == [
+        "5 s so far",
+        "10 s so far",
+        "20 s so far",
+    ]
 
 
 def test_a_wait_has_the_end_that_was_named(stage, campaign, isolation, taken, waiting):

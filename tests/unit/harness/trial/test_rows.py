@@ -97,7 +97,7 @@ def test_a_pipe_in_place_of_a_file_is_refused_and_not_waited_for(store, name):
     store.release()
     (store.path / name).unlink()
     os.mkfifo(store.path / name)
-    with pytest.raises(StoreError, match="this is no plain file"):
+    with pytest.raises(StoreError, match="this is not a regular file"):
         Store.reopen(store.path)
 
 

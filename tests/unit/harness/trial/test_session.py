@@ -287,7 +287,7 @@ def test_failed_runs_are_outcomes_and_the_trial_goes_on(stage, campaign):
     assert [row["outcome"] for row in stage.rows] == ["ok"] * 3 + ["exit"] + ["ok"] * 2
     assert stage.rows[3]["detail"] == "exit code 3, expected 0; stderr: no such luck"
     assert (stage.trial / "outputs" / "0003.stderr").read_text() == "no such luck\n"
-    assert any("1 run was not ok" in line for line in ending.lines("again"))
+    assert any("1 failed (x / b: exit)" in line for line in ending.lines(("again",)))
 
 
 def test_a_launcher_that_dies_stops_the_trial_and_all_rows_stay(stage, campaign):

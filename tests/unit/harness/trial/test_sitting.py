@@ -17,6 +17,7 @@ from analysis.data.trial import read_trial
 from analysis.errors import StoreError, UsageError
 from analysis.record.looks import LOOKS
 from analysis.verdict.judging import judge
+from analysis.words import command_line
 from harness.campaign.load import load_campaign
 from harness.errors import HostError
 from harness.trial.ending import command_to_continue
@@ -157,6 +158,23 @@ def test_a_cap_between_two_looks_moves_the_next_look_there(stage, times, sit):
     assert set(looks) - {ended.sessions} < set(LOOKS)
 
 
+def test_sessions_that_resemble_their_neighbours_are_measured_to_the_cap(stage, times, sit):
+    # authority: the rule that where they do there is no word, and that the reason says so
+    def target(request):
+        (run,) = stage.watching.of("run_started")[-1]
+        drawn = random.Random(f"{run.variant}/{run.session}/{run.block}").gauss(0, 0.001)
+        slow = 0.004 * run.session if run.variant == "b" and drifts else 0.1 * (run.variant == "b")
+        return {"wall_ns": round(5e7 * (1 + slow + drawn))}
+
+    stage.target, drifts = target, True
+    ended = sit(for_s=5.0, least_runs=20)
+    assert ended.looks_plan.stopped_because == "depends"
+    assert ended.look.candidates[0].word == "undecided"
+    shutil.rmtree(stage.trial)
+    drifts = False  # the control
+    assert sit(for_s=5.0, least_runs=20).looks_plan.stopped_because == "decided"
+
+
 def test_a_cap_leaves_at_least_six_sessions(stage, times, sit):
     times(noise=0.2, a=0.05, b=0.05)
     assert sit(for_s=0.1).sessions == 6
@@ -264,6 +282,17 @@ def test_a_program_that_changes_during_the_sitting_is_found_at_its_end(stage, ti
     sit()
     (found,) = stage.findings("drift")
     assert "the program" in found["what"]
+
+
+def test_threads_that_the_try_saw_are_noted_where_one_cpu_is_measured(
+    stage, times, sit, comparison
+):
+    place = {"keep": "none", "set": {"PATH": str(stage.bin)}}
+    for cpus, noted in (("none", False), ([1], True)):
+        sit(campaign=comparison(isolation={"cpus": cpus, "environment": place}), threads={"b": 4})
+        found = [one["what"] for one in stage.findings("threads")]
+        assert found == ["command / b has 4 threads, pinned to one CPU"] * noted
+        shutil.rmtree(stage.trial)
 
 
 def test_hooks_are_executed_once_a_sitting(stage, times, sit, comparison, commands):
@@ -409,8 +438,9 @@ def test_another_program_or_host_is_refused(stage, times, sit, again):
     stage.put_back()
     stage.known.clear()
     stage.program("true", "#!/bin/sh\n# another one\n")
-    with pytest.raises(StoreError, match="has changed"):
+    with pytest.raises(StoreError) as refused:
         again()
+    assert "has changed" in refused.value.what
     assert stage.manifest["status"] == "complete"
     assert again(for_s=1.0, accept_drift=True).ending.status == "complete"
     assert stage.findings("drift")
@@ -443,7 +473,7 @@ def test_no_comparison_to_go_on_with_is_said(stage, campaign, tmp_path):
 @pytest.mark.parametrize("named", [True, False])
 @pytest.mark.parametrize(
     ("asked", "fix"),
-    [({}, "continue: fairtrial compare --resume {}"), ({"runs": 6}, "measure anew: fairtrial run {}/campaign.yaml")],
+    [({}, "fairtrial compare --resume {}"), ({"runs": 6}, "fairtrial run {}/campaign.yaml    measures it anew")],
 )  # fmt: skip
 def test_run_cannot_add_to_a_comparison(stage, times, sit, named, asked, fix):
     sit(**asked)
@@ -452,7 +482,8 @@ def test_run_cannot_add_to_a_comparison(stage, times, sit, named, asked, fix):
             stage.trial / "campaign.yaml", stage.runs, named=stage.trial if named else None, more=3
         )
     assert refused.value.fix == fix.format(stage.trial)
-    assert command_to_continue(read_trial(stage.trial).manifest, stage.trial) in refused.value.fix
+    words = command_to_continue(read_trial(stage.trial).manifest, stage.trial)
+    assert command_line(words) in refused.value.fix
 
 
 # --- failures ------------------------------------------------------------------------------------

@@ -95,7 +95,7 @@ def test_one_tunes_at_a_time(root):
 
     desk = Desk(root)
     before = opened()
-    with pytest.raises(TuneAtWorkError, match="another 'fairtrial tune' is at work"):
+    with pytest.raises(TuneAtWorkError, match="another 'fairtrial tune' is running"):
         Desk(root)
     assert opened() == before  # who was refused holds nothing
     desk.close()
@@ -127,8 +127,8 @@ def test_a_folder_that_is_not_ours_alone_is_not_believed(root, folder, tmp_path,
         Desk(root, make=what != "absent")
     assert "fairtrial" in caught.value.where
     fixes = {
-        "link": "somebody put something else there: look at it, and remove it",
-        "file": "somebody put something else there: look at it, and remove it",
+        "link": "something else was put there: look at it, and remove it",
+        "file": "something else was put there: look at it, and remove it",
         "open": "look at what is there, and remove it",
         "absent": None,
     }
@@ -150,7 +150,7 @@ def test_a_journal_that_is_no_plain_file_is_not_believed(root, folder, tmp_path,
     else:
         place.write_bytes(b"x" * (4 * 1024 * 1024 + 1))
     desk = Desk(root)
-    with pytest.raises(HostError, match="not believed"):
+    with pytest.raises(HostError, match="not trusted"):
         desk.read()
     desk.close()
 

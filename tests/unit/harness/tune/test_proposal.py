@@ -91,7 +91,7 @@ def test_each_switch_of_boost_is_turned_its_own_way(laptop, proposed, path, valu
 def test_interrupts_stay_where_every_cpu_is_measured(laptop, proposed):
     proposal = proposed(setting=tuple(range(8)))
     assert "irq" not in items(proposal)
-    assert "every CPU is measured" in left(proposal, "irq")[0]
+    assert "all CPUs are measured" in left(proposal, "irq")[0]
 
 
 def test_who_spreads_interrupts_is_named(laptop, proposed):
@@ -194,7 +194,7 @@ def test_a_command_gets_a_partition_with_a_cpu_for_fairtrial(proposed):
         (V1, {"inside": True}, "offers no cpusets of cgroup version 2"),
         ({"sys/fs/cgroup/cgroup.controllers": "cpu\n"}, {"inside": True}, "offers no cpusets"),
         ({}, {"inside": True, "setting": "none"}, "not pinned"),
-        ({}, {"inside": True, "setting": (0, 1, 2, 3)}, "one for all others"),
+        ({}, {"inside": True, "setting": (0, 1, 2, 3)}, "one for everything else"),
         ({"sys/fs/cgroup/fairtrial-tune/x": ""}, {"inside": True}, "there is already"),
     ],
 )

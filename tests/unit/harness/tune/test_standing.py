@@ -40,7 +40,7 @@ def test_a_folder_of_others_is_not_believed(laptop):
     folder.mkdir()
     folder.chmod(0o777)
     found = finding_of_tuning(laptop)
-    assert (found.status, "not believed" in found.what) == ("warn", True)
+    assert (found.status, "not trusted" in found.what) == ("warn", True)
 
 
 def test_who_may_not_look_knows_nothing(laptop, monkeypatch):

@@ -105,7 +105,7 @@ def test_a_command_that_cannot_be_executed_leaves_nothing_changed(laptop, propos
     with pytest.raises(LaunchError, match="No such file") as caught:
         tune(proposed(), laptop, argv=["no-such-command-at-all"])
     assert caught.value.what == "it cannot be executed: No such file or directory"
-    assert "sudo has a PATH of its own" in caught.value.fix
+    assert "sudo has its own PATH" in caught.value.fix
     with pytest.raises(LaunchError) as caught:
         tune(proposed(), laptop, argv=["true", "no\0argument"])
     assert caught.value.what == "it cannot be executed: embedded null byte"
@@ -194,7 +194,7 @@ def test_a_restart_of_the_host_has_put_everything_back(laptop, proposed, journal
     tuned = contents(laptop)
     undone = undo_tuning(laptop)
     assert undone.rebooted
-    assert lines_of(undone) == ["the host was restarted since: all settings are its own again"]
+    assert lines_of(undone) == ["the host was restarted since then: all its settings are back"]
     assert contents(laptop) == tuned
     assert not journal.exists()
 
@@ -235,7 +235,7 @@ def test_a_line_that_cannot_be_read_is_said_and_the_others_are_put_back(
         journal.write_bytes(b"".join(lines))
     undone = undo_tuning(laptop)
     assert set(fates(undone).values()) == {"restored"}
-    said = "not all lines of the journal can be read: what they tell is not put back"
+    said = "some lines of the journal cannot be read: what they name is not put back"
     assert (said == lines_of(undone)[-1]) is damaged
     assert len(lines_of(undone)) == 6
 
@@ -318,7 +318,7 @@ def test_without_a_guardian_nothing_is_changed(laptop, proposed, journal, monkey
     with pytest.raises(HostError) as caught:
         tune(proposed(), laptop, argv=["true"])
     assert caught.value.what == (
-        "there can be no guardian, so nothing is changed: Resource temporarily unavailable"
+        "the guardian cannot be started, so nothing is changed: Resource temporarily unavailable"
     )
     assert contents(laptop) == before
     assert not journal.parent.exists()

@@ -226,8 +226,8 @@ class TestContents:
         gone.unlink()
         made = pack(campaign.trial, campaign=campaign.file)
         root = f"trials/{campaign.trial.name}"
-        assert "no part of the trial" in made.missing[f"{root}/notes.txt"].why
-        assert "no part of the trial" in made.missing[f"{root}/link"].why
+        assert "not part of the trial" in made.missing[f"{root}/notes.txt"].why
+        assert "not part of the trial" in made.missing[f"{root}/link"].why
         assert "does not hold it any more" in made.missing[f"{root}/outputs/{gone.name}"].why
 
     def test_a_trial_without_its_campaign_is_packed_and_the_campaign_listed(self, campaign, pack):
@@ -475,7 +475,7 @@ class TestClaims:
         for words in (
             "3 mistakes",
             "claims.yaml:3: /y: there is no 'y' at the top: it has command, x",
-            "claims.yaml:4: /command is no single value; it holds 3 items",
+            "claims.yaml:4: /command is not a single value; it holds 3 items",
             "claims.yaml:5: /x/z: there is no 'z' at /x: it is a value",
         ):
             assert words in told, words
@@ -626,7 +626,7 @@ class TestWriting:
 
     def test_what_is_no_archive_is_not_replaced(self, campaign, pack, tmp_path):
         (tmp_path / "a.zip").write_text("my notes")
-        with pytest.raises(UsageError, match="which is no archive"):
+        with pytest.raises(UsageError, match="which is not an archive"):
             pack(campaign.trial, campaign=campaign.file)
         assert (tmp_path / "a.zip").read_text() == "my notes"
 

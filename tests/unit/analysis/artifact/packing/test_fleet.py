@@ -107,7 +107,7 @@ def test_one_fleet_a_bundle_and_each_trial_once(fleet, tmp_path):
     write_fleet(other, read_fleet(fleet))
     for words, said in (
         ((fleet, other), "holds one fleet"),
-        ((fleet, fleet), "stands there twice"),
+        ((fleet, fleet), "is there twice"),
         ((fleet / "labnode1", fleet), "packed already"),
         ((other,), "no host of this fleet has a trial"),
     ):

@@ -263,11 +263,11 @@ def test_unicode_names_are_found_in_each_of_their_spellings(folder, form):
         "trials/sample/outputs/a.log",
         "".join(f"{unicodedata.normalize(f, name)} x\n" for f in ("NFC", "NFD")),
     )
-    folder.put("trials/sample/outputs/b.log", json.dumps(f"by {name}") + " is no object\n")
+    folder.put("trials/sample/outputs/b.log", json.dumps(f"by {name}") + " is not an object\n")
     folder.lines("findings.jsonl", lambda k, row: row.update(what=f"{name} was here"))
     folder.redact(f"user={name}")
     assert folder.read("trials/sample/outputs/a.log") == "redacted-user-1 x\n" * 2
-    assert folder.read("trials/sample/outputs/b.log") == '"by redacted-user-1" is no object\n'
+    assert folder.read("trials/sample/outputs/b.log") == '"by redacted-user-1" is not an object\n'
     rows = [json.loads(line) for line in folder.read("trials/sample/findings.jsonl").splitlines()]
     assert {row["what"] for row in rows} == {"redacted-user-1 was here"}
 

@@ -110,7 +110,7 @@ def test_an_edited_word_is_a_difference_too(bundle):
 
 
 def test_edited_rows_give_other_numbers(bundle):
-    def faster(files):  # a row whose checksum was made anew, too
+    def faster(files):  # a row whose checksum was made again, too
         name = "trials/sample/measurements.jsonl"
         lines = files[name].splitlines(keepends=True)
         row = json.loads(lines[20])
@@ -488,7 +488,7 @@ def test_the_report_is_one_of_the_results(bundle):
     assert found.report.standing == "different"
     assert found.report.differences[0].pointer == "line 1"
     assert found.numbers["numbers"] == 0  # those of a page are no results
-    assert "the report made anew is another one" in str(found)
+    assert "the report made again is another one" in str(found)
     assert found.exit_code == 1
 
 

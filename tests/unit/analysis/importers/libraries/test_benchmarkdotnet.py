@@ -155,8 +155,8 @@ def test_other_exports_are_refused_with_the_option(foreign, text) -> None:
     [
         ({"Measurements": [row("Result", 1, -1)]}, r"\[1\].Measurements\[0\].Nanoseconds: the value -1 is neg"),
         ({"Measurements": [row("Result", 1, 1, ops=0)]}, "a measurement of 0 operations"),
-        ({"Measurements": [3]}, "a measurement is no object"),
-        ({"Measurements": 3}, "the measurements are no list"),
+        ({"Measurements": [3]}, "a measurement is not an object"),
+        ({"Measurements": 3}, "the measurements are not a list"),
         ({"Measurements": None, "Statistics": {"Mean": 1.0}}, "summary only.*--exporters json"),
         ({"FullName": None, "Method": None, "Type": None, "Namespace": None, "Parameters": None}, "no name"),
     ],

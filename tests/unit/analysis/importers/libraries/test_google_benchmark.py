@@ -234,7 +234,7 @@ def test_the_console_is_refused_with_the_option(foreign) -> None:
         ({"real_time": -1.0}, r"benchmarks\[0\].real_time: the value -1.0 is negative"),
         (
             {"real_time": float("nan")},
-            r"benchmarks\[0\].real_time: the value nan is no finite number",
+            r"benchmarks\[0\].real_time: the value nan is not a finite number",
         ),
         ({"time_unit": "fortnight"}, "the unit 'fortnight' is not known"),
         ({"run_name": 4}, "a result has no name"),

@@ -73,7 +73,7 @@ def test_its_csv_is_refused_with_the_template(foreign) -> None:
     [
         ({"measurements": [epoch(-1.0)]}, r"results\[0\].measurements\[0\].elapsed: the value -1.0 is neg"),
         ({"measurements": [{"iterations": 1}]}, "None is no number"),
-        ({"measurements": [1]}, "a measurement is no object"),
+        ({"measurements": [1]}, "a measurement is not an object"),
         ({"name": None}, "a result has no name"),
     ],
 )  # fmt: skip

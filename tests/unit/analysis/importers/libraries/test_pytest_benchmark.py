@@ -108,4 +108,4 @@ def test_a_test_that_failed_after_its_benchmark_cannot_be_told(foreign) -> None:
     (said,) = (
         loss.text for loss in foreign(whole(bench())).losses if loss.code == "failed-unknown"
     )
-    assert said.startswith("a test that failed after its benchmark stands there like any other")
+    assert said.startswith("a test that failed after its benchmark is in the file like any other")

@@ -193,7 +193,7 @@ def test_so_many_combinations_are_no_result(foreign) -> None:
             r"results\['b.time_x'\]\[0\]\[1\]: the value -1.0 is negative",
         ),
         (row([0.5, 0.6], samples=[[0.5]]), "1 combinations, its results do not fit"),
-        (row([0.5], ["n"]), "parameters are no lists"),
+        (row([0.5], ["n"]), "parameters are not lists"),
         (5, "does not fit its columns"),
     ],
 )

@@ -158,7 +158,7 @@ def test_files_of_one_tool_and_run_set_in_a_table_are_repetitions(foreign) -> No
         (result(run("a"), head='<!DOCTYPE r [<!ENTITY x "y">]>\n'), "refused"),
         (result(run("a"), head="<!DOCTYPE r [<!ELEMENT x ANY>]>\n"), "refused"),
         (result(run("a"))[:-30], "cut off"),
-        (result(run("a", walltime="fast")), "no quantity"),
+        (result(run("a", walltime="fast")), "not a quantity"),
         (result(run("a", walltime="-1s")), "negative"),
         (result(run("")), "no name"),
         (result("<run/>"), "no name"),

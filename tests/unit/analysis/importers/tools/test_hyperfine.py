@@ -117,8 +117,8 @@ def test_equal_commands_stay_two_cells(foreign) -> None:
     ("change", "said"),
     [
         ({"times": [1.0, -2.0, 3.0]}, r"results\[0\].times\[1\]: the value -2.0 is negative"),
-        ({"times": [1.0, 1e999, 3.0]}, r"times\[1\]: the value inf is no finite number"),
-        ({"times": [1.0, float("nan"), 3.0]}, r"times\[1\]: the value nan is no finite number"),
+        ({"times": [1.0, 1e999, 3.0]}, r"times\[1\]: the value inf is not a finite number"),
+        ({"times": [1.0, float("nan"), 3.0]}, r"times\[1\]: the value nan is not a finite number"),
         ({"times": [1.0, 2.0]}, "not one exit code for each time"),
         ({"times": [], "exit_codes": []}, "no command has a run"),
         ({"command": 3}, "has no command"),

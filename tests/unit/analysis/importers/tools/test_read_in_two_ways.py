@@ -214,7 +214,7 @@ def test_numbers_of_json_that_no_float_holds_are_refused() -> None:
 def test_a_go_line_with_commas_is_told_not_dropped() -> None:
     text = "goos: linux\nBenchmarkA-8 100 {} ns/op\nBenchmarkB-8 100 1234 ns/op\nPASS\n"
     for number in ("1,234", "1,234,567", "12,5", "1,234.5"):
-        with pytest.raises(AnalysisError, match=rf"^x:2: '{number}' is no number as"):
+        with pytest.raises(AnalysisError, match=rf"^x:2: '{number}' is not a number as"):
             read_foreign(opened(text.format(number)))
     assert len(read_foreign(opened(text.format("1234"))).cells) == 2
     # what a program prints is no result
@@ -224,7 +224,7 @@ def test_a_go_line_with_commas_is_told_not_dropped() -> None:
 
 def test_an_empty_data_base_is_refused_in_words() -> None:
     for data, said in ((b"", "it is empty"), (b"CREATE TABLE", "begins otherwise")):
-        with pytest.raises(AnalysisError, match=f"no whole data base: .*{said}"):
+        with pytest.raises(AnalysisError, match=f"not a complete database: .*{said}"):
             read_foreign(opened(data), "sqlite")
 
 

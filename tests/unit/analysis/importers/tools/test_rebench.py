@@ -113,7 +113,7 @@ def test_a_total_that_is_no_time_keeps_its_unit(foreign) -> None:
         (HEADINGS + row(1, 1, 5) + "2\t1\t6.0", "cut off", ":3"),
         (HEADINGS + row(1, 1, "nan"), "no finite number", ":2"),
         (HEADINGS + row(1, 1, "-2"), "negative", ":2"),
-        (HEADINGS + row("x", 1, 2), "no invocation number", ":2"),
+        (HEADINGS + row("x", 1, 2), "not the number of an invocation", ":2"),
         (HEADINGS + row(1, 1, "abc"), "no number", ":2"),
         ("# Execution Start: T\n1\t2\t3\n", "no line of headings", ":2"),
         (HEADINGS + "# run_id: 0={\n" + row(1, 1, 2), "no JSON", ":2"),

@@ -146,7 +146,7 @@ def test_logarithms_need_positive_values_and_others_do_not():
         ([[1.0, 2.0]], ["a"], ["x", "y"], InsufficientDataError, "there is one"),
         (np.empty((0, 1)), [], ["x"], InsufficientDataError, "there is none"),
         (np.empty((2, 0)), ["a", "b"], [], InsufficientDataError, "no benchmark"),
-        ([[1.0], [2.0]], ["a", "a"], ["x"], UsageError, "'a' stands there twice"),
+        ([[1.0], [2.0]], ["a", "a"], ["x"], UsageError, "'a' is there twice"),
         ([[1.0], [2.0]], ["a", "b"], ["x", "y"], UsageError, "do not fit 2 systems x 2"),
         ([["one"], [2.0]], ["a", "b"], ["x"], AnalysisError, "are not numbers"),
         ([[1.0], [2.0, 3.0]], ["a", "b"], ["x"], AnalysisError, "are not numbers"),

@@ -52,7 +52,7 @@ def test_exact_law(mean):
 
 
 def test_the_exact_law_is_not_that_of_resampled_means():
-    # the negative control: means of all runs, drawn anew, lie closer together
+    # the negative control: means of all runs, drawn again, lie closer together
     generator = rng()
     wrong = np.exp(
         sum(

@@ -1,6 +1,6 @@
 """Counts and their rates: what grows with a run, what stays, and what costs time.
 
-Authority: what was planted; for the orders to first order, the same with counts made anew from shifted runs.
+Authority: what was planted; for the orders to first order, the same with counts made again from shifted runs.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from analysis.report.answer.chapter import chapter
 from analysis.report.shell import chapter_html
 from analysis.report.subject import Subject, subject_of
 from analysis.report.written import written_of
+from analysis.verdict.cautions import shown_cautions
 
 Make = Callable[..., Subject]
 EVEN, FAST = (1.0,) * 4, (0.8, 0.7, 0.9, 0.85)
@@ -165,9 +166,9 @@ def test_cautions_are_numbered_and_mark_their_lines(subject: Make) -> None:
     answer = gather(one)
     assert [doubt.number for doubt in answer.doubts] == list(range(1, len(answer.doubts) + 1))
     codes = {doubt.code: doubt for doubt in answer.doubts}
-    assert [doubt.code for doubt in answer.doubts] == [
-        caution.code for caution in one.verdict.cautions
-    ]
+    first = [caution.code for caution in shown_cautions(one.verdict).cautions]
+    assert [doubt.code for doubt in answer.doubts[: answer.shown]] == first
+    assert set(codes) == {caution.code for caution in one.verdict.cautions}
     assert codes["failed-left-out"].link == "failed"
     row = next(row for row in rows_of(answer.columns[0]) if row.name.whole == "bench-1")
     assert codes["failed-left-out"].number in row.marks

@@ -217,7 +217,7 @@ def test_a_group_with_other_processes_says_why_it_hands_nothing_down(kernel, mon
     ("found", "says"),
     [
         (None, "no cgroup of version 2"),
-        (dataclasses.replace(OWN, writable=False), "may make no groups below /g"),
+        (dataclasses.replace(OWN, writable=False), "may not make groups below /g"),
         (
             dataclasses.replace(OWN, path="/nowhere"),
             "no group can be made in /nowhere: No such file",

@@ -156,7 +156,7 @@ def test_forms_of_numbers() -> None:
         ("1e-999\n", "line 1: '1e-999' is not a positive finite number"),
         ("1\nnan\n", "line 2: 'nan' is not a number"),
         ("inf\n", "line 1: 'inf' is not a number"),
-        ("1\nNA\n", "line 2: NA is no time"),
+        ("1\nNA\n", "line 2: NA is not a time"),
         ("1_0\n", "line 1: '1_0' is not a number"),
         ("٣\n", "line 1: '٣' is not a number"),
         ("1,5\n", "line 1: '1,5' is not one number"),
@@ -189,7 +189,7 @@ def test_what_is_no_file(here: Path) -> None:
         "File 'gone.2' is not readable: No such file or directory",
     )
     assert said["three"] == ("File 'folder' is not readable: it is a directory",)
-    assert said["four"] == ("File 'pipe' is not readable: it is no regular file",)
+    assert said["four"] == ("File 'pipe' is not readable: it is not a regular file",)
     assert len(said["five"]) == 1
     assert said["six"] == (f"File '{long}' is not readable: File name too long",)
     assert said["seven"] == ("File 'a.1/x' is not readable: Not a directory",)

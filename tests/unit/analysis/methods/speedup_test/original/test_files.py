@@ -76,8 +76,8 @@ def test_nothing_is_left_behind_when_they_cannot_be_written(
 def test_what_is_no_prefix_is_refused_at_once(here: Path) -> None:
     (here / "taken.warning").mkdir()
     for prefix, says in (
-        ("", "no prefix of file names"),
-        ("here/", "no prefix of file names"),
+        ("", "not a prefix of file names"),
+        ("here/", "not a prefix of file names"),
         ("gone/x", "there is no folder 'gone'"),
         ("taken", "'taken.warning' is a directory"),
         ("x" * 300, "File name too long"),

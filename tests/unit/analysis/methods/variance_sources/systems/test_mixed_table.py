@@ -83,7 +83,7 @@ def test_underscores_and_infinities_are_no_numbers(tmp_path):
         ("a,a\n1,2\n", "stands there 2 times"),
         ('a,b\n1,"x\n', "it is no CSV"),
         (b"PAR1 and nothing more", "it is no Parquet file"),
-        (b"a,b\n\xff\xfe\x81\x8d,1\n", "no text"),
+        (b"a,b\n\xff\xfe\x81\x8d,1\n", "not text"),
     ],
 )
 def test_what_is_no_table_is_refused_in_our_words(tmp_path, text, said):

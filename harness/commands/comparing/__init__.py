@@ -1,0 +1,1 @@
+"""What `fairtrial compare` is made of: its options, its commands, their tries, its campaign, what one watches."""

@@ -1,0 +1,221 @@
+"""The screen of a gate: the answer first, in the unit of the question.
+
+The authority is arithmetic by hand: with an error of .004 and 5 degrees of freedom (t = 2.5706) a log
+speedup of -0.1 is exp(.1) = 1.1052 times the time, 1.0939 to 1.1166.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+
+from analysis.verdict.gate import gate
+
+NARROW, WIDE = 0.004, 0.03
+
+
+@pytest.mark.parametrize(
+    ("x", "error", "condition", "head"),
+    [
+        (
+            -0.1,
+            NARROW,
+            "slower>2%",
+            "STOP  v2 takes 10.5 % more time than v1 (9.4 to 11.7 %): more than the 2 % allowed",
+        ),
+        (
+            -0.005,
+            NARROW,
+            "slower>2%",
+            "PASS  v2 takes 0.5 % more time than v1 (0.5 % less to 1.5 % more): less than the 2 % allowed",
+        ),
+        (
+            0.1,
+            NARROW,
+            "slower>2%",
+            "PASS  v2 takes 9.5 % less time than v1 (8.6 to 10.4 %): within the 2 % allowed",
+        ),
+        (
+            -0.01,
+            WIDE,
+            "slower>2%",
+            "OPEN  v2 takes between 6 % less and 9 % more time than v1: 2 % is neither proven nor ruled out",
+        ),
+        (
+            0.02,
+            NARROW,
+            "faster<5%",
+            "STOP  v2 takes 2.0 % less time than v1 (1.0 to 3.0 %): the wanted gain of 5 % is not there",
+        ),
+        (
+            0.2,
+            NARROW,
+            "faster<5%",
+            "PASS  v2 takes 18.1 % less time than v1 (17.3 to 19.0 %): the wanted gain of 5 % is there",
+        ),
+        (
+            0.05,
+            WIDE,
+            "faster<5%",
+            "OPEN  v2 takes between 12 % less and 3 % more time than v1: the wanted gain of 5 % is neither proven nor ruled out",
+        ),
+        (
+            -math.log(4),
+            NARROW,
+            "slower>2%",
+            "STOP  v2 takes 4.00 times as long as v1 (3.96 to 4.04): more than the 2 % allowed",
+        ),
+    ],
+)
+def test_the_answer_is_in_the_unit_of_the_question(compared, x, error, condition, head):
+    found = gate(compared({"b": (x, error, 5)}), condition)
+    assert found.sentence == head[6:]
+    assert " ".join(str(found).split()).startswith(" ".join(head.split()))
+
+
+@pytest.mark.parametrize(
+    ("unit", "metric", "better", "condition", "sentence", "heading"),
+    [
+        (
+            "B",
+            "max_rss",
+            "lower",
+            "worse>2%",
+            "v2 uses 10.5 % more memory (max_rss) than v1 (9.4 to 11.7 %): more than the 2 % allowed",
+            "more memory (max_rss)",
+        ),
+        (
+            "1/s",
+            "rps",
+            "higher",
+            "slower>2%",
+            "v2 does 9.5 % less (rps) than v1 (8.6 to 10.4 %): more than the 2 % allowed",
+            "less (rps)",
+        ),
+        (
+            "1/s",
+            "rps",
+            "higher",
+            "faster<5%",
+            "v2 does 9.5 % less (rps) than v1 (8.6 to 10.4 %): the wanted gain of 5 % is not there",
+            "more (rps)",
+        ),
+        (
+            "1",
+            "misses",
+            "lower",
+            "worse>2%",
+            "v2 has 10.5 % more (misses) than v1 (9.4 to 11.7 %): more than the 2 % allowed",
+            "more (misses)",
+        ),
+    ],
+)
+def test_other_metrics_than_times(compared, unit, metric, better, condition, sentence, heading):
+    result = compared({"b": (-0.1, NARROW, 5)}, unit=unit, better=better)
+    found = gate(result, condition, metric=metric)
+    assert found.sentence == sentence
+    assert re.search(rf"(?m)^ +{re.escape(heading)} +95 %  {condition}$", str(found))
+
+
+def test_limits_far_from_equal_are_said_as_the_screen_counts(compared):
+    found = gate(compared({"b": (0.1, NARROW, 5)}), "faster<100%")
+    assert found.sentence.endswith("the wanted gain of 100 % (50 % less) is not there")
+    rate = compared({"b": (-0.6, NARROW, 5)}, unit="1/s", better="higher")
+    assert gate(rate, "slower>50%", metric="rps").sentence.endswith(
+        "more than the 50 % (33 % less) allowed"
+    )
+
+
+def test_cells_count_in_the_direction_of_the_question(compared):
+    lines = {"up": (-0.1, NARROW, 5), "down": (0.1, NARROW, 5), "open": (0.0, WIDE, 5)}
+    result = compared(lines, (0.0, 0.002, 5))
+    text = str(gate(result, "slower>2%"))
+    assert re.search(r"(?m)^up +10\.5 % +9\.4 to 11\.7 % +proven$", text)
+    assert re.search(r"(?m)^down +-9\.5 % +-10\.4 to -8\.6 % +ruled out$", text)
+    assert re.search(r"(?m)^open +0 % +-7 to \+8 % +undecided$", text)
+    text = str(gate(result, "faster<5%"))
+    assert re.search(r"(?m)^up +-10\.5 % +-11\.7 to -9\.4 % +proven$", text)
+    assert re.search(r"(?m)^down +9\.5 % +8\.6 to 10\.4 % +ruled out$", text)
+    assert re.search(r"(?m)^open +0 % +-8 to \+7 % +undecided$", text)
+
+
+def test_the_page_says_the_answer_first_and_hides_no_proof(compared):
+    lines = {f"b{k}": (0.0, NARROW, 5) for k in range(40)} | {"bad": (-0.1, 0.0004, 5)}
+    text = str(gate(compared(lines, (0.0, 0.002, 5)), "slower>2%"))
+    assert text.startswith("STOP  v2 takes 10.5 % more time than v1 on bad (")
+    assert "and 29 more benchmarks, all ruled out (--json has all)" in text
+    assert re.search(r"(?m)^bad +10\.5 % +.* +proven$", text)
+    assert len(text.splitlines()) <= 25
+
+
+def test_several_benchmarks_are_told_by_the_worst(compared):
+    lines = {"a": (-0.1, NARROW, 5), "b": (-0.2, NARROW, 5), "c": (0.0, NARROW, 5)}
+    found = gate(compared(lines, (0.0, 0.002, 5)), "slower>2%")
+    assert found.sentence == (
+        "v2 takes 22.1 % more time than v1 on b (20.9 to 23.4 %), and on 1 more: more than the 2 % allowed"
+    )
+
+
+def test_a_line_that_only_the_correction_keeps_open_says_so(compared):
+    # p = .009 of one line, .045 after Holm over five
+    lines = {"a": (-0.034, NARROW, 5)} | {f"b{k}": (0.0, NARROW, 5) for k in range(4)}
+    text = str(gate(compared(lines, (0.0, 0.002, 5)), "slower>2%"))
+    assert re.search(r"(?m)^a +3\.5 % +2\.4 to 4\.5 % +undecided  not after correction$", text)
+
+
+@pytest.mark.parametrize(
+    ("design", "sentence"),
+    [
+        (
+            "confounded",
+            "nothing is decided for v2 against v1: session and variant cannot be told apart",
+        ),
+        (
+            "one session, runs",
+            "nothing is decided for v2 against v1: all runs stem from one session, and another may answer otherwise",
+        ),
+    ],
+)
+def test_a_design_that_cannot_decide_is_open(compared, design, sentence):
+    found = gate(compared({"b": (-0.1, NARROW, 5)}, design=design), "slower>2%")
+    assert (found.sentence, found.exit_code) == (sentence, 7)
+    assert str(found).startswith("OPEN  ")
+
+
+def test_nothing_that_could_be_compared_is_undecided(compared):
+    found = gate(compared({"a": None, "b": None}), "slower>2%")
+    (one,) = found.candidates
+    assert (found.outcome, one.suite) == ("undecided", None)
+    assert found.sentence == "nothing is decided for v2 against v1 on a: there is no interval"
+    assert gate(compared({}), "slower>2%").sentence == "nothing could be compared of v2 and v1"
+
+
+def test_what_fails_is_said_first(compared):
+    reasons = {"a": "fails-more"}
+    lines = {"a": (0.0, NARROW, 5), "b": (0.0, NARROW, 5)}
+    found = gate(compared(lines, (0.0, 0.002, 5), reasons=reasons), "slower>2%")
+    assert (found.sentence, found.exit_code) == ("v2 fails more often than v1 on a", 1)
+    assert re.search(r"(?m)^a .* proven +fails more often$", str(found))
+    gone = gate((), "slower>2%", failing=["v2"])
+    assert (gone.sentence, gone.exit_code) == ("no run of v2 succeeded", 1)
+
+
+def test_a_page_of_several_candidates_has_a_line_each(compared):
+    good = compared({"b": (0.0, NARROW, 5)}, candidate="good")
+    bad = compared({"b": (-0.1, NARROW, 5)}, candidate="bad")
+    text = str(gate([good, bad], "slower>2%", failing=["gone"]))
+    assert text.startswith("STOP  bad takes 10.5 % more time than v1 (9.4 to 11.7 %): ")
+    assert "(1 of 3 candidates passes)" in " ".join(text.split())
+    assert re.search(r"(?m)^good +0(\.0)? % +-1\.0 to \+1\.0 % +ruled out$", text)
+    assert re.search(r"(?m)^gone +- +- +proven +no run of gone succeeded$", text)
+    assert "good against v1" not in text
+    assert "bad against v1" in text
+
+
+def test_nothing_on_a_screen_has_a_third_digit_of_a_speedup(compared):
+    lines = {f"b{k}": (0.013 * (k - 3), 0.004 * (1 + k), 5) for k in range(7)}
+    for condition in ("slower>2%", "worse>2%", "faster<5%"):
+        text = str(gate(compared(lines, (0.0, 0.002, 5)), condition))
+        assert not re.search(r"\d\.\d\d|\dx\b", text)

@@ -1,0 +1,175 @@
+"""What ``compare`` does around a measurement: its first line, whose exit code counts, what it refuses."""
+
+from __future__ import annotations
+
+import io
+import re
+from types import SimpleNamespace
+
+import pytest
+
+from analysis.errors import InsufficientDataError
+from analysis.record.trial_files import TrialStatus
+from harness.cli import main
+from harness.errors import HostError
+from harness.trial.ending import Ending
+
+
+class Answering:
+    """Stands in for the judge; `error` is raised instead of an answer."""
+
+    def __init__(self) -> None:
+        self.error: Exception | None = None
+        self.asked: list[object] = []
+
+    def answered(self, trial, wanted, look, **known):
+        self.asked.append((wanted, known["again"]))
+        if self.error is not None:
+            raise self.error
+        return "the answer"
+
+    def write_answer(self, answer, out, **how):
+        out.write(f"{answer}\n")
+
+
+@pytest.fixture
+def judge(monkeypatch):
+    stand_in = Answering()
+    place = "analysis.commands.compared"
+    monkeypatch.setattr(f"{place}.answered", stand_in.answered)
+    monkeypatch.setattr(f"{place}.write_answer", stand_in.write_answer)
+    return stand_in
+
+
+@pytest.fixture
+def compare(monkeypatch, tmp_path, judge):
+    def execute(*words, status: TrialStatus = "complete", failed=0, out=None, error=None):
+        ending = Ending(
+            trial=tmp_path, status=status, reason=None, done=4, planned=4, failed=failed
+        )
+
+        def measure(campaign, sitting, options, watcher):
+            if error is not None:
+                raise error
+            return SimpleNamespace(ending=ending, look=None, measured_s=1.0)
+
+        monkeypatch.setattr("harness.trial.sitting.measure", measure)
+        monkeypatch.chdir(tmp_path)
+        out, err = out or io.StringIO(), io.StringIO()
+        code = main(["compare", *(words or ("true", "true"))], out, err)
+        return code, out.getvalue(), err.getvalue()
+
+    return execute
+
+
+def test_standard_output_holds_the_answer_alone(compare, judge):
+    code, said, seen = compare()
+    assert (code, said) == (0, "the answer\n")
+    assert seen.startswith(
+        "comparing 2 commands, at most about 20 s (Ctrl-C keeps what is there)\n"
+    )
+    ((wanted, again),) = judge.asked
+    assert [one.variant for one in wanted] == ["true", "true-2"]
+    assert again == ("true", "true")
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        (("true",), "measuring 1 command, at most about 10 s (Ctrl-C keeps what is there)"),
+        (("--for", "5m", "true", "true"), "comparing 2 commands, at most about 5 min (Ctrl-C"),
+        (("-r", "12", "true", "true"), "comparing 2 commands, 12 runs each (Ctrl-C"),
+        (("--sessions", "3", "true", "true"), "comparing 2 commands, 3 sessions (Ctrl-C"),
+        (("-L", "x", "1,2,3,4", "true {x}"), "comparing 4 commands, at most about 40 s (Ctrl-C"),
+    ],
+)
+def test_the_first_line_says_what_and_for_how_long(compare, words, first):
+    assert compare(*words)[2].startswith(first)
+
+
+def test_quiet_says_nothing_beside_the_answer(compare):
+    assert compare("-q", "-N", "--style", "full", "true", "true") == (0, "the answer\n", "")
+
+
+def test_a_number_of_runs_that_is_rounded_is_said(compare):
+    assert "--runs 10: measured as 6 sessions of 2, 12 runs\n" in compare("-r10", "true", "true")[2]
+
+
+def test_failed_runs_and_an_interruption_keep_their_exit_codes(compare):
+    assert compare(failed=1)[:2] == (1, "the answer\n")
+    assert compare(status="interrupted")[:2] == (130, "the answer\n")
+
+
+def test_what_the_judge_cannot_say_is_said_and_the_larger_code_counts(compare, judge):
+    judge.error = InsufficientDataError("two runs are needed", n=1, needed=2)
+    for status, failed, expected in (
+        ("complete", 0, 6),
+        ("complete", 2, 6),
+    ):
+        code, said, complaint = compare(status=status, failed=failed)
+        assert (code, said) == (expected, "")
+        assert complaint.count("fairtrial: two runs are needed") == 1
+
+
+def test_an_interruption_before_anything_is_known_keeps_what_is_there(compare, judge):
+    judge.error = InsufficientDataError("two runs are needed", n=1, needed=2)
+    code, said, complaint = compare(status="interrupted")
+    assert (code, said) == (130, "")
+    assert "stopped by you after 4 runs, before anything could be said; all are kept" in complaint
+    assert complaint.endswith("next  fairtrial compare --resume    goes on\n")
+
+
+def test_a_reader_who_has_gone_changes_no_exit_code(compare):
+    class Gone(io.StringIO):
+        def fileno(self):
+            raise OSError
+
+        def write(self, text=""):
+            raise BrokenPipeError
+
+        flush = write
+
+    assert compare(failed=1, out=Gone())[0] == 1
+
+
+def test_a_command_that_fails_when_tried_is_exit_4_and_nothing_is_answered(compare, judge):
+    code, said, complaint = compare("true", "false")
+    assert (code, said, judge.asked) == (4, "", [])
+    assert "'false' ends with exit code 1; nothing measured" in complaint
+    assert "-i (or only this code: --exit 1)" in complaint
+
+
+def test_a_host_that_is_busy_is_told_by_the_option(compare):
+    error = HostError(
+        "another trial measures on CPU 1", "isolation.cpus", "name other CPUs under isolation.cpus"
+    )
+    code, _, complaint = compare(error=error)
+    assert code == 3
+    assert "--cpus: another trial measures" in complaint
+    assert "isolation" not in complaint
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("-q",), "there is no command to measure"),
+        (("--resume", "runs/x", "true"), "there is none to name"),
+        (("--resume=runs/x", "true"), "there is none to name"),
+        (("--resume", "--margin", "3%"), "--margin is chosen when a comparison begins"),
+        (("--resume", "-r", "3"), "--runs is chosen when a comparison begins"),
+        (("--for", "soon", "true"), "90s"),
+        (("-r", "3", "--for", "5s", "true"), "--for has nothing to say"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(compare, words, says):
+    code, said, complaint = compare(*words)
+    assert (code, said) == (2, "")
+    assert says in re.sub(r"\s+", " ", complaint)
+
+
+def test_an_attempt_shows_what_a_command_prints(compare, judge, capfd):
+    assert compare("--try", "sh -c 'echo out; echo err >&2; exit 3'")[:2] == (1, "")
+    shown = capfd.readouterr()
+    assert (shown.out, shown.err.splitlines()[0]) == ("out\n", "err")
+    assert compare("--try", "sh -c 'exit 3'", "--exit", "3")[0] == 0
+    assert judge.asked == []
