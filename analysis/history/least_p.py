@@ -9,12 +9,12 @@ from __future__ import annotations
 import bisect
 import functools
 import json
-import math
-from pathlib import Path
 from typing import NamedTuple
 
+from ..registry import shipped
+
 LENGTHS = (8, 10, 13, 16, 20, 26, 32, 40, 50, 65, 80, 100, 130, 160, 200, 260, 330, 400)
-TABLE = Path(__file__).with_name("least_p.json")
+TABLE = "analysis/history/least_p.json"
 
 
 class LeastP(NamedTuple):
@@ -37,7 +37,7 @@ class LeastP(NamedTuple):
 
 @functools.cache
 def _table() -> dict[int, LeastP]:
-    stored = json.loads(TABLE.read_text(encoding="utf-8"))
+    stored = json.loads(shipped(TABLE).read_text(encoding="utf-8"))
     shares = tuple(stored["shares"])
     return {int(n): LeastP(shares, tuple(values)) for n, values in stored["least_p"].items()}
 
@@ -45,8 +45,3 @@ def _table() -> dict[int, LeastP]:
 def law_of(count: int) -> LeastP:
     """Give the law for a series of so many values, from 1 to 400."""
     return _table()[LENGTHS[bisect.bisect_left(LENGTHS, count)]]
-
-
-def smallest_known() -> float:
-    """Give the smallest share of series of which the table knows anything."""
-    return min(_table()[LENGTHS[0]].shares) if TABLE.exists() else math.nan

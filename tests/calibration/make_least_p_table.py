@@ -12,13 +12,13 @@ import argparse
 import json
 import math
 import time
-from pathlib import Path
 
 import numba
 import numpy as np
 
 from analysis.history.least_p import LENGTHS, TABLE
 from analysis.history.rank_windows import GRID, pvalues
+from analysis.registry import shipped
 
 # shares of series, densest where risks lie, and down to one series in 20,000
 SHARES = (
@@ -104,7 +104,7 @@ def main() -> None:
         "shares": [float(f"{share:.6g}") for share in SHARES],
         "least_p": lengths,
     }
-    Path(TABLE).write_text(json.dumps(table) + "\n")
+    shipped(TABLE).write_text(json.dumps(table) + "\n")
 
 
 if __name__ == "__main__":

@@ -233,6 +233,13 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {"values": [[1.0, 2.0], [2.0, 5.0], [3.0, 3.0]], "systems": ["a", "b", "c"]}
         | {"benchmarks": ["x", "y"], "scale": "covariance"},
     ),
+    "changes": (analysis.changes, {"values": np.log(VALUES), "risk": 0.1}),
+    "find_steps": (
+        analysis.find_steps,
+        {"measure": lambda places: {k: 0.01 * k + 1e-4 * (k % 2) for k in places}, "commits": 2}
+        | {"builds": lambda _: True, "programs": lambda place: place, "looks": (3, 4)}
+        | {"risk": 0.1, "margin": 0.01, "stop": 0.9, "sessions_max": 50},
+    ),
     "diagnose_trial": (
         analysis.diagnose_trial,
         {
@@ -531,6 +538,7 @@ TAKES_VALUES = {
     **{name: ("x",) for name in ("Mixture.pdf", "Mixture.cdf")},
     "rank_share": ("x", "y"),
     "biplot": ("values",),
+    "changes": ("values",),
     "fit_mixture_2d": ("values_xy",),
 }
 
