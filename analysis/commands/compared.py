@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO, cast
@@ -39,6 +40,10 @@ class Measured(Protocol):
     @property
     def name(self) -> str | None:
         """What it is called instead, if anything."""
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """The values that fill it."""
 
 
 def answered(
@@ -78,9 +83,7 @@ def answered(
     """
     trial = read_trial(path)
     seconds = measured_s + session_seconds(trial, earlier)
-    wanted_s = None
-    if look is not None and look.needed is not None and look.sessions:
-        wanted_s = max(0.0, (look.needed - look.sessions) * seconds / look.sessions)
+    wanted_s = wanted_seconds(look, seconds)
     shown = {one.variant: one.name or repr(one.command) for one in commands}
     said = [
         f"{count} run{'s' * (count != 1)} of {shown[variant]} ended with exit code {code}, and "
@@ -89,7 +92,12 @@ def answered(
     ]
     return answer_of(
         trial,
-        [NamedCommand(command=one.command, variant=one.variant, name=one.name) for one in commands],
+        [
+            NamedCommand(
+                command=one.command, variant=one.variant, name=one.name, parameters=one.parameters
+            )
+            for one in commands
+        ],
         seconds=seconds,
         counted=_counted(trial) if counters else (),
         standing=standing_of(look, trial.manifest.baseline),
@@ -97,6 +105,22 @@ def answered(
         said=tuple(said),
         **known,
     )
+
+
+def wanted_seconds(look: Look | None, seconds: float) -> float | None:
+    """Say how many more seconds would decide what is undecided, where its sessions took so many.
+
+    Infinity where no number of sessions in the list would; None where nothing is undecided, or nobody knows.
+    """
+    if look is None or not look.sessions:
+        return None
+    if look.needed is not None:
+        return max(0.0, (look.needed - look.sessions) * seconds / look.sessions)
+    endless = any(
+        one.word == "undecided" and one.line is not None and one.line.reason is None
+        for one in look.candidates
+    )
+    return math.inf if endless else None
 
 
 def standing_of(look: Look | None, baseline: str) -> Standing | None:

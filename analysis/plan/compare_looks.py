@@ -22,7 +22,7 @@ from ..data.matrix import PerformanceMatrix
 from ..methods.multilevel.advice import sessions_needed
 from ..methods.multilevel.compare import multilevel
 from ..methods.multilevel.law import ErrorLaw, Looks
-from ..record.looks import OPEN_LOOKS, next_look
+from ..record.looks import next_look
 
 if TYPE_CHECKING:
     from ..methods.multilevel.result import BenchmarkLine, Multilevel
@@ -34,6 +34,7 @@ Stop = Literal["decided", "equivalent", "depends"]
 Runs = Mapping[str, Mapping[int, Sequence[float | None]]]  # variant -> session -> a value a block
 
 CLOSE_ENOUGH = 0.02  # of the mean of a single command: half the width of its interval
+_MOST = 100_000  # sessions of which it is foretold that they decide
 _BLOCKS = 2**20  # more than any session has
 _BENCHMARK = "command"
 
@@ -52,8 +53,9 @@ class CandidateLook:
         The same of this candidate with the leader as baseline; None for the leader itself, where the
         leader is the baseline, and without a common run.
     needed : int or None
-        With how many sessions in all it would be decided against the baseline in 80 of 100 cases, rounded
-        up to a look; None where it is decided, or no number of the plan suffices.
+        With how many sessions in all it would be decided against the baseline, and against the leader, in 80 of
+        100 cases each, rounded up to a look of the plan if there is one; None where it is decided or has
+        left, and where 100,000 more do not suffice.
     """
 
     variant: str
@@ -104,6 +106,8 @@ class Look:
         Candidates that need to be measured no more, where others go on.
     next : int or None
         Sessions at the next look; None after the last one.
+    needed : int or None
+        The most that any candidate needs; None where nobody is open, or of one nobody knows.
     mean, low, high : float or None
         Of a single command: geometric mean of its sessions' means, and its interval; else None.
     """
@@ -114,16 +118,10 @@ class Look:
     stop: Stop | None
     leave: tuple[str, ...]
     next: int | None
+    needed: int | None
     mean: float | None = None
     low: float | None = None
     high: float | None = None
-
-    @property
-    def needed(self) -> int | None:
-        """Sessions in all with which every candidate is decided in 80 of 100 cases each; None if not."""
-        open_ = [one for one in self.candidates if one.word == "undecided"]
-        known = [one.needed for one in open_ if one.needed is not None]
-        return max(known) if known and len(known) == len(open_) else None
 
 
 def look_at(
@@ -207,6 +205,7 @@ def look_at(
         stop=stop,
         leave=leave,
         next=next_look(plan, sessions),
+        needed=_most_needed(found, plan.left),
         mean=mean,
         low=low,
         high=high,
@@ -274,14 +273,24 @@ def _stop(
 
 def _needed(one: CandidateLook, plan: LooksPlan, law: ErrorLaw, margin: float) -> int | None:
     """Give the look at which the candidate is decided with a chance of 80 %."""
-    line = one.line
-    if line is None or line.outcome != "undecided" or line.reason or plan.rule == "planned":
+    if plan.rule == "planned" or one.variant in plan.left:
         return None
-    most = OPEN_LOOKS[-1] - line.sessions
-    more = sessions_needed(line, law, math.log1p(margin), limit=most) if most > 0 else None
-    return (
-        None if more is None else next_look(plan, line.sessions + more - 1) or line.sessions + more
-    )
+    most = 0
+    for result in (one.result, one.against_leader):
+        line = None if result is None else result.benchmarks[0]
+        if line is None or line.outcome != "undecided":
+            continue
+        more = sessions_needed(line, law, math.log1p(margin), limit=_MOST)
+        if more is None or line.reason:
+            return None
+        most = max(most, line.sessions + more)
+    return (next_look(plan, most - 1) or most) if most else None
+
+
+def _most_needed(found: Sequence[CandidateLook], left: Collection[str]) -> int | None:
+    open_ = [one.needed for one in found if not one.settled and one.variant not in left]
+    known = [needed for needed in open_ if needed is not None]
+    return max(known) if known and len(known) == len(open_) else None
 
 
 def _alone(side: PerformanceMatrix, risk: float) -> tuple[float, float, float] | None:

@@ -13,8 +13,6 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from ..calibrate.certificates import differences, newest_for, read_certificate
 from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial
@@ -39,6 +37,7 @@ from .sides import (
     sides_of,
     without,
 )
+from .times import session_seconds
 
 if TYPE_CHECKING:
     from ..calibrate.result import Certificate
@@ -289,9 +288,8 @@ def _closed(manifest: Manifest) -> bool:
 
 
 def _session_s(trial: Trial) -> float | None:
-    """Give the seconds that the runs of a session take, on average; None where nobody knows."""
-    seconds = trial.numbers["wall_ns"][~trial.warmup] / 1e9
-    known = float(np.nansum(seconds))
+    """Give the seconds that a session takes, on average; None where nobody knows."""
+    known = session_seconds(trial, trial.sessions)
     return known / trial.sessions if known and trial.sessions else None
 
 

@@ -78,7 +78,7 @@ class Verdict(Result):
     closed : bool
         Whether no more can be measured of the trial: it is made of another tool's files, or its looks are used.
     session_s : float or None
-        The seconds that the runs of a session took, warm-ups left out; None where nobody knows.
+        The seconds that a session took, on average; None where nobody knows.
     sources : tuple of str
         The two sides as a command named them; empty for a trial.
     """

@@ -338,5 +338,5 @@ def _number(rule: MetricRule, value: object) -> float:
         number = math.nan
     if isinstance(value, bool) or not math.isfinite(number):
         shown = repr(value[:80] if isinstance(value, str) else value)[:90]
-        raise _Unparsable(f"{rule.name}: {shown} is no finite number")
+        raise _Unparsable(f"{rule.name}: {shown} is not a finite number")
     return number

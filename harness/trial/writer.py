@@ -142,7 +142,7 @@ def rows_done(path: Path, manifest: Manifest) -> Rows:
                 check(RowShape, row)
                 position = row["position"]
                 if position in rows.outcomes:
-                    raise ShapeError(f"position {position} stands there twice")
+                    raise ShapeError(f"position {position} is there twice")
                 if repeated <= position <= last:
                     raise ShapeError(
                         f"position {position} stands behind {last if position >= 0 else repeated}: "

@@ -62,8 +62,11 @@ def test_json_is_one_object_with_the_verdicts_keys_and_the_commands(lab):
 
 
 def test_parameters_are_rows(lab):
-    done = lab.run_fairtrial("compare", "-L", "s", "0.01,0.03", "sleep {s}", *QUICK)
+    words = ("-L", "s", "0.01,0.03", "sleep {s}", *QUICK, "--export-json", "out")
+    done = lab.run_fairtrial("compare", *words)
     assert done.returncode == 0, done.stderr
+    results = json.loads((lab.folder / "out").read_text())["results"]
+    assert [one["parameters"] for one in results] == [{"s": "0.01"}, {"s": "0.03"}]
     assert re.search(r"^s=0\.01 +\d", done.stdout, re.M)
     assert done.stdout.startswith("s=0.03 takes ")
 
@@ -74,7 +77,8 @@ def test_prepare_is_executed_before_each_run_in_this_folder(lab):
     )
     assert done.returncode == 0, done.stderr
     rows = lab.read_rows()
-    assert (lab.folder / "log").read_text() == "x\n" * (len(rows) + 2)  # and before each try
+    tries = len((lab.folder / "log").read_text().splitlines()) - len(rows)
+    assert tries in {1, 2}  # a short command is tried twice
     assert all(row["before_s"] > 0 for row in rows)
 
 
@@ -98,11 +102,15 @@ def test_expected_exit_codes_count_and_are_noted(lab):
 
 
 def test_a_command_that_fails_while_it_is_measured_leaves_no_answer(lab):
-    script = lab.script("later", "#!/bin/sh\necho x >> n; [ $(wc -l < n) -le 2 ] || exit 3\n")
+    script = lab.script(
+        "later", "#!/bin/sh\necho x >> n; sleep 0.03; [ $(wc -l < n) -le 1 ] || exit 3\n"
+    )
     done = lab.run_fairtrial("compare", "sleep 0.03", f"{script}", *ANY)
     assert done.returncode == 1
-    assert "no answer" in done.stdout + done.stderr
-    assert "exit code 3" in done.stdout + done.stderr
+    said = " ".join(done.stdout.split())
+    assert said.startswith("no answer: 3 of 3 runs of ")
+    assert "failed (exit code 3), 0 of " in said
+    assert "next fairtrial status " in said
 
 
 def test_a_comparison_goes_on_in_the_same_trial(lab):

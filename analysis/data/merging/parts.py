@@ -93,8 +93,6 @@ class Offsets:
     def _line(self, row: dict[str, Any]) -> bytes:
         if type(row.get("session")) is int:
             row["session"] += self.sessions
-            if isinstance(sitting := row.get("sessions"), list):
-                row["sessions"] = [one and one + self.sessions for one in sitting]
         return encode(row) + b"\n"
 
     def output(self, name: str, trial: str) -> str:

@@ -28,12 +28,13 @@ _FEW = 0.1  # so large a share of failed runs is left out, and the rest answers
 class NamedCommand:
     """A command as it was typed, and the variant that it is in the trial.
 
-    `name`: What it is called instead, where the user said so or it has parameters.
+    `name`: What it is called instead, where the user said so or it has parameters. `parameters`: Their values.
     """
 
     command: str
     variant: str
     name: str | None = None
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +57,7 @@ class ComparedCommand:
 
     `shown`: What a sentence calls it, quotes included. `line`: None of the baseline, and where nothing can be
     judged. `failing`: None where no run failed. `answered`: Whether its failed runs leave an answer.
-    `means`: Of further metrics that were asked for, in their units.
+    `means`: Of further metrics that were asked for, in their units. `parameters`: The values that fill it.
     """
 
     command: str
@@ -68,6 +69,7 @@ class ComparedCommand:
     failing: Failing | None = None
     answered: bool = True
     means: Mapping[str, float] = field(default_factory=dict)
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def word(self) -> Word | None:
@@ -256,6 +258,7 @@ def answer_of(
                 line=lines.get(one.variant),
                 failing=failing[one.variant],
                 answered=_answers(times.get(cell), times.get((benchmark, verdict.baseline))),
+                parameters=one.parameters,
                 means={metric: of[cell] for metric, of in means.items() if cell in of},
             )
         )

@@ -50,7 +50,13 @@ def _json(answer: CompareAnswer) -> bytes:
     data = exported_trial(read_trial(path))
     called = {one.variant: one.command for one in answer.commands}
     samples = tuple(replace(one, variant=called[one.variant]) for one in data.samples)
-    return write_hyperfine(replace(data, samples=samples)).data
+    told = json.loads(write_hyperfine(replace(data, samples=samples)).data)
+    filled = {one.command: dict(one.parameters) for one in answer.commands}
+    for result in told["results"]:
+        result.pop("parameters")
+        if values := filled.get(result["command"]):
+            result["parameters"] = values
+    return f"{json.dumps(told, indent=2, ensure_ascii=False)}\n".encode()
 
 
 def _csv(answer: CompareAnswer) -> bytes:

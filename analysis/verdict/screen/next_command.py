@@ -6,9 +6,12 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...methods.multilevel.result import BenchmarkLine, Line
+from ...methods.multilevel.advice import sessions_needed
+from ...methods.multilevel.law import ErrorLaw
+from ...methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ...pages import number_format as figures
 from ...pages.model import Next
+from ...record.looks import OPEN_LOOKS
 from ...words import shorten, shown
 from .sentence import leading
 
@@ -42,7 +45,6 @@ _STEPS_S = (
     3600,
 )
 _MINUTE = 60
-_USUAL = "60s"  # of measuring, where nobody knows how long it takes
 
 
 class _Open(NamedTuple):
@@ -169,7 +171,7 @@ def _settling(verdict: Verdict, compared: list[CandidateVerdict]) -> Next | None
         return None
     within = [each for each in opened if each.sessions is not None]
     if verdict.looks_rule == "repeated" and not within:
-        return Next((*_resume(verdict), "--for", _USUAL), f"more sessions for {_named(opened)}")
+        return None
     if within:
         largest = max(within, key=lambda each: each.sessions or 0)
         return Next(
@@ -220,6 +222,9 @@ def _open(one: CandidateVerdict, *, several: bool) -> Iterator[_Open]:
         if isinstance(line, BenchmarkLine) and line.reason is not None:
             continue
         more = line.more_sessions
+        if result.looks_rule == "repeated" and isinstance(line, BenchmarkLine):
+            yield _at_a_later_look(line, result)
+            continue
         name = f"these {len(result.benchmarks)}" if line is result.these else line.name
         if several:
             name = f"{name} of {one.variant}"
@@ -227,6 +232,17 @@ def _open(one: CandidateVerdict, *, several: bool) -> Iterator[_Open]:
             yield _Open(name, None, None, None, known=False)
         else:
             yield _Open(name, more.sessions, more.low, more.high, known=True)
+
+
+def _at_a_later_look(line: BenchmarkLine, result: Multilevel) -> _Open:
+    """Give how many more sessions would decide a command that is looked at again and again."""
+    law = ErrorLaw(alpha=result.look_alpha)
+    most = OPEN_LOOKS[-1] - line.sessions
+    more = sessions_needed(line, law, math.log1p(result.margin), limit=most) if most > 0 else None
+    if more is not None:  # it is decided at a look
+        last = line.sessions + more
+        more = next((n for n in OPEN_LOOKS if n >= last), last) - line.sessions
+    return _Open(result.candidate, more, None, None, known=True)
 
 
 def _named(opened: list[_Open]) -> str:

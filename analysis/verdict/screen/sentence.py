@@ -111,9 +111,8 @@ def where_text(one: CandidateVerdict) -> str:
     elif line.name != _UNNAMED:
         parts.append(f" on {short_name(line.name)}")
     if one.hosts is not None:
-        parts.append(
-            f"{' and' if parts and ' on ' in parts[0] else ' on'} these {len(one.hosts.hosts)} hosts"
-        )
+        comma = "," if parts and parts[0].startswith(" on ") else ""
+        parts.append(f"{comma} on these {len(one.hosts.hosts)} hosts")
     return "".join(parts)
 
 

@@ -52,7 +52,7 @@ class CompareView(View):
         self._began = time.monotonic()
         self._shown = False
         self._next_plain_s = _PLAIN_S
-        self._on = False
+        self._on = self._started_runs = False
         self.exit_codes: Counter[tuple[str, int]] = Counter()
 
     def of(self, wanted: Sequence[WantedCommand], tried: str, cap_s: float) -> None:
@@ -80,12 +80,14 @@ class CompareView(View):
             super().findings(findings)
 
     def begin(self, total: int, done: int, sessions: int) -> None:  # noqa: ARG002 - a Watcher's
-        """Begin to count the time."""
+        """Begin to draw; time counts from the first run on."""
         self._began = self._drawn = time.monotonic()
-        self._on = True
+        self._on, self._started_runs = True, False
 
     def run_started(self, run: PlannedRun) -> None:  # noqa: ARG002 - likewise
         """Take the time to draw."""
+        if not self._started_runs:
+            self._started_runs, self._began = True, time.monotonic()
         self.tick()
 
     def run_done(self, measurement: Measurement) -> None:

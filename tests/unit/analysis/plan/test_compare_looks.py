@@ -89,6 +89,25 @@ def test_a_clear_difference_stops_and_no_difference_goes_on():
     assert same.needed > 29
 
 
+def test_a_number_is_foretold_beyond_the_last_look_too():
+    """So that one can say how long it would take; in 1 / sqrt(n) the interval of 3 % needs thousands."""
+    wide = measured({"old": 0, "new": 0}, 22, session_sd=0.06, run_sd=0.05)
+    needed = look_at(wide, repeated_looks(1), baseline="old").needed
+    assert needed is not None
+    assert 1_000 < needed < 20_000
+
+
+def test_what_is_foretold_settles_a_tie_at_the_top_too():
+    values = measured({"old": 0, "best": -0.7, "tie": -0.69}, 6, session_sd=0.01)
+    look = look_at(values, repeated_looks(2), baseline="old")
+    assert [one.word for one in look.candidates] == ["faster", "faster"]
+    assert look.stop is None
+    assert look.needed is not None
+    assert look.needed > 6
+    left = replace(repeated_looks(2), left={"tie": 6, "best": 6})
+    assert look_at(values, left, baseline="old").needed is None
+
+
 def test_equivalence_stops_it_too():
     look = look_at(measured({"old": 0, "new": 0}, 10), repeated_looks(1), baseline="old")
     assert look.candidates[0].word == "equivalent"

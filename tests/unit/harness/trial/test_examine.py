@@ -156,14 +156,14 @@ def test_metric_from_stderr_and_json(judge):
     [
         (rule(regex="time: (.*)"), "nothing", "nothing in stdout matches"),
         (rule(regex="time: (.*)"), "time: fast", "'fast' is not a finite number"),
-        (rule(regex="time: (.*)"), "time: nan", "no finite number"),
-        (rule(regex="time: (.*)"), "time: inf", "no finite number"),
+        (rule(regex="time: (.*)"), "time: nan", "not a finite number"),
+        (rule(regex="time: (.*)"), "time: inf", "not a finite number"),
         (rule(regex="(x)?y"), "y", "None is not a finite number"),
         (rule(json="t"), "no json", "no JSON"),
         (rule(json="t"), '{"u": 1}', "m: the document has no key 't'"),
         (rule(json="t[*]"), '{"t": []}', "nothing in stdout matches"),
         (rule(json="t"), '{"t": true}', "True is not a finite number"),
-        (rule(json="t"), '{"t": 1e999}', "no finite number"),
+        (rule(json="t"), '{"t": 1e999}', "not a finite number"),
     ],
 )
 def test_what_cannot_be_read_is_unparsable(judge, metric, stdout, says):

@@ -9,13 +9,15 @@ import subprocess
 import sys
 import time
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from analysis.errors import StoreError
+from analysis.record.looks import LOOKS
 from analysis.record.manifest import read_manifest, utc_now
-from analysis.record.trial_files import Finding, PlannedRun
+from analysis.record.trial_files import Finding, LooksPlan, PlannedRun
 from harness.host.executables import sha256_file
 from harness.trial.locks import is_written_now
 from harness.trial.writer import Store, new_trial_name
@@ -452,6 +454,34 @@ def test_manifest_keys_of_a_later_version_are_kept(make_store):
     again.finish("complete", None)
     assert json.loads(path.read_text())["colour"] == {"hue": 1}
     assert read_manifest(store.path).further == {"colour": {"hue": 1}}
+
+
+def test_how_many_lines_are_whole_sessions_where_variants_leave(make_manifest):
+    # authority: enumeration. 2 benchmarks, 2 runs of each cell; all sessions have both variants but 3 and 4
+    made = make_manifest(sessions=4, runs=2, warmup=1, planned=2 * (3 * 6 + 3 * 4 + 2 * 4))
+    made = replace(
+        made,
+        benchmarks=("x", "y"),
+        variants=("a", "b", "c"),
+        baseline="a",
+        planned=18 + 12 + 8 + 8,
+        looks_plan=LooksPlan(rule="repeated", looks=LOOKS, left={"c": 2}),
+    )
+    counts = {17: 0, 18: 18, 29: 18, 30: 30, 37: 30, 38: 38, 45: 38, 46: 46, 60: 46}
+    assert {lines: made.whole_sessions(lines) for lines in counts} == counts
+
+
+def test_the_last_session_of_a_sitting_is_written_when_it_ends(make_store):
+    store = make_store()
+    for record in ({"session": 1, "sessions": [1, 3]}, {"session": 4, "sessions": [4, None]}):
+        store.append_environment(record)
+    store.end_sitting(9)
+    store.end_sitting(12)  # nothing is open any more
+    assert [one["sessions"] for one in store.environments()] == [[1, 3], [4, 9]]
+    store.append_environment({"session": 10})
+    store.end_sitting(12)
+    assert "sessions" not in store.environments()[-1]
+    assert not (store.path / ".environment.jsonl.new").exists()
 
 
 def test_how_many_lines_of_a_plan_are_whole_sessions(make_manifest):

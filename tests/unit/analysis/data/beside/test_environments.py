@@ -35,6 +35,21 @@ def test_infrastructure_and_people_are_left_out(tmp_path):
     assert one.sections["variables"] == {"LANG": "C", "CFLAGS": "-I~/x"}
 
 
+def test_a_sitting_s_record_is_that_of_each_session(tmp_path, synthetic):
+    runs = [1.0] * 10
+    tmp_path = synthetic({"a": {"x": runs}}, sessions=5).write(tmp_path / "trial")
+    first = {**RECORD, "session": 1, "segment": 0, "sessions": [1, 2], "moment": {"load_1min": 1}}
+    second = {**first, "session": 3, "sessions": [3, None]}  # killed: to the last one
+    (tmp_path / ENVIRONMENT).write_text("".join(json.dumps(one) + "\n" for one in (first, second)))
+    found = read_environments(tmp_path)
+    assert [(one.session, one.segment) for one in found] == [(k, 0) for k in (1, 2, 3, 4, 5)]
+    assert [bool(one.at) for one in found] == ["moment" in one.sections for one in found]
+    assert [one.session for one in found if one.at] == [1, 3]
+    assert {one.sections["host"]["name"] for one in found} == {"lab07"}
+    programs = read_host_record(tmp_path).programs
+    assert [one.session for one in programs] == [1, 2, 3, 4, 5]
+
+
 def test_what_is_no_record_tells_nothing(tmp_path):
     lines = ("{torn", "[1]", '{"session": "1"}', '{"session": 1, "host": 3, "variables": [2]}')
     (tmp_path / ENVIRONMENT).write_text("\n".join(lines) + "\n")

@@ -122,6 +122,14 @@ def test_a_session_without_a_record_is_said(subject, recorded):
     assert rows(chapter)["load before"]["cells"][1] == "unknown"
 
 
+def test_one_record_of_a_sitting_tells_of_all_its_sessions(subject, recorded):
+    chapter = conditions(subject([recorded(1) | {"sessions": [1, 3]}]))
+    (host,) = chapter["hosts"]
+    assert "in all 3 sessions" in host["same"]
+    assert "no record" not in host["same"]
+    assert not rows(chapter).keys() & {"began, UTC", "load before"}  # of the first one alone
+
+
 def test_checks_the_worst_first(subject):
     notes = [
         {"session": k, "when": "before", "check": check, "status": status, "what": f"{check} {k}"}

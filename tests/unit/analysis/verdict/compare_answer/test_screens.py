@@ -241,3 +241,37 @@ def test_counters_and_memory_are_columns_where_they_are_asked_for(compared):
     found = compared(GZIPS, counted=("max_rss",), names=("old", "new"))
     assert screen_of(found).splitlines()[3].split()[-1] == "max_rss"
     assert "50.0 MiB" in screen_of(found)
+
+
+def test_few_failures_that_are_no_chance_leave_no_answer(compared, failing):
+    # Fisher's exact test of 6 of 72 against 0 of 72: p = 0.028 (scipy.stats.fisher_exact)
+    found = compared(GZIPS, runs=12, change=failing("v1", set(range(6))))
+    assert screen_of(found, short=True).startswith("no answer: 6 of 72 runs of ")
+    # and of 5 of 72: p = 0.058
+    found = compared(GZIPS, runs=12, change=failing("v1", set(range(5))))
+    assert " less time than " in screen_of(found, short=True)
+    assert "5 of 72 runs of 'gzip -1 -k -c data' failed and are left out" in " ".join(
+        screen_of(found).split()
+    )
+
+
+def test_of_several_only_the_one_that_fails_has_no_answer(compared, failing):
+    found = compared(FIVE, change=failing("v2", set(range(9))), standing=Standing(leader="v1"))
+    text = screen_of(found)
+    assert text.startswith("'gzip -1 f' is the fastest of 5")
+    (row,) = (line for line in text.splitlines() if line.startswith("gzip -2 f"))
+    assert row.endswith("9 of 36 failed")
+    assert "note  no answer for 'gzip -2 f': 9 of 36 runs failed (exit code 137)" in text
+    assert found.failed == 9
+
+
+def test_where_the_baseline_fails_nothing_is_answered(compared, failing):
+    found = compared(FIVE, change=failing("v0", set(range(9)), code=1))
+    assert screen_of(found, short=True).startswith(
+        "no answer: 9 of 36 runs of 'gzip -6 f' failed (exit code 1)"
+    )
+
+
+def test_a_margin_that_answers_no_question_is_not_proposed(compared):
+    found = compared((("a", 0.01, 0.9), ("b", 0.01, 0.9)), wanted_s=float("inf"))
+    assert found.to_dict()["next"] == ["fairtrial doctor"]

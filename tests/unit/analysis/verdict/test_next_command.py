@@ -1,0 +1,113 @@
+"""What comes next after a verdict: exact commands, and only those that can be executed.
+
+Authority: the page of the first minute ("decided: report; undecided: go on; failed: correct").
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from analysis.data.trial import read_trial
+from analysis.record.looks import LOOKS
+from analysis.record.trial_files import LooksPlan
+from analysis.verdict.judging import judge
+
+
+@pytest.fixture
+def judged(synthetic, tmp_path):
+    def judge_it(data, *, name="a b", change=None, sessions=4, **options):
+        made = synthetic(data, sessions=sessions)
+        if change is not None:
+            change(made)
+        return judge(read_trial(made.write(tmp_path / name)), **options)
+
+    return judge_it
+
+
+def command(verdict) -> str:
+    (line,) = replace(verdict, path="runs/a b").next
+    return line
+
+
+def test_what_is_decided_leads_to_the_report(judged, three):
+    found = judged(three(gzip_1=(0.217, 0.382, 0.8)))
+    assert command(found) == "fairtrial report 'runs/a b' -o report.html"
+    assert command(replace(found, usual=False)) == (
+        "fairtrial report 'runs/a b' --metric wall -o report.html"
+    )
+
+
+def test_what_is_undecided_leads_to_the_sessions_that_it_needs(judged, three):
+    found = judged(three(gzip_1=(0.217, 0.382, 0.999)))
+    (more,) = (
+        line.more_sessions.sessions
+        for line in found.candidates[0].multilevel.benchmarks
+        if line.outcome == "undecided"
+    )
+    assert more is not None
+    assert command(found) == (
+        f"fairtrial run campaign.yaml --resume --trial 'runs/a b' --sessions +{more}"
+    )
+
+
+def test_what_ended_early_goes_on_and_what_is_running_is_looked_at(judged, three):
+    def cut(status):
+        def change(made):
+            made.rows = made.rows[:60]
+            made.manifest = replace(made.manifest, status=status, finished=None)
+
+        return change
+
+    data = three(gzip_1=(0.217, 0.382, 0.8))
+    found = judged(data, change=cut("interrupted"))
+    assert command(found) == "fairtrial run campaign.yaml --resume --trial 'runs/a b'"
+    assert command(judged(data, name="b", change=cut("running"))) == "fairtrial status 'runs/a b'"
+
+
+def test_where_every_run_failed_it_is_the_status(judged, three):
+    def fail(made):
+        made.rows = [
+            replace(row, outcome="exit", exit_code=1) if row.variant == "gzip-1" else row
+            for row in made.rows
+        ]
+
+    found = judged(three(gzip_1=(0.217, 0.382, 0.8)), change=fail)
+    assert command(found) == "fairtrial status 'runs/a b'"
+    assert found.sentence == "nothing could be compared with gzip-6"
+
+
+def test_of_four_candidates_one_is_looked_at(judged, many):
+    found = judged(many(3, a=0.02, b=0.01, c=0.03, d=0.5))
+    assert command(found) == "fairtrial verdict 'runs/a b' --variant d"
+
+
+def looked(rule: str, looks: tuple[int, ...], sessions: int = 4):
+    def change(made):
+        plan = LooksPlan(rule=rule, looks=looks, stopped_because="cap")
+        made.manifest = replace(made.manifest, looks_plan=plan, sessions=sessions)
+
+    return change
+
+
+def one_benchmark(three, factor: float):
+    """Give two commands on one benchmark."""
+    made = three(gzip_1=(1, 1, factor))
+    return {variant: {"random": values["random"]} for variant, values in made.items()}
+
+
+def test_a_comparison_goes_on_in_its_list_of_looks_for_so_long(judged, three):
+    found = judged(one_benchmark(three, 0.999), change=looked("repeated", LOOKS))
+    assert found.looks_rule == "repeated"
+    head, _, time = command(found).partition(" --for ")
+    assert head == "fairtrial compare --resume 'runs/a b'"
+    assert time.endswith(("s", "m"))
+
+
+@pytest.mark.parametrize(("rule", "looks"), [("planned", (4,)), ("repeated", (3, 4))])
+def test_a_comparison_whose_looks_are_used_does_not_go_on(judged, three, rule, looks):
+    # the negative control: its one look, or the last of the list, has all the risk
+    found = judged(one_benchmark(three, 0.999), change=looked(rule, looks))
+    assert found.candidates[0].multilevel.benchmarks[0].outcome == "undecided"
+    assert command(found) == "fairtrial report 'runs/a b' -o report.html"
