@@ -153,10 +153,10 @@ def test_own_defaults_stay_with_the_trial_that_began_with_them(lab, place):
     path = lab.write_campaign(protocol=protocol)
     lab.environment["FAIRTRIAL_DEFAULTS"] = str(mine)
     first = start_or_continue(lab, path, place)
-    assert f"isolation.padding = 512 (own default, {mine})" in first.stderr
+    assert f"isolation.padding = 512 (own default, {mine})" in " ".join(first.stderr.split())
     mine.write_text("isolation: {padding: 1024}\n")
     lab.write_campaign(protocol=protocol | {"max_runs": 50})
     second = start_or_continue(lab, path, place, "--accept-drift")
     assert second.returncode == 0, second.stderr
-    assert "isolation.padding = 512 (as the trial began)" in second.stderr
+    assert "isolation.padding = 512 (as the trial began)" in " ".join(second.stderr.split())
     assert {row["padding_bytes"] for row in lab.read_rows(place)} == {512}
