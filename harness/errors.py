@@ -67,17 +67,31 @@ class LauncherDiedError(LaunchError):
 
 
 class DriftError(StoreError):
-    """A trial is not resumed because something has changed: `drifts` say what, `campaign` begins a new one."""
+    """A trial is not resumed because something has changed: `drifts` say what, `campaign` begins a new one.
 
-    def __init__(self, path: str, drifts: Sequence[str], campaign: str, *, complete: bool) -> None:
+    A comparison begins anew by the command `again`, and takes no change.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        drifts: Sequence[str],
+        campaign: str,
+        *,
+        complete: bool,
+        again: Sequence[str] = (),
+    ) -> None:
         # of a complete trial nothing is left to accept the change for
         accept = "--sessions +1 --accept-drift" if complete else "--accept-drift"
         self.drifts, self.campaign = tuple(drifts), campaign
+        self.again = tuple(again) or ("fairtrial", "run", campaign)
         self.whole = "it is complete: more sessions under the change" if complete else "it goes on"
         super().__init__(
             "\n".join(drifts),
             path,
-            f"put it back as it was, or start a new trial; {self.whole} with {accept}, and the "
+            "put it back as it was, or measure anew"
+            if again
+            else f"put it back as it was, or start a new trial; {self.whole} with {accept}, and the "
             "change is then recorded in the trial",
         )
 
@@ -88,7 +102,7 @@ class DriftError(StoreError):
             for line in f"{begin}{what}".splitlines():
                 lines += wrapped(line, "    " * bool(lines), "    ", WIDTH)
         lines += note_lines(f"{self.where}: {self.fix}")
-        return "\n".join(lines + next_lines(("fairtrial", "run", self.campaign), "a new trial"))
+        return "\n".join(lines + next_lines(self.again, "a new trial"))
 
 
 def wrapped(text: str, first: str, further: str, width: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO, cast
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
 _MEMORY = "max_rss"
 _CALLED = 14  # columns of a command's name in a note
+# cautions that the screen of a comparison says itself: of its commands, of how it ended
+_SAID_OTHERWISE = (
+    *("failed-left-out", "fails-more", "fails-always", "variant-left-out"),
+    *("one-session", "sessions-depend", "runs-missing", "still-running", "ended-early"),
+)
 
 
 class Measured(Protocol):
@@ -82,9 +88,7 @@ def answered(
     """
     trial = read_trial(path)
     seconds = measured_s + session_seconds(trial, earlier)
-    wanted_s = None
-    if look is not None and look.needed is not None and look.sessions:
-        wanted_s = max(0.0, (look.needed - look.sessions) * seconds / look.sessions)
+    wanted_s = wanted_seconds(look, seconds)
     shown = {one.variant: one.name or repr(one.command) for one in commands}
     said = [
         f"{count} run{'s' * (count != 1)} of {shown[variant]} ended with exit code {code}, and "
@@ -106,6 +110,22 @@ def answered(
         said=tuple(said),
         **known,
     )
+
+
+def wanted_seconds(look: Look | None, seconds: float) -> float | None:
+    """Say how many more seconds would decide what is undecided, where its sessions took so many.
+
+    Infinity where no number of sessions in the list would; None where nothing is undecided, or nobody knows.
+    """
+    if look is None or not look.sessions:
+        return None
+    if look.needed is not None:
+        return max(0.0, (look.needed - look.sessions) * seconds / look.sessions)
+    endless = any(
+        one.word == "undecided" and one.line is not None and one.line.reason is None
+        for one in look.candidates
+    )
+    return math.inf if endless else None
 
 
 def standing_of(look: Look | None, baseline: str) -> Standing | None:
@@ -143,7 +163,8 @@ def write_answer(
     short_ones = short_names([one.name for one in answer.commands], _CALLED)
     variants = (one.variant for one in answer.commands)
     called = dict(zip(variants, short_ones, strict=True))
-    notes = [one.text for one in shown_cautions(answer.verdict, called=called).cautions]
+    told = shown_cautions(answer.verdict, called=called, without=_SAID_OTHERWISE)
+    notes = [one.text for one in told.cautions]
     text = screen_of(answer, width, notes, short=short, coloured=colours and not short)
     if colours and not short:
         out.paint(f"{text}\n")  # names are cleaned where they were shortened

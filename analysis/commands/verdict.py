@@ -82,24 +82,6 @@ def _add_ways(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def write_verdict(
-    trial: Path,
-    out: TextIO,
-    *,
-    candidate: str | None = None,
-    metric: str | None = None,
-    confidence: float = 0.95,
-    as_json: bool,
-) -> None:
-    """Judge a trial, or one candidate of it, and write the answer to `out`."""
-    from ..importers.trials import open_trial
-    from ..verdict.judging import judge
-
-    variants = None if candidate is None else (candidate,)
-    answer = judge(open_trial(trial), variants=variants, metric=metric, confidence=confidence)
-    show(answer, out, as_json=as_json)
-
-
 def _verdict(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
     from ..data.trial import refuse_unasked
     from ..importers.trials import is_file, newest_trial, open_trial, trial_and_variant

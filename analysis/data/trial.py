@@ -18,13 +18,12 @@ from ..errors import UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution, page_of
 from ..pages.result import short
-from ..pages.short_sentence import ShortSentence, plain
+from ..pages.short_sentence import LONGEST, ShortSentence, plain
 from ..record.manifest import read_manifest
 from ..record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, NUMBERS, Better, MetricInfo
 from ..record.trial_files import MEASUREMENTS, PLAN, Manifest, asked_now
 from ..stats.arguments import door
 from ..stats.samples import read_only
-from ..words import shorten
 from .columns import (
     Columns,
     FailedRun,
@@ -87,9 +86,11 @@ def not_judged(declared: Sequence[str]) -> Caution:
     said = (
         f"declares {figures.listed(declared, _NAMED)}; judged is {_JUDGED}: --metric {declared[0]}"
     )
-    told = ShortSentence.of(
-        plain(f"judged is {_JUDGED}, and {shorten(declared[0], 12)} is declared: --metric chooses")
-    )
+    first = declared[0]
+    short = f"judged is {_JUDGED}, although {first} is declared: --metric {first}"
+    if len(short) > LONGEST:
+        short = f"judged is {_JUDGED}, although others are declared: --metric names one"
+    told = ShortSentence.of(plain(short))
     return Caution(NOT_ASKED, said, short=told)
 
 
@@ -422,14 +423,17 @@ def read_trial(path: str | Path) -> Trial:
     needed = planned - (manifest.planned - manifest.needed)
     if manifest.status == "running":
         said = "the trial is still running, or its runner was killed"
-        cautions.append(Caution("still-running", said))
+        told = None if done < needed else ShortSentence.of(said)  # else the missing runs say it
+        cautions.append(Caution("still-running", said, short=told))
     elif manifest.status != "complete":
         reason = f": {manifest.reason}" if manifest.reason else ""
-        cautions.append(Caution("ended-early", f"the trial was {manifest.status}{reason}"))
+        told = None if done < needed else ShortSentence.of(f"the trial was {manifest.status}")
+        said = f"the trial was {manifest.status}{reason}"
+        cautions.append(Caution("ended-early", said, short=told))
     if done < needed:
         most = "" if manifest.stop is None else "at most "
         said = f"{done} of {most}{needed} planned runs are there"
-        told = ShortSentence.of(f"the trial is not complete: {said}")
+        told = ShortSentence.of(f"the trial is not finished: {said}")
         cautions.append(Caution("runs-missing", said, short=told))
     cautions += [*drift_cautions(path), *given_up_cautions(manifest), *merged_cautions(manifest)]
     cautions += name_cautions(manifest)

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from analysis.errors import FairtrialError, StoreError
 from analysis.record.trial_files import MEASUREMENTS, OUTPUTS, Finding, Manifest, PlannedRun
+from analysis.words import WIDTH
 
 from ..campaign.identity import identity_of
 from ..campaign.load import one_block, one_cell
-from ..errors import LaunchError, about, counted, duration
+from ..errors import LaunchError, about, counted, duration, wrapped
 from ..host.checks import check_before
 from ..host.reader import Host
 from ..launch.commands import base_environment, resolve_all
@@ -99,7 +100,7 @@ class Preview:
         lines.append(f"time    {self._time()}")
         lines.append(f"cpus    {self.plan.text}")
         lines += [f"        {caution}" for caution in self.plan.cautions]
-        lines.append(f"checks  {counts_of_checks(self.findings)}")
+        lines.append(f"checks  {counts_of_checks(self.findings)}    'fairtrial doctor' says which")
         for finding in self.findings:
             if finding.status in {"warn", "fail"}:
                 lines.append(f"        {finding.status} {finding.check}: {finding.what}")
@@ -123,7 +124,7 @@ class Preview:
             lines.append(f"aside   {path} is there, and a metric is read from it: it would be")
             lines.append(f"        renamed to {path.name}.before-TRIAL")
         lines.append(f"executed: {self.executed}" if self.executed else "nothing was executed.")
-        return "\n".join(lines)
+        return "\n".join(part for line in lines for part in _set(line))
 
     def _time(self) -> str:
         if self.seconds is not None:
@@ -134,6 +135,14 @@ class Preview:
         if self.at_most_s is not None:
             return f"unknown before the first trial; its limits end it after {about(self.at_most_s)[6:]}"
         return "unknown before the first trial, and no timeout limits it"
+
+
+def _set(line: str) -> list[str]:
+    """Set a line in lines that fit a screen, the further ones below its text."""
+    if len(line) <= WIDTH:
+        return [line]
+    begin = len(line) - len(line.lstrip())
+    return wrapped(line.lstrip(), " " * begin, " " * max(8, begin + 2), WIDTH)
 
 
 def _said_of(counting: Counting) -> str:
@@ -168,7 +177,8 @@ def preview(
     findings = tuple(
         finding
         for finding in check_before(situation)
-        if finding.check != "counters" or events is not None
+        # the gaps are looked at in a session, as is said there
+        if finding.check != "gaps" and (finding.check != "counters" or events is not None)
     )
     return Preview(
         campaign=campaign,

@@ -16,6 +16,7 @@ from analysis.record.trial_files import Finding, PlannedRun, SessionEnd
 from analysis.words import WIDTH, shorten
 
 from ..errors import about, clock, counted, duration, size, wrapped
+from ..host.checks import CHECK_NAMES
 from ..trial.wording import runs_with_warmups
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class View:
         self._sessions = 1
         self._started = time.monotonic()
         self._opening: str | None = None
+        self._disturbing: dict[str, Finding] = {}
         self._took_s: float | None = None
         self._drawn = 0.0
         self._now: PlannedRun | Measurement | None = None
@@ -70,9 +72,16 @@ class View:
         self._opening = text
 
     def findings(self, findings: Iterable[Finding]) -> None:
-        """Write the findings that need a person, with their remedy; each kind once."""
+        """Write the findings that need a person, with their remedy; each kind once.
+
+        Those of the host are counted, and said one by one only if `verbose`.
+        """
         for finding in findings:
             key = _key(finding)
+            if finding.check in CHECK_NAMES and not self._verbose:
+                if finding.status in {"warn", "fail"} and key not in self._said:
+                    self._disturbing[finding.check] = finding
+                continue
             if finding.status in {"warn", "fail"} and key not in self._said:
                 self._said.add(key)
                 head = f"  {finding.status} {finding.check}: "
@@ -91,8 +100,8 @@ class View:
         self.say(f"trial   {trial} ({size(prepared.free_bytes)} free)")
         for line in heading(campaign, prepared):
             self.say(line)
-        if self._verbose:
-            self.findings(prepared.findings)
+        self.findings(prepared.findings)
+        self._disturbing.clear()
         self._said.update(map(_key, prepared.findings))
         self.say("")
 
@@ -178,7 +187,7 @@ class View:
         if self._failures[label] <= _FAILURES_SHOWN or self._verbose:
             self.say(f"  run {_which(measurement)} of {label}: {measurement.detail}")
         if self._failures[label] == _FAILURES_SHOWN and not self._verbose:
-            self.say(f"       further failures of {label} are counted, not shown")
+            self.say(f"       further failures of {label} are counted")
 
     def tick(self) -> None:
         """Redraw when it is time."""
@@ -216,11 +225,19 @@ class View:
         """Take the progress line away."""
         if self._total:
             self._took_s = time.monotonic() - self._started
+        self._count_disturbing()
         if self._bar is not None:
             with contextlib.suppress(OSError):
                 self._bar.stop()
             self._bar = None
         self._total = 0
+
+    def _count_disturbing(self) -> None:
+        """Count what the checks of the host found meanwhile."""
+        found, self._disturbing = self._disturbing, {}
+        if found:
+            text = f"{counts_of_checks(found.values())} while it ran ({', '.join(found)})"
+            self.say("\n".join(wrapped(text, "checks  ", " " * 8, WIDTH)))
 
     def _parts(self, width: int) -> tuple[str, int, str]:
         """Give label, width of the bar and text; count and times go first where room is short."""

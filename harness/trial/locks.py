@@ -107,7 +107,9 @@ def _trial_of(pid: int) -> str:
             with contextlib.suppress(OSError):  # closed by now
                 file = fd.readlink()
                 if file.name == MEASUREMENTS:
-                    return f"{os.path.relpath(file.parent)}, "
+                    trial = file.parent
+                    below = trial.is_relative_to(Path.cwd())
+                    return f"{trial.relative_to(Path.cwd()) if below else trial}, "
     return ""
 
 

@@ -9,6 +9,7 @@ import dataclasses
 import difflib
 import hashlib
 import os
+import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -198,8 +199,12 @@ def settle(store: Store, drifts: list[Finding], *, accept: bool) -> None:
 def refuse(path: Path, drifts: Sequence[Finding], *, complete: bool = False) -> None:
     """Stop if anything has drifted; the way out is another one of a trial that is `complete`."""
     if drifts:
-        campaign = read_manifest(path).campaign_path
-        raise DriftError(str(path), [one.what for one in drifts], campaign, complete=complete)
+        manifest = read_manifest(path)
+        again: list[str] = []
+        if manifest.looks_plan is not None:  # its description is the command that measured it
+            again = shlex.split(load_campaign(path / CAMPAIGN).description)
+        said = [one.what for one in drifts]
+        raise DriftError(str(path), said, manifest.campaign_path, complete=complete, again=again)
 
 
 def check_plan(store: Store, campaign: Campaign) -> None:

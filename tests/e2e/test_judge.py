@@ -88,7 +88,7 @@ def test_without_a_question_the_gate_refuses_and_the_others_say_so(lab, unasked)
     assert lab.run_fairtrial("gate", GATE, trial, "--metric", "rps").returncode == 1
     assert lab.run_fairtrial("gate", GATE, trial, "--metric", "wall").returncode in (0, 1, 7)
     verdict = lab.run_fairtrial("verdict", trial)
-    assert "note  judged is wall, and rps is declared: --metric chooses" in verdict.stdout
+    assert "note  judged is wall, although rps is declared: --metric rps\n" in verdict.stdout
     told = json.loads(lab.run_fairtrial("verdict", trial, "--json").stdout)
     assert told["metric"] == "wall"
     assert told["caution_codes"][0] == "metric-not-asked"

@@ -162,13 +162,15 @@ def test_the_first_three_runs_of_a_command_that_fail_end_it(lab, sleeper):
     assert failed[-1] == lab.read_rows()[-1]
 
 
-def test_another_program_is_refused_until_it_is_accepted(lab, sleeper):
+def test_another_program_is_refused(lab, sleeper):
     one, two = sleeper("one", 0.03), sleeper("two", 0.0301)
     lab.run_fairtrial("compare", one, two, *ALONE, "--for", "0.5s")
     sleeper("two", 0.0302)
     refused = lab.run_fairtrial("compare", "--resume", "--for", "0.5s", "-q")
     assert refused.returncode == 5
-    assert "has changed" in refused.stderr
+    assert "has changed" in " ".join(refused.stderr.split())
+    assert "--accept-drift" not in refused.stderr
+    assert "next  fairtrial compare " in refused.stderr
     assert lab.manifest()["status"] == "complete"
 
 

@@ -16,6 +16,7 @@ MOST_NOTES = 3
 _SHORT_S = 0.005  # below it, starting a process is most of a run
 _HOPELESS = 100  # times the time that was spent
 _HOUR_S = 3600.0
+_MOST_MARGIN = 10  # per cent; a wider one answers no question
 _STEPS_S = (20, 30, 45, 60, 90, 120, 180, 240, 300, 420, 600, 900, 1200, 1800, 2700, 3600)
 _LAST_LOOK = 108
 _SESSIONS = 2  # fewer say nothing about a difference
@@ -73,8 +74,12 @@ def next_step(answer: CompareAnswer) -> Next | None:
         return Next(_anew(answer), "looks until it is certain")
     wanted = answer.wanted_s
     if wanted is not None and (wanted > _HOPELESS * answer.seconds or wanted > _HOUR_S):
+        percent = _margin_percent(answer)
+        if percent > _MOST_MARGIN:
+            why = "nothing within an hour would settle it: a quieter host, or longer runs"
+            return Next(("fairtrial", "doctor"), why)
         return Next(
-            _anew(answer, "--margin", f"{_margin_percent(answer)}%"),
+            _anew(answer, "--margin", f"{percent}%"),
             "nothing within an hour would settle it: a wider margin, or longer runs",
         )
     last = answer.looked_at[-1] if answer.looked_at else 0

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 
 import pytest
 
-from analysis.commands.compared import standing_of, told_of
+from analysis.commands.compared import standing_of, told_of, wanted_seconds
 from analysis.verdict.compare_answer.answer import Standing
 
 
@@ -53,3 +54,18 @@ def test_what_a_look_tells_of_a_candidate():
     told = told_of(SimpleNamespace(line=line, word="undecided"))
     assert told == "between 9 % less and 11 % more"
     assert told_of(SimpleNamespace(line=None, word="undecided")) == "no run counts yet"
+
+
+def test_how_many_seconds_would_decide_it():
+    open_ = SimpleNamespace(word="undecided", line=SimpleNamespace(reason=None))
+    held = SimpleNamespace(word="undecided", line=SimpleNamespace(reason="depends"))
+    sure = SimpleNamespace(word="faster", line=SimpleNamespace(reason=None))
+
+    def look_after(needed, *candidates):
+        return SimpleNamespace(needed=needed, sessions=10, candidates=candidates)
+
+    assert wanted_seconds(None, 5.0) is None
+    assert wanted_seconds(look_after(29, open_), 5.0) == pytest.approx(9.5)  # 19 of 0.5 s
+    assert wanted_seconds(look_after(None, open_, sure), 5.0) == math.inf
+    assert wanted_seconds(look_after(None, sure), 5.0) is None
+    assert wanted_seconds(look_after(None, held), 5.0) is None

@@ -81,7 +81,7 @@ def test_without_the_key_it_is_said_first_that_declared_metrics_were_not_judged(
     assert codes(answer)[0] == CODE
     assert answer.cautions[0].text == SAID
     assert re.search(
-        "(?m)^note  judged is wall, and rps is declared: --metric chooses$", str(answer)
+        "(?m)^note  judged is wall, although rps is declared: --metric rps$", str(answer)
     )
     assert answer.to_dict()["caution_codes"][0] == CODE
     assert rank_variants(trial).cautions[0].text == SAID

@@ -47,10 +47,16 @@ def test_the_head_counts_the_checks_and_shows_each_only_if_asked(make_campaign, 
     lines = err.getvalue().splitlines()
     assert "checks  1 ok, 2 warn, 1 fail, 1 unknown    'fairtrial doctor' says which" in lines
     told = [line.strip().split(":")[0] for line in lines if " is so" in line]
-    assert told == (["warn load", "fail swap", "warn own"] if verbose else [])
+    assert told == (["warn load", "fail swap", "warn own"] if verbose else ["warn own"])
     before = err.getvalue()
     view.findings(findings)  # nothing is said again
     assert err.getvalue() == before
+    late = Finding(check="load", status="warn", what="something else is so")
+    view.findings([late])
+    view.end()
+    said = err.getvalue().removeprefix(before)
+    folded = "checks  1 warn while it ran (load)\n"
+    assert said == ("  warn load: something else is so\n" if verbose else folded)
 
 
 @pytest.mark.parametrize("columns", [80, 79, 100])

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from analysis.verdict.compare_answer.names import numbered, quoted, short_names
+from tests.examples import examples
 
 GZIPS = ["gzip -6 -k -c data", "gzip -1 -k -c data"]
 
@@ -47,7 +48,7 @@ def test_quotes_are_those_that_a_command_does_not_hold(name, expected):
     assert quoted(name) == expected
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(
     st.lists(st.one_of(st.text(max_size=60), st.sampled_from(GZIPS)), min_size=1, max_size=6),
     st.integers(5, 80),

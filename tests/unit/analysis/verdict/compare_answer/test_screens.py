@@ -270,3 +270,8 @@ def test_where_the_baseline_fails_nothing_is_answered(compared, failing):
     assert screen_of(found, short=True).startswith(
         "no answer: 9 of 36 runs of 'gzip -6 f' failed (exit code 1)"
     )
+
+
+def test_a_margin_that_answers_no_question_is_not_proposed(compared):
+    found = compared((("a", 0.01, 0.9), ("b", 0.01, 0.9)), wanted_s=float("inf"))
+    assert found.to_dict()["next"] == ["fairtrial doctor"]

@@ -53,7 +53,7 @@ def test_junit_counts_the_undecided_as_errors_where_they_decide(compared):
 def test_all_forms_carry_the_first_sentence(compared):
     found = gate(compared({"b": (-0.1, 0.004, 5)}), "slower>2%")
     said = "v2 takes 10.5 % more time than v1 (9.4 to 11.7 %): more than the 2 % allowed"
-    assert str(found).startswith(f"STOP  {said}\n")
+    assert " ".join(str(found).split()).startswith(f"STOP {said} more time 95 %")
     assert found.to_dict()["sentence"] == said
     assert list(workflow_commands(found)) == [f"::error title=v2::{said.replace('%', '%25')}"]
     assert said in summary(found).splitlines()

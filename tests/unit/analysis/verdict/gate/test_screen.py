@@ -16,12 +16,6 @@ from analysis.verdict.gate import gate
 NARROW, WIDE = 0.004, 0.03
 
 
-def screen(found):
-    lines = str(found).splitlines()
-    assert max(map(len, lines)) <= 96
-    return lines
-
-
 @pytest.mark.parametrize(
     ("x", "error", "condition", "head"),
     [
