@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 _MEMORY = "max_rss"
 _CALLED = 14  # columns of a command's name in a note
+# cautions that the screen of a comparison says itself: of its commands, of how it ended
+_SAID_OTHERWISE = (
+    *("failed-left-out", "fails-more", "fails-always", "variant-left-out"),
+    *("one-session", "sessions-depend", "runs-missing", "still-running", "ended-early"),
+)
 
 
 class Measured(Protocol):
@@ -158,7 +163,8 @@ def write_answer(
     short_ones = short_names([one.name for one in answer.commands], _CALLED)
     variants = (one.variant for one in answer.commands)
     called = dict(zip(variants, short_ones, strict=True))
-    notes = [one.text for one in shown_cautions(answer.verdict, called=called).cautions]
+    told = shown_cautions(answer.verdict, called=called, without=_SAID_OTHERWISE)
+    notes = [one.text for one in told.cautions]
     text = screen_of(answer, width, notes, short=short, coloured=colours and not short)
     if colours and not short:
         out.paint(f"{text}\n")  # names are cleaned where they were shortened

@@ -423,14 +423,17 @@ def read_trial(path: str | Path) -> Trial:
     needed = planned - (manifest.planned - manifest.needed)
     if manifest.status == "running":
         said = "the trial is still running, or its runner was killed"
-        cautions.append(Caution("still-running", said))
+        told = None if done < needed else ShortSentence.of(said)  # else the missing runs say it
+        cautions.append(Caution("still-running", said, short=told))
     elif manifest.status != "complete":
         reason = f": {manifest.reason}" if manifest.reason else ""
-        cautions.append(Caution("ended-early", f"the trial was {manifest.status}{reason}"))
+        told = None if done < needed else ShortSentence.of(f"the trial was {manifest.status}")
+        said = f"the trial was {manifest.status}{reason}"
+        cautions.append(Caution("ended-early", said, short=told))
     if done < needed:
         most = "" if manifest.stop is None else "at most "
         said = f"{done} of {most}{needed} planned runs are there"
-        told = ShortSentence.of(f"the trial is not complete: {said}")
+        told = ShortSentence.of(f"the trial is not finished: {said}")
         cautions.append(Caution("runs-missing", said, short=told))
     cautions += [*drift_cautions(path), *given_up_cautions(manifest), *merged_cautions(manifest)]
     cautions += name_cautions(manifest)

@@ -126,8 +126,7 @@ def brief_sections(brief: Brief, *, whole: bool = False) -> tuple[Section, ...]:
     head = (Sentence(brief["heading"]),) if brief["heading"] else ()
     base = brief["baseline"]
     if not brief["candidates"]:
-        told = Sentence("one side only: nothing was compared")
-        return (Section((*head, told, _alone(brief, whole=whole), *_half_said(brief))),)
+        return (Section((*head, _alone(brief, whole=whole), *_half_said(brief))),)
     names = _names([base, *(one["variant"] for one in brief["candidates"])], whole=whole)
     tables: list[Section | Sentence] = []
     for number, one in enumerate(brief["candidates"], 1):

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..pages.model import Block, Page, Section, Sentence, Table, page_of
+from ..verdict.screen.sentence import with_whole_interval
 from .brief import brief_sections
 from .model import Report
 from .names import abridging
@@ -54,7 +55,7 @@ def brief_page(report: Report) -> Page:
     more = f"{hidden} more caution{'s' * (hidden > 1)}: in every other form of the report"
     return Page(
         title=report.headline,
-        sections=(Section((Sentence(report.headline),)), *_brief(report)),
+        sections=(Section((Sentence(with_whole_interval(report.headline)),)), *_brief(report)),
         cautions=report.shown,
         following=(Section((Sentence(more),)),) if hidden > 0 else (),
     )

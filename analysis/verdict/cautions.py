@@ -283,7 +283,7 @@ _BUSY = (
     *("host-busy", "host-throttled", "host-disturbed", "host-stolen", "cpu-lost"),
     *("disturbed-runs", "waited-for-cpu"),
 )
-_REST = ("looks-used", "runs-missing")
+_REST = ("runs-missing", "still-running", "ended-early")
 _RANKS = {
     code: rank
     for rank, codes in enumerate((_FAILED, _NOT_COMPARABLE, _UNEQUAL, _DRIFT, _BUSY, _REST))
@@ -319,7 +319,11 @@ NOTHING_SHOWN = ShownCautions((), 0)
 
 
 def shown_cautions(
-    verdict: Verdict, *, called: Mapping[str, str] | None = None, most: int = _MOST
+    verdict: Verdict,
+    *,
+    called: Mapping[str, str] | None = None,
+    most: int = _MOST,
+    without: Collection[str] = (),
 ) -> ShownCautions:
     """Choose the cautions of a verdict that a first screen shows; verdict, gate, compare and report all show these.
 
@@ -335,10 +339,12 @@ def shown_cautions(
         What the screen calls variants, or benchmarks, where that is not their name.
     most : int
         How many are shown at the most.
+    without : collection of str
+        The codes of what the screen says itself, in its own words.
     """
     names = {verdict.metric, verdict.baseline, *(one.variant for one in verdict.candidates)}
     return chosen_cautions(
-        verdict.cautions,
+        (one for one in verdict.cautions if one.code not in without),
         rows_of(verdict.candidates, verdict.alone),
         {*names, *(one.host for one in verdict.hosts)},
         called=called,

@@ -167,7 +167,7 @@ def test_json_tells_what_the_archive_holds(packed):
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["runs/nothing", "-o", "a.zip"], 2, "no trial, no folder of trials"),
+        (["runs/nothing", "-o", "a.zip"], 2, "not a trial, a folder of trials"),
         (["runs/sample"], 2, "required: -o"),
         (["runs/sample", "-o", "runs"], 2, "a folder, not a file"),
         (["runs/sample", "-o", "no/a.zip"], 2, "there is no folder"),
@@ -175,7 +175,7 @@ def test_json_tells_what_the_archive_holds(packed):
         (["runs/sample", "-o", "a.zip", "--about", "no.yaml"], 2, "cannot be read"),
         (["runs/sample", "-o", "a.zip", "--campaign", "no.yaml"], 2, "no such campaign"),
         (["runs/sample", "-o", "a.zip", "--max-bytes", "1k"], 2, "more than 1,000 bytes"),
-        (["runs/sample", "-o", "a.zip", "--max-bytes", "many"], 2, "no number of bytes"),
+        (["runs/sample", "-o", "a.zip", "--max-bytes", "many"], 2, "not a number of bytes"),
         (["runs/damaged", "-o", "a.zip"], 5, "not what it was when the trial ended"),
     ],
 )

@@ -105,7 +105,7 @@ def test_trial(bench):
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["missing.dat"], 2, "no trial, no variant of one and no file"),
+        (["missing.dat"], 2, "not a trial, a variant of a trial or a file"),
         (["flat.dat"], 6, "all 10 values are equal"),
         (["ammp.dat", "--benchmark", "nix"], 2, "no benchmark 'nix'"),
         (["ammp.dat", "--plot", "no/where.svg"], 2, "there is no folder 'no'"),

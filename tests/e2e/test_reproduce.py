@@ -290,7 +290,7 @@ def test_options_that_cannot_stand_together_are_refused(lab, sample_artifact):
         (["--rerun", "--trial", "none"], "no trial 'none'"),
         (["--json", "--md"], "not allowed with"),
         (["--max-entries", "0"], "at least 1"),
-        (["--max-bytes", "lots"], "no number of bytes"),
+        (["--max-bytes", "lots"], "not a number of bytes"),
     ):
         refused = lab.run_fairtrial("reproduce", artifact, *args)
         assert refused.returncode == 2, args

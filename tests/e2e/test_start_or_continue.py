@@ -139,11 +139,13 @@ def test_a_lock_is_waited_for_until_the_time_is_up(lab, processes):
     lab.assert_complete_once_each()
 
 
-def test_seconds_that_are_none_are_told(lab):
+def test_seconds_stand_behind_an_equals_sign_only(lab):
     path = lab.write_campaign()
     done = lab.run_fairtrial("run", "--wait-for-lock", path)
+    assert done.returncode == 0, done.stderr
+    done = lab.run_fairtrial("run", "--wait-for-lock=soon", path)
     assert done.returncode == 2
-    assert "put it at the end" in done.stderr
+    assert "must be a number of seconds, not 'soon'" in done.stderr
 
 
 def test_own_defaults_stay_with_the_trial_that_began_with_them(lab, place):

@@ -29,7 +29,7 @@ from .heading import heading
 from .hosts import hosts_tables, on_hosts_sentences, standing_sentences
 from .next_command import next_of
 from .one_candidate import ROWS, single
-from .sentence import sentence_of
+from .sentence import sentence_of, with_whole_interval
 from .several_candidates import several
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 LINES = 24  # of a first screen
 _FEWEST = 3  # rows that a screen shows, however much else there is to say
 _NAME = 28
-_NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 @page_of.register(Verdict)
@@ -102,19 +101,11 @@ def _answer(verdict: Verdict) -> Section:
     """Say the answer; of a fleet also what holds beyond its hosts, and how these stand."""
     return Section(
         (
-            Sentence(_with_whole_interval(sentence_of(verdict))),
+            Sentence(with_whole_interval(sentence_of(verdict))),
             *on_hosts_sentences(verdict),
             *standing_sentences(verdict.hosts, whole=verdict.whole),
         )
     )
-
-
-def _with_whole_interval(text: str) -> str:
-    """Keep the interval at a sentence's end on one line."""
-    head, mark, tail = text.rpartition(" (")
-    if not mark or not tail.endswith(")"):
-        return text
-    return f"{head}{mark}{tail.replace(' ', _NO_BREAK)}"
 
 
 def _evidence(verdict: Verdict, marks: dict[str, str], most: int) -> tuple[Block, ...]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 NameOf = Callable[[str], str]
 _NAME = 28  # columns of a variant's name
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 _LISTED = 3  # names of those between which nothing is decided
 _UNNAMED = "command"  # the only benchmark of commands that were compared: nobody named it
 _REASONS = {
@@ -83,6 +84,14 @@ def sentence_of(verdict: Verdict, named: NameOf = short_name) -> str:
     if not lost:
         return told
     return f"{told}; nothing could be compared of {figures.listed(lost, _LISTED)}"
+
+
+def with_whole_interval(text: str) -> str:
+    """Keep the interval at a sentence's end on one line."""
+    head, mark, tail = text.rpartition(" (")
+    if not mark or not tail.endswith(")"):
+        return text
+    return f"{head}{mark}{tail.replace(' ', _NO_BREAK)}"
 
 
 def _alone(verdict: Verdict, named: NameOf) -> str:

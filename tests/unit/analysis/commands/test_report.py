@@ -51,7 +51,7 @@ ENDINGS = {
     "r.tex": ("latex", "% Needs"),
     "r.json": ("json", "{"),
     "r.csv": ("csv", "table,row,column,text,value"),
-    "r.txt": ("txt", "synthetic on lab07"),
+    "r.txt": ("txt", "new is the fastest of 3: "),
 }
 
 
@@ -220,7 +220,10 @@ def test_the_newest_trial_is_meant_where_none_is_named(trial, tmp_path, monkeypa
 
 def test_two_sides_and_one_variant_of_a_trial(trial):
     _, both, _ = execute(f"{trial}:new", f"{trial}:slow", "--format", "txt")
-    assert both.startswith("new against slow")
+    assert both.startswith(
+        "new is 3.20 times as fast as slow over these 3 benchmarks (3.18 to 3.23)\n\n"
+    )
+    assert "\n\nnew against slow" in both
     _, one, _ = execute(f"{trial}:new", "--format", "txt")
     assert "new against old" in one
     assert "slow" not in one
@@ -231,7 +234,8 @@ def test_one_file_of_runs_is_a_system_alone(tmp_path):
     file.write_text("a,1.0,1.1,0.9\nb,2.0,2.1,2.2\n")
     code, out, err = execute(file, "--format", "txt", "--better", "lower")
     assert (code, err) == (0, "")
-    assert out.startswith("one side only: nothing was compared\n")
+    assert out.startswith("runs was measured alone: there is nothing to compare\n\n")
+    assert "one side only" not in out
     assert "997 ms" in out  # (1.0 * 1.1 * 0.9) ** (1 / 3)
     assert json.loads(execute(file, "--format", "json")[1])["brief"][0]["candidates"] == []
     assert "997 ms" not in execute(file, "--format", "txt", "--benchmark", "b")[1]
@@ -259,9 +263,10 @@ def test_several_metrics_stand_one_after_the_other(trial):
 def test_an_unfinished_trial_is_reported_with_its_caution(synthetic, tmp_path):
     data = {v: {b: [1.0, 1.1, 1.05, 0.99] for b in BENCHES} for v in ("old", "new")}
     trial = synthetic(data, sessions=2, status="running", finished=None).write(tmp_path / "t")
-    code, out, _ = execute(trial, "--format", "txt")
+    code, out, _ = execute(trial, "--format", "md")
     assert code == 0
-    assert "finished" in out.partition("cautions")[2] or "running" in out.partition("cautions")[2]
+    assert "running" in out.partition("**Cautions**")[2]
+    assert " more caution" in execute(trial, "--format", "txt")[1]
 
 
 def test_options_of_judging_reach_the_verdict(trial):

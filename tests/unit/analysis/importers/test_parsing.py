@@ -41,8 +41,8 @@ def test_a_converted_value_is_the_nearest_double(value, factor, taken) -> None:
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        (-0.5, "negative"), (-(10**400), "negative|no finite"), (math.nan, "no finite"), (math.inf, "no finite"),
-        (10**400, "no finite"), ("NaN", "no finite"), ("-INF", "no finite"), ("1.0", "is no number"),
+        (-0.5, "negative"), (-(10**400), "negative|not a finite"), (math.nan, "not a finite"), (math.inf, "not a finite"),
+        (10**400, "not a finite"), ("NaN", "not a finite"), ("-INF", "not a finite"), ("1.0", "is no number"),
         (None, "None is no number"), (True, "True is no number"), ([1.0], "a list is no number"),
         ({}, "an object is no number"), ("x" * 999, "is no number"),
     ],

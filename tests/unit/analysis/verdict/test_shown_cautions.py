@@ -86,6 +86,13 @@ def test_a_trial_shows_what_its_numbers_need_and_no_certificate():
     assert "no-certificate" in [one.code for one in verdict.cautions]
 
 
+def test_a_screen_leaves_out_what_it_says_itself():
+    verdict = judge(read_trial(SAMPLE))
+    (first, *others) = shown_cautions(verdict, most=9).cautions
+    assert first.code == "failed-left-out"
+    assert list(shown_cautions(verdict, most=9, without={first.code}).cautions) == others
+
+
 def test_a_metric_of_one_benchmark_brings_no_cautions_about_the_others(synthetic, tmp_path):
     """As `verdict --metric rate` had ten of them: flaky and slow fail, and have no rate."""
     times = {v: {b: [0.1, 0.11] * 4 for b in ("plain", "flaky", "slow")} for v in ("old", "new")}

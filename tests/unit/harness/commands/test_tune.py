@@ -141,7 +141,7 @@ def test_a_command_gets_cpus_for_itself_alone(root):
         r"  partition  CPU [\d,-]*3[\d,-]* for the command only; nothing else runs there", line
     )
     assert out.endswith("each is put back when the command has ended\n")
-    assert "for the command alone" not in execute("--dry-run")[1]
+    assert "for the command only" not in execute("--dry-run")[1]
 
 
 def test_the_defaults_that_hold_are_those_of_the_caller(root, tmp_path, monkeypatch):

@@ -239,7 +239,7 @@ def test_events_of_several_packages_are_interleaved(foreign) -> None:
 @pytest.mark.parametrize(
     ("text", "said", "where"),
     [
-        (HEAD + "BenchmarkX-8 \t 10\t NaN ns/op\n", "no finite number", ":5"),
+        (HEAD + "BenchmarkX-8 \t 10\t NaN ns/op\n", "not a finite number", ":5"),
         (HEAD + "BenchmarkX-8 \t 10\t -3 ns/op\n", "negative", ":5"),
         (HEAD + "BenchmarkX-8 \t 10\n" + END, "no result line", ""),
         ('{"Action":"output","Output":"BenchmarkX 1 2 ns/op\\n"}\n{"Act', "no JSON event", ":2"),

@@ -128,8 +128,8 @@ def test_other_outputs_are_refused_with_the_option(foreign, text) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"rawData": [[1.0, "NaN"]]}, r"\[0\].primaryMetric.rawData\[0\]\[1\]: the value nan is no finite"),
-        ({"rawData": [[1.0, "+INF"]]}, "no finite number"),
+        ({"rawData": [[1.0, "NaN"]]}, r"\[0\].primaryMetric.rawData\[0\]\[1\]: the value nan is not a finite"),
+        ({"rawData": [[1.0, "+INF"]]}, "not a finite number"),
         ({"rawData": [1.0]}, "a fork is not a list"),
         ({"rawDataHistogram": [[[[1.0]]]]}, "not a pair"),
         ({"rawDataHistogram": [[[[1.0, 0]]]]}, "no mean"),

@@ -140,8 +140,8 @@ def test_units_of_headings_and_of_rows(foreign) -> None:
         ("a", "1 cells, the headings 2"),
         ("a,x", "no number"),
         ("a,", "no number"),
-        ("a,nan", "no finite number"),
-        ("a,inf", "no finite number"),
+        ("a,nan", "not a finite number"),
+        ("a,inf", "not a finite number"),
         ("a,-1", "negative"),
     ],
 )

@@ -131,7 +131,7 @@ def test_the_table_holds_runs(foreign) -> None:
         ("<not supported>,,cycles,0,100.00,,\n", "no event was counted"),
         ("5,,cycles,100,100.00,,\n5,,cyc", "no value, unit and event"),
         ('{"counter-value" : "5", "event" : "e"}\n{"counter-val', "not the object of a counter"),
-        ('{"counter-value" : "nan", "event" : "e"}\n', "no finite number"),
+        ('{"counter-value" : "nan", "event" : "e"}\n', "not a finite number"),
         ('{"counter-value" : "-5", "event" : "e"}\n', "negative"),
     ],
 )

@@ -80,7 +80,7 @@ def test_means_and_curves_are_left_out_and_named(foreign) -> None:
         (composite(), "keeps its single runs"),
         (composite(result(entry("old", "1:x"))), "no number"),
         (composite(result(entry("old", "1:-2"))), "negative"),
-        (composite(result(entry("old", "nan"))), "no finite number"),
+        (composite(result(entry("old", "nan"))), "not a finite number"),
         (composite(result(entry("old", "1")))[:-40], "cut off"),
         (composite("<Result/>"), "no title"),
         (composite().replace("?>\n", '?>\n<!DOCTYPE r [<!ENTITY x "y">]>'), "refused"),

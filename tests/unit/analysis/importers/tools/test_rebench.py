@@ -111,7 +111,7 @@ def test_a_total_that_is_no_time_keeps_its_unit(foreign) -> None:
     ("text", "said", "line"),
     [
         (HEADINGS + row(1, 1, 5) + "2\t1\t6.0", "cut off", ":3"),
-        (HEADINGS + row(1, 1, "nan"), "no finite number", ":2"),
+        (HEADINGS + row(1, 1, "nan"), "not a finite number", ":2"),
         (HEADINGS + row(1, 1, "-2"), "negative", ":2"),
         (HEADINGS + row("x", 1, 2), "not the number of an invocation", ":2"),
         (HEADINGS + row(1, 1, "abc"), "no number", ":2"),
