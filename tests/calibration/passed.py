@@ -31,6 +31,7 @@ OWN = ("tests/calibration/passed.py", "tests/calibration/passed.json")
 SUBJECTS = (
     "analysis/calibrate",
     "analysis/diagnose/modes.py",
+    "analysis/history",
     "analysis/methods",
     "analysis/plan",
     "analysis/stats",
