@@ -19,7 +19,7 @@ from scipy.special import stdtrit
 from ..errors import AnalysisError, UsageError
 from ..methods.multilevel.law import word_by_interval
 from ..pages.model import Caution
-from ..stats.arguments import counted, door
+from ..stats.arguments import counted, door, shown
 from .posterior import Posterior, posterior_of
 from .search_result import Answer, Culprit, OpenRun, PairWord, StepSearch, Why
 
@@ -114,12 +114,14 @@ def find_steps(
     return search.result()
 
 
+def _number(value: object, place: int) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.floating, np.integer)):
+        raise UsageError(f"measure gives {shown(value)} for place {place}", fix="give a number")
+    return float(value)
+
+
 class _SpentError(Exception):
     """No more sessions may be measured."""
-
-
-class _EndFailsError(Exception):
-    """An end of an interval fails; the search inside it cannot go on."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -153,9 +155,14 @@ class _Search:
             raise _SpentError
         wanted = tuple(sorted(set(places)))
         found = self.measure(wanted)
+        if not isinstance(found, Mapping):
+            raise UsageError(
+                f"measure must give a number for each place, not {shown(found)}",
+                fix="give a mapping: {place: logarithm}",
+            )
         values: dict[int, float] = {}
         for place in wanted:
-            value = float(found.get(place, math.nan))
+            value = _number(found.get(place, math.nan), place)
             if math.isinf(value):
                 raise AnalysisError(
                     f"the value of place {place} is infinite", fix="give nan where a run failed"
