@@ -113,7 +113,7 @@ def test_the_loop_is_always_capped_and_says_by_what(pair):
     x, y = pair(m=12)
     by_data = width_loop(x, y, width=1e-6)
     assert (by_data.runs, by_data.why) == (12, "data")
-    assert "ends after 12 runs (no more were measured)" in str(by_data)
+    assert "ends after 12 runs (no more were measured)" in " ".join(str(by_data).split())
     by_cap = width_loop(x, y, width=1e-6, max_runs=8, step=2)
     assert (by_cap.runs, by_cap.why) == (8, "max_runs")
     assert [s.runs for s in by_cap.steps] == [5, 7, 8]
