@@ -318,7 +318,7 @@ OPTIONS = frozenset(
     --confidence --correction --decimal --digits --draws --effect --estimators --exclude --exit-code --explain
     --flags --font-family --font-size --format --gate --group --guard --ignore --interval --jitter --json
     --layout --level --looks --margin --max-components --max-hosts --max-runs --max-sessions --mean --metric
-    --names --normality --on --original --others --pairs --power --precision --quantile --rank --resamples
+    --names --normality --on --original --others --pairs --power --precision --quantile --rank --ratio --resamples
     --resolution --response --risk --runs --scale --scores --search --seed --shift --shift-by --shifted --sides
     --simulations --sources --speedup --starts --steps --test-share --ties --unit --variant --variation
     --verbose --weight --width --within-session --without-replacement --workers""".split()  # noqa: SIM905 - a table of words
