@@ -294,4 +294,4 @@ def _refuse_with_other(args: argparse.Namespace) -> None:
 
 
 def _fitted(done: int, total: int, name: str) -> None:
-    doing("fitting", done, total, f"cells ({shorten(name, 36)})")
+    doing("fitting", done, total, f"cells ({shorten(name, 36)})" if name else "cells")

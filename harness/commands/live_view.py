@@ -36,6 +36,7 @@ _BAR, _NARROW_BAR = 26, 10
 _CELL, _LEAST_NAME = 56, 8
 _ROOM = 30  # columns that a name and its value should have beside the bar
 _FAILURES_SHOWN = 2
+_OF_THE_HOST = frozenset(CHECK_NAMES) - {"counters", "energy"}  # those a campaign asks for
 
 
 class View:
@@ -74,11 +75,12 @@ class View:
     def findings(self, findings: Iterable[Finding]) -> None:
         """Write the findings that need a person, with their remedy; each kind once.
 
-        Those of the host are counted, and said one by one only if `verbose`.
+        Those of the host are counted, and said one by one only if `verbose`; that what the campaign asks for
+        cannot be had is always said.
         """
         for finding in findings:
             key = _key(finding)
-            if finding.check in CHECK_NAMES and not self._verbose:
+            if finding.check in _OF_THE_HOST and not self._verbose:
                 if finding.status in {"warn", "fail"} and key not in self._said:
                     self._disturbing[finding.check] = finding
                 continue

@@ -165,7 +165,7 @@ def test_runs_that_kill_their_parent_are_outcomes_and_given_up(lab):
     assert "given up in session 1: parent / a (2 runs in a row failed" in done.stderr
     shown = lab.run_fairtrial("status").stdout
     assert "16 of 16" in shown
-    verdict = lab.run_fairtrial("verdict", lab.trial())
+    verdict = lab.run_fairtrial("verdict", lab.trial(), "--all")
     assert "given up after failures in a row" in " ".join(verdict.stdout.split())
     assert lab.left() == []
 

@@ -82,7 +82,7 @@ def test_two_trials_of_one_program(tmp_path):
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("nowhere",), 2, "no trial"),
+        (("nowhere",), 2, "this is not a trial"),
         ((SAMPLE, SAMPLE), 2, "twice"),
         ((f"{SAMPLE}:gzip-1",), 2, "all variants"),
         ((SAMPLE, "--metric", "nonsense"), 2, "no metric 'nonsense'"),

@@ -61,7 +61,7 @@ def assert_discarded_once(lab, err, code, executions):
     assert "stood still for " in found["what"]
     assert (lab.folder / "count").read_text().count("x") == executions
     assert "suspended: 1 execution was discarded" in err
-    assert "suspended: 1 execution was discarded" in lab.run_fairtrial("status").stdout
+    assert "suspended: 1 execution was discarded" in lab.run_fairtrial("status", lab.trial()).stdout
 
 
 @pytest.mark.parametrize("timeout", [None, f"{TIMEOUT_S}s"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -192,7 +193,7 @@ def _short(answer: CompareAnswer, width: int) -> Called:
 
 
 def _filled(text: str, width: int) -> list[str]:
-    """Break a sentence into lines; nothing is wider, and ``5 %`` stays together."""
-    whole = text.replace(" %", "\N{NO-BREAK SPACE}%")
+    """Break a sentence into lines; nothing is wider, and ``5 %`` and ``5 s`` stay together."""
+    whole = re.sub(r"(?<=\d) (?=(?:%|[mµn]?s|min|h)(?!\w))", "\N{NO-BREAK SPACE}", text)
     lines = textwrap.wrap(whole, width, break_on_hyphens=False)
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
