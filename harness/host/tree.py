@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from pathlib import Path
@@ -44,6 +45,12 @@ def format_cpus(cpus: tuple[int, ...]) -> str:
     return ",".join(parts)
 
 
+def _unless_no_more_files(error: Exception) -> None:
+    """Pass an error on that says nothing of the file: that this process may open no more."""
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+        raise error
+
+
 class Tree:
     """Reads small files below `root`; every path is written as it is below ``/``.
 
@@ -63,7 +70,8 @@ class Tree:
         """Give the file's text without the white space around it, or None."""
         try:
             data = self.path(path).read_bytes()
-        except (OSError, ValueError):
+        except (OSError, ValueError) as error:
+            _unless_no_more_files(error)
             return None
         text = data.decode("utf-8", "replace").strip().strip("\0")
         return None if text.lower() in _NO_VALUE else text
@@ -76,7 +84,8 @@ class Tree:
         """Give the file's CPU list, or None; a file that is there but empty is the empty list."""
         try:
             return parse_cpus(self.path(path).read_bytes().decode("ascii"))
-        except (OSError, ValueError):
+        except (OSError, ValueError) as error:
+            _unless_no_more_files(error)
             return None
 
     def chosen(self, path: str) -> str | None:
@@ -88,7 +97,8 @@ class Tree:
         """Give the sorted names in a directory, or None when it cannot be listed."""
         try:
             return tuple(sorted(os.listdir(self.path(path))))  # noqa: PTH208 - names, not paths
-        except OSError:
+        except OSError as error:
+            _unless_no_more_files(error)
             return None
 
     def exists(self, path: str) -> bool:

@@ -42,7 +42,7 @@ TABLE = """
 0   compare --try true
 0   compare -L n 1,2 'echo {n}' -S sh -r 2 --cpus none --wait-for-lock=60 --dir timed -q
 0   compare -P n 1 3 -D 1 'echo {n}' --counters -r 2 --cpus none --wait-for-lock=60 --dir timed -q
-5   compare --resume --for 1s --dir timed -q
+2   compare --resume --for 1s --dir nowhere -q
 0   status --dir runs --diff runs/two --json
 0,2,3 submit c.yaml --hosts lab1 --partition p --time 1:00 --build once --scratch /tmp/s --dry-run --seed 4 --dir fleet --wait-for-lock=9 --json
 2   submit c.yaml --count 2 --dry-run --resume

@@ -176,7 +176,7 @@ def test_changed_target_is_refused_and_can_be_accepted(lab, killed):
     (lab.folder / "tool").write_text("#!/bin/sh\n# another program\n")
     done = lab.run_fairtrial("run", killed, "--resume")
     assert done.returncode == 5
-    assert done.stderr.startswith("fairtrial: not resumed: the program ")
+    assert done.stderr.startswith("fairtrial: not resumed: the program")
     assert "/tool has changed: sha256" in " ".join(done.stderr.split())
     again = done.stderr[done.stderr.rindex("next  ") :]
     assert again.splitlines()[0] == f"next  fairtrial run {killed}"
