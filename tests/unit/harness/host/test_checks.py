@@ -547,7 +547,7 @@ def test_a_group_that_is_not_ours_names_the_line_that_gives_one(tmp_path):
         situation = Situation(state=host.read(), counters=host.counters(), cpus=())
     (finding,) = (found for found in check_before(situation) if found.check == "cgroup")
     assert finding.status == "unknown"
-    assert "may make no groups below /sys/fs/cgroup/user.slice/session.scope" in finding.what
+    assert "may not make groups below /sys/fs/cgroup/user.slice/session.scope" in finding.what
     assert "systemd-run --user --scope -p Delegate=yes fairtrial run" in finding.fix
 
 
