@@ -59,11 +59,11 @@ if TYPE_CHECKING:
         Changes as Changes,
         changes as changes,
     )
+    from .history.finding_steps import (
+        find_steps as find_steps,
+    )
     from .history.search_result import (
         StepSearch as StepSearch,
-    )
-    from .history.step_search import (
-        find_steps as find_steps,
     )
     from .methods.biplot.fit import (
         Biplot as Biplot,
@@ -239,7 +239,7 @@ _ROOMS = {
     "methods.mixture.modality": "dip_test bandwidth_test skewed_families",
     "history.changes": "changes Changes",
     "history.search_result": "StepSearch",
-    "history.step_search": "find_steps",
+    "history.finding_steps": "find_steps",
     "methods.biplot.fit": "biplot Biplot",
     "methods.variance_sources.result": "Sources",
     "methods.variance_sources.systems": "sources_of_table",

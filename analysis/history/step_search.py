@@ -1,6 +1,6 @@
-"""Find the commits that changed a metric: search by probability, then proof on sessions of their own.
+"""The search behind `find_steps`: by probability, then proof on sessions of its own.
 
-`find_steps` first asks whether there is a difference at all, by the ordinary word at looks that share the risk. Then it
+It first asks whether there is a difference at all, by the ordinary word at looks that share the risk. Then it
 measures, session by session, both ends and the place that halves the probability (`posterior`). A place that
 has enough is proven against the nearest older one on fresh sessions: only that is stated. The j-th proof has the
 level risk 2^(1-j), so that all proofs together state a false direction with at most the risk.
@@ -19,8 +19,9 @@ from scipy.special import stdtrit
 from ..errors import AnalysisError, UsageError
 from ..methods.multilevel.law import word_by_interval
 from ..pages.model import Caution
-from ..stats.arguments import counted, door, shown
+from ..stats.arguments import counted, shown
 from .posterior import Posterior, posterior_of
+from .search_events import Phase, SearchWatcher, Unwatched
 from .search_result import Answer, Culprit, OpenRun, PairWord, StepSearch, Why
 
 Measure = Callable[[tuple[int, ...]], Mapping[int, float]]
@@ -33,11 +34,11 @@ _IN_A_ROW = 2  # failures of a place
 _EXIT: dict[Answer, int] = {"proven": 0, "partly": 7, "no-difference": 1, "undecided": 7}
 
 
-@door
-def find_steps(
+def watched_steps(
     measure: Measure,
     commits: int,
     *,
+    watcher: SearchWatcher | None = None,
     builds: Callable[[int], bool] | None = None,
     programs: Callable[[int], Hashable] | None = None,
     looks: Sequence[int] = (6, 12, 24),
@@ -46,46 +47,9 @@ def find_steps(
     stop: float = 0.95,
     sessions_max: int | None = None,
 ) -> StepSearch:
-    """Find the places at which a metric changes between a good and a bad one.
+    """Search as `find_steps` does, and tell a watcher of each phase before its sessions, of these, and of words.
 
-    Parameters
-    ----------
-    measure : callable
-        ``measure(places)`` performs one session with these places (sorted, each once) and gives the logarithm of
-        the metric for each, larger = slower. A place that is missing or nan failed there. What it raises passes.
-    commits : int
-        The number of the bad place; the good one is 0.
-    builds : callable, optional
-        ``builds(place)`` tells whether a place can be measured. It is asked once of each that is wanted.
-    programs : callable, optional
-        ``programs(place)`` gives what a place builds to: neighbours with one program are equal by construction.
-    looks : sequence of int
-        Numbers of sessions at which pairs are judged; the level is divided by their number.
-    risk : float
-        That a false direction is stated for any culprit.
-    margin : float
-        The largest difference that counts as none, such as 0.01.
-    stop : float
-        The probability at which a place is proven.
-    sessions_max : int, optional
-        Of the whole search.
-
-    Returns
-    -------
-    StepSearch
-        The same values give the same sessions and the same answer.
-
-    Raises
-    ------
-    AnalysisError
-        If the good or the bad place fails twice in a row, does not build, or a value is infinite.
-    UsageError
-        If a number lies outside of its range.
-
-    Notes
-    -----
-    Hypotheses: logarithms of a session's values are normal about their levels with one variance, sessions are
-    independent. Two builds of one source may differ by their layout alone: no number of sessions refutes that.
+    Parameters and errors are those of `find_steps`.
     """
     counted("commits", commits, most=1_000_000)
     ordered = tuple(looks)
@@ -102,6 +66,8 @@ def find_steps(
         counted("sessions_max", sessions_max, most=1_000_000)
     search = _Search(
         measure=measure,
+        watcher=watcher or Unwatched(),
+        watched=watcher is not None,
         commits=commits,
         asked=builds,
         programs=programs,
@@ -129,6 +95,8 @@ class _Search:
     """One search under way: all that it knows stems from `sessions`, so it has no random choice."""
 
     measure: Measure
+    watcher: SearchWatcher
+    watched: bool
     commits: int
     asked: Callable[[int], bool] | None
     programs: Callable[[int], Hashable] | None
@@ -146,13 +114,17 @@ class _Search:
     refuted: list[Culprit] = field(default_factory=list)
     left: list[OpenRun] = field(default_factory=list)
     proofs: int = 0
+    phase: Phase | None = None
 
     # ---- sessions
 
-    def session(self, places: Iterable[int]) -> dict[int, float]:
+    def session(self, phase: Phase, places: Iterable[int]) -> dict[int, float]:
         """Measure one session; leave out what failed, and skip what failed twice in a row."""
         if len(self.sessions) >= self.most:
             raise _SpentError
+        if phase != self.phase:
+            self.phase = phase
+            self.watcher.phase(phase)
         wanted = tuple(sorted(set(places)))
         found = self.measure(wanted)
         if not isinstance(found, Mapping):
@@ -176,6 +148,9 @@ class _Search:
                 self._skip(place)
         self.sessions.append(values)
         self.measured.append(wanted)
+        searched = self.watched and phase.kind == "search"
+        posterior = self._posterior(phase.lower, phase.upper) if searched else None
+        self.watcher.session(wanted, values, posterior)
         return values
 
     def _skip(self, place: int) -> None:
@@ -186,7 +161,9 @@ class _Search:
                 f"place {place}",
                 "mend it, or choose another",
             )
-        self.failed.add(place)
+        if place not in self.failed:
+            self.failed.add(place)
+            self.watcher.skipped(place)
 
     def usable(self, place: int) -> bool:
         """Tell whether a place builds and has not failed; ask about it the first time."""
@@ -195,6 +172,8 @@ class _Search:
             if not self.known[place] and place in (0, self.commits):
                 name = "good" if place == 0 else "bad"
                 raise AnalysisError(f"the {name} place does not build", f"place {place}")
+            if not self.known[place]:
+                self.watcher.skipped(place)
         return self.known[place] and place not in self.failed
 
     def _out(self, place: int) -> bool:
@@ -224,17 +203,17 @@ class _Search:
             word=word, speedup=speedup, low=low, high=high, sessions=int(d.size), risk=risk
         )
 
-    def looked(
-        self, places: Collection[int], earlier: int, later: int, level: float
-    ) -> tuple[PairWord, list[dict[int, float]]]:
-        """Measure fresh sessions of these places until a look decides on a pair."""
+    def looked(self, phase: Phase, level: float) -> tuple[PairWord, list[dict[int, float]]]:
+        """Measure fresh sessions of a phase's places until a look decides on its pair."""
+        earlier, later, each = phase.lower, phase.upper, level / len(self.looks)
         fresh: list[dict[int, float]] = []
         for look in self.looks:
             while len(fresh) < look:
-                fresh.append(self.session(places))
+                fresh.append(self.session(phase, phase.places))
                 if self._out(earlier) or self._out(later):
-                    return self.word(fresh, earlier, later, level / len(self.looks)), fresh
-            found = self.word(fresh, earlier, later, level / len(self.looks))
+                    return self.word(fresh, earlier, later, each), fresh
+            found = self.word(fresh, earlier, later, each)
+            self.watcher.word(phase, found)
             if found.word != "undecided":
                 break
         return found, fresh
@@ -254,7 +233,11 @@ class _Search:
                     word="equivalent", speedup=1.0, low=1.0, high=1.0, sessions=0, risk=self.risk
                 )
             else:
-                first, _ = self.looked((0, self.commits), 0, self.commits, self.risk)
+                ends = (0, self.commits)
+                step0 = Phase(
+                    kind="step0", lower=0, upper=self.commits, level=self.risk, places=ends
+                )
+                first, _ = self.looked(step0, self.risk)
             if first.word in ("faster", "slower"):
                 self.inside(0, self.commits, slower=first.word == "slower", depth=1)
         except _SpentError:
@@ -293,6 +276,7 @@ class _Search:
         """Search one interval whose ends differ, prove what is found, and go on with what is left of it."""
         spent = proofs = 0
         cap = SESSIONS * max(1, math.ceil(math.log2(upper - lower)))
+        phase = Phase(kind="search", lower=lower, upper=upper, places=(lower, upper))
         while True:
             found = self._posterior(lower, upper)
             place = self._next_proof(found) if found.of(found.likeliest) >= self.stop else None
@@ -311,7 +295,7 @@ class _Search:
             if probe is None:
                 self._leave_open(lower, upper, "nothing left to build")
                 return
-            self.session((lower, probe, upper))
+            self.session(phase, (lower, probe, upper))
             spent += 1
             if self._out(lower) or self._out(upper):
                 self._leave_open(lower, upper, "an end fails")
@@ -388,8 +372,15 @@ class _Search:
         assert parent is not None  # who calls has looked
         self.proofs += 1
         level = self.risk * 2.0 ** (1 - self.proofs)
-        places = {0, lower, parent, place, upper, self.commits}
-        word, fresh = self.looked(places, parent, place, level)
+        phase = Phase(
+            kind="proof",
+            lower=parent,
+            upper=place,
+            number=self.proofs,
+            level=level,
+            places=tuple(sorted({0, lower, parent, place, upper, self.commits})),
+        )
+        word, fresh = self.looked(phase, level)
         each = level / len(self.looks)
         before = self.word(fresh, lower, parent, each)
         behind = self.word(fresh, place, upper, each)
