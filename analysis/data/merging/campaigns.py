@@ -34,8 +34,7 @@ class StatedCampaign:
         return cls(
             identity=(manifest.campaign_identity, manifest.campaign_sha256),
             stated={name: _stated(manifest, name) for name in _STATED},
-            settings=leaves
-            and {key: value for key, value in leaves.items() if key not in FREE_SETTINGS},
+            settings=leaves and {key: leaves[key] for key in leaves if not _free(key)},
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -71,6 +70,10 @@ def campaign_differences(a: StatedCampaign, b: StatedCampaign) -> Iterator[str]:
                 yield f"{key} stands in one of them only"
         elif a.settings[key] != b.settings[key]:
             yield f"{key} is {_said(a.settings[key])} and {_said(b.settings[key])}"
+
+
+def _free(key: str) -> bool:
+    return any(key == free or key.startswith(f"{free}.") for free in FREE_SETTINGS)
 
 
 def _stated(manifest: Manifest, name: str) -> object:

@@ -116,3 +116,14 @@ _PLAIN = (
 def plain_campaign(campaign: StatedCampaign) -> StatedCampaign:
     """Give a campaign as one that was kept has it: both are compared with each other."""
     return StatedCampaign.from_dict(campaign.to_dict())
+
+
+def imported_campaign(name: str, metric: str, unit: str, better: str) -> StatedCampaign:
+    """Give what stands for the campaign of another tool's results: what was measured, in which unit."""
+    fields = ("variants", "benchmarks", "baseline", "runs", "warmup", "stop")
+    stated = {
+        "campaign_name": name,
+        "metrics": {metric: {"unit": unit, "better": better}},
+        **dict.fromkeys(fields),
+    }
+    return StatedCampaign(identity=(0, ""), stated=stated, settings=None)

@@ -20,7 +20,7 @@ from ...methods.multilevel.session_means import SessionMeans, means_of_one, mean
 from ...record.environment_records import commits_of_all
 from ...record.shapes import lines_of, parse, readable_rows
 from ...record.trial_files import ENVIRONMENT, MEASUREMENTS, PLAN, RESOLVED, Manifest
-from .kept_trial import KeptTrial, VariantValues, plain_campaign
+from .kept_trial import KeptTrial, VariantValues, imported_campaign, plain_campaign
 
 HOST_SECTIONS = ("host", "cpu", "memory", "kernel")
 
@@ -54,6 +54,8 @@ def trial_values(path: Path, metric: str | None = None) -> KeptTrial:
         )
     settings = settings_of(path)
     campaign = StatedCampaign.of(manifest, settings if (path / RESOLVED).exists() else None)
+    if manifest.origin == "imported":
+        campaign = imported_campaign("", metric, info.unit, info.better)
     return KeptTrial(
         trial=manifest.trial,
         began=manifest.started,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -91,7 +91,7 @@ def _in_sessions(matrix: PerformanceMatrix, wanted: set[object]) -> PerformanceM
         return None
     if wanted >= _session_ids(matrix):
         return matrix
-    ids = [*wanted]
+    ids: list[Any] = [*wanted]
     masks = [np.isin(row, ids) for row in matrix.sessions]
     kept = [k for k, mask in enumerate(masks) if mask.any()]
     if not kept:
