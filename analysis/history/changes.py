@@ -338,10 +338,11 @@ def steps_of(x: Array, places: Sequence[int]) -> tuple[Step, ...]:
     """Give the speedup at each place between the segments on both sides of it."""
     ends = (0, *places, x.size)
     parts = [x[a:b] for a, b in itertools.pairwise(ends)]
-    return tuple(_step(a, b) for a, b in itertools.pairwise(parts))
+    return tuple(step_between(a, b) for a, b in itertools.pairwise(parts))
 
 
-def _step(before: Array, behind: Array) -> Step:
+def step_between(before: Array, behind: Array) -> Step:
+    """Give the speedup of the values behind over those before, with Welch's interval."""
     difference = float(before.mean() - behind.mean())  # larger = slower: fewer is faster
     if before.size < 2 or behind.size < 2:
         return Step(speedup=math.exp(difference), low=None, high=None)
