@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...record.trial_files import Manifest, Stored
-from ..protocol import FREE_SETTINGS, setting_leaves
+from ..protocol import is_free_setting, setting_leaves
 
 _STATED = (
     "campaign_name", "variants", "benchmarks", "baseline", "metrics", "runs", "warmup", "stop",
@@ -34,7 +34,7 @@ class StatedCampaign:
         return cls(
             identity=(manifest.campaign_identity, manifest.campaign_sha256),
             stated={name: _stated(manifest, name) for name in _STATED},
-            settings=leaves and {key: leaves[key] for key in leaves if not _free(key)},
+            settings=leaves and {key: leaves[key] for key in leaves if not is_free_setting(key)},
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -70,10 +70,6 @@ def campaign_differences(a: StatedCampaign, b: StatedCampaign) -> Iterator[str]:
                 yield f"{key} stands in one of them only"
         elif a.settings[key] != b.settings[key]:
             yield f"{key} is {_said(a.settings[key])} and {_said(b.settings[key])}"
-
-
-def _free(key: str) -> bool:
-    return any(key == free or key.startswith(f"{free}.") for free in FREE_SETTINGS)
 
 
 def _stated(manifest: Manifest, name: str) -> object:
