@@ -98,13 +98,13 @@ class _Line:
         if not self._drawn_cells or os.getpid() != self._owner:
             return
         with self._lock:
-            cells, self._drawn_cells = self._drawn_cells, 0
-            self._screen.paint(f"\r{' ' * cells}\r")  # no escapes, for terminals that know none
+            drawn, self._drawn_cells = self._drawn_cells, 0
+            self._screen.paint(f"\r{' ' * drawn}\r")  # no escapes, for terminals that know none
             self._screen.flush()
 
     def _draw(self, now: float) -> None:
         text = self._fitting(self._said(now))
-        before, self._drawn_cells = self._drawn_cells, _cells(text)
+        before, self._drawn_cells = self._drawn_cells, cells(text)
         self._drawn_at = now
         rest = before - self._drawn_cells
         self._screen.paint(f"\r{text}" + " " * rest + "\b" * rest)  # none if it grew
@@ -135,9 +135,9 @@ class _Line:
         """Clean a text and cut it to the terminal, whose last column stays free."""
         text = self._cleaned(text)
         room = self._columns() - 1
-        if _cells(text) <= room:
+        if cells(text) <= room:
             return text
-        while text and _cells(text) > room - 1:
+        while text and cells(text) > room - 1:
             text = text[:-1]
         return self._screen.clean(f"{text}…")
 
@@ -151,6 +151,7 @@ class _Line:
 
 
 _lines: list[_Line] = []  # the last one is listening
+_parts: list[None] = []  # one for each `as_one` that is under way
 
 
 @contextlib.contextmanager
@@ -178,8 +179,20 @@ def doing(what: str, done: int | None = None, total: int | None = None, noun: st
     3 s on the line tells how long it will still take where `done` and `total` are known, otherwise
     how long it has taken.
     """
-    if _lines:
+    if _parts:
+        still()
+    elif _lines:
         _lines[-1].doing(what, None if done is None or total is None else (done, total, noun))
+
+
+@contextlib.contextmanager
+def as_one() -> Iterator[None]:
+    """Take what is said inside this context for parts of what was said before: the line only moves."""
+    _parts.append(None)
+    try:
+        yield
+    finally:
+        _parts.pop()
 
 
 def still() -> None:
@@ -214,7 +227,7 @@ def away() -> None:
         _lines[-1].away()
 
 
-def _cells(text: str) -> int:
+def cells(text: str) -> int:
     """Give the columns that a text takes on a terminal."""
     if text.isascii():
         return len(text)
