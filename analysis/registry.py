@@ -116,6 +116,8 @@ PAGES = {
     "Changes": "analysis.history.page",
     "StepSearch": "analysis.history.page",
     "OrderedVariants": "analysis.history.ordered.page",
+    "History": "analysis.history.judged.page",
+    "Bisection": "analysis.history.bisection.page",
     "Biplot": "analysis.methods.biplot.page",
     "HptResult": "analysis.methods.hpt.page",
     "HptSpeedup": "analysis.methods.hpt.page",

@@ -31,7 +31,7 @@ from ...record.trial_files import (
     SessionEnd,
 )
 from ..columns import FailedRun
-from ..protocol import FREE_SETTINGS, setting_leaves
+from ..protocol import is_free_setting, setting_leaves
 from ..trial import read_trial
 
 Numbered = TypeVar("Numbered", SessionEnd, GivenUp, IdlePower, FailedRun)
@@ -307,7 +307,7 @@ def _differences(one: MergedPart, other: MergedPart) -> Iterator[str]:
         return
     x, y = dict(setting_leaves(one.resolved)), dict(setting_leaves(other.resolved))
     for key in dict.fromkeys((*x, *y)):
-        if key in FREE_SETTINGS:
+        if is_free_setting(key):
             continue
         if key not in x or key not in y:
             # one version of fairtrial has a key that the other lacks: the identity leaves defaults out

@@ -176,6 +176,8 @@ def _known(
     kind: str, asked: Sequence[str] | None, known: Sequence[str], where: str
 ) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(known if asked is None else asked))
+    if not names:
+        raise UsageError(f"no {kind} is named", where, f"known here: {figures.listed([*known])}")
     for name in names:
         if name not in known:
             raise UsageError(
@@ -301,7 +303,7 @@ def _cautions(
     for one in tables:
         if one.left_out:
             said = f"{one.name}: {figures.listed(one.left_out)} left out, without values in half of the sessions"
-            yield Caution("variant-left-out", said, (one.name,))
+            yield Caution("variant-incomplete", said, (one.name,))
         if one.sessions_left_out:
             count = figures.counted(one.sessions_left_out, "session")
             yield Caution(

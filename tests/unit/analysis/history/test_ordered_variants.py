@@ -240,7 +240,7 @@ def test_runs_that_were_not_shuffled_are_told(made: Maker) -> None:
 def test_a_variant_without_values_is_left_out_and_said(made: Maker) -> None:
     found = series(made({4: 3.0}, without=("c-3",)))
     assert found.benchmarks[0].left_out == ("c-3",)
-    assert "variant-left-out" in [one.code for one in found.cautions]
+    assert "variant-incomplete" in [one.code for one in found.cautions]
     assert found.benchmarks[0].steps[0].variant == "c-5"
 
 
