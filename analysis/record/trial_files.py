@@ -302,8 +302,8 @@ class LooksPlan(Stored):
     """How the sessions of a trial are looked at while it is measured; whoever judges it keeps to that.
 
     By the rule "repeated" one looks after each number of sessions in `looks`, and all looks together risk
-    `risk`; by "planned" one looks once, after the one number there. The risk is divided over
-    `candidates`. `open` is whether the list goes beyond 108 sessions. `left` says in which session a
+    `risk`; by "planned" one looks at the numbers there, each with the same part of `risk`. The risk is
+    divided over `candidates`. `open` is whether the list goes beyond 108 sessions. `left` says in which session a
     variant was measured last that was decided before the others; `stopped_because` why no more sessions
     were measured, None while they are. `margin` is the largest difference that counts as none.
     `further` holds the keys of a later version.
