@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # What two trials of one campaign may say differently: the command line can change them, and who may
 # read a trial is no part of the experiment.
-FREE_SETTINGS = ("seed", "judge", "share", "protocol.sessions")
+FREE_SETTINGS = ("seed", "judge", "series", "commit", "share", "protocol.sessions")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +55,18 @@ def settings_of(trial: Path) -> Mapping[str, Any]:
         return {}
     campaign = found.get("campaign") if isinstance(found, dict) else None
     return campaign if isinstance(campaign, dict) else {}
+
+
+def ordered_variants_of(trial: Path) -> tuple[str, ...] | None:
+    """Give the variants in their written order where the campaign calls them a series (`series: on`).
+
+    None where it does not, or where nobody can tell.
+    """
+    settings = settings_of(trial)
+    names = settings.get("variants")
+    if settings.get("series") is not True or not isinstance(names, list):
+        return None
+    return tuple(str(name) for name in names)
 
 
 def setting_leaves(value: object, at: str = "") -> Iterator[tuple[str, object]]:

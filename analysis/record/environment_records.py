@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+from ..words import PLACEHOLDER
 
 
 def places_of(record: Mapping[str, Any], most: int) -> Iterator[tuple[int, int]]:
@@ -25,17 +27,29 @@ def places_of(record: Mapping[str, Any], most: int) -> Iterator[tuple[int, int]]
 
 
 SAME = "same_as"
+COMMIT = "commit"
+_OF_COMMIT = (COMMIT, "commit_unknown")
 
 
 def packed_targets(
-    paths: Mapping[str, Any], described: Mapping[Any, Mapping[str, Any]]
+    paths: Mapping[str, Any],
+    described: Mapping[Any, Mapping[str, Any]],
+    commits: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    """Give the section ``targets``: each executable is described once, whatever uses it."""
+    """Give the section ``targets``: each executable is described once, whatever uses it.
+
+    `commits` are keys about a cell's commit, by its name; one that shares an executable has its own
+    where they are not those of the cell at which it is described.
+    """
+    told = commits or {}
     first: dict[Any, str] = {}
     found: dict[str, Any] = {}
     for name, path in sorted(paths.items()):
-        same = first.setdefault(path, name)
-        found[name] = described[path] if same == name else {SAME: same}
+        same, own = first.setdefault(path, name), told.get(name, {})
+        if same == name:
+            found[name] = {**described[path], **own}
+        else:
+            found[name] = {SAME: same} | ({} if own == told.get(same, {}) else own)
     return found
 
 
@@ -49,5 +63,40 @@ def whole_targets(targets: object) -> dict[str, Any]:
     found = {}
     for name, about in targets.items():
         same = about.get(SAME) if isinstance(about, dict) else None
-        found[name] = targets.get(same, about) if isinstance(same, str) else about
+        shared = targets.get(same, about) if isinstance(same, str) else about
+        if shared is not about and isinstance(shared, dict) and COMMIT in about:
+            own = {key: about[key] for key in _OF_COMMIT if key in about}
+            shared = {key: value for key, value in shared.items() if key not in _OF_COMMIT} | own
+        found[name] = shared
     return found
+
+
+def commits_of(record: Mapping[str, Any]) -> dict[str, str | None]:
+    """Give the commit of each variant that an environment record names; None for one that is not known.
+
+    It is not known of trials before version 0.3.0, nor where names were taken out of a bundle.
+    """
+    found: dict[str, set[str | None]] = {}
+    for name, about in whole_targets(record.get("targets")).items():
+        commit = about.get(COMMIT) if isinstance(about, dict) else None
+        known = isinstance(commit, str) and PLACEHOLDER.fullmatch(commit) is None
+        found.setdefault(name.rpartition("/")[2], set()).add(commit if known else None)
+    return {
+        variant: next(iter(commits)) if len(commits) == 1 else None
+        for variant, commits in found.items()
+    }
+
+
+def commits_of_all(records: Iterable[Mapping[str, Any]]) -> dict[str, str | None]:
+    """Give the commit of each variant of a trial from its environment records.
+
+    Records that do not know it say nothing of it; where others name several it is not known.
+    """
+    found: dict[str, set[str]] = {}
+    for record in records:
+        for variant, commit in commits_of(record).items():
+            found.setdefault(variant, set()).update(() if commit is None else (commit,))
+    return {
+        variant: next(iter(commits)) if len(commits) == 1 else None
+        for variant, commits in found.items()
+    }

@@ -211,8 +211,9 @@ class Campaign:
 
     `cells` is ordered benchmark by benchmark, variant by variant. `notes` are cautions for the
     reader, such as a baseline that was chosen by default; `judge` names the metrics that are the
-    question, the first one first, and is empty where the file does not say; `defaults` held for the keys that the
-    file leaves out, `own_defaults` in place of some of them.
+    question, the first one first, and is empty where the file does not say; `series` says that the
+    variants, in their order, are versions of one thing; `commit` gives that of each variant by its name, where
+    the file does; `defaults` held for the keys that the file leaves out, `own_defaults` in place of some of them.
     """
 
     name: str
@@ -222,6 +223,8 @@ class Campaign:
     variants: tuple[str, ...]
     benchmarks: tuple[str, ...]
     judge: tuple[str, ...] = ()
+    series: bool = False
+    commit: Mapping[str, str] = field(default_factory=dict)
     cells: tuple[Cell, ...]
     builds: tuple[Build, ...]
     hooks: Hooks
@@ -259,7 +262,9 @@ _NO_CONTENT: Mapping[type, frozenset[str]] = {
     Command: frozenset({"mark"}),
 }
 # What may differ between the campaign of a trial and the one that goes on with it.
-NO_IDENTITY: Mapping[type, frozenset[str]] = {Campaign: frozenset({"judge", "share"})}
+NO_IDENTITY: Mapping[type, frozenset[str]] = {
+    Campaign: frozenset({"judge", "series", "commit", "share"})
+}
 # Tells of a part, one of its fields and that field's content whether to leave it out.
 LeavesOut = Callable[[object, str, object], bool]
 

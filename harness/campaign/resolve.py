@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from .yaml_reader import Faults
 
 _NAMED = 3  # benchmarks that a message names
+_TEMPLATES = ("build", "hooks", "inputs", "commit")  # at the top, whose texts use values
+_LEAST_SERIES = 3  # variants: two are a comparison
+_COMMIT = re.compile(r"(?!-)[^\s\x00-\x1f\x7f]{1,200}")  # what git takes for the name of a commit
 
 
 def judged_metrics(given: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -107,6 +111,8 @@ class Resolver:
             variants=tuple(entry.name for entry in self.variants),
             benchmarks=tuple(entry.name for entry in self.benchmarks),
             judge=judged_metrics(values["judge"]),
+            series=values["series"],
+            commit=self._commits(values["commit"]),
             cells=cells,
             builds=tuple(self._builds(maker)),
             hooks=self._hooks(values["hooks"]),
@@ -122,6 +128,7 @@ class Resolver:
             defaults=self.defaults,
             own_defaults=self.own,
         )
+        self._short_series()
         self._unmeasured(cells, counting)
         self._unused_values()
         # the values that are there, but wrong themselves
@@ -149,6 +156,34 @@ class Resolver:
             fix = known_here(given, names, names[:20])
             self._problem(("baseline",), f"the baseline {quote(given)} is no variant", fix)
         return given
+
+    def _commits(self, given: str | Mapping[str, str]) -> dict[str, str]:
+        """Give the commit of each variant by its name; none without the key."""
+        if not isinstance(given, str):
+            return {}
+        found = {}
+        names = _names([given])
+        for variant in self.variants:
+            who = f"for variant {quote(variant.name)}"
+            values = {**variant.values, "variant": variant.name}
+            text = self.filler.text(("commit",), given, values, who)
+            filled = names <= values.keys() if names else text != "-"  # else it is reported there
+            if filled and _COMMIT.fullmatch(text) is None:
+                what = f"{quote(text, 100)} names no commit {who}"
+                fix = "write a hash or a tag: 1 to 200 signs without blanks, the first one no '-'"
+                self._problem(("commit",), what, fix)
+                break
+            found[variant.name] = text
+        return found
+
+    def _short_series(self) -> None:
+        """Refuse a series of so few variants that no place in it can be told from another."""
+        count = len(self.variants)
+        if not self.values["series"] or count >= _LEAST_SERIES or self.faults.touch(("variants",)):
+            return
+        there = "is" if count == 1 else "are"
+        what = f"a series has {_LEAST_SERIES} variants or more, and here {there} {count}"
+        self._problem(("series",), what, "name more variants, or leave 'series' out")
 
     def _builds(self, maker: CellMaker) -> Iterator[Build]:
         for variant in self.variants:
@@ -306,7 +341,7 @@ class Resolver:
 
     def _unused_values(self) -> None:
         """Report the values that no template uses: they are typing errors, or left over."""
-        shared = self._names(("build",)) | self._names(("hooks",)) | self._names(("inputs",))
+        shared = set().union(*(self._names((part,)) for part in _TEMPLATES))
         own: dict[Location, set[str]] = {}
         for entry in [*self.variants, *self.benchmarks]:
             if entry.path not in own:
@@ -315,7 +350,7 @@ class Resolver:
             part: {name for path, names in own.items() if path[0] == part for name in names}
             for part in ("variants", "benchmarks")
         }
-        plain = {("protocol",), ("isolation",), ("counters",), ("judge",)}
+        plain = {("protocol",), ("isolation",), ("counters",), ("judge",), ("series",)}
         if any(place[:1] not in plain for place in self.faults.places):
             # What was left out may hold the template that uses a value: look at all texts.
             shared |= _names(_texts(self.document.value, whole=True))
@@ -341,7 +376,7 @@ class Resolver:
         value: Any = self.document.value
         for step in path:
             value = value.get(step) if isinstance(value, dict) else None
-        if path[0] in {"build", "hooks", "inputs"}:
+        if path[0] in _TEMPLATES:
             return _names(_texts(value, whole=True))
         return _names(_texts(value, whole=False, known=known_keys(path)))
 

@@ -323,6 +323,16 @@ CAMPAIGN = Section(
             " another; of a list the first decides, and each of the others has a screen of its own",
             otherwise="`wall`",
         ),
+        "series": Key(
+            switch(),
+            "whether the variants, three at least, are versions of one thing in the order in which they are"
+            " written",
+        ),
+        "commit": Key(
+            TEXT,
+            "the commit of each variant, such as `{rev}`, a value of the variant",
+            otherwise="that of the work tree in which its program lies",
+        ),
         "inputs": Key(INPUTS, "files that all runs read, and that must not change under a trial"),
         "hooks": Key(HOOKS, "commands around sessions and runs"),
         "protocol": Key(PROTOCOL, "how often, in which order, and when to stop"),

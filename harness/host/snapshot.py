@@ -114,8 +114,12 @@ def capture(
     variables: Mapping[str, str],
     tool_version: str,
     key: VariableKey | None = None,
+    commits: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    """Describe everything that may matter to a timing, as JSON types."""
+    """Describe everything that may matter to a timing, as JSON types.
+
+    `commits` are the keys about the commit of each target, by the name that it has in `targets`.
+    """
     state = host.read()
     counters = host.counters()
     home = _home()
@@ -146,7 +150,7 @@ def capture(
             "mitigations": dict(state.vulnerabilities),
         },
         "tools": _tools(variables, tool_version),
-        "targets": packed_targets(targets, programs),
+        "targets": packed_targets(targets, programs, commits),
         "process": {
             "cwd": _without_home(_folder(), home),
             "umask": host.umask(),

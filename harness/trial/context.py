@@ -14,6 +14,7 @@ from analysis.record.environment_records import places_of
 from analysis.record.manifest import utc_now
 from analysis.record.trial_files import OUTPUTS, Finding
 
+from ..host.commits import VariantCommit, commits_of_programs
 from ..host.variables import VariableKey, variable_key
 from ..launch.commands import CommandFailedError, SideCommands, resolve_all
 from ..launch.interrupts import Interrupted, Interrupts
@@ -45,6 +46,7 @@ class TrialContext:
     store: Store = field(init=False)
     executables: Mapping[tuple[str, str], Path] = field(default_factory=dict)
     deadline: float | None = None
+    _commits: Mapping[str, VariantCommit] | None = field(init=False, default=None)
     _threaded: set[tuple[str, str]] = field(init=False, default_factory=set)
 
     def note(self, when: str, findings: Sequence[Finding], session: int | None = None) -> None:
@@ -85,6 +87,16 @@ class TrialContext:
     def find_programs(self) -> None:
         """Find what the cells execute."""
         self.executables = resolve_all(self.campaign, self.environment)
+        self._commits = None
+
+    def commits(self) -> Mapping[str, VariantCommit]:
+        """Give the commit of each variant: what the campaign says, else what git does, asked once."""
+        if self._commits is None:
+            given = self.campaign.commit
+            self._commits = {
+                variant: VariantCommit(commit=text) for variant, text in given.items()
+            } or commits_of_programs(self.executables)
+        return self._commits
 
     def set_aside_files(self) -> None:
         """Give another name to what lies in the place of the metrics' files."""
@@ -247,7 +259,9 @@ class EnvironmentRecorder:
     def record(self, session: int, segment: int, *, sitting: bool = False) -> None:
         """Store the environment, of a session or of a whole sitting; note what has changed since the last."""
         context, store = self._context, self._context.store
-        record = context.prepared.describe(context.executables, context.environment, self._key)
+        record = context.prepared.describe(
+            context.executables, context.environment, self._key, context.commits()
+        )
         before, self._last = self._last, record
         head: dict[str, Any] = {"session": session, "segment": segment, "at": utc_now()}
         if sitting:

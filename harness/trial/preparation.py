@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from analysis.record.run_numbers import Measurement
 
     from ..campaign.model import Campaign
+    from ..host.commits import VariantCommit
     from ..host.placement import CpuPlan
     from ..host.state import HostState
     from ..host.variables import VariableKey
@@ -117,14 +118,17 @@ class Prepared:
         executables: Mapping[tuple[str, str], Path],
         environment: Mapping[str, str],
         key: VariableKey | None = None,
+        commits: Mapping[str, VariantCommit] | None = None,
     ) -> dict[str, Any]:
-        """Capture the environment of a session, as JSON types."""
+        """Capture the environment of a session, as JSON types; `commits` are those of the variants."""
+        known = {name: one.to_dict() for name, one in (commits or {}).items()}
         record = capture(
             self.host,
             targets={f"{bench}/{variant}": path for (bench, variant), path in executables.items()},
             variables=environment,
             tool_version=VERSION,
             key=key,
+            commits={f"{b}/{v}": known[v] for b, v in executables if v in known},
         )
         # fairtrial has moved itself off the measured CPUs by now; what it may use is meant here
         record["process"]["affinity"] = format_cpus(self.state.usable)

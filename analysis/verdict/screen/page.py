@@ -35,7 +35,7 @@ from .several_candidates import several
 if TYPE_CHECKING:
     from ..cautions import ShownCautions
 
-LINES = 24  # of a first screen
+LINES, LINES_OF_SEVERAL = 24, 30  # of a first screen, by how many candidates it has
 _FEWEST = 3  # rows that a screen shows, however much else there is to say
 _NAME = 28
 
@@ -46,8 +46,9 @@ def _verdict_page(verdict: Verdict) -> Page:
         return _whole(verdict)
     noted = shown_cautions(verdict)
     most = ROWS
+    lines = LINES_OF_SEVERAL if len(verdict.candidates) > 1 else LINES
     page = _first_screen(verdict, noted, most)
-    while most > _FEWEST and (over := _height(page) - LINES) > 0:
+    while most > _FEWEST and (over := _height(page) - lines) > 0:
         most = max(_FEWEST, most - over)
         page = _first_screen(verdict, noted, most)
     return page

@@ -1,0 +1,1 @@
+"""Reads trials of many nights into series: one value a night, a benchmark and a variant."""

@@ -1,0 +1,102 @@
+"""Calls of git that read a repository, or write to a clone of ours, and never write to the user's repository.
+
+No hook is executed, no index is refreshed, no object is fetched, and no variable that git sets for its own
+children (``GIT_DIR``, ``GIT_INDEX_FILE``) leads elsewhere. Sources: git(1), githooks(5), git-config(1).
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from analysis.errors import FairtrialError, UsageError
+from analysis.words import shown
+
+# What git says belongs to one repository (``git rev-parse --local-env-vars``), and what it does on its own.
+_OF_ONE_REPOSITORY = frozenset(
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_CONFIG",
+        "GIT_CONFIG_COUNT",
+        "GIT_CONFIG_PARAMETERS",
+        "GIT_DIR",
+        "GIT_GRAFT_FILE",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_INTERNAL_SUPER_PREFIX",
+        "GIT_NAMESPACE",
+        "GIT_NO_REPLACE_OBJECTS",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_QUARANTINE_PATH",
+        "GIT_REPLACE_REF_BASE",
+        "GIT_SHALLOW_FILE",
+        "GIT_WORK_TREE",
+    }
+)
+_QUIET = {
+    "GIT_LFS_SKIP_SMUDGE": "1",  # a checkout would fetch what may be gigabytes
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C.UTF-8",
+}
+NO_HOOKS = ("core.hooksPath=/dev/null", "core.fsmonitor=false", "gc.auto=0", "maintenance.auto=0")
+_SETTINGS = (*NO_HOOKS, "submodule.recurse=false", "advice.detachedHead=false")
+
+
+class GitError(FairtrialError):
+    """A call of git failed: `what` is what git said, in one line."""
+
+    exit_code = 2
+
+
+def without_repository(variables: Mapping[str, str]) -> dict[str, str]:
+    """Give the variables without those that tell git which repository is meant."""
+    return {name: text for name, text in variables.items() if name not in _OF_ONE_REPOSITORY}
+
+
+def git(
+    where: Path, *words: str, settings: tuple[str, ...] = (), timeout_s: float | None = None
+) -> str:
+    """Execute git in a folder and give what it writes; odd bytes become surrogates.
+
+    Raises
+    ------
+    GitError
+        If git fails; its last line is the message.
+    UsageError
+        If there is no git.
+    """
+    options = [part for one in (*_SETTINGS, *settings) for part in ("-c", one)]
+    try:
+        done = subprocess.run(
+            ["git", *options, *words],
+            cwd=where,
+            env=without_repository(os.environ) | _QUIET,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=timeout_s,
+        )
+    except FileNotFoundError as error:
+        if not where.is_dir():
+            raise UsageError("there is no such folder", str(where)) from None
+        fix = "install it (apt install git), or put it on the PATH"
+        raise UsageError("git is not installed", None, fix) from error
+    except ValueError:  # a null byte in a word
+        raise UsageError("a null byte is in what git is asked for") from None
+    if done.returncode:
+        raise GitError(_said(os.fsdecode(done.stderr)) or f"git {words[0]} failed", str(where))
+    return os.fsdecode(done.stdout)
+
+
+def _said(errors: str) -> str:
+    """Give the lines in which git says why, without hints, as one."""
+    lines = [line for line in errors.splitlines() if line and not line.startswith("hint:")]
+    fatal = [line for line in lines if line.startswith(("fatal:", "error:"))]
+    return shown("; ".join((fatal or lines)[-2:]))

@@ -1,0 +1,212 @@
+"""Finds of which commit programs are, by asking git for the work trees in which they lie.
+
+Nothing is executed but git, without hooks, and nothing is written: no lock, no index, no fetch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .executables import digest_of
+from .variables import redact_text
+
+_PATIENCE_S = 10.0
+_AT_ONCE = 500  # paths of one call: a command line holds so many
+# fsmonitor is a program, and so are hooks; a path is a path, whatever signs are in it
+_NO_PROGRAMS = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+_PLAIN = ("--no-optional-locks", "--literal-pathspecs", *_NO_PROGRAMS)
+# of a partial clone nothing is fetched
+_ENVIRONMENT = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": "none"}
+NO_GIT = "git is not installed"
+NO_TREE = "its program lies in no git work tree"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariantCommit:
+    """The commit of a variant; where it is not known (None), `unknown` says why."""
+
+    commit: str | None
+    unknown: str | None = None
+
+    def to_dict(self) -> dict[str, str | None]:
+        """Give it as the keys of a target; the reason only where there is one."""
+        return {"commit": self.commit} | (
+            {"commit_unknown": self.unknown} if self.commit is None else {}
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What is known of one program; `against` where git says that it is another one than the commit's."""
+
+    commit: str | None
+    why: str = ""
+    against: bool = False
+
+
+class _GitError(Exception):
+    """Git gave no answer; its text says why."""
+
+
+def commits_of_programs(
+    programs: Mapping[tuple[str, str], Path], environment: Mapping[str, str] = os.environ
+) -> dict[str, VariantCommit]:
+    """Find the commit of each variant from the programs of its cells, (benchmark, variant) -> path.
+
+    It is that of the work tree in which a program lies, links followed. It is unknown of a program that lies in
+    none, or that git tracks there as another file than this one; of a variant whose programs are of
+    several commits; and of all where one commit would be that of different programs.
+    """
+    files = {path: Path(os.path.realpath(path)) for path in programs.values()}
+    answers = dict(_ask(dict.fromkeys(files.values()), environment))
+    found: dict[str, VariantCommit] = {}
+    for variant in dict.fromkeys(variant for _, variant in programs):
+        own = [answers[files[path]] for (_, name), path in programs.items() if name == variant]
+        found[variant] = _of_variant(own)
+    commits = {one.commit for one in found.values()}
+    if len(found) > 1 and len(commits) == 1 and None not in commits and _differ(programs, files):
+        why = "the programs of all variants lie in a work tree of one commit, and they differ"
+        return dict.fromkeys(found, VariantCommit(commit=None, unknown=why))
+    return found
+
+
+def _of_variant(answers: Sequence[_Answer]) -> VariantCommit:
+    against = next((one for one in answers if one.against), None)
+    if against is not None:
+        return VariantCommit(commit=None, unknown=against.why)
+    commits = list(dict.fromkeys(one.commit for one in answers if one.commit is not None))
+    if len(commits) > 1:
+        why = f"its programs are of {len(commits)} commits"
+        return VariantCommit(commit=None, unknown=why)
+    if commits:
+        return VariantCommit(commit=commits[0])
+    return VariantCommit(commit=None, unknown=answers[0].why)
+
+
+def _differ(programs: Mapping[tuple[str, str], Path], files: Mapping[Path, Path]) -> bool:
+    """Tell whether some benchmark executes different programs; of a file that cannot be read it is its place."""
+    of_benchmark: dict[str, set[str]] = {}
+    for (benchmark, _), path in programs.items():
+        digest, _ = digest_of(files[path])
+        of_benchmark.setdefault(benchmark, set()).add(digest or str(files[path]))
+    return any(len(digests) > 1 for digests in of_benchmark.values())
+
+
+def _ask(files: Iterable[Path], environment: Mapping[str, str]) -> Iterator[tuple[Path, _Answer]]:
+    """Give the answer of each file, asking git once for all files of a work tree."""
+    of_tree: dict[Path | None, list[Path]] = {}
+    for file in files:
+        of_tree.setdefault(_tree_of(file), []).append(file)
+    nowhere = of_tree.pop(None, [])
+    yield from ((file, _Answer(None, NO_TREE)) for file in nowhere)
+    git = shutil.which("git", path=environment.get("PATH", os.defpath)) if of_tree else None
+    for folder, inside in of_tree.items():
+        if git is None or folder is None:
+            yield from ((file, _Answer(None, NO_GIT)) for file in inside)
+            continue
+        try:
+            yield from _Tree(git, folder, environment).answers(inside)
+        except _GitError as error:
+            yield from ((file, _Answer(None, str(error))) for file in inside)
+
+
+def _tree_of(file: Path) -> Path | None:
+    """Find the nearest folder above a file with a `.git`, as git does; None where there is none."""
+    for folder in file.parents:
+        if os.path.lexists(folder / ".git"):
+            return folder
+    return None
+
+
+class _Tree:
+    """One work tree, as git tells of it."""
+
+    def __init__(self, git: str, folder: Path, environment: Mapping[str, str]) -> None:
+        self._git = git
+        self._folder = folder
+        # a variable such as GIT_DIR, set by a hook that starts fairtrial, would name another repository
+        kept = {name: text for name, text in environment.items() if not name.startswith("GIT_")}
+        self._environment = kept | _ENVIRONMENT
+        self._home = environment.get("HOME")
+
+    def answers(self, files: Sequence[Path]) -> Iterator[tuple[Path, _Answer]]:
+        """Give the answer of each of the files, which lie in this folder."""
+        told = self._call("rev-parse", "--show-toplevel", "--verify", "HEAD^{commit}")
+        place, _, commit = told.decode("utf-8", "surrogateescape").rstrip("\n").rpartition("\n")
+        root = Path(place)
+        inside = [file for file in files if _is_below(file, root)]
+        names = {file: os.fsencode(file.relative_to(root)) for file in inside}
+        listed = dict(self._tracked(names.values(), "ls-files", "-z", "--stage", "--"))
+        held = dict(self._tracked(names.values(), "ls-tree", "-z", commit, "--"))
+        for file in files:
+            if file not in names:
+                yield file, _Answer(None, "its program lies outside of the work tree")
+                continue
+            blob = held.get(names[file])
+            built = blob is None and names[file] not in listed
+            if built or (blob is not None and _is_blob(file, blob)):
+                yield file, _Answer(commit)
+            else:
+                yield file, _Answer(None, self._another(file), against=True)
+
+    def _another(self, file: Path) -> str:
+        name = redact_text(str(file), self._home)
+        return f"git tracks its program {name}, and the commit has another file there"
+
+    def _tracked(self, names: Iterable[bytes], *words: str) -> Iterator[tuple[bytes, str]]:
+        """Give the names of files that git lists, each with the hash of its content."""
+        left = list(names)
+        while left:
+            some, left = left[:_AT_ONCE], left[_AT_ONCE:]
+            for entry in self._call(*words, *some).split(b"\0"):
+                about, tab, name = entry.partition(b"\t")
+                fields = about.split(b" ")
+                if tab:  # MODE HASH STAGE of the index, MODE TYPE HASH of a commit
+                    yield name, fields[2 if words[0] == "ls-tree" else 1].decode("ascii")
+
+    def _call(self, *words: str | bytes) -> bytes:
+        try:
+            done = subprocess.run(
+                [self._git, *_PLAIN, "-C", self._folder, *words],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_PATIENCE_S,
+                check=False,
+                env=self._environment,
+            )
+        except subprocess.TimeoutExpired:
+            raise _GitError(f"git gave no answer within {_PATIENCE_S:g} s") from None
+        except OSError as error:
+            raise _GitError(f"git cannot be executed: {error.strerror or error}") from None
+        if done.returncode == 0:
+            return done.stdout
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["nothing"]
+        said = redact_text(lines[0].removeprefix("fatal: "), self._home)
+        if said == "Needed a single revision":
+            said = "there is no commit yet"
+        raise _GitError(f"git says of its work tree: {said}")
+
+
+def _is_below(file: Path, root: Path) -> bool:
+    return file.is_relative_to(root) and ".git" not in file.relative_to(root).parts
+
+
+def _is_blob(file: Path, name: str) -> bool:
+    """Tell whether a file has the content that git calls by this name, without any of its filters."""
+    algorithm = "sha1" if len(name) == 40 else "sha256"
+    digest = hashlib.new(algorithm, usedforsecurity=False)
+    try:
+        with file.open("rb") as opened:
+            size = os.fstat(opened.fileno()).st_size
+            digest.update(b"blob %d\0" % size)
+            while block := opened.read(1 << 20):
+                digest.update(block)
+    except OSError:
+        return False
+    return digest.hexdigest() == name

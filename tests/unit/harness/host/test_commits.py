@@ -1,0 +1,232 @@
+"""Of which commit programs are, as git tells it.
+
+Authority: `git` itself (rev-parse, status, its files byte by byte), in repositories made here.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.host.commits import NO_GIT, NO_TREE, VariantCommit, commits_of_programs
+
+PATH = {"PATH": os.environ["PATH"]}
+
+
+def git(folder: Path, *words: str) -> str:
+    done = subprocess.run(
+        ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", folder, *words],
+        check=True,
+        capture_output=True,
+        text=True,
+        env=PATH | {"HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1"},
+    )
+    return done.stdout.strip()
+
+
+def program(path: Path, text: str = "one") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\necho {text}\n")
+    path.chmod(0o755)
+    return path
+
+
+def repository(folder: Path, **files: str) -> str:
+    folder.mkdir(parents=True)
+    git(folder, "init", "-q")
+    for name, text in files.items():
+        program(folder / name, text)
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "--allow-empty", "-m", f"of {folder.name}")
+    return git(folder, "rev-parse", "HEAD")
+
+
+@pytest.fixture
+def asked(tmp_path):
+    def ask(environment=None, **variants):
+        programs = {
+            (f"bench{k}", variant): path
+            for variant, paths in variants.items()
+            for k, path in enumerate(paths if isinstance(paths, list) else [paths])
+        }
+        return commits_of_programs(programs, PATH | {"HOME": str(tmp_path)} | (environment or {}))
+
+    return ask
+
+
+def test_two_clones_have_two_commits(tmp_path, asked):
+    old, new = repository(tmp_path / "old"), repository(tmp_path / "new")
+    found = asked(
+        old=program(tmp_path / "old/build/app"), new=program(tmp_path / "new/build/app", "two")
+    )
+    assert found == {"old": VariantCommit(commit=old), "new": VariantCommit(commit=new)}
+    assert found["old"].to_dict() == {"commit": old}
+
+
+def test_one_commit_of_different_programs_is_the_commit_of_none(tmp_path, asked):
+    commit = repository(tmp_path / "r")
+    a, b = program(tmp_path / "r/a/app", "one"), program(tmp_path / "r/b/app", "two")
+    found = asked(a=a, b=b)
+    assert [one.commit for one in found.values()] == [None, None]
+    why = "the programs of all variants lie in a work tree of one commit, and they differ"
+    assert found["a"].unknown == why
+    # one program in two places, one program with two arguments, or one variant: it is their commit
+    b.write_bytes(a.read_bytes())
+    assert {one.commit for one in asked(a=a, b=b).values()} == {commit}
+    assert {one.commit for one in asked(a=a, b=a).values()} == {commit}
+    b.write_text("#!/bin/sh\n")
+    assert asked(b=b) == {"b": VariantCommit(commit=commit)}
+
+
+def test_variants_of_one_commit_beside_another_keep_it(tmp_path, asked):
+    """Two flags of the new version against the old one: nothing speaks against it."""
+    old, new = repository(tmp_path / "old"), repository(tmp_path / "new")
+    found = asked(
+        old=program(tmp_path / "old/app", "1"),
+        o2=program(tmp_path / "new/o2/app", "2"),
+        o3=program(tmp_path / "new/o3/app", "3"),
+    )
+    assert {name: one.commit for name, one in found.items()} == {"old": old, "o2": new, "o3": new}
+
+
+def test_a_tracked_program_counts_as_it_is_committed(tmp_path, asked):
+    commit = repository(tmp_path / "r", tool="one")
+    tool = tmp_path / "r/tool"
+    assert asked(v=tool)["v"].commit == commit
+    program(tool, "changed since")
+    found = asked(v=tool)["v"]
+    assert found.commit is None
+    why = "git tracks its program ~/r/tool, and the commit has another file there"
+    assert found.unknown == why
+    git(tmp_path / "r", "add", "tool")  # staged is not committed
+    assert asked(v=tool)["v"].commit is None
+    program(tool, "one")
+    assert asked(v=tool)["v"].commit == commit
+
+
+def test_a_program_that_is_added_and_not_committed_is_of_no_commit(tmp_path, asked):
+    repository(tmp_path / "r")
+    new = program(tmp_path / "r/new")
+    assert asked(v=new)["v"].commit is not None  # not tracked, as what a build makes
+    git(tmp_path / "r", "add", "new")
+    assert "git tracks its program" in asked(v=new)["v"].unknown
+
+
+def test_a_changed_tracked_program_makes_its_variant_unknown(tmp_path, asked):
+    repository(tmp_path / "r", tool="one")
+    program(tmp_path / "r/tool", "two")
+    found = asked(v=[program(tmp_path / "r/build/app"), tmp_path / "r/tool"])
+    assert "git tracks its program" in found["v"].unknown
+
+
+def test_a_program_outside_of_a_work_tree_says_nothing(tmp_path, asked):
+    commit = repository(tmp_path / "r")
+    outside = program(tmp_path / "outside")
+    assert asked(v=outside)["v"] == VariantCommit(commit=None, unknown=NO_TREE)
+    assert asked(v=[outside, program(tmp_path / "r/app")])["v"].commit == commit
+    within = tmp_path / "r/link"
+    within.symlink_to(outside)  # the program is what lies behind a link
+    assert asked(v=within)["v"].unknown == NO_TREE
+    git(tmp_path / "r", "add", "link")
+    assert asked(v=within)["v"].unknown == NO_TREE
+    towards = tmp_path / "towards"
+    towards.symlink_to(tmp_path / "r/app")
+    assert asked(v=towards)["v"].commit == commit
+    hidden = program(tmp_path / "r/.git/app")
+    assert asked(v=hidden)["v"].unknown == "its program lies outside of the work tree"
+    assert asked(v=tmp_path / "nothing there")["v"].unknown == NO_TREE
+
+
+def test_programs_of_two_commits_are_of_none(tmp_path, asked):
+    repository(tmp_path / "one")
+    repository(tmp_path / "two")
+    found = asked(v=[program(tmp_path / "one/app"), program(tmp_path / "two/app")])
+    assert found["v"].unknown == "its programs are of 2 commits"
+
+
+def test_worktrees_submodules_and_odd_names(tmp_path, asked):
+    commit = repository(tmp_path / "r", **{":(glob)*": "one", "a\nb\t*": "two"})
+    for name in (":(glob)*", "a\nb\t*"):
+        assert asked(v=tmp_path / "r" / name)["v"].commit == commit
+        program(tmp_path / "r" / name, "other")
+        assert asked(v=tmp_path / "r" / name)["v"].commit is None
+    git(tmp_path / "r", "worktree", "add", "-q", "--detach", str(tmp_path / "tree"))
+    assert asked(v=program(tmp_path / "tree/build/app"))["v"].commit == commit
+    inner = repository(tmp_path / "r/inner")
+    assert asked(v=program(tmp_path / "r/inner/app"))["v"].commit == inner
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("GIT_DIR", "/elsewhere/.git"), ("GIT_WORK_TREE", "/"), ("GIT_INDEX_FILE", "/dev/null")],
+)
+def test_variables_of_git_name_no_other_repository(tmp_path, asked, name, value):
+    commit = repository(tmp_path / "r", tool="one")
+    assert asked({name: value}, v=tmp_path / "r/tool")["v"].commit == commit
+
+
+def test_no_git_no_commit_and_a_broken_repository_are_said(tmp_path, asked):
+    repository(tmp_path / "r")
+    app = program(tmp_path / "r/app")
+    assert asked({"PATH": str(tmp_path)}, v=app)["v"].unknown == NO_GIT
+    (tmp_path / "fresh").mkdir()
+    git(tmp_path / "fresh", "init", "-q")
+    found = asked(v=program(tmp_path / "fresh/app"))["v"]
+    assert found.unknown == "git says of its work tree: there is no commit yet"
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd/.git").write_text("nonsense")
+    found = asked(v=program(tmp_path / "odd/app"))["v"]
+    assert found.unknown.startswith("git says of its work tree: invalid gitfile format")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_the_repository_of_another_user_is_unknown_with_gits_reason(tmp_path, asked):
+    repository(tmp_path / "r")
+    app = program(tmp_path / "r/app")
+    for path in (tmp_path / "r", tmp_path / "r/.git"):
+        os.chown(path, 12345, 12345)
+    found = asked(v=app)["v"]
+    assert found.commit is None
+    assert "detected dubious ownership in repository at '~/r'" in found.unknown
+
+
+def test_nothing_of_the_repository_is_executed_or_written(tmp_path, asked):
+    commit = repository(tmp_path / "r", tool="one")
+    marker = tmp_path / "executed"
+    hook = program(tmp_path / "hook")
+    hook.write_text(f"#!/bin/sh\ntouch {marker}\n")
+    for name in ("post-index-change", "post-checkout", "reference-transaction"):
+        shutil.copy(hook, tmp_path / "r/.git/hooks" / name)
+    (tmp_path / "r/.gitattributes").write_text("tool filter=f\n")
+    for key in ("core.fsmonitor", "filter.f.clean", "filter.f.smudge", "filter.f.process"):
+        git(tmp_path / "r", "config", key, str(hook))
+    os.utime(tmp_path / "r/tool", (1, 1))  # so that `git status` would refresh the index
+    before = _bytes(tmp_path / "r")
+    assert asked(v=[tmp_path / "r/tool", program(tmp_path / "app")])["v"].commit == commit
+    assert _bytes(tmp_path / "r") == before
+    assert not marker.exists()
+    subprocess.run(["git", "-C", tmp_path / "r", "status"], check=False, capture_output=True)
+    assert marker.exists()  # so that they would have been executed
+
+
+def _bytes(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path): path.read_bytes() + str(path.stat().st_mtime_ns).encode()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_a_work_tree_is_asked_once_for_all_its_programs(tmp_path, asked):
+    repository(tmp_path / "r", tool="one")
+    fake = tmp_path / "bin/git"
+    program(fake)
+    real = shutil.which("git")
+    fake.write_text(f'#!/bin/sh\necho call >> {tmp_path}/calls\nexec {real} "$@"\n')
+    paths = [tmp_path / "r/tool", *(program(tmp_path / f"r/build/{k}") for k in range(30))]
+    asked({"PATH": f"{fake.parent}:{PATH['PATH']}"}, a=paths, b=paths)
+    assert len((tmp_path / "calls").read_text().split()) == 3
