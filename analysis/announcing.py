@@ -98,13 +98,13 @@ class _Line:
         if not self._drawn_cells or os.getpid() != self._owner:
             return
         with self._lock:
-            cells, self._drawn_cells = self._drawn_cells, 0
-            self._screen.paint(f"\r{' ' * cells}\r")  # no escapes, for terminals that know none
+            drawn, self._drawn_cells = self._drawn_cells, 0
+            self._screen.paint(f"\r{' ' * drawn}\r")  # no escapes, for terminals that know none
             self._screen.flush()
 
     def _draw(self, now: float) -> None:
         text = self._fitting(self._said(now))
-        before, self._drawn_cells = self._drawn_cells, _cells(text)
+        before, self._drawn_cells = self._drawn_cells, cells(text)
         self._drawn_at = now
         rest = before - self._drawn_cells
         self._screen.paint(f"\r{text}" + " " * rest + "\b" * rest)  # none if it grew
@@ -135,9 +135,9 @@ class _Line:
         """Clean a text and cut it to the terminal, whose last column stays free."""
         text = self._cleaned(text)
         room = self._columns() - 1
-        if _cells(text) <= room:
+        if cells(text) <= room:
             return text
-        while text and _cells(text) > room - 1:
+        while text and cells(text) > room - 1:
             text = text[:-1]
         return self._screen.clean(f"{text}…")
 
@@ -214,7 +214,7 @@ def away() -> None:
         _lines[-1].away()
 
 
-def _cells(text: str) -> int:
+def cells(text: str) -> int:
     """Give the columns that a text takes on a terminal."""
     if text.isascii():
         return len(text)

@@ -203,7 +203,7 @@ def test_a_hostile_name_is_cut_to_the_terminal_and_obeyed_by_none(clock, monkeyp
         drawn = terminal.getvalue()
     assert "\x1b" not in drawn
     assert "\n" not in drawn
-    assert announcing._cells(drawn.removeprefix("\r")) < max(2, columns)
+    assert announcing.cells(drawn.removeprefix("\r")) < max(2, columns)
 
 
 def test_a_child_that_was_forked_draws_nothing_on_its_parent_s_screen(clock, tmp_path):

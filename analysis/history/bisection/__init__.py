@@ -1,0 +1,1 @@
+"""What a search among commits found, in their names: result, JSON, screen."""

@@ -1,0 +1,197 @@
+"""A bisection in words. Authority: the search's own result, the page of keys, and made commits."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from analysis.errors import StoreError
+from analysis.history.bisection.filling import Heard, bisection_of
+from analysis.history.bisection.reading import FILE, bisection_from, bisection_in
+from analysis.history.bisection.result import EXIT_CODES, Bisection, OtherMetric
+from analysis.history.search_events import Phase
+from analysis.history.search_result import PairWord
+from tests.unit.analysis.history.made_bisections import commits, searched, surroundings
+from tests.unit.analysis.history.test_step_search import made
+
+HEAVY = OtherMetric(
+    metric="max_rss", unit="B", better="lower", word="slower", speedup=1 / 1.31, low=0.7, high=0.8
+)
+
+
+def answers() -> dict[str, Bisection]:
+    """Give one bisection of each answer."""
+    return {
+        "proven": searched(made(128, {77: 5}), 128),
+        "between": searched(
+            made(128, {77: 5}),
+            128,
+            surroundings(skipped={75: "does not build: exit code 2", 76: "does not build"}),
+            builds=lambda place: place not in (75, 76),
+        ),
+        "two": searched(made(64, {11: 5, 50: 6}), 64),
+        "faster": searched(made(32, {9: -40}), 32),
+        "partly": searched(made(64, {11: 5, 50: 5}, seed=3), 64, sessions_max=34),
+        "no-difference": searched(made(64, {}, sd=0.002), 64, surroundings(other_metrics=(HEAVY,))),
+        "undecided": searched(made(64, {}, sd=0.03), 64),
+        "open": searched(made(64, {20: 3}, sd=0.02), 64, sessions_max=30),
+        "one-program": searched(
+            made(4, {}, sd=0.002), 4, surroundings(one_program=True, same_program=(1, 2, 3, 4))
+        ),
+        "not-built": bisection_of(
+            None, commits(8), surroundings(skipped={0: "does not build: make: exit code 2"})
+        ),
+        "under-way": bisection_of(None, commits(8), surroundings()),
+    }
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, Bisection]:
+    return answers()
+
+
+def test_each_answer_has_its_exit_code(found: dict[str, Bisection]) -> None:
+    for one in found.values():
+        assert one.exit_code == (None if one.answer is None else EXIT_CODES[one.answer])
+    assert {one.answer for one in found.values()} == {*EXIT_CODES, None}
+
+
+def test_a_culprit_is_named_with_who_made_it(found: dict[str, Bisection]) -> None:
+    told = found["proven"]
+    (one,) = told.culprits
+    named = commits(128)
+    assert (one.after, one.upto) == (named[76].sha, named[77].sha)
+    text = str(told)
+    sha = named[77].sha[:7]
+    assert text.startswith(f"{sha} made it slower: it takes ")
+    assert f"{sha}  {named[77].date[:10]}  Ada Author  change 77" in text
+    assert text.endswith(
+        "next  fairtrial verdict runs/bisect-app-20261123/proof-1    the claim's numbers"
+    )
+    assert f"{told.sessions} sessions, 456 runs, {told.builds} commits built, 15 min" in text
+
+
+def test_commits_that_do_not_build_share_the_claim(found: dict[str, Bisection]) -> None:
+    told = found["between"]
+    assert [one.place for one in told.culprits[0].commits] == [75, 76, 77]
+    assert told.sentence.startswith("one of 3 commits up to ")
+    assert [one.code for one in told.cautions] == ["skipped-between", "build-noise"]
+    assert [(one.place, one.why) for one in told.skipped] == [
+        (75, "does not build: exit code 2"),
+        (76, "does not build"),
+    ]
+    assert "does not build" in str(told)
+
+
+def test_what_cancels_is_said_where_nothing_differs(found: dict[str, Bisection]) -> None:
+    told = found["no-difference"]
+    assert told.sentence == "no difference: v1.5.0 takes the same time as v1.4.0, within 1 %"
+    assert [one.code for one in told.cautions] == ["other-metric", "may-cancel"]
+    assert "max_rss +31 %" in str(told)
+    assert "steps that cancel each other" in " ".join(str(told).split())
+    assert found["one-program"].sentence == (
+        "no difference: v1.5.0 builds to the same program as v1.4.0"
+    )
+    assert "may-cancel" not in [one.code for one in found["one-program"].cautions]
+
+
+def test_what_is_not_decided_says_what_is_known(found: dict[str, Bisection]) -> None:
+    assert found["undecided"].sentence.startswith("no difference found between v1.5.0 and v1.4.0")
+    told = found["open"]
+    assert "but no commit is proven" in told.sentence
+    assert "(sessions spent)" in " ".join(str(told).split())
+    assert "heavy-search" in [one.code for one in told.cautions]
+    assert found["not-built"].sentence == "v1.4.0 does not build: there is nothing to compare"
+    assert "make: exit code 2" in str(found["not-built"])
+
+
+def test_what_is_under_way_says_how_it_goes_on(found: dict[str, Bisection]) -> None:
+    told = found["under-way"]
+    assert (told.state, told.answer) == ("under-way", None)
+    assert told.next == ("fairtrial bisect --resume runs/bisect-app-20261123",)
+
+
+def test_it_is_read_back_from_its_json(found: dict[str, Bisection], tmp_path: Path) -> None:
+    for one in found.values():
+        (tmp_path / FILE).write_text(json.dumps(one.to_dict(), allow_nan=False))
+        again = bisection_in(tmp_path)
+        assert again.to_dict() == one.to_dict()
+        assert str(again) == str(one)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "cannot be read"),
+        ("{", "is no JSON"),
+        ("[]", "not what fairtrial bisect writes"),
+        ('{"method": "bisect", "schema": 9}', "schema 9"),
+        ('{"method": "bisect", "schema": 1}', "lacks or misstates"),
+    ],
+)
+def test_a_damaged_file_is_an_error(text: str | None, said: str, tmp_path: Path) -> None:
+    if text is not None:
+        (tmp_path / FILE).write_text(text)
+    with pytest.raises(StoreError, match=said):
+        bisection_in(tmp_path)
+
+
+def test_a_key_of_a_newer_version_is_left_out(found: dict[str, Bisection]) -> None:
+    known = found["proven"].to_dict()
+    assert bisection_from({**known, "new": 1}).to_dict() == known
+
+
+def test_probabilities_are_the_newest_of_each_place(found: dict[str, Bisection]) -> None:
+    told = found["proven"]
+    assert sum(one.probability for one in told.posterior) == pytest.approx(1, abs=0.02)
+    assert max(told.posterior, key=lambda one: one.probability).place == 77
+    assert {one.place for one in told.probes} >= {64}
+    assert all(one.sessions for one in told.probes)
+
+
+def test_a_watcher_keeps_the_word_on_both_ends() -> None:
+    heard = Heard()
+    word = PairWord(word="slower", speedup=0.95, low=0.94, high=0.96, sessions=6, risk=0.05 / 3)
+    phase = Phase(kind="step0", lower=0, upper=8, level=0.05, places=(0, 8))
+    heard.phase(phase)
+    heard.session((0, 8), {0: 0.0, 8: 0.05}, None)
+    heard.word(phase, word)
+    heard.skipped(3)
+    told = bisection_of(None, commits(8), surroundings(), heard)
+    assert (told.first, told.sessions, told.phase) == (word, 1, "step0")
+    assert [one.place for one in told.skipped] == [3]
+    assert told.answer is None
+
+
+def test_memory_is_more_not_slower() -> None:
+    about = surroundings(metric="max_rss", unit="B")
+    told = searched(made(32, {9: 30}), 32, about)
+    assert "made it worse: it uses " in told.sentence
+    assert "more memory (max_rss) than its parent" in told.sentence
+
+
+def test_a_small_step_is_said_to_be_one_perhaps_of_layout(found: dict[str, Bisection]) -> None:
+    told = searched(made(16, {5: 0.8}, sd=0.0005), 16, surroundings())
+    texts = {one.code: one.text for one in told.cautions}
+    if told.culprits:
+        assert texts["build-noise"].startswith("a step below 1 %")
+    assert (
+        "below 1 %" not in {one.code: one.text for one in found["proven"].cautions}["build-noise"]
+    )
+
+
+def test_failing_runs_and_equal_programs_are_told() -> None:
+    about = surroundings(fails_more=(3, 4), same_program=(2,))
+    told = searched(made(16, {9: 5}), 16, about)
+    texts = {one.code: one.text for one in told.cautions}
+    assert commits(16)[3].sha[:7] in texts["fails-more"]
+    assert texts["one-program"].startswith("1 commit builds to the program")
+
+
+def test_a_name_that_is_too_wide_gives_way_to_the_sha(found: dict[str, Bisection]) -> None:
+    told = found["no-difference"]
+    wide = replace(told, bad=replace(told.bad, name="\u7248" * 30))
+    assert told.bad.short in wide.sentence
