@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 
+from ..data.trial import Trial, read_trial
 from ..errors import AnalysisError
 from ..methods.multilevel.compare import multilevel
 from ..pages.number_format import Word
@@ -16,8 +17,10 @@ from ..stats.multiplicity import adjusted
 from ..stats.samples import Array
 from .bisection.result import OtherMetric
 
-if TYPE_CHECKING:
-    from ..data.trial import Trial
+
+def stored_trial(path: Path) -> Trial:
+    """Read the trial that sessions are added to; for whoever does not know trials otherwise."""
+    return read_trial(path)
 
 
 def session_values(

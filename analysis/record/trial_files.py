@@ -466,9 +466,11 @@ class Manifest(Stored):
 
     def _planned_at_begin(self, lines: int) -> int:
         whole = 0
+        cells, each = len(self.benchmarks) * len(self.variants), self.runs + self.warmup
+        all_warm = self.planned == self.sessions * cells * each  # a comparison warms up once
         for session in range(1, self.sessions + 1):
             there = sum(session <= self.left.get(name, session) for name in self.variants)
-            runs = self.runs + (self.warmup if session == 1 else 0)
+            runs = each if session == 1 or all_warm else self.runs
             if whole + there * runs * len(self.benchmarks) > min(lines, self.planned):
                 break
             whole += there * runs * len(self.benchmarks)

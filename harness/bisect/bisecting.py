@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
+import itertools
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from analysis.errors import StoreError, UsageError
+from analysis.errors import UsageError
 from analysis.record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, MetricInfo
 from analysis.record.trial_files import MANIFEST
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from analysis.history.bisection.filling import Heard, Surroundings
     from analysis.history.bisection.result import Bisection
     from analysis.history.posterior import Posterior
-    from analysis.history.search_events import Phase, SearchWatcher
+    from analysis.history.search_events import Phase
     from analysis.history.search_result import PairWord, StepSearch
 
     from ..campaign.model import Campaign
@@ -45,7 +45,8 @@ MARGIN, RISK, LOOKS = 0.01, 0.05, (6, 12, 24)
 class Request:
     """What the command line asks; None where it does not say: then the default, or what was asked before.
 
-    `folder` holds the trials; `resume` is the bisection to go on with.
+    `folder` holds the bisections, `place` is the folder of a new one, else it is named here; `resume` is the bisection to
+    go on with.
     """
 
     good: str | None = None
@@ -62,6 +63,7 @@ class Request:
     variant: str | None = None
     every: bool = False
     resume: Path | None = None
+    place: Path | None = None
     strict: bool = False
     share: bool = False
     wait_s: float = math.inf
@@ -239,7 +241,8 @@ def _before_build(interrupts: Interrupts, listener: Listener) -> Any:  # noqa: A
 def _journal(question: Question, request: Request) -> Journal:
     if request.resume is None:
         name = new_trial_name(f"bisect-{question.campaign.name}")
-        return Journal.begin(request.folder / name, question.asked, share=request.share)
+        place = request.place or request.folder / name
+        return Journal.begin(place, question.asked, share=request.share)
     journal = Journal.reopen(request.resume)
     journal.asked = question.asked  # more sessions may be allowed now
     return journal
@@ -354,7 +357,7 @@ class UnderWay:
             },
             fails_more=fails_more(counts, question.commits.last),
             same_program=_same_programs(built),
-            one_program=ended and bool(search) and search.first.sessions == 0,
+            one_program=search is not None and search.answer == "no-difference" and not search.sessions,
             other_metrics=self._other_metrics() if ended else (),
             proofs={
                 int(name.rpartition("-")[2]): str(folder / name)
@@ -412,7 +415,7 @@ def _same_programs(built: Mapping[int, Built | NotBuilt]) -> tuple[int, ...]:
     there = [(place, one) for place, one in sorted(built.items()) if isinstance(one, Built)]
     return tuple(
         place
-        for (_, before), (place, one) in zip(there, there[1:], strict=False)
+        for (_, before), (place, one) in itertools.pairwise(there)
         if before.identity == one.identity
     )
 

@@ -132,9 +132,12 @@ class Journal:
         """
         with storing(folder):
             folder.parent.mkdir(parents=True, exist_ok=True)
-            folder.mkdir(mode=0o777 if share else 0o700)
+            folder.mkdir(mode=0o777 if share else 0o700, exist_ok=begins_there(folder))
         journal = cls(folder, asked)
         journal._take()
+        if (folder / STATE).exists():  # of two that begin at once, the other one was first
+            journal.close()
+            raise StoreError("a bisection is there already", str(folder), "name another folder")
         journal.store({})
         with storing(folder):
             write_synced(folder, SESSIONS, b"")
@@ -260,8 +263,15 @@ def read_state(folder: Path) -> dict[str, Any]:
         raise StoreError(what, str(where), "restore it from a copy, or begin anew") from error
     if schema > SCHEMA:
         what = f"it has the schema {schema}, and {SCHEMA} is the newest known here"
-        raise StoreError(what, str(where), "use the fairtrial version that wrote it, or a newer one")
+        raise StoreError(
+            what, str(where), "use the fairtrial version that wrote it, or a newer one"
+        )
     return dict(state)
+
+
+def begins_there(folder: Path) -> bool:
+    """Tell whether a new bisection may begin in a folder: it is not there, or holds nothing."""
+    return not os.path.lexists(folder) or (folder.is_dir() and not any(folder.iterdir()))
 
 
 def newest_unfinished(folder: Path, campaign: str | None) -> Path:

@@ -6,10 +6,10 @@ import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from analysis.errors import FairtrialError, StoreError
-from analysis.record.trial_files import LooksPlan
+from analysis.record.trial_files import MEASUREMENTS, LooksPlan
 
 from ..launch.interrupts import Interrupted
 from ..trial.adding import add_session, whole_sessions
@@ -19,7 +19,6 @@ from .recipe import campaign_of
 from .workshop import Built, NotBuilt
 
 if TYPE_CHECKING:
-    from analysis.data.trial import Trial
     from analysis.history.search_events import Phase
 
     from ..campaign.model import Campaign
@@ -199,12 +198,10 @@ class Sessions:
         found = session_values(trial, stored.session, asked.metric, asked.benchmarks)
         return {place: found[self.commits.commits[place].name] for place in stored.places}
 
-    def trial(self, name: str) -> Trial:
+    def trial(self, name: str) -> Any:  # noqa: ANN401 - what analysis.history reads
         """Read one of the bisection's trials."""
-        from analysis.data.trial import read_trial
-
         path = self.journal.folder / name
-        return _read(read_trial, path, (path / "measurements.jsonl").stat().st_size)
+        return _read(path, (path / MEASUREMENTS).stat().st_size)
 
     @property
     def trials(self) -> tuple[str, ...]:
@@ -213,10 +210,12 @@ class Sessions:
 
 
 @functools.lru_cache(maxsize=4)
-def _read(reader: Callable[[Path], Trial], path: Path, size: int) -> Trial:
+def _read(path: Path, size: int) -> Any:  # noqa: ANN401 - as above
     """Read a trial once for as long as no row was added."""
+    from analysis.history.session_value import stored_trial
+
     del size
-    return reader(path)
+    return stored_trial(path)
 
 
 def _listed(places: tuple[int, ...]) -> str:

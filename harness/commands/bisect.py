@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from ..bisect.bisecting import Request
     from .arguments import Subparsers
-    from .bisect_view import BisectView
+    from .bisecting.view import BisectView
 
 
 def add(subparsers: Subparsers) -> None:
@@ -49,7 +50,9 @@ v1.4 v1.5 --metric max_rss         the commit that needs more memory
         "--benchmark", action="append", metavar="NAME", help="only this one; may be repeated"
     )
     parser.add_argument(
-        "--metric", metavar="NAME", help="what is compared (default: the campaign's judge, else wall)"
+        "--metric",
+        metavar="NAME",
+        help="what is compared (default: the campaign's judge, else wall)",
     )
     parser.add_argument(
         "--variant",
@@ -93,7 +96,7 @@ v1.4 v1.5 --metric max_rss         the commit that needs more memory
         nargs="?",
         const=Path(),
         metavar="FOLDER",
-        help="go on with this bisection (default: the newest that is not ended)",
+        help="go on with this bisection, or begin it there (default: the newest that is not ended)",
     )
     parser.add_argument(
         "--dry-run", action="store_true", help="show what is to be expected; build nothing"
@@ -122,7 +125,7 @@ def _share(text: str) -> float:
 
 def _looks(text: str) -> tuple[int, ...]:
     numbers = tuple(positive(part.strip()) for part in text.split(","))
-    if numbers[0] < 2 or any(a >= b for a, b in zip(numbers, numbers[1:], strict=False)):
+    if numbers[0] < 2 or any(a >= b for a, b in itertools.pairwise(numbers)):
         raise argparse.ArgumentTypeError(
             f"must be numbers of sessions that grow from 2 or more, such as 6,12,24, not {text!r}"
         )
@@ -131,12 +134,14 @@ def _looks(text: str) -> tuple[int, ...]:
 
 def _request(args: argparse.Namespace) -> Request:
     from ..bisect.bisecting import Request
-    from ..bisect.journal import newest_unfinished
+    from ..bisect.journal import begins_there, newest_unfinished
 
-    resume = args.resume
+    resume, place = args.resume, None
     if resume == Path():
         asked = None if args.campaign is None else str(args.campaign.absolute())
         resume = newest_unfinished(args.dir, asked)
+    elif resume is not None and begins_there(resume):
+        resume, place = None, resume
     return Request(
         good=args.good,
         bad=args.bad,
@@ -152,6 +157,7 @@ def _request(args: argparse.Namespace) -> Request:
         variant=args.variant,
         every=args.all,
         resume=resume,
+        place=place,
         strict=args.strict,
         share=args.share,
         wait_s=args.wait_for_lock,
@@ -161,8 +167,7 @@ def _request(args: argparse.Namespace) -> Request:
 def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     from ..bisect.bisecting import bisect, question_of
     from ..launch.interrupts import Interrupted
-    from .bisect_view import BisectView
-    from .live_view import View
+    from .bisecting.view import BisectView
 
     request = _request(args)
     question = question_of(request)
@@ -172,9 +177,8 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         write_result(expected(question, request), out, as_json=args.json)
         return 0
     listener = BisectView(err, quiet=args.quiet, verbose=args.verbose)
-    trials = View(err, quiet=not args.verbose, verbose=args.verbose)
     try:
-        found = bisect(question, request, listener, trials)
+        found = bisect(question, request, listener, listener)
     except Interrupted:
         return _stopped(listener)
     finally:
@@ -202,7 +206,7 @@ def _stopped(listener: BisectView) -> int:
 
 
 def _write_page(path: Path, found: Bisection) -> None:
-    from analysis.commands.files import write_file
-    from analysis.report.history.bisection_page import bisection_html
+    from analysis.registry import function
 
-    write_file(path, bisection_html(found))
+    page = function("analysis.report.bisection.page:bisection_html")(found)
+    function("analysis.commands.files:write_file")(path, page)
