@@ -113,10 +113,12 @@ def yaml_text(scrubber: Scrubber, text: str) -> str:
         return text
     marks = [(key.start_mark.index, key.end_mark.index) for key, _ in _pairs(root)]
     spans = [(begin, end, text[begin:end]) for begin, end in marks]
-    for node in _variables(root):
+    own: list[tuple[Any, Kind, str]] = [(node, "env", "value") for node in _variables(root)]
+    own += [(node, "paths", "commit") for node in _commit(root)]
+    for node, kind, sort in own:
         literal = literal_of(node.value)
         if literal is not None:
-            stand_in = scrubber.field("env", literal, sort="value")
+            stand_in = scrubber.field(kind, literal, sort=sort)
             if stand_in != literal:
                 begin, end = node.start_mark.index, node.end_mark.index
                 line_ends = text[begin:end][len(text[begin:end].rstrip()) :]  # of a block
@@ -201,6 +203,15 @@ def _variables(root: Any) -> Iterator[Any]:  # noqa: ANN401 - nodes of YAML
             continue
         if isinstance(named, yaml.MappingNode):
             yield from (one for _, one in named.value if isinstance(one, yaml.ScalarNode))
+
+
+def _commit(root: Any) -> Iterator[Any]:  # noqa: ANN401 - nodes of YAML
+    """Give the value of the campaign's key ``commit``."""
+    import yaml
+
+    for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
+        if key.value == "commit" and isinstance(value, yaml.ScalarNode):
+            yield value
 
 
 def _scalars(node: Any) -> Iterator[Any]:  # noqa: ANN401 - nodes of YAML

@@ -81,6 +81,7 @@ _EVERYWHERE = re.compile(
     r"|(?:x86|amd64|arm|aarch|i\d86|ppc|s390|riscv|mips)[\w-]*|xterm[\w-]*|(?i:true|false)"
 )
 _PART = r"[^/\s:;,'\"()<>|\\]+/"  # of a path, with the slash behind it
+_HASH = 7  # characters of a commit that is found inside of words too
 _LONG = 8  # characters of a value that is found inside of words too, as in -pSECRET
 _SYSTEM = frozenset("bin boot dev etc lib lib32 lib64 libx32 proc run sbin sys usr".split())  # noqa: SIM905
 
@@ -343,7 +344,8 @@ def _is_system(path: str) -> bool:
 
 def _sought(kind: Kind, name: str) -> str:
     """Give a pattern for a name; a long value is found inside of words too."""
-    return re.escape(name) if kind == "env" and len(name) >= _LONG else _whole(name)
+    least = {"env": _LONG, "paths": _HASH}.get(kind)  # such names of paths are commits
+    return re.escape(name) if least is not None and len(name) >= least else _whole(name)
 
 
 def _whole(word: str) -> str:

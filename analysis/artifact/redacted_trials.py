@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from ..record.environment_records import COMMIT
 from ..record.shapes import checksum_holds, encode, encode_checked
 from ..record.trial_files import (
     CAMPAIGN,
@@ -97,6 +98,8 @@ def learn_trial(scrubber: Scrubber, trial: Path) -> None:
         changed = scrubber.inside(value)
         if value not in (literals or ()) and changed != value:  # as its template makes it anew
             scrubber.learn("env", value, like=changed)
+    for commit in _commits_in(_object(trial / RESOLVED)).values():
+        _own_commit(scrubber, commit)
     for row in _rows(trial / ENVIRONMENT):
         _own_environment(scrubber, row)
         process, variables = (_part(row, name) for name in ("process", "variables"))
@@ -159,17 +162,32 @@ def redact_trial(scrubber: Scrubber, trial: Path, write: Callable[[Path, bytes],
 
 
 def _own_resolved(scrubber: Scrubber, text: str, literals: set[str] | None) -> str:
-    """Take the variables that a campaign sets out of its resolved form, short ones among them."""
+    """Take variables that a campaign sets, and commits, out of its resolved form, short ones among them."""
     resolved = _parsed(text.encode("utf-8", "surrogateescape"))
-    if resolved is None or not scrubber.takes("env"):
+    if resolved is None:
         return text
-    changed = False
+    commits = _commits_in(resolved)
+    own = {variant: _own_commit(scrubber, commit) for variant, commit in commits.items()}
+    changed = own != commits
+    commits.update(own)
+    if not scrubber.takes("env"):
+        return json.dumps(resolved, indent=2) + "\n" if changed else text
     for variables in _variables_of(resolved):
         for name, value in variables.items():
             if isinstance(value, str) and (literals is None or value in literals):
                 variables[name] = scrubber.field("env", value, sort="value")
                 changed = changed or variables[name] != value
     return json.dumps(resolved, indent=2) + "\n" if changed else text
+
+
+def _commits_in(resolved: Row) -> Row:
+    """Give the commits that a resolved campaign says, by variant."""
+    return _part(_part(resolved, "campaign"), "commit")
+
+
+def _own_commit(scrubber: Scrubber, commit: Any) -> Any:  # noqa: ANN401 - a value of JSON
+    """Give what stands for a commit: it tells of which repository a program is."""
+    return scrubber.field("paths", commit, sort="commit") if isinstance(commit, str) else commit
 
 
 def _own_manifest(scrubber: Scrubber, manifest: Row) -> Row:
@@ -225,12 +243,24 @@ def _own_environment(scrubber: Scrubber, row: Row) -> Row:
             scrubber.learn("env", argument, sort="value")
         kernel["boot_arguments"] = scrubber.field("env", kernel["boot_arguments"], sort="arguments")
         found["kernel"] = kernel
+    found |= _own_targets(scrubber, _part(row, "targets"))
     hidden = _part(row, "hidden_variables")
     if hidden:
         found["hidden_variables"] = values(
             hidden, lambda value: scrubber.field("env", value, sort="hash")
         )
     return found
+
+
+def _own_targets(scrubber: Scrubber, targets: Row) -> Row:
+    """Give the section of targets where there is one, without commits."""
+    found = {
+        name: {**about, COMMIT: _own_commit(scrubber, about[COMMIT])}
+        if isinstance(about, dict) and COMMIT in about
+        else about
+        for name, about in targets.items()
+    }
+    return {"targets": found} if found else {}
 
 
 # ---- files

@@ -103,7 +103,8 @@ class _Judged(NamedTuple):
 
 
 def _gate(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    from ..verdict.gate import gate, gate_verdict, parse_condition
+    from ..pages.condition import parse_condition
+    from ..verdict.gate import gate, gate_verdict
     from ..verdict.gate_answer.for_builds import junit, summary, workflow_commands
     from ..verdict.gate_answer.next_commands import next_of, next_of_others
 

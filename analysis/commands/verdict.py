@@ -89,7 +89,7 @@ def _verdict(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
 
     source = str(newest_trial()) if args.source is None else args.source
     if args.gate is not None:
-        from ..verdict.gate import parse_condition
+        from ..pages.condition import parse_condition
 
         parse_condition(args.gate)  # before anything is read
     named = trial_and_variant(source)

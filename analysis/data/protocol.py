@@ -19,9 +19,9 @@ from .host_record import without_homes
 if TYPE_CHECKING:
     from .trial import Trial
 
-# What two trials of one campaign may say differently: the command line can change them, and who may
-# read a trial is no part of the experiment.
-FREE_SETTINGS = ("seed", "judge", "series", "commit", "share", "protocol.sessions")
+# What two trials of one campaign may say differently: the command line can change them, who may read a
+# trial is no part of the experiment, and the question and the names of versions alter no run.
+_FREE_SETTINGS = ("seed", "judge", "series", "commit", "share", "protocol.sessions")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +55,11 @@ def settings_of(trial: Path) -> Mapping[str, Any]:
         return {}
     campaign = found.get("campaign") if isinstance(found, dict) else None
     return campaign if isinstance(campaign, dict) else {}
+
+
+def is_free_setting(key: str) -> bool:
+    """Tell whether trials of one campaign may differ in a setting, a key with dots of `setting_leaves`."""
+    return key in _FREE_SETTINGS or key.startswith("commit.")  # one of each variant
 
 
 def ordered_variants_of(trial: Path) -> tuple[str, ...] | None:

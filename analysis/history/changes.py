@@ -32,7 +32,7 @@ from ..pages.result import Result
 from ..stats.arguments import door, numbers
 from ..stats.samples import Array
 from .alarm import Alarm, Direction, alarm_of
-from .least_p import LENGTHS, law_of
+from .least_p import LENGTHS, LeastP, law_of
 from .rank_windows import Windows, windows_of
 
 FEWEST = 8  # values without which no interval is looked for
@@ -200,31 +200,72 @@ def changes(values: ArrayLike, *, risk: float = 0.05) -> Changes:
         )
     if not RISKS[0] <= risk <= RISKS[1]:
         raise UsageError(f"risk must lie between {RISKS[0]} and {RISKS[1]}, not {risk!r}")
+    return changes_at(looked_at(x), float(risk))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LookedAt:
+    """A series with all its windows, before it is known at which level one of them counts.
+
+    `resembles`: The autocorrelation, None below 20 values. `inflation`: What it is corrected by. `windows`,
+    `law`, `least`, `pvalue`: None below 8 values. `corrected`: Whether neighbours that resemble each other were
+    allowed for.
+    """
+
+    values: Array
+    resembles: float | None
+    inflation: float
+    windows: Windows | None
+    law: LeastP | None
+    least: float | None
+    pvalue: float | None
+    corrected: bool
+
+
+def looked_at(x: Array, *, corrected: bool = True) -> LookedAt:
+    """Compare the two sides of all windows of at most 400 finite values."""
     r = autocorrelation(x) if x.size >= CORRECTED else None
-    inflation = inflation_for(r, x.size)
-    threshold = least = share = None
-    found: tuple[ChangeInterval, ...] = ()
+    inflation = inflation_for(r, x.size) if corrected else 1.0
+    windows = law = least = share = None
     if x.size >= FEWEST:
         law = law_of(x.size)
-        threshold = law.threshold(risk)
         windows = windows_of(x, inflation)
         least = float(windows.pvalue.min())
         share = law.risk_of(least)
-        significant = windows.only(windows.pvalue <= threshold)
+    return LookedAt(
+        values=_frozen(x),
+        resembles=r,
+        inflation=inflation,
+        windows=windows,
+        law=law,
+        least=least,
+        pvalue=share,
+        corrected=corrected,
+    )
+
+
+def changes_at(seen: LookedAt, level: float) -> Changes:
+    """Give the intervals at a level; below the least simulated share nobody knows a p that is small enough, and none counts."""
+    x = seen.values
+    threshold = None
+    found: tuple[ChangeInterval, ...] = ()
+    if seen.windows is not None and seen.law is not None:
+        threshold = seen.law.threshold(level)
+        significant = seen.windows.only(seen.windows.pvalue <= threshold)
         found = tuple(sorted(_shortest(significant, 0, x.size - 1), key=lambda one: one.first))
     places = places_of(x, found)
     return Changes(
-        values=_frozen(x),
-        risk=float(risk),
-        autocorrelation=r,
-        inflation=inflation,
-        least_p=least,
+        values=x,
+        risk=level,
+        autocorrelation=seen.resembles,
+        inflation=seen.inflation,
+        least_p=seen.least,
         p_star=threshold,
-        pvalue=share,
+        pvalue=seen.pvalue,
         intervals=found,
         places=places,
         steps=steps_of(x, places),
-        cautions=tuple(_cautions(x, r, inflation)),
+        cautions=tuple(_cautions(x, seen)),
     )
 
 
@@ -297,10 +338,11 @@ def steps_of(x: Array, places: Sequence[int]) -> tuple[Step, ...]:
     """Give the speedup at each place between the segments on both sides of it."""
     ends = (0, *places, x.size)
     parts = [x[a:b] for a, b in itertools.pairwise(ends)]
-    return tuple(_step(a, b) for a, b in itertools.pairwise(parts))
+    return tuple(step_between(a, b) for a, b in itertools.pairwise(parts))
 
 
-def _step(before: Array, behind: Array) -> Step:
+def step_between(before: Array, behind: Array) -> Step:
+    """Give the speedup of the values behind over those before, with Welch's interval."""
     difference = float(before.mean() - behind.mean())  # larger = slower: fewer is faster
     if before.size < 2 or behind.size < 2:
         return Step(speedup=math.exp(difference), low=None, high=None)
@@ -318,7 +360,8 @@ def _step(before: Array, behind: Array) -> Step:
     )
 
 
-def _cautions(x: Array, r: float | None, inflation: float) -> Iterator[Caution]:
+def _cautions(x: Array, seen: LookedAt) -> Iterator[Caution]:
+    r, inflation = seen.resembles, inflation_for(seen.resembles, x.size)
     if x.size < FEWEST:
         yield Caution(
             "too-few-nights", f"{x.size} values: {FEWEST} are needed before a change can be told"
@@ -330,6 +373,12 @@ def _cautions(x: Array, r: float | None, inflation: float) -> Iterator[Caution]:
                 f"neighbouring values seem to resemble each other, which {x.size} values cannot tell: "
                 "an interval may hold no change more often than the risk says",
             )
+    elif inflation > 1.0 and not seen.corrected:
+        yield Caution(
+            "neighbours-alike",
+            f"neighbouring values resemble each other (r {r:.2f}), and nights were taken to be independent: an "
+            "interval may hold no change far more often than the risk says",
+        )
     elif inflation > 1.0:
         yield Caution(
             "neighbours-alike",

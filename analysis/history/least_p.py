@@ -45,3 +45,8 @@ def _table() -> dict[int, LeastP]:
 def law_of(count: int) -> LeastP:
     """Give the law for a series of so many values, from 1 to 400."""
     return _table()[LENGTHS[bisect.bisect_left(LENGTHS, count)]]
+
+
+def least_share() -> float:
+    """Give the smallest share that was simulated: at a risk below it no p counts."""
+    return min(law.shares[0] for law in _table().values())

@@ -49,7 +49,7 @@ def packed_targets(
         if same == name:
             found[name] = {**described[path], **own}
         else:
-            found[name] = {SAME: same} | ({} if own == told.get(same, {}) else own)
+            found[name] = {SAME: same, **({} if own == told.get(same, {}) else own)}
     return found
 
 

@@ -108,7 +108,8 @@ class SeriesHistory:
     `autocorrelation`, `inflation`, `least_p`, `p_star`, `pvalue`: As in `Changes`, at `level`. `level`: The
     risk of its intervals, after the correction. `pvalue_adjusted`: The share of series without a change, after
     the correction, that have such a p anywhere. `segments`: Between the places of its intervals. `alarm`, `outcome`: What the gate
-    says; None without a gate, and of a series that has ended. `reason`: Why the gate is undecided:
+    says; None without a gate, and of a series that has ended. `against`: The
+    newest nights, those that decided or up to 8, against the nights of reference. `reason`: Why the gate is undecided:
     "few-nights", "few-new", "between"; else None.
     """
 
@@ -134,6 +135,7 @@ class SeriesHistory:
     intervals: tuple[HistoryInterval, ...]
     segments: tuple[Segment, ...]
     alarm: Alarm | None = None
+    against: Step | None = None
     outcome: Outcome | None = None
     reason: str | None = None
 

@@ -4,11 +4,126 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...pages.condition import parse_condition
+from ...pages.number_format import counted, listed
+from .labels import difference, label_of, name_of, said
+from .next_commands import newest_changes
+from .since import YESTERDAY
+
 if TYPE_CHECKING:
-    from .result import History
+    from collections.abc import Sequence
+
+    from ..changes import Step
+    from .result import History, Outcome, SeriesHistory
+
+LABELS: dict[Outcome, str] = {"passed": "PASS", "proven": "STOP", "undecided": "OPEN"}
+_NAMED = 2
 
 
 def sentence_of(history: History) -> str:
-    """Say how many series changed."""
-    changed = sum(bool(one.intervals) for one in history.newest)
-    return f"{changed} of {len(history.newest)} series changed"
+    """Say what the gate says of the newest nights, or without one what changed."""
+    return _changed(history) if history.outcome is None else _at_gate(history, history.outcome)
+
+
+def several_variants(history: History) -> bool:
+    """Tell whether series have to be named by their variant too."""
+    return len({one.variant for one in history.newest}) > 1
+
+
+def _names(history: History, some: Sequence[SeriesHistory]) -> str:
+    several = several_variants(history)
+    return listed([name_of(one, several=several) for one in some], _NAMED)
+
+
+def _noun(history: History) -> str:
+    return "series" if several_variants(history) else "benchmarks"
+
+
+def _changed(history: History) -> str:
+    newest = history.newest
+    if not any(one.enough for one in newest):
+        most = max((len(one.values) for one in newest), default=0)
+        return f"{counted(most, 'night')}: 8 are needed before a change can be told"
+    many, nights = len(newest), counted(history.nights, "night")
+    changes = newest_changes(history)
+    if history.since is not None:
+        changes = [pair for pair in changes if pair[1].new]
+    if not changes:
+        when = nights if history.since is None else f"the nights since {history.since}"
+        subject = (
+            f"{_names(history, newest)} shows no change"
+            if many == 1
+            else f"none of {many} {_noun(history)} changed"
+        )
+        return f"{subject} in {when}"
+    series, one = changes[0]
+    label = label_of(series.values)
+    last = (
+        f"{_names(history, [series])} {said(series, one.step)} from {label(one.place_value)} on"
+        f"{'' if series.paired else ', by host or program'}"
+    )
+    changed = len({id(one) for one, _ in changes})
+    if many == 1:
+        return last if len(changes) == 1 else f"{len(changes)} changes in {nights}; {last}"
+    return f"{changed} of {many} {_noun(history)} changed in {nights}: {last}"
+
+
+def _at_gate(history: History, outcome: Outcome) -> str:
+    asked = parse_condition(history.gate or "")
+    limit, gain = f"{asked.percent:.12g} %", asked.kind == "faster"
+    some = [one for one in history.newest if one.outcome == outcome]
+    if not some:
+        return "no series goes on: nothing is decided"
+    first, many = some[0], len(history.newest)
+    if outcome == "undecided" and first.reason != "between":
+        some = [one for one in some if one.reason == first.reason]
+        names = _names(history, some)
+        if first.reason == "few-new":
+            return f"{names}: fewer than 2 nights are new, which decide nothing"
+        held = first.alarm.reference if first.alarm is not None else 0
+        return f"{names}: {counted(held, 'night')} of reference, and 8 are needed"
+    if outcome == "passed" and many > 1:
+        what = f"have the wanted gain of {limit}" if gain else f"are within the {limit} allowed"
+        against = "" if _fixed(history) else ", against the nights since their last change"
+        return f"all {many} {_noun(history)} {what}{against}"
+    names = _names(history, [first])
+    also = f", and {len(some) - 1} more" if len(some) > 1 else ""
+    if first.against is None:
+        return f"{names}: nothing is decided"
+    told = difference(first, first.against)
+    wanted = f"the wanted gain of {limit}"
+    if outcome == "undecided":
+        what = wanted if gain else limit
+        if _beyond(first.against, asked.limit, gain=gain):
+            return (
+                f"{names} {said(first, first.against)} {told.link} before{also}, but its newest nights do not "
+                f"all lie beyond {limit}: {what} is neither proven nor ruled out"
+            )
+        between = told.between() or "an unknown amount"
+        return f"{names} {told.verb} {between} than before{also}: {what} is neither proven nor ruled out"
+    if gain:
+        what = f"{wanted} is {'' if outcome == 'passed' else 'not '}there"
+    else:
+        what = (
+            f"within the {limit} allowed"
+            if outcome == "passed"
+            else f"more than the {limit} allowed"
+        )
+    rests = (
+        ""
+        if first.alarm is None
+        else f", {counted(first.alarm.nights, 'night')} against {first.alarm.reference}"
+    )
+    return f"{names} {said(first, first.against)} {told.link} before{also}{rests}: {what}"
+
+
+def _fixed(history: History) -> bool:
+    """Tell whether the reference is what came before a night that was named."""
+    return history.since not in (None, YESTERDAY)
+
+
+def _beyond(step: Step, limit: float, *, gain: bool) -> bool:
+    """Tell whether the whole interval of a step lies where the newest nights should be, each of them."""
+    if step.low is None or step.high is None:
+        return False
+    return step.low > limit if gain else step.high < limit

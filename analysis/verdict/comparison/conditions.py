@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from ...data.protocol import FREE_SETTINGS, setting_leaves, settings_of
+from ...data.protocol import is_free_setting, setting_leaves, settings_of
 from ...errors import StoreError
 from ...pages import number_format as figures
 from ...pages.model import Caution
@@ -85,7 +85,7 @@ def same_campaign(
     one_rule = old.identity_rule == new.identity_rule
     if one_rule and old.identity == new.identity:
         return True
-    if changes and all(change.key in FREE_SETTINGS for change in changes):
+    if changes and all(is_free_setting(change.key) for change in changes):
         return True
     return False if one_rule or any(change.only is None for change in changes) else None
 

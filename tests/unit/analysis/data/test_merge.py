@@ -14,6 +14,7 @@ from analysis.data.merging.parts import Offsets
 from analysis.data.merging.trials import merge_trials
 from analysis.data.trial import read_trial
 from analysis.errors import StoreError, UsageError
+from analysis.record.environment_records import commits_of
 from analysis.record.manifest import read_manifest
 from analysis.record.trial_files import ENERGY, Appended, GivenUp, IdlePower
 
@@ -188,6 +189,32 @@ def test_the_idle_power_of_a_session_moves_with_it(night, tmp_path):
     merge_trials([night(1, idle_power=(idle,)), night(2, idle_power=(idle,))], tmp_path / "all")
     moved = read_manifest(tmp_path / "all").idle_power
     assert moved == (idle, replace(idle, session=4))
+
+
+def test_nights_of_other_commits_are_of_one_campaign(night, tmp_path):
+    """Each session keeps its commits; what the variants are is no part of the campaign."""
+
+    def of(commits, **keys):
+        about = {
+            f"x/{name}": {"path": "/bin/a", "commit": commit} for name, commit in commits.items()
+        }
+        return {
+            "campaign": CAMPAIGN | {"commit": commits} | keys,
+            "environment": ENVIRONMENT | {"targets": about},
+        }
+
+    first = of({"a": "v1", "b": "4f0c2a1"}, series=False)
+    second = of({"a": "v1", "b": "9b77e02"}, series=True)
+    plain = {"campaign": CAMPAIGN, "environment": of({"a": None})["environment"]}
+    nights = [night(k, **one) for k, one in enumerate((first, second, plain), 1)]
+    merge_trials(nights, tmp_path / "all")
+    stored = [commits_of(line) for line in lines(tmp_path / "all" / "environment.jsonl")]
+    assert [one.get("b") for one in stored] == ["4f0c2a1"] * 2 + ["9b77e02"] * 2 + [None] * 2
+    found = {line["check"] for line in lines(tmp_path / "all" / "findings.jsonl")}
+    assert "drift" not in found  # one program under two commits
+    other = night(4, campaign=CAMPAIGN | {"commits": {"a": "v1"}}, campaign_sha256="5" * 64)
+    with pytest.raises(StoreError, match=r"commits\.a stands in one of them only"):
+        merge_trials([nights[0], other], tmp_path / "other")
 
 
 def test_a_night_without_energy_is_merged_with_one_that_had_it(night, tmp_path):

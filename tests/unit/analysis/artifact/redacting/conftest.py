@@ -88,3 +88,9 @@ class Folder:
 @pytest.fixture
 def folder(tmp_path):
     return Folder(tmp_path / "staged")
+
+
+@pytest.fixture
+def staged(tmp_path_factory):
+    """Stage further bundles, one a call."""
+    return lambda: Folder(tmp_path_factory.mktemp("staged") / "bundle")

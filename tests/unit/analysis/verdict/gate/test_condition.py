@@ -7,7 +7,7 @@ import math
 import pytest
 
 from analysis.errors import UsageError
-from analysis.verdict.gate import parse_condition
+from analysis.pages.condition import parse_condition
 
 
 @pytest.mark.parametrize(

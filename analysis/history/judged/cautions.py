@@ -1,0 +1,146 @@
+"""What a reader should know before trusting what many nights say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...pages.model import Caution, merged
+from ...pages.number_format import counted, listed
+from ...stats.multiplicity import Correction
+from ...words import shown
+from ..changes import FEWEST, Changes
+from ..least_p import least_share
+from ..nights.model import Nights
+from .result import SeriesHistory
+
+_NAMED = 3
+
+
+def cautions_of(
+    nights: Nights,
+    judged: Sequence[SeriesHistory],
+    found: Sequence[Changes],
+    level: float,
+    correction: Correction,
+) -> tuple[Caution, ...]:
+    """Give them, what weighs most first."""
+    return merged(
+        _plain(judged),
+        _alike(judged, found),
+        _gate(judged),
+        _fewest(judged),
+        _together(judged, correction),
+        _too_many(judged, level),
+        nights.cautions,
+        _nights(nights, judged),
+    )
+
+
+def names_of(series: Sequence[SeriesHistory]) -> tuple[str, ...]:
+    """Name the benchmarks of some series, each once."""
+    return tuple(dict.fromkeys(one.benchmark for one in series))
+
+
+def _said(series: Sequence[SeriesHistory]) -> str:
+    return listed([shown(name) for name in names_of(series)], _NAMED)
+
+
+def _plain(judged: Sequence[SeriesHistory]) -> Iterator[Caution]:
+    some = [one for one in judged if not one.paired]
+    if some:
+        yield Caution(
+            "no-baseline",
+            "host and program cannot be told apart: the values are not paired with a baseline of the same "
+            "night, so a host that drifts is a change",
+            names_of(some) if len(some) < len(judged) else (),
+        )
+
+
+def _alike(judged: Sequence[SeriesHistory], found: Sequence[Changes]) -> Iterator[Caution]:
+    some = [
+        (one, changed)
+        for one, changed in zip(judged, found, strict=True)
+        if any(caution.code == "neighbours-alike" for caution in changed.cautions)
+    ]
+    if len(some) == 1:
+        one, changed = some[0]
+        text = next(c.text for c in changed.cautions if c.code == "neighbours-alike")
+        yield Caution("neighbours-alike", f"{shown(one.benchmark)}: {text}", (one.benchmark,))
+    elif some:
+        alike = [one for one, _ in some]
+        yield Caution(
+            "neighbours-alike",
+            f"{_said(alike)}: neighbouring nights resemble each other, and an interval may hold no change "
+            "more often than the risk says",
+            names_of(alike),
+        )
+
+
+def _gate(judged: Sequence[SeriesHistory]) -> Iterator[Caution]:
+    few = [one for one in judged if one.reason == "few-nights"]
+    if few:
+        yield Caution(
+            "few-of-reference",
+            f"{_said(few)}: fewer than {FEWEST} nights of reference, no alarm is possible yet",
+            names_of(few),
+        )
+    new = [one for one in judged if one.reason == "few-new"]
+    if new:
+        yield Caution(
+            "few-new-nights",
+            f"{_said(new)}: fewer than 2 nights are new, which decide nothing",
+            names_of(new),
+        )
+
+
+def _fewest(judged: Sequence[SeriesHistory]) -> Iterator[Caution]:
+    few = [one for one in judged if not one.enough]
+    if few and len(few) < len(judged):
+        yield Caution(
+            "too-few-nights",
+            f"{_said(few)}: fewer than {FEWEST} nights, so no change is looked for",
+            names_of(few),
+        )
+
+
+def _together(judged: Sequence[SeriesHistory], correction: Correction) -> Iterator[Caution]:
+    changed = [one for one in judged if one.intervals]
+    if correction == "bh" and changed:
+        yield Caution(
+            "share-of-false",
+            f"of {len(changed)} series that are named some may be false: "
+            "their share is bounded on average, where benchmarks are independent (--correction holm)",
+        )
+    if correction == "none" and len(judged) > 1:
+        yield Caution(
+            "uncorrected",
+            f"each of {len(judged)} series has the risk for itself: a false interval somewhere is likelier",
+        )
+
+
+def _too_many(judged: Sequence[SeriesHistory], level: float) -> Iterator[Caution]:
+    if level < least_share():
+        yield Caution(
+            "too-many-series",
+            f"{len(judged)} series leave each a level below {least_share():g}, of which no law is known: no interval "
+            "can be told (--correction bh, or --benchmark)",
+        )
+
+
+def _nights(nights: Nights, judged: Sequence[SeriesHistory]) -> Iterator[Caution]:
+    ended = [one for one in judged if one.ends is not None]
+    if ended:
+        why = next((one.changed for one in reversed(ended) if one.changed), None)
+        yield Caution(
+            "series-ended",
+            f"{_said(ended)}: nothing is compared across {why or 'a change of the campaign'}",
+            names_of(ended),
+        )
+    if nights.left_out:
+        name, why = nights.left_out[0]
+        more = f", and {len(nights.left_out) - 1} more" if len(nights.left_out) > 1 else ""
+        yield Caution("left-out", f"left out: {shown(name)} ({why}){more}")
+    if nights.cut:
+        yield Caution(
+            "only-newest", f"{counted(nights.cut, 'night')} before the newest 400 were not read"
+        )
