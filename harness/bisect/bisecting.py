@@ -357,7 +357,9 @@ class UnderWay:
             },
             fails_more=fails_more(counts, question.commits.last),
             same_program=_same_programs(built),
-            one_program=search is not None and search.answer == "no-difference" and not search.sessions,
+            one_program=search is not None
+            and search.answer == "no-difference"
+            and not search.sessions,
             other_metrics=self._other_metrics() if ended else (),
             proofs={
                 int(name.rpartition("-")[2]): str(folder / name)

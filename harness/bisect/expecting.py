@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from .bisecting import Question, Request
 
 BOTH_ENDS = 12  # sessions of step 0 and of the proof, six each, where a step is large
-PER_HALVING = (1.0, 2.2)  # sessions of search, measured: for large steps, and for 2 % steps at 2 % noise
+PER_HALVING = (
+    1.0,
+    2.2,
+)  # sessions of search, measured: for large steps, and for 2 % steps at 2 % noise
 _BUILDS = 3  # beside one a halving: both ends, and a parent
 
 

@@ -12,8 +12,8 @@ from analysis.errors import FairtrialError, StoreError
 from analysis.record.trial_files import MEASUREMENTS, LooksPlan
 
 from ..launch.interrupts import Interrupted
-from ..trial.adding import add_session, whole_sessions
 from ..trial.execution import Options
+from .adding import add_session, whole_sessions
 from .journal import Journal, MeasuredSession
 from .recipe import campaign_of
 from .workshop import Built, NotBuilt

@@ -22,7 +22,7 @@ RUNNER: dict[str, Command] = {
     ),
     "run": Command("harness.commands.run:add", "measure", "measure a campaign, or go on with one"),
     "bisect": Command(
-        "harness.commands.bisect:add",
+        "harness.commands.bisecting.command:add",
         "measure",
         "find the commit that changed a program's time, and prove it",
     ),

@@ -82,11 +82,15 @@ class Workshop:
             return NotBuilt(commit=commit, why="make failed", log=Path("build.log"))
         program = 10 if commit.place in DOCS else commit.place
         return Built(
-            commit=commit, tree=Path("kept"), programs={}, identity=f"program {program}", seconds=0.1
+            commit=commit,
+            tree=Path("kept"),
+            programs={},
+            identity=f"program {program}",
+            seconds=0.1,
         )
 
 
-class Killed(Exception):
+class KilledError(Exception):
     """Stands for kill -9: nothing behind it is executed."""
 
 
@@ -108,7 +112,7 @@ class Recorded(Sessions):
                 k: level[10 if k in DOCS else k] + shared + rng.normal(0, 0.004) for k in places
             }
             if self.kill_before_list == number:
-                raise Killed
+                raise KilledError
         return MeasuredSession(trial=name, session=listed + 1, places=places)
 
     def _values(self, stored):
@@ -182,11 +186,11 @@ def test_a_kill_after_each_session_changes_nothing_and_measures_none_twice(
 
         def kill(journal=journal, after=after):
             if len(journal.sessions) == after + 1:
-                raise Killed
+                raise KilledError
 
         first = begun(journal, store, **({"after_session": kill} if listed_too else {}))
         first.kill_before_list = None if listed_too else after
-        with pytest.raises(Killed):
+        with pytest.raises(KilledError):
             searched(first)
         journal.close()
         assert len(store["values"]) == after + 1
@@ -223,7 +227,9 @@ def test_stored_sessions_of_another_search_are_refused(tmp_path, whole):
 
 def test_two_processes_do_not_write_one_folder(tmp_path):
     with Journal.begin(tmp_path / "one", asked()):
-        with pytest.raises(StoreError, match=r"another process is writing this bisection \(process \d"):
+        with pytest.raises(
+            StoreError, match=r"another process is writing this bisection \(process \d"
+        ):
             Journal.reopen(tmp_path / "one")
         with pytest.raises(StoreError):
             Journal.begin(tmp_path / "one", asked())

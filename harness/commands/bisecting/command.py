@@ -7,7 +7,7 @@ import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from .arguments import (
+from ..arguments import (
     add_command,
     add_folder,
     add_share,
@@ -20,9 +20,9 @@ from .arguments import (
 if TYPE_CHECKING:
     from analysis.history.bisection.result import Bisection
 
-    from ..bisect.bisecting import Request
-    from .arguments import Subparsers
-    from .bisecting.view import BisectView
+    from ...bisect.bisecting import Request
+    from ..arguments import Subparsers
+    from .view import BisectView
 
 
 def add(subparsers: Subparsers) -> None:
@@ -133,8 +133,8 @@ def _looks(text: str) -> tuple[int, ...]:
 
 
 def _request(args: argparse.Namespace) -> Request:
-    from ..bisect.bisecting import Request
-    from ..bisect.journal import begins_there, newest_unfinished
+    from ...bisect.bisecting import Request
+    from ...bisect.journal import begins_there, newest_unfinished
 
     resume, place = args.resume, None
     if resume == Path():
@@ -165,14 +165,14 @@ def _request(args: argparse.Namespace) -> Request:
 
 
 def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    from ..bisect.bisecting import bisect, question_of
-    from ..launch.interrupts import Interrupted
-    from .bisecting.view import BisectView
+    from ...bisect.bisecting import bisect, question_of
+    from ...launch.interrupts import Interrupted
+    from .view import BisectView
 
     request = _request(args)
     question = question_of(request)
     if args.dry_run:
-        from ..bisect.expecting import expected
+        from ...bisect.expecting import expected
 
         write_result(expected(question, request), out, as_json=args.json)
         return 0
@@ -194,7 +194,7 @@ def _stopped(listener: BisectView) -> int:
     """Say what is kept after a signal, and how to go on; give the exit code."""
     from analysis.words import next_lines
 
-    from ..errors import counted
+    from ...errors import counted
 
     folder, sessions = listener.folder, listener.sessions
     if folder is None:

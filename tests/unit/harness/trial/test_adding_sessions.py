@@ -13,8 +13,8 @@ from analysis import judge, read_trial
 from analysis.errors import StoreError
 from analysis.history.session_value import runs_of_variants, session_values
 from analysis.record.trial_files import LooksPlan
+from harness.bisect.adding import add_session, whole_sessions
 from harness.launch.interrupts import Interrupted
-from harness.trial.adding import add_session, whole_sessions
 from harness.trial.execution import Options
 
 PLAN = LooksPlan(rule="planned", looks=(3, 6, 9), risk=0.025)
@@ -69,7 +69,9 @@ def test_the_verdict_prints_the_numbers_of_the_looks_that_were_planned(stage, of
     d = np.array([one["a"] - one["b"] for one in values])
     half = student.ppf(1 - 0.025 / 3 / 2, 5) * d.std(ddof=1) / math.sqrt(6)
     (candidate,) = judge(trial).candidates
-    line = candidate.multilevel.benchmarks[0] if len(benchmarks) == 1 else candidate.multilevel.these
+    line = (
+        candidate.multilevel.benchmarks[0] if len(benchmarks) == 1 else candidate.multilevel.these
+    )
     for ours, theirs in ((line.speedup, 0.0), (line.low, -half), (line.high, half)):
         assert ours == pytest.approx(math.exp(d.mean() + theirs), rel=1e-12)
     assert candidate.multilevel.look_alpha == pytest.approx(0.025 / 3, abs=1e-14)

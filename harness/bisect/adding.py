@@ -15,14 +15,14 @@ from analysis.record.manifest import read_manifest
 from analysis.record.shapes import records_of
 from analysis.record.trial_files import MANIFEST, OUTPUTS, PLAN, LooksPlan, PlannedRun
 
-from .ending import Ending
-from .execution import Options, _execute, _opened, _ready, begins_there
-from .locks import is_written_now, written_by_another
-from .plan import planned_runs
-from .preparation import Watcher
-from .resume import AS_BEGUN, _appended, _reopened
-from .run_files import kept_bytes
-from .writer import rows_done
+from ..trial.ending import Ending
+from ..trial.execution import Options, _execute, _opened, _ready, begins_there
+from ..trial.locks import is_written_now, written_by_another
+from ..trial.plan import planned_runs
+from ..trial.preparation import Watcher
+from ..trial.resume import AS_BEGUN, _appended, _reopened
+from ..trial.run_files import kept_bytes
+from ..trial.writer import rows_done
 
 if TYPE_CHECKING:
     from ..campaign.model import Campaign
