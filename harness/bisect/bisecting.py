@@ -20,11 +20,12 @@ from ..campaign.load import load_campaign
 from ..launch.interrupts import Interrupts
 from ..trial.execution import Options
 from ..trial.writer import new_trial_name
+from .built import Built, NotBuilt
 from .commits import CommitRange, commits_between
 from .journal import Asked, Journal, read_state
 from .measuring import EndNotBuiltError, Sessions
 from .recipe import Recipe, recipe_of
-from .workshop import Built, NotBuilt, Workshop
+from .workshop import Workshop
 
 if TYPE_CHECKING:
     from analysis.history.bisection.filling import Heard, Surroundings

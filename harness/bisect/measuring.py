@@ -14,9 +14,9 @@ from analysis.record.trial_files import MEASUREMENTS, LooksPlan
 from ..launch.interrupts import Interrupted
 from ..trial.execution import Options
 from .adding import add_session, whole_sessions
+from .built import Built, NotBuilt
 from .journal import Journal, MeasuredSession
 from .recipe import campaign_of
-from .workshop import Built, NotBuilt
 
 if TYPE_CHECKING:
     from analysis.history.search_events import Phase

@@ -12,6 +12,7 @@ import pytest
 
 from analysis.errors import StoreError, UsageError
 from analysis.history.step_search import watched_steps
+from harness.bisect.built import Built, NotBuilt
 from harness.bisect.commits import Commit, CommitRange
 from harness.bisect.journal import (
     SESSIONS,
@@ -22,7 +23,6 @@ from harness.bisect.journal import (
     read_state,
 )
 from harness.bisect.measuring import EndNotBuiltError, Sessions, trial_of
-from harness.bisect.workshop import Built, NotBuilt
 
 LAST = 40
 BROKEN = (20, 31)
