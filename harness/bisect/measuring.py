@@ -15,8 +15,8 @@ from ..launch.interrupts import Interrupted
 from ..trial.execution import Options
 from .adding import add_session, whole_sessions
 from .built import Built, NotBuilt
+from .commit_campaign import campaign_of
 from .journal import Journal, MeasuredSession
-from .recipe import campaign_of
 
 if TYPE_CHECKING:
     from analysis.history.search_events import Phase
