@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from analysis.record.run_numbers import Measurement
     from analysis.record.trial_files import Finding, PlannedRun, SessionEnd
 
+    from ...bisect.built import Built, NotBuilt
     from ...bisect.commits import Commit
-    from ...bisect.workshop import Built, NotBuilt
     from ...campaign.model import Campaign
     from ...trial.preparation import Prepared
 
