@@ -36,7 +36,7 @@ from ..trial.plan import planned_runs
 from ..trial.preparation import expected_seconds
 from ..trial.progress import read_progress, trials_in
 from ..trial.writer import new_trial_name
-from .bisection_job import BISECT, BisectionJob
+from .bisection_job import BISECT, BisectionJob, bisection_of
 from .hosts import (
     least_limit_s,
     limit_of,
@@ -125,6 +125,11 @@ class Submission:
     def commands(self) -> tuple[tuple[str, ...], ...]:
         """The command line of sbatch for each host, in their order."""
         return tuple(self._command(host) for host in self.hosts)
+
+    @property
+    def bisects(self) -> bool:
+        """Whether it is the one job of a bisection."""
+        return bisection_of(slurm_of(self.fleet))
 
     def _command(self, host: str) -> tuple[str, ...]:
         slurm = self.fleet.further[SLURM]
