@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...pages.model import Caution, merged
-from ...pages.number_format import counted, listed
+from ...pages.number_format import listed
 from ...stats.multiplicity import Correction
 from ...words import shown
 from ..changes import FEWEST, Changes
@@ -32,7 +32,7 @@ def cautions_of(
         _together(judged, correction),
         _too_many(judged, level),
         nights.cautions,
-        _nights(nights, judged),
+        _ended(judged),
     )
 
 
@@ -127,7 +127,7 @@ def _too_many(judged: Sequence[SeriesHistory], level: float) -> Iterator[Caution
         )
 
 
-def _nights(nights: Nights, judged: Sequence[SeriesHistory]) -> Iterator[Caution]:
+def _ended(judged: Sequence[SeriesHistory]) -> Iterator[Caution]:
     ended = [one for one in judged if one.ends is not None]
     if ended:
         why = next((one.changed for one in reversed(ended) if one.changed), None)
@@ -135,12 +135,4 @@ def _nights(nights: Nights, judged: Sequence[SeriesHistory]) -> Iterator[Caution
             "series-ended",
             f"{_said(ended)}: nothing is compared across {why or 'a change of the campaign'}",
             names_of(ended),
-        )
-    if nights.left_out:
-        name, why = nights.left_out[0]
-        more = f", and {len(nights.left_out) - 1} more" if len(nights.left_out) > 1 else ""
-        yield Caution("left-out", f"left out: {shown(name)} ({why}){more}")
-    if nights.cut:
-        yield Caution(
-            "only-newest", f"{counted(nights.cut, 'night')} before the newest 400 were not read"
         )
