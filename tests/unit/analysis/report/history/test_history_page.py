@@ -1,0 +1,112 @@
+"""The page of a history. Authorities: the made-up nights, `docs/report.md`, the size that a page may have."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+
+from analysis.report.history.page import history_html
+from analysis.report.history.values import values_chapter
+
+EVIL = "<script>alert(1)</script>\u202e{{7*7}}"
+
+
+@pytest.fixture(scope="module")
+def page(histories) -> str:
+    return history_html(histories.usual())
+
+
+def text_of(html: str) -> str:
+    body = html.partition("<main")[2].rpartition("</main>")[0]
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", body)))
+
+
+def test_the_sentence_is_the_heading(page, histories):
+    sentence = histories.usual().sentence
+    (heading,) = re.findall(r"<h1>(.*?)</h1>", page)
+    assert unescape(re.sub("<[^>]+>", "", heading)).lower() == sentence.lower()
+
+
+def test_each_benchmark_has_a_row_that_leads_to_its_strip(page):
+    for number, name in enumerate(("text", "logs", "json", "table", "random"), 1):
+        assert f'<a href="#strip-{number}"><bdi>{name}</bdi></a>' in page
+        assert f'id="strip-{number}"' in page
+
+
+def test_what_changed_is_said_with_its_commits_and_the_command(page, histories):
+    one = histories.usual().series[0].intervals[0]
+    told = text_of(page)
+    assert "takes 2.8 % more time" in told.replace("\N{NO-BREAK SPACE}", " ")
+    assert f"{one.good[:7]}..{one.bad[:7]}" in told
+    assert f"fairtrial bisect {one.good[:12]} {one.bad[:12]} --benchmark text" in told
+    assert "program changed here" in told
+
+
+def test_without_commits_there_is_no_command_of_a_bisection(histories):
+    found = histories.series("text", steps=[(35, 0.03)])
+    bare = [
+        type(one)(**{k: getattr(one, k) for k in one.__slots__} | {"good": None, "bad": None})
+        for one in found.intervals
+    ]
+    without = histories.series("text", steps=[(35, 0.03)], intervals=tuple(bare))
+    assert "fairtrial bisect" in history_html(histories.history(found))
+    assert "fairtrial bisect" not in history_html(histories.history(without))
+
+
+def test_the_host_and_the_end_of_a_series_are_told(page):
+    told = text_of(page)
+    assert "v1.0 itself takes 5.8 % less time" in told.replace("\N{NO-BREAK SPACE}", " ")
+    assert "kernel: 6.8 became 6.12" in told
+    assert "another series begins: the baseline's program changed" in told
+
+
+def test_all_values_stand_in_tables(page, histories):
+    history = histories.usual()
+    tables = page.partition('id="values"')[2].partition("</main>")[0]
+    cells = [cell.strip() for cell in re.findall(r"<td>([^<]*)", tables)]
+    expected = [
+        f"{100 * (1 / value.speedup - 1):+.2f}".replace("-", "\N{MINUS SIGN}")
+        for one in history.series
+        for value in one.values
+    ]
+    assert sorted(filter(None, cells)) == sorted(expected)
+
+
+def test_a_table_holds_few_benchmarks(histories):
+    from analysis.report.history.benchmarks import benchmarks_of
+    from analysis.report.history.places import places_of
+
+    history = histories.large(20, 10)
+    places = places_of((v.started_at, v.trial) for one in history.series for v in one.values)
+    chapter = values_chapter(benchmarks_of(history), places, {})
+    assert [len(one["benchmarks"]) for one in chapter["tables"]] == [8, 8, 4]
+
+
+def test_benchmarks_without_a_change_are_folded_where_there_are_many(histories):
+    assert "benchmarks without a change</summary>" in history_html(histories.large(30, 40))
+    assert "without a change</summary>" not in history_html(histories.large(12, 40))
+
+
+def test_hostile_names_are_escaped(histories):
+    page = history_html(histories.usual(f"{EVIL} {{}}".replace("{{7*7}}", "{{{{7*7}}}}"), EVIL))
+    assert page.count("<script>") == 1  # our own
+    assert "\u202e" not in page
+    assert "{{7*7}}" in page
+
+
+def test_a_page_is_the_same_every_time(page, histories):
+    assert history_html(histories.usual()) == page
+
+
+def test_100_benchmarks_of_400_nights_are_3_megabytes_at_most(histories):
+    page = history_html(histories.large(100, 400))
+    assert len(page.encode()) <= 3_000_000
+    assert page.count('class="plot history-plot"') == 100
+
+
+def test_nothing_to_show_is_a_page_too(histories):
+    page = history_html(histories.history())
+    assert "<h1>" in page
+    assert "history-plot" not in page.partition("<main")[2]
