@@ -308,7 +308,7 @@ def _resident(pid: int, *, with_children: bool) -> int:
 
 COMMANDS = (
     "verdict", "gate", "hpt", "speedup-test", "resample", "mixture", "biplot", "diagnose", "plan",
-    "study", "sources", "diff", "report", "history",
+    "study", "sources", "diff", "report",
 )  # fmt: skip
 ANSWERS = (0, 1, 7)  # exit codes of an answer: done, a gate said no, a gate could not tell
 # every option of these commands that writes no file; they are taken in full only, not abbreviated
@@ -316,11 +316,11 @@ OPTIONS = frozenset(
     """--all --alpha --also --alternative --always-valid --and --annotations --backend --below --benchmark
     --benchmarks --best-of --better --centre --certificate --clt --clusters --compare --compatible --conf-level
     --confidence --correction --decimal --digits --draws --effect --estimators --exclude --exit-code --explain
-    --flags --font-family --font-size --format --gate --group --guard --horizon --ignore --independent --interval --jitter --json
+    --flags --font-family --font-size --format --gate --group --guard --ignore --interval --jitter --json
     --layout --level --looks --margin --max-components --max-hosts --max-runs --max-sessions --mean --metric
-    --names --normality --on --original --others --pairs --plain --power --precision --quantile --rank --ratio --resamples
+    --names --normality --on --original --others --pairs --power --precision --quantile --rank --ratio --resamples
     --resolution --response --risk --runs --scale --scores --search --seed --shift --shift-by --shifted --sides
-    --simulations --since --sources --speedup --starts --steps --test-share --ties --unit --variant --variation
+    --simulations --sources --speedup --starts --steps --test-share --ties --unit --variant --variation
     --verbose --weight --width --within-session --without-replacement --workers""".split()  # noqa: SIM905 - a table of words
 )
 # where a command may leave something: all of it in a folder of its own
