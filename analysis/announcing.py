@@ -151,6 +151,7 @@ class _Line:
 
 
 _lines: list[_Line] = []  # the last one is listening
+_parts: list[None] = []  # one for each `as_one` that is under way
 
 
 @contextlib.contextmanager
@@ -178,8 +179,20 @@ def doing(what: str, done: int | None = None, total: int | None = None, noun: st
     3 s on the line tells how long it will still take where `done` and `total` are known, otherwise
     how long it has taken.
     """
-    if _lines:
+    if _parts:
+        still()
+    elif _lines:
         _lines[-1].doing(what, None if done is None or total is None else (done, total, noun))
+
+
+@contextlib.contextmanager
+def as_one() -> Iterator[None]:
+    """Take what is said inside this context for parts of what was said before: the line only moves."""
+    _parts.append(None)
+    try:
+        yield
+    finally:
+        _parts.pop()
 
 
 def still() -> None:

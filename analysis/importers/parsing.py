@@ -80,7 +80,8 @@ class ForeignFile:
     `cells`: At least one, in the file's order. Cells of one name are kept apart. `losses`: What the
     file cannot tell. `notes`: What was met and left out, or looks odd: each becomes a caution.
     `variant_rule`: Which key is the variant, in words: ``the command``, ``the file's name``.
-    `facts`: What the file says of the host and the tool, such as ``cpu_model``.
+    `facts`: What the file says of the host and the tool, such as ``cpu_model``, and of the whole file its
+    ``date`` or ``commit``.
     """
 
     format: str = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import contextlib
+import os
 import re
 import time
 from collections import Counter, defaultdict
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 from analysis.announcing import away
 from analysis.record.printer import printer_on
 from analysis.record.trial_files import Finding, PlannedRun, SessionEnd
-from analysis.words import WIDTH, shorten
+from analysis.words import WIDTH, shorten, shown
 
 from ..errors import about, clock, counted, duration, size, wrapped
 from ..host.checks import CHECK_NAMES
@@ -274,6 +275,33 @@ class View:
                 )
             else:
                 self._err.write(text + "\n")
+                self._err.flush()
+
+
+class OneLineView(View):
+    """A view with one line of its own that is rewritten in place, on a terminal."""
+
+    def __init__(self, err: TextIO, *, quiet: bool = False, verbose: bool = False) -> None:
+        super().__init__(err, quiet=quiet, verbose=verbose)
+        self._moving = self._err.isatty() and os.environ.get("TERM") != "dumb" and not quiet
+        self._shown = False
+
+    def insist(self, text: str) -> None:
+        """Write a line, quiet or not, in the place of the moving one."""
+        self._clear()
+        super().insist(text)
+
+    def _paint(self, text: str) -> None:
+        with contextlib.suppress(OSError):  # the terminal may be gone; the trial goes on
+            self._err.paint(f"\r\x1b[K{self._err.clean(shown(text))}")
+            self._err.flush()
+            self._shown = True
+
+    def _clear(self) -> None:
+        if self._shown:
+            self._shown = False
+            with contextlib.suppress(OSError):
+                self._err.paint("\r\x1b[K")
                 self._err.flush()
 
 

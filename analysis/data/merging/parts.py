@@ -31,8 +31,8 @@ from ...record.trial_files import (
     SessionEnd,
 )
 from ..columns import FailedRun
-from ..protocol import is_free_setting, setting_leaves
 from ..trial import read_trial
+from .campaigns import StatedCampaign, campaign_differences
 
 Numbered = TypeVar("Numbered", SessionEnd, GivenUp, IdlePower, FailedRun)
 _OUTPUT = re.compile(
@@ -131,9 +131,6 @@ class Offsets:
             yield replace(one, first=one.first + self.sessions, last=one.last + self.sessions)
 
 
-_STATED = (
-    "campaign_name", "variants", "benchmarks", "baseline", "metrics", "runs", "warmup", "stop",
-)  # fmt: skip
 _SHOWN = 5
 
 
@@ -150,6 +147,11 @@ class MergedPart:
     environments: tuple[Mapping[str, Any], ...]
     sessions: int
     rows: int
+
+    @property
+    def campaign(self) -> StatedCampaign:
+        """What is held against another part's."""
+        return StatedCampaign.of(self.manifest, self.resolved)
 
     @property
     def names(self) -> frozenset[str]:
@@ -283,7 +285,7 @@ def _require_one_host(one: MergedPart, other: MergedPart) -> None:
 
 def require_one_campaign(one: MergedPart, other: MergedPart) -> None:
     """Refuse trials of two campaigns, with what differs."""
-    found = list(_differences(one, other))
+    found = list(campaign_differences(one.campaign, other.campaign))
     if not found:
         return
     told = figures.listed(found, _SHOWN, mark="; ", last="; and")
@@ -292,39 +294,3 @@ def require_one_campaign(one: MergedPart, other: MergedPart) -> None:
         f"{one.path} and {other.path}",
         "compare the trials side by side; only those of one campaign can be put together",
     )
-
-
-def _differences(one: MergedPart, other: MergedPart) -> Iterator[str]:
-    a, b = one.manifest, other.manifest
-    for name in _STATED:
-        old, new = _stated(a, name), _stated(b, name)
-        if old != new:
-            yield f"{name} is {_said(old)} and {_said(new)}"
-    same = (a.campaign_identity, a.campaign_sha256) == (b.campaign_identity, b.campaign_sha256)
-    if one.resolved is None or other.resolved is None:
-        if not same:
-            yield "their identities (campaign_sha256) differ"
-        return
-    x, y = dict(setting_leaves(one.resolved)), dict(setting_leaves(other.resolved))
-    for key in dict.fromkeys((*x, *y)):
-        if is_free_setting(key):
-            continue
-        if key not in x or key not in y:
-            # one version of fairtrial has a key that the other lacks: the identity leaves defaults out
-            if not same:
-                yield f"{key} stands in one of them only"
-        elif x[key] != y[key]:
-            yield f"{key} is {_said(x[key])} and {_said(y[key])}"
-
-
-def _stated(manifest: Manifest, name: str) -> object:
-    """Give a field; of the metrics without those of meters: which can be had is the host's, that day."""
-    value = getattr(manifest, name)
-    if name != "metrics":
-        return value
-    return {key: info for key, info in value.items() if "source" not in info}
-
-
-def _said(value: object) -> str:
-    text = str(value)
-    return text if len(text) <= 60 else f"{text[:59]}…"

@@ -131,7 +131,8 @@ def read_google_benchmark(opened: Opened) -> ForeignFile:
             }
         ),
         notes=tuple(notes),
-        facts=facts_of(context.get("host_name")),
+        facts=facts_of(context.get("host_name"))
+        | {key: text for key in ("commit",) if (text := text_of(context.get(key)))},
     )
 
 

@@ -106,8 +106,20 @@ def read_pyperf(opened: Opened) -> ForeignFile:
             }
         ),
         notes=(*left, *_hosts(benchmarks, shared)),
-        facts=facts_of(about.get("hostname"), about.get("cpu_model_name")),
+        facts=facts_of(about.get("hostname"), about.get("cpu_model_name"))
+        | _begin(benchmarks, shared),
     )
+
+
+def _begin(benchmarks: list[Any], shared: Mapping[str, Any]) -> dict[str, str]:
+    """Give when the first run was made: a time that stands with each of them."""
+    dates = [
+        str(about["date"])
+        for bench in benchmarks
+        for run in bench["runs"]
+        if "date" in (about := {**shared, **object_of(run.get("metadata"))})
+    ]
+    return {"date": min(dates)} if dates else {}
 
 
 def _hosts(benchmarks: list[Any], shared: Mapping[str, Any]) -> Iterator[Caution]:

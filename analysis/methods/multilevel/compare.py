@@ -34,7 +34,7 @@ from .cautions import (
     suite_cautions,
     unequal_cautions,
 )
-from .design import Layout, layout_of, run_tables, tables_of
+from .design import Layout, layout_of, run_tables, tables_of, whole_matrix, zeroed_of
 from .estimates import suite_of_cells
 from .failures import failing_of
 from .law import ErrorLaw, Looks
@@ -114,7 +114,7 @@ def multilevel(
     always_valid = look.rule == "always-valid"
     law = ErrorLaw(alpha=look.alpha(float(confidence)), always_valid=always_valid)
     check_correction(correction)
-    whole = _whole(candidate), _whole(baseline)
+    whole = whole_matrix(candidate), whole_matrix(baseline)
     pair = match(*whole)
     ours, theirs = pair.candidate, pair.baseline
     weighing = _weights(weights, ours.benchmarks, (*whole[0].benchmarks, *whole[1].benchmarks))
@@ -125,9 +125,7 @@ def multilevel(
             f"{ours.name} against {theirs.name}",
             "measure both in the same sessions, or leave always_valid out",
         )
-    zeroed = np.array(
-        [bool((a == 0).any() or (b == 0).any()) for a, b in _rows(ours, theirs)], dtype=np.bool_
-    )
+    zeroed = zeroed_of(ours, theirs)
     sign = 1 if ours.better == "higher" else -1
     tables = tables_of(layout, sign, zeroed)
     resolution = resolution_of(
@@ -214,20 +212,6 @@ def _check_levels(confidence: float, margin: float) -> None:
         raise UsageError(
             f"margin must be a number of at least 0, not {margin!r}", fix="such as 0.01"
         )
-
-
-def _whole(matrix: PerformanceMatrix) -> PerformanceMatrix:
-    """Put the benchmarks that have runs of 0 beside the others."""
-    zeros = matrix.with_zeros
-    if zeros is None:
-        return matrix
-    join = {
-        name: None
-        if getattr(matrix, name) is None
-        else (*getattr(matrix, name), *getattr(zeros, name))
-        for name in ("samples", "blocks", "sessions", "benchmarks")
-    }
-    return replace(matrix, with_zeros=None, **join)  # type: ignore[arg-type]
 
 
 def _rows(ours: PerformanceMatrix, theirs: PerformanceMatrix) -> list[tuple[Array, Array]]:

@@ -6,7 +6,7 @@ sides, of the candidate's mean log less the baseline's. Positive means that the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -63,6 +63,26 @@ class Layout:
     def common(self) -> Integers:
         """The sessions that hold runs of both sides."""
         return np.intersect1d(self.ours.session, self.theirs.session)
+
+
+def whole_matrix(matrix: PerformanceMatrix) -> PerformanceMatrix:
+    """Put the benchmarks that have runs of 0 beside the others."""
+    zeros = matrix.with_zeros
+    if zeros is None:
+        return matrix
+    join = {
+        name: None
+        if getattr(matrix, name) is None
+        else (*getattr(matrix, name), *getattr(zeros, name))
+        for name in ("samples", "blocks", "sessions", "benchmarks")
+    }
+    return replace(matrix, with_zeros=None, **join)  # type: ignore[arg-type]
+
+
+def zeroed_of(ours: PerformanceMatrix, theirs: PerformanceMatrix) -> Flags:
+    """Tell which benchmarks have a run of 0 on either side."""
+    both = zip(ours.samples, theirs.samples, strict=True)
+    return np.array([bool((a == 0).any() or (b == 0).any()) for a, b in both], dtype=np.bool_)
 
 
 def layout_of(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Layout:
@@ -192,7 +212,7 @@ class _Means(NamedTuple):
 def tables_of(layout: Layout, sign: int, zeroed: Flags) -> Tables:
     """Make the tables of a design."""
     ours, theirs = (
-        _session_means(layout, side, sign, zeroed) for side in (layout.ours, layout.theirs)
+        session_means(layout, side, sign, zeroed) for side in (layout.ours, layout.theirs)
     )
     if layout.design == "one session, runs":
         single = [_runs(side, layout.benchmarks, sign) for side in (layout.ours, layout.theirs)]
@@ -224,7 +244,7 @@ def run_tables(layout: Layout, sign: int) -> tuple[Array, Array]:
 
 
 def _logs(side: SideRuns, sign: int) -> Array:
-    """Give oriented logs, 0 for the runs of 0, which `_session_means` compares otherwise."""
+    """Give oriented logs, 0 for the runs of 0, which `session_means` compares otherwise."""
     return sign * np.log(np.where(side.values > 0, side.values, 1.0))
 
 
@@ -246,7 +266,8 @@ def session_cells(layout: Layout, side: SideRuns, sign: int = 1) -> SessionCells
     return SessionCells(runs.reshape(shape), mean.reshape(shape), squares.reshape(shape))
 
 
-def _session_means(layout: Layout, side: SideRuns, sign: int, zeroed: Flags) -> _Means:
+def session_means(layout: Layout, side: SideRuns, sign: int, zeroed: Flags) -> _Means:
+    """Give the mean logs of one side by session; of benchmarks with runs of 0 the logs of means."""
     runs, mean, squares = session_cells(layout, side, sign)
     mean = np.where(runs > 0, mean, np.nan)
     variance = np.where(runs > 1, squares / np.maximum((runs - 1) * runs, 1), np.nan)

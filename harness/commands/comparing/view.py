@@ -6,8 +6,6 @@ the looks have not given.
 
 from __future__ import annotations
 
-import contextlib
-import os
 import shutil
 import time
 from collections import Counter
@@ -17,7 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 from analysis.words import shown
 
 from ...errors import counted
-from ..live_view import View
+from ..live_view import OneLineView
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,12 +35,11 @@ _PLAIN_S = 5.0
 _MARK = " · "
 
 
-class CompareView(View):
+class CompareView(OneLineView):
     """Writes to `err`: what is tried, one line while it lasts, and what must be said."""
 
     def __init__(self, err: TextIO, *, quiet: bool = False, verbose: bool = False) -> None:
         super().__init__(err, quiet=quiet, verbose=verbose)
-        self._moving = self._err.isatty() and os.environ.get("TERM") != "dumb" and not quiet
         self._names: dict[str, str] = {}
         self._tried = ""
         self._cap_s = 0.0
@@ -50,7 +47,6 @@ class CompareView(View):
         self._look: Look | None = None
         self._looked_s = 0.0
         self._began = time.monotonic()
-        self._shown = False
         self._next_plain_s = _PLAIN_S
         self._on = self._started_runs = False
         self.exit_codes: Counter[tuple[str, int]] = Counter()
@@ -133,11 +129,6 @@ class CompareView(View):
         self._clear()
         self._on = False
 
-    def insist(self, text: str) -> None:
-        """Write a line, quiet or not, in the place of the moving one."""
-        self._clear()
-        super().insist(text)
-
     def line(self, passed: float) -> str:
         """Give the moving line: the interval never falls away, what stands on its right does."""
         width = min(WIDTH, shutil.get_terminal_size().columns - 1)
@@ -189,19 +180,6 @@ class CompareView(View):
 
     def _name(self, variant: str) -> str:
         return self._names.get(variant, shown(variant))
-
-    def _paint(self, text: str) -> None:
-        with contextlib.suppress(OSError):  # the terminal may be gone; the trial goes on
-            self._err.paint(f"\r\x1b[K{self._err.clean(shown(text))}")
-            self._err.flush()
-            self._shown = True
-
-    def _clear(self) -> None:
-        if self._shown:
-            self._shown = False
-            with contextlib.suppress(OSError):
-                self._err.paint("\r\x1b[K")
-                self._err.flush()
 
 
 def _told(one: CandidateLook) -> str:

@@ -1,0 +1,62 @@
+"""Orders commits as a repository's history does; git is asked, and nothing is written."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+_NAME = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{7,40}(?![0-9A-Za-z])")
+_SECONDS = 60
+_QUIET = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+
+
+def commits_in(text: str) -> tuple[str, ...]:
+    """Give what in a name may be a commit."""
+    return tuple(dict.fromkeys(_NAME.findall(text)))
+
+
+def repository_of(places: Iterable[Path]) -> Path | None:
+    """Give the first of these folders that lies in a git repository; None where none does."""
+    for place in dict.fromkeys(places):
+        if _git(place, "rev-parse", "--git-dir"):
+            return place
+    return None
+
+
+def places_of_commits(repository: Path, names: Iterable[str]) -> Mapping[str, int]:
+    """Give the place in history of each name that is a commit there, parents before children."""
+    known: dict[str, list[str]] = {}
+    wanted = list(dict.fromkeys(names))
+    for name, sha in zip(wanted, _resolved(repository, wanted), strict=False):
+        if sha is not None:
+            known.setdefault(sha, []).append(name)
+    if not known:
+        return {}
+    told = _git(repository, "rev-list", "--topo-order", "--reverse", *known) or ""
+    order = {sha: k for k, sha in enumerate(told.split()) if sha in known}
+    return {name: order[sha] for sha, all_ in known.items() if sha in order for name in all_}
+
+
+def _resolved(repository: Path, names: list[str]) -> Iterator[str | None]:
+    asked = "".join(f"{name}^{{commit}}\n" for name in names)
+    told = _git(repository, "cat-file", "--batch-check=%(objectname)", asked=asked) or ""
+    for line in told.splitlines():
+        yield line if re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", line) else None
+
+
+def _git(place: Path, *words: str, asked: str = "") -> str | None:
+    """Give what git says; None where there is no git, or it refuses."""
+    try:
+        done = subprocess.run(
+            ["git", *_QUIET, "-C", str(place), *words],
+            input=asked,
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None

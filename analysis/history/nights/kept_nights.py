@@ -1,0 +1,235 @@
+"""The nights' cache: what was read of each trial, in a file beside the trials, for the next reading.
+
+A trial's values are taken from it only where its manifest has the same SHA-256, and each file that the
+manifest lists with a hash is as it was: by size, inode and the times of its last changes; a file that
+was touched is hashed again. So a trial that was tampered with is found, as without the cache. A line
+that is damaged, a file that cannot be read or written, or one of another version is passed over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from ...data.columns import verify_files
+from ...errors import StoreError
+from ...record.fleet import is_fleet
+from ...record.manifest import read_manifest
+from ...record.shapes import ShapeError, checksum_holds, encode_checked, lines_of, opened, parse
+from ...record.trial_files import MANIFEST, OUTPUTS, Manifest
+from ...version import VERSION
+from .kept_trial import KeptTrial
+
+KEPT = ".fairtrial-nights.jsonl"  # beside the trials
+_RULE = 1  # how values are made: another one makes them anew
+_RACE_NS = 2_000_000_000  # what changed so shortly before may change again without a new time
+_READABLE = 0o444
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """How a trial was before it was read: what changes later is seen at the next reading."""
+
+    path: Path
+    manifest: str | None
+    files: Mapping[str, list[int] | None]
+    at_ns: int
+
+    @classmethod
+    def of(cls, path: Path) -> Mark:
+        """Look at a trial; one whose files may still change has none."""
+        at_ns = time.time_ns()
+        digest = manifest_hash(path)
+        try:
+            manifest = read_manifest(path)
+        except StoreError:
+            return cls(path=path, manifest=None, files={}, at_ns=at_ns)
+        files = _signatures(path, manifest) if digest == manifest_hash(path) else {}
+        return cls(path=path, manifest=digest, files=files, at_ns=at_ns)
+
+
+@dataclass(slots=True)
+class KeptNights:
+    """What is kept beside the trials of one folder; `look_up` and `keep`, then `write`."""
+
+    folder: Path
+    _lines: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+    _shared: dict[str, Any] = field(default_factory=dict)
+    _changed: bool = False
+
+    @classmethod
+    def of(cls, folder: Path) -> KeptNights:
+        """Read what is kept beside the trials of a folder; nothing where that cannot be read."""
+        kept = cls(folder)
+        path = folder / KEPT
+        if not os.path.lexists(path) or path.is_symlink():
+            return kept
+        try:
+            lines = [line for _, line in lines_of(path)]
+        except StoreError:
+            return kept
+        rows = []
+        for line in lines:
+            with contextlib.suppress(ShapeError):
+                if checksum_holds(line) and isinstance(row := parse(line), dict):
+                    rows.append(row)
+        if not rows or (rows[0].get("rule"), rows[0].get("tool_version")) != (_RULE, VERSION):
+            return kept
+        for row in rows[1:]:
+            if isinstance(name := row.get("part"), str):
+                kept._shared[name] = row.get("holds")
+            elif isinstance(trial := row.get("folder"), str):
+                kept._lines[trial, str(row.get("asked"))] = row
+        return kept
+
+    def look_up(self, path: Path, metric: str | None) -> KeptTrial | None:
+        """Give what was kept of a trial, if it is still as it was; else None.
+
+        Raises StoreError where a file of it changed after the trial ended.
+        """
+        row = self._lines.get((self._name(path), str(metric)))
+        if row is None:
+            return None
+        digest = manifest_hash(path)
+        if digest is None or row.get("manifest") != digest:
+            return None
+        manifest = read_manifest(path)
+        if not manifest.files:
+            return None
+        now = _signatures(path, manifest)
+        if now != row.get("files"):
+            for _ in verify_files(path, _without_outputs(manifest)):
+                pass
+            if (fresh := _settled(now, time.time_ns())) != row.get("files"):
+                row["files"] = fresh
+                self._changed = True
+        try:
+            return KeptTrial.from_dict(row["night"], self._shared.__getitem__)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return None
+
+    def keep(self, mark: Mark, metric: str | None, read: KeptTrial) -> None:
+        """Keep what was read of a trial; `mark` was taken before it was read.
+
+        A trial whose manifest lists no hashes is not kept: its files may still change.
+        """
+        if not mark.files:
+            return
+        name = self._name(mark.path)
+        self._lines[name, str(metric)] = {
+            "folder": name,
+            "asked": str(metric),
+            "manifest": mark.manifest,
+            "files": _settled(mark.files, mark.at_ns),
+            "night": read.to_dict(self._share),
+        }
+        self._changed = True
+
+    def write(self) -> bool:
+        """Write what is kept, whole, so that only who may read the trials can read it.
+
+        Gives False where that was not possible; trials that are gone are left out.
+        """
+        if not self._changed:
+            return True
+        kept = [row for row in self._lines.values() if (self.folder / row["folder"]).is_dir()]
+        fresh = None
+        try:
+            fd, fresh = tempfile.mkstemp(prefix=f"{KEPT}.", dir=self.folder)
+            with os.fdopen(fd, "wb") as file:
+                os.fchmod(fd, 0o600 | self._readers(kept))
+                file.writelines(self._written(kept))
+            Path(fresh).replace(self.folder / KEPT)
+        except OSError:
+            if fresh is not None:
+                with contextlib.suppress(OSError):
+                    Path(fresh).unlink()
+            return False
+        self._changed = False
+        return True
+
+    def _written(self, kept: Iterable[Mapping[str, Any]]) -> Iterable[bytes]:
+        kept = list(kept)
+        used = {name for row in kept for name in _parts(row["night"])}
+        head = {"rule": _RULE, "tool_version": VERSION, "about": "a cache of fairtrial history"}
+        yield encode_checked(head) + b"\n"
+        for name in used & self._shared.keys():
+            yield encode_checked({"part": name, "holds": self._shared[name]}) + b"\n"
+        for row in kept:
+            yield encode_checked(row) + b"\n"
+
+    def _readers(self, kept: Iterable[Mapping[str, Any]]) -> int:
+        """Give the bits of who may read all the trials."""
+        bits = _READABLE
+        for row in kept:
+            bits &= (self.folder / row["folder"] / MANIFEST).stat().st_mode
+        return bits
+
+    def _share(self, part: Any) -> str:  # noqa: ANN401 - JSON types
+        text = json.dumps(part)
+        name = hashlib.sha256(text.encode()).hexdigest()[:24]
+        self._shared.setdefault(name, json.loads(text))
+        return name
+
+    def _name(self, path: Path) -> str:
+        return PurePosixPath(os.path.relpath(path, self.folder)).as_posix()
+
+
+def manifest_hash(path: Path) -> str | None:
+    """Give the SHA-256 of a trial's manifest; None where it cannot be read."""
+    try:
+        with opened(path / MANIFEST) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except (OSError, StoreError):
+        return None
+
+
+def cache_folder(path: Path) -> Path:
+    """Give the folder in which a trial, or the fleet that it belongs to, lies."""
+    parent = path.absolute().parent
+    return parent.parent if is_fleet(parent) else parent
+
+
+def _parts(night: Mapping[str, Any]) -> Iterable[str]:
+    yield from (night["inputs"], night["stated"], night["host_record"])
+    yield from (values["programs"] for values in night["values"].values())
+
+
+def _without_outputs(manifest: Manifest) -> Manifest:
+    return replace(manifest, files={name: manifest.files[name] for name in _data_of(manifest)})
+
+
+def _data_of(manifest: Manifest) -> list[str]:
+    """Name the files that values are made of: kept output is evidence, not data."""
+    return [name for name in manifest.files if PurePosixPath(name).parts[:1] != (OUTPUTS,)]
+
+
+def _signatures(path: Path, manifest: Manifest) -> dict[str, list[int] | None]:
+    """Give what changes whenever a file is written or replaced."""
+    found: dict[str, list[int] | None] = {}
+    for name in _data_of(manifest):
+        try:
+            state = os.stat(path / name, follow_symlinks=False)  # noqa: PTH116 - the same
+        except (OSError, ValueError):
+            found[name] = None
+            continue
+        found[name] = [state.st_size, state.st_ino, state.st_mtime_ns, state.st_ctime_ns]
+    return found
+
+
+def _settled(
+    signatures: Mapping[str, list[int] | None], now_ns: int
+) -> dict[str, list[int] | None]:
+    """Leave out what changed just now: it could change again within one tick of the file's clock."""
+    return {
+        name: one if one is not None and max(one[2:]) < now_ns - _RACE_NS else None
+        for name, one in signatures.items()
+    }

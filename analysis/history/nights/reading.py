@@ -1,0 +1,221 @@
+"""`read_nights`: trials, folders of them, fleets and files of other tools become series."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ...announcing import meanwhile
+from ...errors import InsufficientDataError, UsageError
+from ...pages.model import Caution
+from ...pages.number_format import counted, listed
+from ...pages.short_sentence import ShortSentence
+from .model import NIGHTS_MOST, Nights, NightSeries
+from .places import NightPlace, places_in, without_copies
+from .read_places import NightReader, RawNight, keeping
+from .series import SeriesMaker, figures_of
+
+_SHOWN = 8
+
+
+def read_nights(
+    places: Sequence[str | Path],
+    *,
+    benchmarks: Sequence[str] | None = None,
+    variant: str | None = None,
+    metric: str | None = None,
+    plain: bool = False,
+) -> Nights:
+    """Read trials of many nights into series of one value a night.
+
+    What was read is kept beside the trials (``.fairtrial-nights.jsonl``), and read again where a trial
+    has changed.
+
+    Parameters
+    ----------
+    places : sequence of str or Path
+        Trials, fleets, files of other tools, or folders: of a folder all trials and fleets below it;
+        where it has none, all files of other tools.
+    benchmarks : sequence of str, optional
+        Take these alone.
+    variant : str, optional
+        Take this candidate alone.
+    metric : str, optional
+        By default, for each campaign, the first that its newest trial's `judge` names.
+    plain : bool
+        Take the values of each variant by itself, not its difference from the baseline.
+
+    Returns
+    -------
+    Nights
+        Series end where nothing behind may be compared with what is before.
+
+    Raises
+    ------
+    UsageError
+        If there are fewer than two nights; if a benchmark or variant is unknown; if files of other tools
+        cannot be ordered.
+    InsufficientDataError
+        If no night has a value.
+    """
+    found = places_in(places)
+    _require_several(found, places)
+    if found[0].kind == "file":
+        from .imported_nights import read_imported  # the readers of other tools, for these alone
+
+        raws, left_out = read_imported(found, [Path(one) for one in places], metric)
+        cut = max(0, len(raws) - NIGHTS_MOST)
+        raws = raws[cut:]
+    else:
+        kept, cut = _newest(without_copies(found))
+        raws, left_out = _read(kept, metric)
+    if not raws:
+        told = "; ".join(f"{name}: {why}" for name, why in left_out[:3])
+        raise InsufficientDataError(
+            f"no night has a value: {told}",
+            " ".join(str(one) for one in places[:3]),
+            "name complete trials",
+            n=0,
+            needed=2,
+        )
+    maker = SeriesMaker(plain=plain)
+    with meanwhile("ordering nights"):
+        for raw in raws:
+            maker.add(raw)
+    series = _chosen(maker.series(), raws, benchmarks, variant, plain=plain)
+    hosts = dict.fromkeys(
+        host for raw in raws for host in (raw.hosts or (raw.first.host,)) if host != "unknown"
+    )
+    return Nights(
+        place=str(places[0]) if len(places) == 1 else counted(len(found), found[0].kind),
+        hosts=tuple(hosts),
+        series=series,
+        left_out=tuple(left_out),
+        cut=cut,
+        cautions=(*_cautions(raws, left_out, cut), *maker.cautions()),
+    )
+
+
+def _require_several(found: Sequence[NightPlace], given: Sequence[str | Path]) -> None:
+    if len(found) > 1:
+        return
+    where = " ".join(str(one) for one in given)
+    if not found:
+        raise UsageError(
+            "there is no trial, and no file of another tool",
+            where or None,
+            "name trials, or the folder that holds them; measure one: fairtrial run campaign.yaml",
+        )
+    raise UsageError(
+        "one night is no series",
+        where,
+        f"name the trials of several nights, or their folder; fairtrial verdict {found[0].path} "
+        "judges one",
+    )
+
+
+def _newest(places: Sequence[NightPlace]) -> tuple[list[NightPlace], int]:
+    """Take the newest nights of each campaign, and count the others."""
+    count = Counter(place.campaign for place in places)
+    kept = []
+    for place in places:
+        count[place.campaign] -= 1
+        if count[place.campaign] < NIGHTS_MOST:
+            kept.append(place)
+    return kept, len(places) - len(kept)
+
+
+def _read(
+    places: Sequence[NightPlace], metric: str | None
+) -> tuple[list[RawNight], list[tuple[str, str]]]:
+    """Read trials and fleets; of each campaign all by the metric that its newest one is asked for."""
+    with meanwhile("reading"), keeping(NightReader()) as reader:
+        every = [(place, reader.night(place, metric)) for place in reader.told(places)]
+        read = [(place, raw) for place, raw in every if raw is not None]
+        asked = {raw.campaign: raw.first.metric for _, raw in read}  # by the newest of each
+        found = []
+        for place, raw in read:
+            wanted = asked[raw.campaign]
+            again = raw if raw.first.metric == wanted else reader.night(place, wanted)
+            if again is not None:
+                found.append(again)
+        return found, reader.left_out
+
+
+def _chosen(
+    series: Sequence[NightSeries],
+    raws: Sequence[RawNight],
+    benchmarks: Sequence[str] | None,
+    variant: str | None,
+    *,
+    plain: bool,
+) -> tuple[NightSeries, ...]:
+    """Keep the series that are asked for."""
+    known = dict.fromkeys(one.benchmark for one in series)
+    for name in benchmarks or ():
+        if name not in known:
+            told = f"known here: {listed([*known], _SHOWN)}"
+            raise UsageError(f"there is no benchmark {name!r}", "--benchmark", told)
+    variants = dict.fromkeys(one.variant for one in series)
+    if variant is not None and variant not in variants:
+        baselines = {raw.first.baseline for raw in raws}
+        told = f"known here: {listed([*variants], _SHOWN)}"
+        if variant in baselines and not plain:
+            told = f"it is the baseline: add --plain for its own times; {told}"
+        raise UsageError(f"there is no candidate {variant!r}", "--variant", told)
+    return tuple(
+        one
+        for one in series
+        if (not benchmarks or one.benchmark in benchmarks)
+        and (variant is None or one.variant == variant)
+    )
+
+
+def _cautions(
+    raws: Sequence[RawNight], left_out: Sequence[tuple[str, str]], cut: int
+) -> Iterator[Caution]:
+    if cut:
+        said = f"the newest {NIGHTS_MOST} nights were read: {counted(cut, 'older one')} left out"
+        yield Caution("older-nights-left-out", said, short=ShortSentence.of(said))
+    if left_out:
+        names = [name for name, _ in left_out]
+        told = "; ".join(f"{name}: {why}" for name, why in left_out[:3])
+        more = f"; and {len(left_out) - 3} more" if len(left_out) > 3 else ""
+        yield Caution(
+            "nights-left-out",
+            f"{counted(len(left_out), 'night')} without a value left out: {told}{more}",
+            tuple(names),
+            ShortSentence.of(f"{counted(len(left_out), 'night')} without a value left out"),
+        )
+    open_ones = [raw.name for raw in raws if not all(part.complete for part in raw.parts.values())]
+    if open_ones:
+        yield Caution(
+            "incomplete-nights",
+            f"{figures_of(open_ones)} not complete: the complete sessions count",
+            tuple(open_ones),
+            ShortSentence.of(f"{counted(len(open_ones), 'night')} not complete"),
+        )
+    yield from _alternating(raws)
+
+
+def _alternating(raws: Sequence[RawNight]) -> Iterator[Caution]:
+    """Say where trials of several hosts stand in one series in turn."""
+    turns: dict[str, list[tuple[str, str]]] = {}
+    for raw in raws:
+        if raw.fleet or raw.first.origin == "imported":
+            continue
+        name = raw.campaign
+        own = (raw.first.host_id, raw.first.host)
+        if own[0] != "unknown" and turns.setdefault(name, [own])[-1][0] != own[0]:
+            turns[name].append(own)
+    for name, hosts in turns.items():
+        if len({host_id for host_id, _ in hosts}) < len(hosts):
+            told = [*dict.fromkeys(host for _, host in hosts)]
+            yield Caution(
+                "hosts-alternate",
+                f"the trials of {name} are of {listed(told, 3)} in turn: what hosts differ in stands "
+                "between the nights. Name the trials of one host",
+                tuple(told),
+                ShortSentence.of("trials of several hosts stand in one series in turn"),
+            )

@@ -1,0 +1,305 @@
+"""Makes series of nights: a series goes on while campaign, inputs, hosts and baseline are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ...data.merging.campaigns import StatedCampaign, campaign_differences
+from ...pages.model import Caution
+from ...pages.number_format import counted, listed
+from ...pages.short_sentence import ShortSentence
+from .kept_trial import KeptTrial
+from .model import Night, NightSeries
+from .read_places import RawNight
+
+_SHOWN = 3
+
+Reason = Literal["campaign", "hosts", "inputs", "baseline"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Key:
+    campaign: str
+    benchmark: str
+    variant: str
+    paired: bool
+
+
+@dataclass(slots=True)
+class _Growing:
+    """A series that grows; `commit` and `programs` are what the baseline was last known to be."""
+
+    raws: list[RawNight] = field(default_factory=list)
+    nights: list[Night] = field(default_factory=list)
+    commit: str | None = None
+    programs: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class SeriesMaker:
+    """Puts the values of nights into series; nights are given in the order of time.
+
+    `plain`: Take the values of each variant by itself, without the baseline.
+    """
+
+    plain: bool = False
+    _newest: dict[str, RawNight] = field(default_factory=dict)
+    _open: dict[_Key, _Growing] = field(default_factory=dict)
+    _ended: dict[_Key, list[NightSeries]] = field(default_factory=dict)
+    _campaigns: dict[tuple[int, int, Any, Any], str | None] = field(default_factory=dict)
+    _rebuilt: dict[str, list[str]] = field(default_factory=dict)  # night -> benchmarks
+    _unknown: dict[str, None] = field(default_factory=dict)
+
+    def add(self, raw: RawNight) -> None:
+        """Add a night to the series that it belongs to."""
+        first = raw.first
+        self._newest.pop(raw.campaign, None)
+        self._newest[raw.campaign] = raw
+        for variant in first.variants:
+            paired = not self.plain and len(first.variants) > 1
+            if paired and variant == first.baseline:
+                continue
+            for k, benchmark in enumerate(first.benchmarks):
+                night = _night(raw, k, variant, paired=paired)
+                if night is None:
+                    continue
+                key = _Key(
+                    campaign=raw.campaign, benchmark=benchmark, variant=variant, paired=paired
+                )
+                self._put(key, raw, k, night)
+
+    def series(self) -> tuple[NightSeries, ...]:
+        """Give all series: those of one campaign together, the one of the newest night last."""
+        order = {}
+        for name, raw in self._newest.items():
+            first = raw.first
+            order[name] = {
+                (bench, variant): (b, v)
+                for b, bench in enumerate(first.benchmarks)
+                for v, variant in enumerate(first.variants)
+            }
+        last = 1 << 30
+        names = list(self._newest)
+        keys = sorted(
+            self._open,
+            key=lambda key: (
+                names.index(key.campaign),
+                order[key.campaign].get((key.benchmark, key.variant), (last, last)),
+            ),
+        )
+        return tuple(
+            one
+            for key in keys
+            for one in (*self._ended.get(key, ()), _made(key, self._open[key], None, None))
+        )
+
+    def cautions(self) -> Iterator[Caution]:
+        """Say of baselines that were rebuilt, or are not known."""
+        if self._rebuilt:
+            nights = [*self._rebuilt]
+            told = figures_of(nights)
+            yield Caution(
+                "baseline-rebuilt",
+                f"the baseline was built anew from the same commit in {told}: its program is another "
+                "one, and builds of one source may differ; its series goes on",
+                tuple(nights),
+                ShortSentence.of(
+                    "the baseline was built anew from the same commit: its series goes on"
+                ),
+            )
+        if self._unknown:
+            nights = [*self._unknown]
+            yield Caution(
+                "baseline-unknown",
+                f"whether the baseline's program stayed the same is unknown in {figures_of(nights)}: "
+                "neither its commit nor its SHA-256 is stored",
+                tuple(nights),
+                ShortSentence.of("whether the baseline stayed the same program is unknown"),
+            )
+
+    def _put(self, key: _Key, raw: RawNight, benchmark: int, night: Night) -> None:
+        growing = self._open.get(key)
+        found = None
+        if growing is not None:
+            found = self._break(growing, raw, benchmark, key)
+            if found is not None:
+                self._ended.setdefault(key, []).append(_made(key, growing, *found))
+        if growing is None or found is not None:
+            growing = self._open[key] = _Growing()
+        growing.raws.append(raw)
+        growing.nights.append(night)
+        if not key.paired:
+            return
+        programs = _programs(raw, benchmark)
+        growing.commit = night.baseline_commit or growing.commit
+        growing.programs |= programs
+        if not programs and night.baseline_commit is None:
+            self._unknown[raw.name] = None
+
+    def _break(
+        self, growing: _Growing, raw: RawNight, benchmark: int, key: _Key
+    ) -> tuple[Reason, str] | None:
+        """Tell why a night cannot go on a series, in a word and a sentence; None where it can."""
+        before = growing.raws[-1]
+        if before.hosts != raw.hosts:
+            now, then = (
+                "one trial" if hosts is None else listed(hosts, _SHOWN)
+                for hosts in (raw.hosts, before.hosts)
+            )
+            return "hosts", f"the fleet's hosts are {now}; they were {then}"
+        if (said := self._campaign(before.first, raw.first)) is not None:
+            return "campaign", said
+        if (said := _inputs_differ(before.first, raw.first, key.benchmark)) is not None:
+            return "inputs", said
+        return self._baseline(growing, raw, benchmark, key) if key.paired else None
+
+    def _campaign(self, a: KeptTrial, b: KeptTrial) -> str | None:
+        one, other = a.campaign, b.campaign
+        at = (id(one.stated), id(other.stated), one.identity, other.identity)
+        if at not in self._campaigns:
+            found = [] if _same(one, other) else [*campaign_differences(one, other)]
+            told = f"the campaign changed: {listed(found, _SHOWN, mark='; ', last='; and')}"
+            self._campaigns[at] = told if found else None
+        return self._campaigns[at]
+
+    def _baseline(
+        self, growing: _Growing, raw: RawNight, benchmark: int, key: _Key
+    ) -> tuple[Reason, str] | None:
+        commit = _commit(raw, raw.first.baseline)
+        known = growing.commit is not None and commit is not None
+        if known and growing.commit != commit:
+            return "baseline", f"the baseline's commit is {commit}; it was {growing.commit}"
+        programs = _programs(raw, benchmark)
+        changed = [
+            host
+            for host, digest in programs.items()
+            if growing.programs.get(host, digest) != digest
+        ]
+        if not changed:
+            return None
+        if not known:
+            was, now = growing.programs[changed[0]], programs[changed[0]]
+            where = f" on {listed(changed, _SHOWN)}" if raw.fleet else ""
+            return (
+                "baseline",
+                f"the baseline's program is another one{where}: SHA-256 {was[:12]} is now {now[:12]}",
+            )
+        self._rebuilt.setdefault(raw.name, []).append(key.benchmark)
+        return None
+
+
+def figures_of(nights: Sequence[str]) -> str:
+    """Name some nights and count them."""
+    return f"{counted(len(nights), 'night')} ({listed(nights, _SHOWN)})"
+
+
+def _same(a: StatedCampaign, b: StatedCampaign) -> bool:
+    return a.stated is b.stated and a.settings is b.settings and a.identity == b.identity
+
+
+def _made(key: _Key, growing: _Growing, ended: str | None, changed: str | None) -> NightSeries:
+    last = growing.raws[-1].first
+    return NightSeries(
+        benchmark=key.benchmark,
+        variant=key.variant,
+        paired=key.paired,
+        metric=last.metric,
+        unit=last.unit,
+        better=last.better,
+        campaign=key.campaign,
+        baseline=last.baseline if key.paired else None,
+        nights=tuple(growing.nights),
+        ended=ended,
+        changed=changed,
+    )
+
+
+def _night(raw: RawNight, benchmark: int, variant: str, *, paired: bool) -> Night | None:
+    """Give one value; None where the trial, or a host of the fleet, has none."""
+    logs, base, counts = [], [], 0
+    name = raw.first.benchmarks[benchmark]
+    for part in raw.parts.values():
+        values = part.values.get(variant)
+        if values is None or name not in part.benchmarks:
+            return None
+        k = part.benchmarks.index(name) if raw.fleet else benchmark
+        log = values.log[k] if paired else values.own[k]
+        if log is None:
+            return None
+        logs.append(log)
+        base.append(values.baseline_log[k])
+        counts += (values.sessions if paired else values.own_sessions)[k]
+    known = [one for one in base if one is not None]
+    baseline = raw.first.baseline
+    programs = {digest for part in raw.parts.values() for digest in [_digest(part, variant, name)]}
+    theirs = set(_programs(raw, benchmark).values())
+    complete = len(_programs(raw, benchmark)) == len(raw.parts)
+    return Night(
+        trial=raw.name,
+        path=raw.path,
+        started_at=raw.started_at,
+        log=sum(logs) / len(logs),
+        baseline_log=sum(known) / len(known) if paired and len(known) == len(base) else None,
+        sessions=counts,
+        program_sha256=programs.pop() if len(programs) == 1 else None,
+        commit=raw.commit or _commit(raw, variant),
+        baseline_sha256=theirs.pop() if paired and complete and len(theirs) == 1 else None,
+        baseline_commit=_commit(raw, baseline) if paired else None,
+        host_facts=_facts(raw, name, paired=paired),
+    )
+
+
+def _facts(raw: RawNight, benchmark: str, *, paired: bool) -> dict[str, Any]:
+    """Give the host's facts, with the baseline's own target of the benchmark where there is one."""
+
+    def of(part: KeptTrial) -> dict[str, Any]:
+        if not part.host_record:
+            return {}
+        cell = f"{benchmark}/{part.baseline}"
+        targets = part.host_record.get("targets", {})
+        own = {cell: targets[cell]} if paired and cell in targets else {}
+        return {**part.host_record, "targets": own}
+
+    if not raw.fleet:
+        return of(raw.first)
+    return {"hosts": {host: of(part) for host, part in raw.parts.items()}}
+
+
+def _digest(part: KeptTrial, variant: str, benchmark: str) -> str | None:
+    values = part.values.get(variant)
+    if values is None or benchmark not in part.benchmarks:
+        return None
+    return values.programs[part.benchmarks.index(benchmark)]
+
+
+def _programs(raw: RawNight, benchmark: int) -> dict[str, str]:
+    """Give the SHA-256 of the baseline's program by host, where it is known."""
+    name = raw.first.benchmarks[benchmark]
+    found = {
+        host if raw.fleet else "": _digest(part, part.baseline, name)
+        for host, part in raw.parts.items()
+    }
+    return {host: digest for host, digest in found.items() if digest is not None}
+
+
+def _commit(raw: RawNight, variant: str) -> str | None:
+    """Give the commit of a variant; of a fleet where it is one on all hosts."""
+    found = {
+        None if (values := part.values.get(variant)) is None else values.commit
+        for part in raw.parts.values()
+    }
+    return found.pop() if len(found) == 1 else None
+
+
+def _inputs_differ(a: KeptTrial, b: KeptTrial, benchmark: str) -> str | None:
+    """Say which input of a benchmark is another one; what only one of both knows says nothing."""
+    if benchmark not in a.benchmarks or benchmark not in b.benchmarks:
+        return None
+    one: Mapping[str, str] = a.inputs[a.benchmarks.index(benchmark)]
+    other: Mapping[str, str] = b.inputs[b.benchmarks.index(benchmark)]
+    changed = [name for name in one if name in other and one[name] != other[name]]
+    if not changed:
+        return None
+    return f"the input {listed(changed, _SHOWN)} of {benchmark} is another one"

@@ -1,0 +1,1 @@
+"""What a person watches during `fairtrial bisect`."""
