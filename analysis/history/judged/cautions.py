@@ -22,11 +22,14 @@ def cautions_of(
     found: Sequence[Changes],
     level: float,
     correction: Correction,
+    *,
+    held_back: Sequence[SeriesHistory] = (),
 ) -> tuple[Caution, ...]:
     """Give them, what weighs most first."""
     return merged(
         _plain(judged),
-        _alike(judged, found),
+        _held_back(held_back),
+        _alike([pair for pair in zip(judged, found, strict=True) if pair[0] not in held_back]),
         _gate(judged),
         _fewest(judged),
         _together(judged, correction),
@@ -56,10 +59,21 @@ def _plain(judged: Sequence[SeriesHistory]) -> Iterator[Caution]:
         )
 
 
-def _alike(judged: Sequence[SeriesHistory], found: Sequence[Changes]) -> Iterator[Caution]:
+def _held_back(some: Sequence[SeriesHistory]) -> Iterator[Caution]:
+    if some:
+        told = "it has" if len(some) == 1 else "they have"
+        yield Caution(
+            "held-back",
+            f"{_said(some)}: neighbouring nights resemble each other, and p-values are corrected for it; "
+            f"where nights are independent {told} an interval (--independent)",
+            names_of(some),
+        )
+
+
+def _alike(pairs: Sequence[tuple[SeriesHistory, Changes]]) -> Iterator[Caution]:
     some = [
         (one, changed)
-        for one, changed in zip(judged, found, strict=True)
+        for one, changed in pairs
         if any(caution.code == "neighbours-alike" for caution in changed.cautions)
     ]
     if len(some) == 1:

@@ -53,7 +53,7 @@ def _changed(history: History) -> str:
         subject = (
             f"{_names(history, newest)} shows no change"
             if many == 1
-            else f"none of {many} {_noun(history)} changed"
+            else f"none of {many} {_noun(history)} shows a change"
         )
         return f"{subject} in {when}"
     series, one = changes[0]
