@@ -122,6 +122,7 @@ PAGES = {
     "Inspected": "analysis.importers.inspection",
     "Changes": "analysis.history.page",
     "StepSearch": "analysis.history.page",
+    "OrderedVariants": "analysis.history.ordered.page",
     "History": "analysis.history.judged.page",
     "Bisection": "analysis.history.bisection.page",
     "Biplot": "analysis.methods.biplot.page",
