@@ -62,6 +62,12 @@ if TYPE_CHECKING:
     from .history.finding_steps import (
         find_steps as find_steps,
     )
+    from .history.ordered.judging import (
+        ordered_variants as ordered_variants,
+    )
+    from .history.ordered.result import (
+        OrderedVariants as OrderedVariants,
+    )
     from .history.search_result import (
         StepSearch as StepSearch,
     )
@@ -239,6 +245,8 @@ _ROOMS = {
     "methods.mixture.modality": "dip_test bandwidth_test skewed_families",
     "history.changes": "changes Changes",
     "history.search_result": "StepSearch",
+    "history.ordered.judging": "ordered_variants",
+    "history.ordered.result": "OrderedVariants",
     "history.finding_steps": "find_steps",
     "methods.biplot.fit": "biplot Biplot",
     "methods.variance_sources.result": "Sources",

@@ -37,7 +37,7 @@ _OF_ONE_REPOSITORY = frozenset(
         "GIT_WORK_TREE",
     }
 )
-_QUIET = {
+ALONE = {  # it asks nobody, and fetches nothing that nobody asked for
     "GIT_LFS_SKIP_SMUDGE": "1",  # a checkout would fetch what may be gigabytes
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
@@ -77,7 +77,7 @@ def git(
         done = subprocess.run(
             ["git", *options, *words],
             cwd=where,
-            env=without_repository(os.environ) | _QUIET,
+            env=without_repository(os.environ) | ALONE,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from analysis.errors import UsageError
+from analysis.words import shown
 
+from ..campaign.scalar_kinds import known_here
+from ..host.executables import sha256_file
+from .git_calls import GitError, git
+
+if TYPE_CHECKING:
     from ..campaign.model import Build, Campaign, Cell
     from .commits import CommitRange
-    from .workshop import Built
+
+_NAMED = 3  # files that a note names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +37,8 @@ class TakenInput:
 class Recipe:
     """How each commit is built and measured: as the campaign's `variant`, at the campaign's `place`.
 
-    `place` is the campaign's folder, relative to the top of the repository; `cells` are those of the variant,
-    one a benchmark. `notes` tell what is taken otherwise than somebody may think.
+    `place` is the campaign's folder, relative to `root`, the top of the repository; `cells` are those of the
+    variant, one a benchmark. `notes` tell what is taken otherwise than somebody may think.
     """
 
     campaign: Campaign
@@ -42,6 +50,22 @@ class Recipe:
     inputs: tuple[TakenInput, ...]
     notes: tuple[str, ...]
 
+    def in_repository(self, path: Path) -> PurePosixPath | None:
+        """Give the place of a file or folder in the repository; None of what lies outside of it.
+
+        Links are not followed: what a commit has at that place counts.
+        """
+        return place_in(self.campaign, self.root, path)
+
+
+def place_in(campaign: Campaign, root: Path, path: Path) -> PurePosixPath | None:
+    """Give the place of a path of a campaign in its repository; None of what lies outside."""
+    folder = campaign.source.parent
+    if path.is_relative_to(folder):  # the campaign may have been named through a link
+        path = folder.resolve() / path.relative_to(folder)
+    found = Path(os.path.normpath(path))
+    return PurePosixPath(found.relative_to(root)) if found.is_relative_to(root) else None
+
 
 def recipe_of(
     campaign: Campaign,
@@ -52,18 +76,122 @@ def recipe_of(
 ) -> Recipe:
     """Give what holds for every commit: the keys of `variant`, else of the campaign's baseline.
 
+    Without `benchmarks` all of the campaign are measured.
+
     Raises
     ------
     UsageError
         If the campaign lies outside of the repository, has no such variant or benchmark, or would execute
         one and the same program for every commit.
     """
-    raise NotImplementedError
+    root = commits.root.resolve()
+    place = place_in(campaign, root, campaign.source.parent)
+    if place is None:
+        what = f"the campaign lies outside of the repository {shown(str(root))}"
+        fix = "put it into the repository (it need not be committed), and begin there"
+        raise UsageError(what, str(campaign.source), fix)
+    named = campaign.baseline if variant is None else variant
+    _known("variant", named, campaign.variants, "--variant")
+    for benchmark in benchmarks:
+        _known("benchmark", benchmark, campaign.benchmarks, "--benchmark")
+    cells = tuple(
+        campaign.cell(benchmark, named)
+        for benchmark in campaign.benchmarks
+        if not benchmarks or benchmark in benchmarks
+    )
+    build = next((one for one in campaign.builds if one.variant == named), None)
+    for cell in cells:
+        _check(campaign, root, cell)
+    inputs, notes = _inputs(campaign, commits, root, cells)
+    if len(campaign.variants) > 1:
+        told = f"every commit is measured as the campaign's variant '{named}'"
+        notes.insert(0, f"{told}; --variant takes another" if variant is None else told)
+    notes += _absolute(root, cells, build)
+    return Recipe(
+        campaign=campaign,
+        variant=named,
+        root=root,
+        place=place,
+        cells=cells,
+        build=build,
+        inputs=inputs,
+        notes=tuple(dict.fromkeys(notes)),
+    )
 
 
-def campaign_of(recipe: Recipe, built: Sequence[Built], file: Path, *, baseline: Built) -> Campaign:
-    """Write the campaign whose variants are these commits to `file`, and load it.
+def _known(kind: str, name: str, names: Sequence[str], option: str) -> None:
+    if name not in names:
+        fix = known_here(name, names, names[:20])
+        raise UsageError(f"the campaign has no {kind} '{shown(name)}'", option, fix)
 
-    Its variants are called as the commits (`Commit.name`), in the given order.
-    """
-    raise NotImplementedError
+
+def files_of(cell: Cell) -> Iterator[Path]:
+    """Give the files that a cell reads by its campaign: input, standard input, expected output."""
+    yield from cell.inputs
+    if cell.stdin is not None:
+        yield cell.stdin
+    if cell.expect.stdout_file is not None:
+        yield cell.expect.stdout_file
+
+
+def _check(campaign: Campaign, root: Path, cell: Cell) -> None:
+    """Refuse a cell that would be the same program for every commit."""
+    program = cell.command.argv[0]
+    inside = place_in(campaign, root, cell.cwd) is not None
+    if Path(program).is_absolute() and place_in(campaign, root, Path(program)) is not None:
+        what = f"'{shown(program)}' is a file of your work tree: every commit would execute it"
+        fix = "name it by a path relative to 'cwd', which is then the commit's own"
+        raise UsageError(what, cell.command.mark, fix)
+    if not inside and not any(place_in(campaign, root, path) for path in files_of(cell)):
+        what = f"benchmark '{cell.benchmark}' is executed in {shown(str(cell.cwd))}, outside of the repository"
+        fix = "give a 'cwd' in the repository: nothing of a commit would be measured"
+        raise UsageError(what, cell.command.mark, fix)
+
+
+def _inputs(
+    campaign: Campaign, commits: CommitRange, root: Path, cells: Sequence[Cell]
+) -> tuple[tuple[TakenInput, ...], list[str]]:
+    """Find the inputs that GOOD or BAD does not hold, and say where they are taken from."""
+    ends = commits.commits[0], commits.commits[-1]
+    taken: dict[PurePosixPath, TakenInput] = {}
+    notes: list[str] = []
+    for path in dict.fromkeys(path for cell in cells for path in files_of(cell)):
+        place = place_in(campaign, root, path)
+        if place is None or place in taken:
+            continue
+        without = [
+            name
+            for name, commit in zip(("GOOD", "BAD"), ends, strict=True)
+            if not _holds(root, commit.sha, place)
+        ]
+        file = root / place
+        if not without or not file.is_file():
+            continue  # the build may make it; whoever misses it says so
+        digest = sha256_file(file)
+        taken[place] = TakenInput(path=place, sha256=digest)
+        notes.append(
+            f"{shown(str(place))} is not in {' and '.join(without)}: unless the build makes it, it is "
+            f"taken from the work tree, the same for all commits (sha256 {digest[:12]})"
+        )
+    return tuple(taken.values()), notes
+
+
+def _holds(root: Path, sha: str, place: PurePosixPath) -> bool:
+    try:
+        git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{sha}:{place}")
+    except GitError:
+        return False
+    return True
+
+
+def _absolute(root: Path, cells: Sequence[Cell], build: Build | None) -> Iterator[str]:
+    """Tell of texts that name the work tree, whatever the commit."""
+    texts = [(text, "the command") for cell in cells for text in cell.command.argv[1:]]
+    texts += [(text, f"variable {name}") for cell in cells for name, text in cell.env.items()]
+    texts += [(text, "the build") for step in (build.steps if build else ()) for text in step.argv]
+    found = dict.fromkeys(
+        f"{where} names your work tree ({shown(text)}): that is the same for all commits"
+        for text, where in texts
+        if str(root) in text and str(root) != "/"
+    )
+    yield from list(found)[:_NAMED]

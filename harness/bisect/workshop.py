@@ -1,44 +1,67 @@
-"""Where commits are built: a clone beside the user's repository, and the programs that are kept of each."""
+"""Where commits are built: a clone beside the user's repository, and the programs that are kept of each.
+
+Equal sources give equal programs: every commit is built at one path, in files that git has just written, with
+the same variables; ``SOURCE_DATE_EPOCH`` stands still, so that compilers write one date.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import fcntl
+import hashlib
+import json
+import os
+import re
+import shutil
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from analysis.errors import StoreError, UsageError
+from analysis.words import shown
+
+from ..errors import LaunchError
+from ..host.executables import sha256_file, sha256_of
+from ..launch.commands import SideCommands, base_environment
+from .built import Built, NotBuilt
+from .clone import Clone
+from .git_calls import ALONE, GitError, git, without_repository
+from .kept_trees import KeptTrees, Record, size_of, stored
+from .programs import NoProgramError, digest_of_sources, find_programs
+
 if TYPE_CHECKING:
+    from ..campaign.model import Command
     from ..launch.interrupts import Interrupts
     from .commits import Commit, CommitRange
     from .recipe import Recipe
 
+SAID_BEFORE_BUILDS = (
+    "builds and runs execute what the commits contain, with your rights: "
+    "bisect only commits that you would execute yourself"
+)
+MARKER = "workshop.json"
+_LOCK = "lock"
+_EPOCH = ("SOURCE_DATE_EPOCH", "1000000000")
+_LEAST_FREE = (
+    1024 * 1024
+)  # bytes: a build that fails with less on the disk says nothing of its commit
+_FULL = re.compile("No space left on device|Disk quota exceeded")
+# What of the environment decides how compilers work.
+_COMPILERS = (
+    *("CC", "CXX", "CPP", "LD", "AR", "FC", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "FFLAGS", "LDFLAGS"),
+    *("LIBS", "MAKEFLAGS", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH"),
+    *("PKG_CONFIG_PATH", "LD_LIBRARY_PATH", "RUSTFLAGS", "CARGO_BUILD_FLAGS", "GOFLAGS", "PATH"),
+)
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Built:
-    """A commit that was built: its files are kept in `tree`, for as long as its trials need them.
 
-    `programs` are what the campaign executes and reads in it, relative to `tree`, with their SHA-256. Two
-    commits with one `identity` are one program. `seconds` is what the build took; `env` is what its runs need
-    to find its own libraries; `reused` tells that it was built earlier.
-    """
-
-    commit: Commit
-    tree: Path
-    programs: Mapping[str, str]
-    identity: str
-    seconds: float
-    env: Mapping[str, str] = field(default_factory=dict)
-    reused: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotBuilt:
-    """A commit that cannot be measured: `why`, in words, and the output of its build."""
-
-    commit: Commit
-    why: str
-    log: Path
+def default_folder(name: str, root: Path, variables: Mapping[str, str] = os.environ) -> Path:
+    """Give where the builds of a campaign and repository are kept when nobody says where."""
+    cache = variables.get("XDG_CACHE_HOME", "")
+    base = Path(cache) if Path(cache).is_absolute() else Path.home() / ".cache"
+    mark = hashlib.sha256(os.fsencode(root)).hexdigest()[:8]
+    return base / "fairtrial" / f"bisect-{name}-{mark}"
 
 
 class Workshop:
@@ -54,18 +77,61 @@ class Workshop:
         interrupts: Interrupts,
         *,
         folder: Path | None = None,
+        bisection: str = "",
         cpus: tuple[int, ...] | None = None,
         say: Callable[[str], object] = lambda _: None,
     ) -> None:
         """Take `folder`, or one for this campaign and repository in ``$XDG_CACHE_HOME/fairtrial``.
 
-        `say` hears of what begins, such as a build.
+        Builds that failed are known again to the `bisection` of that name, and to no other. `say` hears of
+        what begins, such as a build; builds may use `cpus`, else those of this process.
+
+        Raises
+        ------
+        UsageError
+            If the folder lies in the work tree, holds something else, or has a name that no campaign can hold.
         """
-        raise NotImplementedError
+        self._commits, self._recipe, self._interrupts = commits, recipe, interrupts
+        self._bisection, self._cpus, self._say = bisection, cpus, say
+        chosen = folder or default_folder(recipe.campaign.name, recipe.root)
+        self.folder = chosen.absolute().resolve()
+        self._check_folder()
+        self._kept = KeptTrees(self.folder)
+        self._clone = Clone(commits, self.folder)
+        self._environment = base_environment(
+            recipe.campaign.isolation, without_repository(os.environ)
+        )
+        self._lock: int | None = None
+        self._notes: list[str] = []
+        self._recipe_key = self._digest()
 
     def __enter__(self) -> Self:
-        """Lock the folder, remove what a killed bisection left, and make the clone when it is needed."""
-        raise NotImplementedError
+        """Lock the folder, and remove what a killed bisection left.
+
+        Raises
+        ------
+        StoreError
+            If another bisection uses the folder, or it cannot be written.
+        """
+        with stored(self.folder):
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._lock = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                self._unlock()
+                what = "another bisection builds there right now"
+                fix = "let it end, or name another folder: --work-dir DIR"
+                raise StoreError(what, str(self.folder), fix) from None
+            try:
+                text = json.dumps({"schema": 1, "repository": os.fsencode(self._recipe.root).hex()})
+                (self.folder / MARKER).write_text(text + "\n", encoding="utf-8")
+                self._clone.remove()
+                self._kept.make()
+            except OSError:
+                self._unlock()
+                raise
+        return self
 
     def __exit__(
         self,
@@ -74,16 +140,21 @@ class Workshop:
         trace: TracebackType | None,
     ) -> None:
         """Remove the clone."""
+        try:
+            with stored(self.folder):
+                self._clone.remove()
+        finally:
+            self._unlock()
 
     @property
     def notes(self) -> Sequence[str]:
         """What the builds met that somebody may take otherwise."""
-        raise NotImplementedError
+        return tuple(self._notes)
 
     def build(self, commit: Commit, *, again: bool = False) -> Built | NotBuilt:
         """Build a commit, or give what is kept of it.
 
-        A build that failed is known too: it is not tried anew, except with `again`.
+        A build that failed in this bisection is known too: it is not tried anew, except with `again`.
 
         Raises
         ------
@@ -92,4 +163,232 @@ class Workshop:
         Interrupted
             If a signal came.
         """
-        raise NotImplementedError
+        key = f"{commit.sha[:12]}-{self._recipe_key}"
+        with stored(self.folder):
+            known = self._known(commit, key, again=again)
+            if known is not None:
+                return known
+            self._kept.forget(key)
+            try:
+                self._clone.make()
+            except GitError as error:
+                self._interrupts.check()
+                self._refuse_full(error.what, self.folder)
+                raise
+            return self._built(commit, key)
+
+    def _known(self, commit: Commit, key: str, *, again: bool) -> Built | NotBuilt | None:
+        """Give what is kept of a commit, where it is as it was recorded."""
+        record = self._kept.read(key)
+        if record is None or record.commit != commit.sha:
+            return None
+        if record.why is not None:
+            log = Path(record.log or self.folder)
+            again = again or record.bisection != self._bisection
+            return None if again else NotBuilt(commit=commit, why=record.why, log=log)
+        tree = self._kept.tree(key)
+        try:
+            same = all(
+                sha256_file(tree / name) == digest for name, digest in record.programs.items()
+            ) and record.sources == digest_of_sources(tree, self._tracked(commit))
+            if not same:
+                return None
+            found = find_programs(
+                self._recipe, tree, commit.tree, self._clone.path, self._environment
+            )
+        except (OSError, NoProgramError):
+            return None
+        return Built(
+            commit=commit,
+            tree=tree,
+            programs=found.programs,
+            identity=found.identity,
+            seconds=record.seconds,
+            libraries=found.libraries,
+            reused=True,
+        )
+
+    def _built(self, commit: Commit, key: str) -> Built | NotBuilt:
+        """Build a commit and keep it, or keep why it was not built."""
+        logs = self.folder / "logs" / key
+        logs.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for path in logs.iterdir():
+            path.unlink()
+        commands = SideCommands(self._cpus, self._interrupts)
+        began = time.monotonic()
+        try:
+            self._make(commit, commands, logs)
+        except (GitError, LaunchError) as error:
+            self._interrupts.check()
+            return self._failed(commit, key, error.what, logs, time.monotonic() - began)
+        finally:
+            commands.close()  # with whatever a build left behind
+        seconds = time.monotonic() - began
+        tree = self._kept.tree(key)
+        self._clone.hand_over(tree)
+        self._put_inputs(tree)
+        try:
+            found = find_programs(
+                self._recipe, tree, commit.tree, self._clone.path, self._environment
+            )
+        except NoProgramError as error:
+            return self._failed(commit, key, str(error), logs, seconds)
+        tracked = self._tracked(commit)
+        self._kept.share(key, [Path(name) for name in {*tracked, *found.programs}])
+        record = Record(
+            commit=commit.sha,
+            seconds=seconds,
+            programs=found.programs,
+            sources=digest_of_sources(tree, tracked),
+            size_bytes=size_of(tree),
+        )
+        self._kept.write(key, record)
+        return Built(
+            commit=commit,
+            tree=tree,
+            programs=found.programs,
+            identity=found.identity,
+            seconds=seconds,
+            libraries=found.libraries,
+        )
+
+    def _make(self, commit: Commit, commands: SideCommands, logs: Path) -> None:
+        """Check a commit out and execute the campaign's build in it."""
+        limit = self._recipe.campaign.protocol.build_timeout_s
+
+        def execute(command: Command, cwd: Path) -> None:
+            try:
+                commands.execute(
+                    "the update of submodules",
+                    command,
+                    cwd=cwd,
+                    env={**self._environment, **ALONE},
+                    log=logs / "submodules.log",
+                    timeout_s=limit,
+                )
+            except LaunchError as error:
+                commands.sweep()
+                raise LaunchError(f"its submodules cannot be had: {_last_line(error)}") from error
+
+        self._clone.check_out(commit, execute)
+        self._note_lfs(commit)
+        place = self._clone.path / self._recipe.place
+        place.mkdir(parents=True, exist_ok=True)
+        build = self._recipe.build
+        if build is None:
+            return
+        self._say(f"build   {commit.name}  {commit.subject}")
+        named = dataclasses.replace(build, variant=commit.name, cwd=place)
+        environment = dict([_EPOCH]) | self._environment
+        commands.build(named, environment, logs, timeout_s=limit)
+
+    def _failed(self, commit: Commit, key: str, what: str, logs: Path, seconds: float) -> NotBuilt:
+        """Keep why a commit was not built; a full disk is no property of a commit."""
+        newest = sorted(logs.iterdir(), key=lambda path: path.stat().st_mtime_ns)
+        log = newest[-1] if newest else logs
+        self._refuse_full(what, log)
+        lines = [line.strip() for line in what.replace(f" of '{commit.name}'", "").splitlines()]
+        why = "; ".join(shown(line) for line in (lines[0], *lines[-1:][: len(lines) > 1]))
+        record = Record(
+            commit=commit.sha,
+            seconds=seconds,
+            programs={},
+            sources="",
+            size_bytes=0,
+            why=why,
+            log=str(log),
+            bisection=self._bisection,
+        )
+        self._kept.forget(key)
+        self._kept.write(key, record)
+        return NotBuilt(commit=commit, why=why, log=log)
+
+    def _refuse_full(self, what: str, log: Path) -> None:
+        said = what
+        if log.is_file():
+            with log.open("rb") as file:
+                file.seek(max(0, log.stat().st_size - 65536))
+                said += file.read().decode("utf-8", "replace")
+        if shutil.disk_usage(self.folder).free < _LEAST_FREE or _FULL.search(said):
+            fix = "free some space, or name another folder: --work-dir DIR; what is kept already stays"
+            raise StoreError("a build failed on a full disk", str(self.folder), fix)
+
+    def _put_inputs(self, tree: Path) -> None:
+        """Put the inputs that no end of the range holds where the build did not make them."""
+        for taken in self._recipe.inputs:
+            path, source = tree / taken.path, self._recipe.root / taken.path
+            if os.path.lexists(path):
+                continue
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if sha256_of(source) == taken.sha256:
+                shutil.copy2(source, path)
+            if sha256_of(path) != taken.sha256:
+                what = "the input has changed since the bisection began"
+                fix = "put it back as it was, or begin anew"
+                raise StoreError(what, str(source), fix)
+
+    def _tracked(self, commit: Commit) -> list[str]:
+        words = ("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit.sha)
+        return [name for name in git(self._commits.root, *words).split("\0") if name]
+
+    def _note_lfs(self, commit: Commit) -> None:
+        try:
+            words = ("grep", "-q", "-e", "filter=lfs", commit.sha, "--", "*.gitattributes")
+            git(self._clone.path, *words)
+        except GitError:
+            return
+        note = "files that Git LFS keeps are not fetched: builds see what git itself holds of them"
+        if note not in self._notes:
+            self._notes.append(note)
+
+    def _digest(self) -> str:
+        """Give a short name of everything but the commit that decides what is built."""
+        recipe = self._recipe
+        build = recipe.build
+        parts = {
+            "steps": [step.argv for step in build.steps] if build else [],
+            "env": dict(build.env) if build else {},
+            "place": str(recipe.place),
+            "inputs": [[str(one.path), one.sha256] for one in recipe.inputs],
+            "compilers": {name: self._environment.get(name) for name in _COMPILERS},
+            "folder": str(self.folder),
+        }
+        text = json.dumps(parts, sort_keys=True)
+        return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+
+    def _check_folder(self) -> None:
+        folder, root = self.folder, self._recipe.root
+        where = f"--work-dir {shown(str(folder))}"
+        if folder.is_relative_to(root) or folder.is_relative_to(self._commits.git_dir):
+            what = "builds cannot lie in the work tree, where other tools would find them"
+            raise UsageError(what, where, "name a folder outside of it: --work-dir DIR")
+        try:
+            str(folder).encode("utf-8")
+        except UnicodeEncodeError:
+            what = "the folder is not UTF-8 and cannot be written to a campaign"
+            raise UsageError(what, where, "name another: --work-dir DIR") from None
+        if ":" in str(folder):
+            what = "the folder's name has a colon, which ends a folder where programs are searched"
+            raise UsageError(what, where, "name another: --work-dir DIR")
+        try:
+            inside = {path.name for path in folder.iterdir()} - {_LOCK}
+            foreign = bool(inside) and MARKER not in inside
+        except (FileNotFoundError, PermissionError):
+            return  # it is made, or told, when the work begins
+        except NotADirectoryError:
+            raise UsageError(
+                "a file is in the place of the folder", where, "name another"
+            ) from None
+        if foreign:
+            what = "the folder holds something else"
+            raise UsageError(what, where, "name an empty one, or one of an earlier bisection")
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+
+def _last_line(error: LaunchError) -> str:
+    """Give the last line of a failed command's output, which says why."""
+    return shown(error.what.splitlines()[-1].strip())

@@ -62,8 +62,8 @@ def execute(script, place, shell=("/bin/sh", "-c")):
 
 def test_every_recipe_is_executed_here():
     names = re.findall(r"<!-- recipe: (\w+) -->", PAGE)
-    assert sorted(names) == ["github", "gitlab", "looks", "shell", "trials", "variants"]
-    assert PAGE.count("```sh\n") == 4
+    assert sorted(names) == ["bisect", "github", "gitlab", "looks", "shell", "trials", "variants"]
+    assert PAGE.count("```sh\n") == 5
 
 
 @pytest.mark.parametrize("name", ["shell", "looks"])
@@ -109,6 +109,62 @@ def test_two_trials_are_compared(name, place):
         data = json.loads((place / "gate.json").read_text())
         assert data["candidates"][0]["design"] == "separate"
         assert data["exit_code"] == done.returncode
+
+
+# a program whose answer is its metric: from the fourth commit on a tenth more, and the second does not build
+BISECTED = """\
+name: ci
+variants: {main: {bin: base/program}, change: {bin: ./program}}
+baseline: main
+benchmarks:
+  x: {command: ["{bin}"], metrics: {steps: {regex: '^steps (.+)$', unit: s, better: lower}}}
+judge: steps
+protocol: {sessions: 3, runs: 2, warmup: 0}
+isolation: {cpus: none}
+"""
+PROGRAM = "#!/bin/sh\necho steps $(( {size} + $(od -An -N1 -tu1 /dev/urandom) ))\n"
+
+
+def git(place, *words):
+    who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"]
+    done = subprocess.run(
+        ["git", *who, *words], cwd=place, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_git_bisect_run_finds_the_commit_and_skips_what_does_not_build(place):
+    git(place, "init", "-q")
+    (place / ".gitignore").write_text("base/\nruns/\nrun.json\nprogram\nstep.sh\n")
+    (place / "ci.yaml").write_text(BISECTED)
+    made = []
+    for number in range(1, 7):
+        build = "false" if number == 2 else "cp source program && chmod +x program"
+        (place / "Makefile").write_text(f"all:\n\t{build}\n")
+        source = PROGRAM.format(size=110000 if number >= 4 else 100000)
+        (place / "source").write_text(f"{source}# {number}\n")
+        git(place, "add", "-A")
+        git(place, "commit", "-q", "-m", f"commit {number}")
+        made.append(git(place, "rev-parse", "HEAD"))
+    (place / "base").mkdir()
+    (place / "base" / "program").write_text(PROGRAM.format(size=100000))
+    (place / "base" / "program").chmod(0o755)
+    (place / "step.sh").write_text(recipe("bisect"))
+    git(place, "bisect", "start", made[5], made[0])
+    done = execute("git bisect run sh step.sh", place)
+    assert f"{made[3]} is the first bad commit" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("code", "told"), [(0, 0), (1, 1), (7, 125), (2, 255), (3, 255), (70, 255)]
+)
+def test_what_git_bisect_is_told(code, told, tmp_path):
+    command = tmp_path / "fairtrial"  # stands for the gate alone
+    command.write_text(f'#!/bin/sh\n[ "$1" = run ] && echo \'{{"trial": "t"}}\' || exit {code}\n')
+    command.chmod(0o755)
+    script = f"make() {{ :; }}\nPATH={tmp_path}:$PATH\n{recipe('bisect')}"
+    assert execute(script, tmp_path).returncode == told
 
 
 def test_the_page_says_what_python_gives():

@@ -240,6 +240,18 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         | {"builds": lambda _: True, "programs": lambda place: place, "looks": (3, 4)}
         | {"risk": 0.1, "margin": 0.01, "stop": 0.9, "sessions_max": 50},
     ),
+    "ordered_variants": (
+        analysis.ordered_variants,
+        {
+            "trial": analysis.read_trial(SAMPLE),
+            "variants": ("gzip-6", "gzip-1"),
+            "metric": "wall",
+            "benchmarks": ("json",),
+            "risk": 0.1,
+            "margin": 0.02,
+            "correction": "bh",
+        },
+    ),
     "diagnose_trial": (
         analysis.diagnose_trial,
         {

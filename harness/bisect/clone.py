@@ -1,0 +1,126 @@
+"""The clone in which all commits are built, one after the other, at one and the same path.
+
+It borrows the objects of the user's repository and writes nothing to it. Its hooks are off, its submodules are
+its own, and git's defaults say which protocols those may use. Source: git-clone(1), git-submodule(1).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..campaign.model import Command
+from .git_calls import NO_HOOKS, GitError, git
+
+if TYPE_CHECKING:
+    from .commits import Commit, CommitRange
+
+NAME = "build"  # of the folder; debug information and __FILE__ hold its path
+# Objects that the user's own submodules have are borrowed too, where they have them.
+_BORROWED = ("submodule.alternateLocation=superproject", "submodule.alternateErrorStrategy=info")
+
+# Executes a command in a folder, as a build step.
+Execute = Callable[[Command, Path], object]
+
+
+class Clone:
+    """The clone in `path`."""
+
+    def __init__(self, commits: CommitRange, folder: Path) -> None:
+        self._commits = commits
+        self.path = folder / NAME
+        self._made = False
+
+    def remove(self) -> None:
+        """Delete the clone, whatever became of it."""
+        remove_tree(self.path)
+        self._made = False
+
+    def make(self) -> None:
+        """Make the clone, where it is not there yet.
+
+        Raises
+        ------
+        GitError
+            If git cannot.
+        """
+        if self._made:
+            return
+        self.remove()
+        source = str(self._commits.git_dir)
+        words = ("clone", "--quiet", "--shared", "--no-checkout", "--template=")
+        git(self.path.parent, *words, "--", source, str(self.path))
+        origin = self._origin()
+        if origin is not None:  # what submodules' relative addresses begin from
+            git(self.path, "config", "remote.origin.url", origin)
+        for setting in NO_HOOKS:  # also for what a build asks of git
+            git(self.path, "config", *setting.split("=", 1))
+        self._made = True
+
+    def check_out(self, commit: Commit, execute: Execute) -> None:
+        """Put the files of a commit there, and nothing else.
+
+        Raises
+        ------
+        GitError
+            If git cannot.
+        LaunchError
+            If the submodules cannot be had; `execute` says so.
+        """
+        for entry in self.path.iterdir():
+            if entry.name != ".git":
+                remove_tree(entry)
+        (self.path / ".git" / "index").unlink(missing_ok=True)  # with what a build noted in it
+        git(self.path, "checkout", "--quiet", "--force", "--detach", commit.sha)
+        if (self.path / ".gitmodules").is_file():
+            settings = (part for one in (*NO_HOOKS, *_BORROWED) for part in ("-c", one))
+            update = ("submodule", "--quiet", "update", "--init", "--recursive", "--force")
+            execute(Command(argv=("git", *settings, *update), mark=commit.name), self.path)
+
+    def hand_over(self, tree: Path) -> None:
+        """Give away the files, without what is git's own; the clone is empty then."""
+        self.path.rename(tree)
+        self.path.mkdir(mode=0o700)
+        (tree / ".git").rename(self.path / ".git")
+        _make_a_tree_of_its_own(tree, self.path)
+
+    def _origin(self) -> str | None:
+        try:
+            found = git(self._commits.root, "config", "--get", "remote.origin.url")
+        except GitError:
+            return None
+        return found.removesuffix("\n") or None
+
+
+def _make_a_tree_of_its_own(tree: Path, before: Path) -> None:
+    """Take out the submodules' ways to git, and let links into the former folder lead into `tree`."""
+    for folder, folders, files in os.walk(tree):
+        here = Path(folder)
+        if ".git" in files:
+            (here / ".git").unlink()
+        for name in (*folders, *files):
+            path = here / name
+            if path.is_symlink():
+                target = path.readlink()
+                if target.is_absolute() and target.is_relative_to(before):
+                    path.unlink()
+                    path.symlink_to(os.path.relpath(tree / target.relative_to(before), here))
+
+
+def remove_tree(path: Path) -> None:
+    """Delete a file or folder, also one that holds folders without a right to write."""
+    if path.is_symlink() or not path.is_dir():
+        path.unlink(missing_ok=True)
+        return
+    for folder, folders, _ in os.walk(path):
+        for name in (".", *folders):
+            inside = Path(folder, name)
+            if not inside.is_symlink():
+                mode = inside.stat().st_mode
+                if mode & stat.S_IRWXU != stat.S_IRWXU:
+                    inside.chmod(mode | stat.S_IRWXU)
+    shutil.rmtree(path)
