@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...announcing import cells
-from ...pages.cut_text import cut
+from ...announcing import cells, cut
 from ...pages.difference import Difference
 from ...pages.model import (
     Block,
