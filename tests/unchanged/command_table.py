@@ -101,7 +101,18 @@ KINDS = (
     *("qq", "modes", "causes", "density", "means", "shares"),
 )
 COMMANDS = (
-    *("init", "doctor", "tune", "run", "compare", "status", "submit", "cancel", "reproduce"),
+    *(
+        "init",
+        "doctor",
+        "tune",
+        "run",
+        "compare",
+        "bisect",
+        "status",
+        "submit",
+        "cancel",
+        "reproduce",
+    ),
     *("verdict", "gate", "hpt", "speedup-test", "resample", "mixture", "biplot", "diagnose"),
     *("calibrate", "plan", "study", "sources", "report", "plot", "diff", "merge", "import"),
     *("export", "bundle", "completion"),
@@ -605,6 +616,10 @@ MEASURING: tuple[Row, ...] = (
             "--resume",
             "--show-output true",
         ),
+    ),
+    (
+        "bisect {}",
+        ("", "v1 v2", "--resume", "--resume=absent", "v1 v2 --looks 6,2", "v1 v2 --risk 2"),
     ),
     ("status {} {}", (*TRIALS, *FLEETS), ("",)),
     ("status {} --json", (*SOUND, "@unfinished", "@interrupted", "@torn", "@schema-1-unfinished")),
