@@ -77,12 +77,14 @@ class Workshop:
         interrupts: Interrupts,
         *,
         folder: Path | None = None,
+        bisection: str = "",
         cpus: tuple[int, ...] | None = None,
         say: Callable[[str], object] = lambda _: None,
     ) -> None:
         """Take `folder`, or one for this campaign and repository in ``$XDG_CACHE_HOME/fairtrial``.
 
-        `say` hears of what begins, such as a build; builds may use `cpus`, else those of this process.
+        Builds that failed are known again to the `bisection` of that name, and to no other. `say` hears of
+        what begins, such as a build; builds may use `cpus`, else those of this process.
 
         Raises
         ------
@@ -90,7 +92,7 @@ class Workshop:
             If the folder lies in the work tree, holds something else, or has a name that no campaign can hold.
         """
         self._commits, self._recipe, self._interrupts = commits, recipe, interrupts
-        self._cpus, self._say = cpus, say
+        self._bisection, self._cpus, self._say = bisection, cpus, say
         chosen = folder or default_folder(recipe.campaign.name, recipe.root)
         self.folder = chosen.absolute().resolve()
         self._check_folder()
@@ -152,7 +154,7 @@ class Workshop:
     def build(self, commit: Commit, *, again: bool = False) -> Built | NotBuilt:
         """Build a commit, or give what is kept of it.
 
-        A build that failed is known too: it is not tried anew, except with `again`.
+        A build that failed in this bisection is known too: it is not tried anew, except with `again`.
 
         Raises
         ------
@@ -182,6 +184,7 @@ class Workshop:
             return None
         if record.why is not None:
             log = Path(record.log or self.folder)
+            again = again or record.bisection != self._bisection
             return None if again else NotBuilt(commit=commit, why=record.why, log=log)
         tree = self._kept.tree(key)
         try:
@@ -294,6 +297,7 @@ class Workshop:
             size_bytes=0,
             why=why,
             log=str(log),
+            bisection=self._bisection,
         )
         self._kept.forget(key)
         self._kept.write(key, record)

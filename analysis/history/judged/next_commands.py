@@ -15,9 +15,13 @@ _DIGITS = 12
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
-def next_of(history: History, asked: Sequence[str]) -> History:
+def next_of(history: History, asked: Sequence[str], *, held_back: bool = False) -> History:
     """Add the commands that may follow, at most three; `asked`: The words behind ``fairtrial history``."""
-    return replace(history, following=tuple(_commands(history, asked))[:_MOST])
+    commands = [*_commands(history, asked)]
+    if asked and held_back:
+        words = ("fairtrial", "history", *asked, "--independent")
+        commands.insert(min(len(commands), _MOST - 1), Next(words, "if nights are independent"))
+    return replace(history, following=tuple(commands[:_MOST]))
 
 
 def bisect_words(

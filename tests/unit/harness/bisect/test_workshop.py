@@ -212,6 +212,19 @@ def test_a_failure_is_known_until_it_is_tried_again(repository, open_workshop, t
     assert isinstance(workshop.build(commits[0], again=True), Built)
 
 
+def test_a_failure_is_known_to_its_own_bisection_alone(repository, tmp_path):
+    tries = tmp_path / "tries"
+    built_by(repository, f"echo >> {tries}; false")
+    commits = commits_between(repository.path, "HEAD~1", "HEAD")
+    recipe = recipe_of(load_campaign(repository.path / "campaign.yaml"), commits)
+    for bisection, count in (("runs/one", 1), ("runs/one", 1), ("runs/two", 2)):
+        with Workshop(
+            commits, recipe, Interrupts(), folder=tmp_path / "work", bisection=bisection
+        ) as workshop:
+            assert isinstance(workshop.build(commits.commits[0]), NotBuilt)
+        assert len(tries.read_text().splitlines()) == count
+
+
 def test_other_compiler_flags_are_another_build(repository, open_workshop, monkeypatch):
     workshop, commits, _ = open_workshop(repository)
     first = workshop.build(commits[0])
