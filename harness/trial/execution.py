@@ -123,6 +123,7 @@ def opened_new(
 
 
 def carry_out(context: TrialContext, options: Options) -> Ending:
+    """Execute what is left of the sessions of an open trial."""
     trial, store = TrialRun(context, options.after_session), context.store
     context.watcher.begin(store.manifest.needed, store.rows.counted, store.manifest.sessions)
     return trial.execute()
