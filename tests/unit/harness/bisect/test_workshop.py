@@ -383,7 +383,7 @@ def test_what_cannot_be_stored_is_told_and_not_taken_for_whole(
 
 
 @pytest.mark.powerless
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.usefixtures("unreadable_files")
 def test_without_the_right_to_write_it_is_told(repository, open_workshop, tmp_path):
     (tmp_path / "locked").mkdir(mode=0o500)
     with pytest.raises(StoreError, match="Permission denied") as told:
