@@ -481,3 +481,39 @@ def test_trees_that_no_trial_names_are_told_and_deleted(repository, open_worksho
     assert not other.tree.exists()
     assert unnamed(workshop.folder, []) == (named.tree,)
     assert unnamed(tmp_path / "none", []) == ()
+
+
+@pytest.mark.parametrize("kind", ["shallow", "further work tree", "sha256", "partial"])
+def test_other_kinds_of_repositories(repository, open_workshop, tmp_path, kind):
+    there = tmp_path / kind
+    origin = f"file://{repository.path}"
+    if kind == "shallow":
+        repository.git("clone", "-q", "--depth=3", origin, str(there))
+    elif kind == "partial":
+        repository.git("config", "uploadpack.allowFilter", "true")
+        repository.git("clone", "-q", "--filter=blob:none", origin, str(there))
+    elif kind == "sha256":
+        subprocess.run(["git", "init", "-q", "--object-format=sha256", str(there)], check=True)
+        export = subprocess.run(
+            ["git", "fast-export", "main"], cwd=repository.path, capture_output=True, check=True
+        )
+        subprocess.run(
+            ["git", "fast-import", "--quiet"], cwd=there, input=export.stdout, check=True
+        )
+        subprocess.run(["git", "checkout", "-q", "-f", "main"], cwd=there, check=True)
+    else:
+        repository.git("worktree", "add", "-q", "--detach", str(there))
+    commits = commits_between(there, "HEAD~1", "HEAD")
+    recipe = recipe_of(load_campaign(there / "campaign.yaml"), commits)
+    git_files = [path for path in commits.git_dir.rglob("*") if path.is_file()]
+    before = {path: path.read_bytes() for path in git_files}
+    with Workshop(commits, recipe, Interrupts(), folder=tmp_path / "work") as workshop:
+        found = [workshop.build(commit) for commit in commits.commits]
+    after = {path: path.read_bytes() for path in commits.git_dir.rglob("*") if path.is_file()}
+    assert after == before
+    assert any("git fetch --refetch" in note for note in commits.notes) == (kind == "partial")
+    if kind == "partial":  # HEAD~1 holds a file that was never fetched, and is not fetched now
+        assert isinstance(found[0], NotBuilt)
+        assert isinstance(found[1], Built)
+    else:
+        assert all(isinstance(one, Built) for one in found)
