@@ -102,7 +102,17 @@ KINDS = (
 )
 COMMANDS = (
     *("init", "doctor", "tune", "run", "compare", "status", "submit", "cancel", "reproduce"),
-    *("verdict", "gate", "hpt", "speedup-test", "resample", "mixture", "biplot", "diagnose"),
+    *(
+        "verdict",
+        "gate",
+        "history",
+        "hpt",
+        "speedup-test",
+        "resample",
+        "mixture",
+        "biplot",
+        "diagnose",
+    ),
     *("calibrate", "plan", "study", "sources", "report", "plot", "diff", "merge", "import"),
     *("export", "bundle", "completion"),
 )
@@ -146,6 +156,11 @@ JUDGING: tuple[Row, ...] = (
     ),
     ("gate {} @pair", ("slower", "faster>2%", "slower>x%", "slower>-1%", "''", "slower>200%")),
     ("gate slower>2% {}", MATRICES[:14]),
+    ("history {} {}", ("@pair @again @reverse", "@pair @pair", "@pair", "@pair @three"), FORMS),
+    (
+        "history @pair @again @close {}",
+        ("--plain", "--format md", "--gate slower>2%", "--gate x", "--since pair", "--since x"),
+    ),
     ("diff {} {}", ("@pair @again", "@pair @reverse", "@pair @close", "@three @pair"), FORMS),
     (
         "diff {}",

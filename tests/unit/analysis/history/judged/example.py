@@ -20,7 +20,12 @@ def example(**asked: object) -> History:
     rng = np.random.default_rng(12)
     late = np.arange(NIGHTS)
     made = []
-    for name, step, at in (("text", 0.031, 35), ("logs", 0, 0), ("json", -0.048, 20), ("table", 0, 0)):
+    for name, step, at in (
+        ("text", 0.031, 35),
+        ("logs", 0, 0),
+        ("json", -0.048, 20),
+        ("table", 0, 0),
+    ):
         logs = rng.normal(0, 0.008, NIGHTS) + step * (late >= at) - 0.02
         own = rng.normal(0, 0.008, NIGHTS) - (0.06 * (late >= 24) if name == "logs" else 0)
         made.append(
