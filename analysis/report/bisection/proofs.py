@@ -89,7 +89,9 @@ def _pair(
         ratio=found.ratio,
         low=low,
         high=high,
-        text="unknown" if found.ratio is None else f"{found.cell()}{ends}",
+        text="unknown"
+        if found.ratio is None
+        else f"{found.cell()}{ends}".replace("-", "\N{MINUS SIGN}"),
         word=word_of(told, line.word),
         style=style_of(line.word),
         sessions=line.sessions,
