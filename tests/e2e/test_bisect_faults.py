@@ -254,8 +254,9 @@ cp -r runs/. kept
 
 def test_a_full_disk_loses_nothing(small):
     """What is built is kept, and the same words go on once there is room."""
-    if subprocess.run(["unshare", "-m", "true"], check=False, capture_output=True).returncode:
-        pytest.skip(f"no namespace with mounts is to be had here")
+    tried = subprocess.run(["unshare", "-m", "true"], check=False, capture_output=True, text=True)
+    if tried.returncode:
+        pytest.skip(f"no namespace with mounts is to be had here: {tried.stderr.strip()}")
     for name in ("runs", "kept"):
         (small.folder / name).mkdir()
     (small.folder / "disk.sh").write_text(_DISK)
