@@ -163,3 +163,19 @@ def test_a_host_that_changed_is_told(lab, tmp_path):
         (one,) = series["intervals"]
         assert one["cause"] == "both"
         assert "the kernel changed from 6.1.0 to 6.12.0" in one["environment"]
+
+
+def test_one_trial_of_ordered_variants_is_a_series(tmp_path):
+    names = ("v1", "v2", "v3", "v4")
+    shape = made.Shape(variants=names, effects=(1.0, 1.0, 0.8, 0.8), sessions=6, runs=3)
+    made.write_trial(tmp_path / "versions", shape, "versions")
+    alone = history(tmp_path, "versions")
+    assert alone.returncode == 2
+    settings = {"campaign": {"series": True, "variants": list(names)}}
+    (tmp_path / "versions" / "resolved.json").write_text(json.dumps(settings))
+    told = json.loads(history(tmp_path, "versions", "--json").stdout)
+    assert told["method"] == "ordered-variants"
+    refused = history(tmp_path, "versions", "--gate", "slower>2%")
+    assert refused.returncode == 2
+    assert "--gate is for the trials of several nights" in refused.stderr
+    assert history(tmp_path, "versions", "--format", "md").stdout.startswith("### ")
