@@ -27,6 +27,7 @@ from ...record.trial_files import (
     MergedTrial,
     RowShape,
     questions_of,
+    same_in_all,
 )
 from ..trial import read_trial
 from .parts import MergedPart, Offsets, Seam, read_parts, seams
@@ -175,6 +176,7 @@ def _write(
         origin="merged",
         merged_from=tuple(one for p, part in both for one in p.merged_from(part.manifest)),
         judge=questions_of((part.manifest.trial, part.manifest) for part in parts),
+        same_program=same_in_all(part.manifest for part in parts),
         further={},
     )
     write_hashed(folder / MANIFEST, [manifest_text(manifest)])
