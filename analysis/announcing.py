@@ -133,13 +133,7 @@ class _Line:
 
     def _fitting(self, text: str) -> str:
         """Clean a text and cut it to the terminal, whose last column stays free."""
-        text = self._cleaned(text)
-        room = self._columns() - 1
-        if cells(text) <= room:
-            return text
-        while text and cells(text) > room - 1:
-            text = text[:-1]
-        return self._screen.clean(f"{text}…")
+        return self._screen.clean(cut(self._cleaned(text), self._columns() - 1))
 
     def _columns(self) -> int:
         told = os.environ.get("COLUMNS", "")
@@ -233,6 +227,15 @@ def cells(text: str) -> int:
         return len(text)
     wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in text)
     return len(text) + wide - sum(unicodedata.combining(sign) != 0 for sign in text)
+
+
+def cut(text: str, width: int) -> str:
+    """Cut a text behind the last sign that fits so many columns of a terminal; its beginning tells most."""
+    if cells(text) <= width:
+        return text
+    while text and cells(text) > width - 1:
+        text = text[:-1]
+    return f"{text.rstrip()}…"
 
 
 def _about(seconds: float) -> str:

@@ -35,7 +35,14 @@ COMMANDS: dict[str, Command] = {
         "analysis.commands.gate:add", "judge", "stop a build on a proven regression: 'slower>2%'"
     ),
     "diff": Command(
-        "analysis.commands.compare:add", "judge", "do the conclusions of one trial hold in another?"
+        "analysis.commands.across_trials.diff:add",
+        "judge",
+        "do the conclusions of one trial hold in another?",
+    ),
+    "history": Command(
+        "analysis.commands.across_trials.history:add",
+        "judge",
+        "many nights: what changed, when, and program or host",
     ),
     "hpt": Command(
         "analysis.commands.hpt:add", "judge", "hierarchical performance testing over a suite"

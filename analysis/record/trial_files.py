@@ -302,8 +302,8 @@ class LooksPlan(Stored):
     """How the sessions of a trial are looked at while it is measured; whoever judges it keeps to that.
 
     By the rule "repeated" one looks after each number of sessions in `looks`, and all looks together risk
-    `risk`; by "planned" one looks once, after the one number there. The risk is divided over
-    `candidates`. `open` is whether the list goes beyond 108 sessions. `left` says in which session a
+    `risk`; by "planned" one looks at the numbers there, each with the same part of `risk`. The risk is
+    divided over `candidates`. `open` is whether the list goes beyond 108 sessions. `left` says in which session a
     variant was measured last that was decided before the others; `stopped_because` why no more sessions
     were measured, None while they are. `margin` is the largest difference that counts as none.
     `further` holds the keys of a later version.
@@ -473,9 +473,11 @@ class Manifest(Stored):
 
     def _planned_at_begin(self, lines: int) -> int:
         whole = 0
+        cells, each = len(self.benchmarks) * len(self.variants), self.runs + self.warmup
+        all_warm = self.planned == self.sessions * cells * each  # a comparison warms up once
         for session in range(1, self.sessions + 1):
             there = sum(session <= self.left.get(name, session) for name in self.variants)
-            runs = self.runs + (self.warmup if session == 1 else 0)
+            runs = each if session == 1 or all_warm else self.runs
             if whole + there * runs * len(self.benchmarks) > min(lines, self.planned):
                 break
             whole += there * runs * len(self.benchmarks)

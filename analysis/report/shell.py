@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["chapter_html", "html_page", "table_html"]
 
 _HERE = shipped("analysis/report")
+_NESTED = 3  # parts of the path of a sheet in a folder of folders
 _MANY = 5  # parts: up to so many a page has no table of contents
 
 
@@ -43,9 +44,7 @@ def html_page(report: Report) -> str:
     The policy allows no request at all, and only the script whose hash it names.
     """
     script = "".join(_shipped(path) for path in sorted(_HERE.rglob("*.js")))
-    # what all chapters share comes first: a chapter's own rule holds
-    sheets = sorted(_HERE.rglob("*.css"), key=lambda path: (path.parent != _HERE, path))
-    styles = [path.read_text("utf-8") for path in sheets]
+    styles = [path.read_text("utf-8") for path in _sheets(report)]
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     colours = (
         f":root{{{LIGHT.css()}}}"
@@ -64,6 +63,20 @@ def html_page(report: Report) -> str:
         groups=groups,
         contents=_contents(report) if parts > _MANY or len(groups) > 1 else (),
     )
+
+
+def _sheets(report: Report) -> list[Path]:
+    """Give the style sheets of a page; what all chapters share comes first: a chapter's own rule holds.
+
+    Chapters in a folder of folders are those of a page of its own, and no other page bears their sheets.
+    """
+    own = {chapter.folder.partition("/")[0] for chapter in report.chapters}
+    sheets = (
+        path
+        for path in _HERE.rglob("*.css")
+        if len(inside := path.relative_to(_HERE).parts) < _NESTED or inside[0] in own
+    )
+    return sorted(sheets, key=lambda path: (path.parent != _HERE, path))
 
 
 def _shipped(path: Path) -> str:

@@ -38,6 +38,7 @@ _REPLACED = ("variants", "baseline", "benchmarks", "inputs", "build", "hooks", "
 _BARE = re.compile(
     r"[A-Za-z0-9+-][A-Za-z0-9._+-]*"
 )  # what means the same without quotes in any place
+_WORD = re.compile(r"(?!(?i:null)$)[A-Za-z_][A-Za-z0-9_-]*")
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _IN_FOLDER = 'cd "$0" && exec "$@"'
 
@@ -74,10 +75,10 @@ def _lines(maker: _Maker, built: Sequence[Built], baseline: Built) -> Iterator[s
     maker.with_libraries = any(one.libraries for one in built)
     benchmarks = {name: maker.benchmark(name) for name in maker.benchmarks}
     hooks = maker.hooks()
-    yield f"# commits of a bisection, measured as {_flow(str(maker.recipe.campaign.source))} says"
+    yield "# commits of a bisection: each is measured in the tree that is kept of it"
     for name, value in maker.given.items():
         if name not in _REPLACED:
-            yield f"{name}: {_flow(value)}"
+            yield f"{_key(name)}: {_flow(value)}"
     yield f"baseline: {_flow(baseline.commit.name)}"
     yield f'commit: "{{{_COMMIT}}}"'
     variants = {one.commit.name: maker.variant(one) for one in built}
@@ -85,7 +86,7 @@ def _lines(maker: _Maker, built: Sequence[Built], baseline: Built) -> Iterator[s
         if entry:
             yield f"{part}:"
             for name, value in entry.items():
-                yield f"  {_flow(name)}: {_flow(value)}"
+                yield f"  {_key(name)}: {_flow(value)}"
 
 
 class _Maker:
@@ -239,4 +240,9 @@ def _flow(value: Value) -> str:
         return _ESCAPED.sub(lambda sign: f"\\u{ord(sign.group()):04x}", quoted)
     if isinstance(value, list):
         return f"[{', '.join(map(_flow, value))}]"
-    return f"{{{', '.join(f'{_flow(key)}: {_flow(item)}' for key, item in value.items())}}}"
+    return f"{{{', '.join(f'{_key(key)}: {_flow(item)}' for key, item in value.items())}}}"
+
+
+def _key(name: str) -> str:
+    """Write a key, without quotes where it is a plain word."""
+    return name if _WORD.fullmatch(name) else _flow(str(name))

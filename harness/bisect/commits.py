@@ -189,14 +189,23 @@ def _not_on_the_line(root: Path, good: str, bad: str, before: list[str]) -> Usag
 
 
 def _notes(root: Path) -> tuple[str, ...]:
-    """Tell what is in the work tree and in no commit."""
+    """Tell what is in the work tree and in no commit, and what the repository lacks."""
+    notes = []
+    if _said(root, "status", "--porcelain", "-z", "--untracked-files=no"):
+        notes.append(
+            "the work tree has changes that are not committed: commits are measured as they are, "
+            "the campaign as it is in the work tree"
+        )
+    if _said(root, "config", "--get-regexp", r"^remote\..*\.promisor$", "true"):
+        notes.append(
+            "this clone is partial: commits whose files were never fetched do not build here; "
+            "git fetch --refetch --no-filter brings them all"
+        )
+    return tuple(notes)
+
+
+def _said(root: Path, *words: str) -> str:
     try:
-        changed = git(root, "status", "--porcelain", "-z", "--untracked-files=no")
+        return git(root, *words)
     except GitError:
-        return ()
-    if not changed:
-        return ()
-    return (
-        "the work tree has changes that are not committed: commits are measured as they are, "
-        "the campaign as it is in the work tree",
-    )
+        return ""

@@ -32,7 +32,10 @@ FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What is known of a commit: a tree with its programs and sources, or why it was not built."""
+    """What is known of a commit: a tree with its programs and sources, or why it was not built.
+
+    A reason is known to the `bisection` that met it, and to no other: it may have gone since.
+    """
 
     commit: str
     seconds: float
@@ -41,6 +44,7 @@ class Record:
     size_bytes: int
     why: str | None = None
     log: str | None = None
+    bisection: str = ""
 
 
 class KeptTrees:

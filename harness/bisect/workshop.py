@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Self
 from analysis.errors import StoreError, UsageError
 from analysis.words import shown
 
-from ..errors import LaunchError
+from ..errors import LauncherDiedError, LaunchError
 from ..host.executables import sha256_file, sha256_of
 from ..launch.commands import SideCommands, base_environment
 from .built import Built, NotBuilt
@@ -77,12 +77,14 @@ class Workshop:
         interrupts: Interrupts,
         *,
         folder: Path | None = None,
+        bisection: str = "",
         cpus: tuple[int, ...] | None = None,
         say: Callable[[str], object] = lambda _: None,
     ) -> None:
         """Take `folder`, or one for this campaign and repository in ``$XDG_CACHE_HOME/fairtrial``.
 
-        `say` hears of what begins, such as a build; builds may use `cpus`, else those of this process.
+        Builds that failed are known again to the `bisection` of that name, and to no other. `say` hears of
+        what begins, such as a build; builds may use `cpus`, else those of this process.
 
         Raises
         ------
@@ -90,7 +92,7 @@ class Workshop:
             If the folder lies in the work tree, holds something else, or has a name that no campaign can hold.
         """
         self._commits, self._recipe, self._interrupts = commits, recipe, interrupts
-        self._cpus, self._say = cpus, say
+        self._bisection, self._cpus, self._say = bisection, cpus, say
         chosen = folder or default_folder(recipe.campaign.name, recipe.root)
         self.folder = chosen.absolute().resolve()
         self._check_folder()
@@ -152,12 +154,16 @@ class Workshop:
     def build(self, commit: Commit, *, again: bool = False) -> Built | NotBuilt:
         """Build a commit, or give what is kept of it.
 
-        A build that failed is known too: it is not tried anew, except with `again`.
+        A build that failed in this bisection is known too: it is not tried anew, except with `again`.
 
         Raises
         ------
         StoreError
             If the disk is full, or the folder may not be written.
+        GitError
+            If the clone cannot be made.
+        LaunchError
+            If what executes builds was killed itself.
         Interrupted
             If a signal came.
         """
@@ -182,6 +188,7 @@ class Workshop:
             return None
         if record.why is not None:
             log = Path(record.log or self.folder)
+            again = again or record.bisection != self._bisection
             return None if again else NotBuilt(commit=commit, why=record.why, log=log)
         tree = self._kept.tree(key)
         try:
@@ -217,6 +224,8 @@ class Workshop:
             self._make(commit, commands, logs)
         except (GitError, LaunchError) as error:
             self._interrupts.check()
+            if isinstance(error.__cause__, LauncherDiedError):
+                raise  # of memory or by somebody's hand: that says nothing of the commit
             return self._failed(commit, key, error.what, logs, time.monotonic() - began)
         finally:
             commands.close()  # with whatever a build left behind
@@ -294,6 +303,7 @@ class Workshop:
             size_bytes=0,
             why=why,
             log=str(log),
+            bisection=self._bisection,
         )
         self._kept.forget(key)
         self._kept.write(key, record)

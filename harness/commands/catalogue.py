@@ -21,6 +21,11 @@ RUNNER: dict[str, Command] = {
         "harness.commands.first_steps:add_init", "measure", "write a campaign to start from"
     ),
     "run": Command("harness.commands.run:add", "measure", "measure a campaign, or go on with one"),
+    "bisect": Command(
+        "harness.commands.bisecting.command:add",
+        "measure",
+        "find the commit that changed a program's time",
+    ),
     "status": Command(
         "harness.commands.submit:add_status",
         "measure",

@@ -281,7 +281,7 @@ def _differences(args: argparse.Namespace, out: TextIO) -> int:
         what = f"--diff compares one trial's sessions, or two trials, not {len(trials)}"
         raise UsageError(what, None, "write fairtrial status --diff TRIAL [OTHER]")
     if len(trials) == 2:
-        from analysis.commands.compare import write_comparison
+        from analysis.commands.across_trials.diff import write_comparison
 
         write_comparison((trials[0], trials[1]), out, as_json=args.json)
         return 0

@@ -93,11 +93,11 @@ class Options:
 def start(campaign: Campaign, options: Options, watcher: Watcher) -> Ending:
     """Execute a campaign as a new trial."""
     sessions = options.sessions or campaign.protocol.sessions
-    with _ready(campaign, options, sessions, watcher) as context:
-        return _opened(context, options, sessions) or _execute(context, options)
+    with readied(campaign, options, sessions, watcher) as context:
+        return opened_new(context, options, sessions) or carry_out(context, options)
 
 
-def _opened(
+def opened_new(
     context: TrialContext, options: Options, sessions: int, looks_plan: LooksPlan | None = None
 ) -> Ending | None:
     """Make the folder of a new trial and its programs; give an ending where it comes to no run."""
@@ -132,6 +132,7 @@ def _opened(
     return None
 
 
+<<<<<<< HEAD
 def _refuse_measuring_once(campaign: Campaign) -> None:
     """Refuse `--measure-once` where nothing says what a neighbour is, or runs are counted by a rule for all variants."""
     if not campaign.series:
@@ -172,13 +173,17 @@ def _leave_out_same(context: TrialContext, sessions: int) -> None:
 
 
 def _execute(context: TrialContext, options: Options) -> Ending:
+=======
+def carry_out(context: TrialContext, options: Options) -> Ending:
+    """Execute what is left of the sessions of an open trial."""
+>>>>>>> 3f85453115de0676be90ab4726e530a5e56b8633
     trial, store = TrialRun(context, options.after_session), context.store
     context.watcher.begin(store.manifest.needed, store.rows.counted, store.manifest.sessions)
     return trial.execute()
 
 
 @contextlib.contextmanager
-def _ready(
+def readied(
     campaign: Campaign, options: Options, sessions: int, watcher: Watcher, kept: int = 0
 ) -> Iterator[TrialContext]:
     """Hold signals, host and CPUs; give them back at the end."""

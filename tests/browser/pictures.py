@@ -1,4 +1,4 @@
-"""Golden pictures of the report on the sample trial: how it looked when somebody looked at it.
+"""Golden pictures of our pages: how each looked when somebody looked at it.
 
 ``python tests/browser/pictures.py --update`` takes them anew; then look at them. They are compared
 coarsely, by the ink in the fields of a grid, so that another host's fonts make no difference.
@@ -16,11 +16,14 @@ from types import SimpleNamespace
 
 from PIL import Image
 
+from analysis.report.bisection.page import bisection_html
+from analysis.report.history.page import history_html
 from harness.cli import main as fairtrial
 
+HERE = Path(__file__).resolve().parent
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "tests" / "data" / "sample-0.2.0"
-GOLDEN = ROOT / "tests" / "golden" / "report"
+GOLDEN = ROOT / "tests" / "golden"
 VIEWS = {"desktop-light": (1200, False), "desktop-dark": (1200, True), "phone": (360, False)}
 HEIGHT = 2400  # px of the page: the first screen and what begins below it
 SMALL = 0.5  # kept at half its size
@@ -35,6 +38,23 @@ def report(path: Path) -> Path:
     said = io.StringIO()
     assert fairtrial(["report", str(SAMPLE), "-o", str(path)], io.StringIO(), said) == 0, said
     return path
+
+
+def history(path: Path) -> Path:
+    """Write the page of made-up nights."""
+    made = SimpleNamespace(**runpy.run_path(str(HERE / "histories.py")))
+    path.write_text(history_html(made.usual()), "utf-8")
+    return path
+
+
+def bisection(path: Path) -> Path:
+    """Write the page of a bisection of made-up commits."""
+    made = SimpleNamespace(**runpy.run_path(str(HERE / "bisections.py")))
+    path.write_text(bisection_html(made.proven()), "utf-8")
+    return path
+
+
+PAGES = {"report": report, "history": history, "bisection": bisection}
 
 
 def taken(browser: SimpleNamespace, page: Path, view: str) -> Image.Image:
@@ -81,13 +101,15 @@ def _smooth(fields: list[float]) -> list[float]:
 def main() -> None:
     if sys.argv[1:] != ["--update"]:
         sys.exit("give --update to take the golden pictures anew")
-    chromium = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("chromium.py"))))
-    GOLDEN.mkdir(exist_ok=True)
+    chromium = SimpleNamespace(**runpy.run_path(str(HERE / "chromium.py")))
     with tempfile.TemporaryDirectory() as folder, chromium.Browser() as browser:
-        page = report(Path(folder) / "report.html")
-        for view in VIEWS:
-            few = taken(browser, page, view).quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE)
-            few.save(GOLDEN / f"{view}.png", optimize=True)
+        for name, write in PAGES.items():
+            (GOLDEN / name).mkdir(exist_ok=True)
+            page = write(Path(folder) / f"{name}.html")
+            for view in VIEWS:
+                whole = taken(browser, page, view)
+                few = whole.quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE)
+                few.save(GOLDEN / name / f"{view}.png", optimize=True)
 
 
 if __name__ == "__main__":

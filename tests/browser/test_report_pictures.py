@@ -1,4 +1,4 @@
-"""The report looks as it did when somebody looked at it; its fonts may be others."""
+"""Our pages look as they did when somebody looked at them; their fonts may be others."""
 
 from __future__ import annotations
 
@@ -29,14 +29,24 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return pictures.report(tmp_path_factory.mktemp("picture") / "report.html")
 
 
-def golden(view: str) -> Image.Image:
-    return Image.open(pictures.GOLDEN / f"{view}.png")
+def golden(view: str, name: str = "report") -> Image.Image:
+    return Image.open(pictures.GOLDEN / name / f"{view}.png")
 
 
 @pytest.mark.parametrize("view", pictures.VIEWS)
-def test_the_page_looks_as_it_did(browser, page: Path, view: str) -> None:
+@pytest.mark.parametrize("name", pictures.PAGES)
+def test_the_page_looks_as_it_did(browser, tmp_path: Path, name: str, view: str) -> None:
     # if it is meant to look otherwise: python tests/browser/pictures.py --update
-    assert pictures.apart(pictures.taken(browser, page, view), golden(view)) < pictures.FAR
+    seen = pictures.taken(browser, pictures.PAGES[name](tmp_path / "page.html"), view)
+    assert pictures.apart(seen, golden(view, name)) < pictures.FAR
+
+
+def test_strips_without_what_was_found_are_a_difference(browser, tmp_path: Path) -> None:
+    page = pictures.history(tmp_path / "page.html")
+    fault = "<style>.history-frame{display:none}</style></head>"
+    page.write_text(page.read_text("utf-8").replace("</head>", fault), "utf-8")
+    seen = pictures.taken(browser, page, "desktop-light")
+    assert pictures.apart(seen, golden("desktop-light", "history")) > pictures.FAR
 
 
 def test_other_fonts_are_no_difference(browser, page: Path, tmp_path: Path) -> None:
@@ -60,5 +70,6 @@ def test_dark_is_not_light() -> None:
 
 
 def test_golden_pictures_are_small() -> None:
-    for view in pictures.VIEWS:
-        assert (pictures.GOLDEN / f"{view}.png").stat().st_size < 150_000
+    for name in pictures.PAGES:
+        for view in pictures.VIEWS:
+            assert (pictures.GOLDEN / name / f"{view}.png").stat().st_size < 150_000

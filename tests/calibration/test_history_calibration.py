@@ -74,18 +74,19 @@ def test_neighbours_that_are_alike_are_what_the_correction_is_for() -> None:  # 
     assert false_series(autoregressive, 60, 40, "ar") < plain
 
 
-def test_the_interval_of_a_step_covers_it() -> None:
+@pytest.mark.parametrize("law", LAWS)
+def test_the_interval_of_a_step_covers_it(law: str) -> None:
     covered = found = 0
     for k in range(600):
-        x = 0.01 * stream(30, "cover", str(k)).normal(size=130)
-        x[80:] += math.log1p(0.03)
+        x = 0.01 * LAWS[law](stream(30, "cover", law, str(k)), 130)
+        x[80:] += math.log1p(0.05)
         one = changes(x)
         if len(one.intervals) == 1 and one.intervals[0].first <= 80 <= one.intervals[0].last:
             found += 1
             step = one.steps[0]
             assert step.low is not None
             assert step.high is not None
-            covered += step.low <= 1 / 1.03 <= step.high
+            covered += step.low <= 1 / 1.05 <= step.high
     assert found > 550
     assert binom.ppf(0.005, found, 0.93) <= covered <= binom.ppf(0.995, found, 0.97)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...announcing import cells
-from ...pages.cut_text import cut
+from ...announcing import cells, cut
 from ...pages.difference import Difference
 from ...pages.model import (
     Block,
@@ -19,7 +18,7 @@ from ...pages.model import (
     page_of,
 )
 from ...pages.number_format import counted, listed, significant
-from ...words import WIDTH, shown
+from ...words import WIDTH, normal, shown
 from .result import Bisection, OpenStep, OtherMetric, ProvenStep
 from .sentence import difference_of, name_of, next_of, parent_of, sentence_of, with_interval
 
@@ -32,6 +31,7 @@ _COMMITS = 4  # of one culprit that may be any of several
 _ROWS = 3  # of what is open, refuted, skipped
 _ODD_SHARE = 2.0  # from there on steps take each other back
 _AUTHOR = 18
+_SUBJECT = 60
 _BESIDE = 7 + 10 + 3 * 2  # columns of SHA and date, and between the four
 _TEXT = 68  # columns of a line of evidence that cannot be broken by its signs
 _PHASES = {"step0": "is there a difference", "search": "search", "proof": "proof"}
@@ -76,18 +76,24 @@ def _narrow(text: str) -> str:
 
 def _who(told: Bisection) -> Table:
     commits = [commit for one in told.culprits[:_STEPS] for commit in one.commits[-_COMMITS:]]
-    authors = [_padded(cut(shown(one.author), _AUTHOR)) for one in commits]
-    room = WIDTH - _BESIDE - max(map(len, authors))
+    authors = [_fit(one.author, _AUTHOR) for one in commits]
+    room = (
+        WIDTH
+        - _BESIDE
+        - max(map(len, authors))
+        - max(0, *(cells(one) - len(one) for one in authors))
+    )
     rows = tuple(
-        (one.short, one.date[:10], author, cut(shown(one.subject), room))
+        (one.short, one.date[:10], author, _fit(one.subject, min(room, _SUBJECT)))
         for one, author in zip(commits, authors, strict=True)
     )
     return Table(name="culprits", columns=columns_of("<", "<", "<", "<"), rows=rows, headed=False)
 
 
-def _padded(text: str) -> str:
-    """Give a text whose signs are as many as its columns, so that what stands behind is aligned."""
-    return text if cells(text) == len(text) else cut(text, _AUTHOR)
+def _fit(text: str, width: int) -> str:
+    """Cut a text of others to so many columns, and to as many signs: joined ones take no column."""
+    short = cut(shown(normal(text)), width)
+    return short if len(short) <= width else f"{short[: width - 1]}…"
 
 
 def _evidence(told: Bisection) -> Iterator[tuple[str, str]]:
@@ -128,13 +134,10 @@ def _proof(told: Bisection, one: ProvenStep, *, several: bool) -> Iterator[tuple
     if several:
         yield one.upto[:7], with_interval(told, one, parent_of(one))
     yield "proof", "; ".join(parts)
-    sides = (
-        ("before it", one.before, one.after != told.good.commit),
-        ("behind it", one.behind, one.upto != told.bad.commit),
-    )
-    parts = [f"{side} {_rest(told, pair)}" for side, pair, there in sides if there]
-    if parts:
-        yield "left", "; ".join(parts)
+    sides = (("before it", one.before), ("behind it", one.behind))
+    left = [f"{side} {_rest(told, pair)}" for side, pair in sides if pair.speedup is not None]
+    if left:
+        yield "left", "; ".join(left)
 
 
 def _fresh(one: ProvenStep) -> str:
@@ -155,8 +158,6 @@ def _pair(told: Bisection, line: PairWord | ProvenStep, than: str) -> str:
 def _rest(told: Bisection, pair: PairWord) -> str:
     """Say what is left on one side of a culprit."""
     found = difference_of(told, pair)
-    if pair.speedup is None or not found.interval():
-        return "is not known"
     return f"{found.cell()} ({found.cell_interval()})"
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from ...record.environment_changes import diff
 from ..changes import ChangeInterval
+from ..nights.host_changes import host_changes
 from ..nights.model import Night, NightSeries
 from .result import Cause, HostChange
 
@@ -24,7 +23,8 @@ class HostRecords:
         """Say how two nights differ, a sentence each; nothing where one of them has no record."""
         pair = (old.trial, old.path, new.trial, new.path)
         if pair not in self._known:
-            self._known[pair] = tuple(_differences(old.host_facts, new.host_facts))
+            same = old.host_facts == new.host_facts
+            self._known[pair] = () if same else tuple(one.what for one in host_changes(old, new))
         return self._known[pair]
 
     def inside(self, series: NightSeries, first: int, last: int) -> tuple[str, ...]:
@@ -45,18 +45,6 @@ class HostRecords:
             HostChange(trial=night.trial, started_at=night.started_at, what=tuple(what))
             for night, what in ordered
         )
-
-
-def _differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    if not old or not new or old == new:
-        return
-    hosts, others = old.get("hosts"), new.get("hosts")
-    if isinstance(hosts, Mapping) and isinstance(others, Mapping):
-        for name in hosts:
-            if name in others:
-                yield from (f"{name}: {change.what}" for change in diff(hosts[name], others[name]))
-        return
-    yield from (change.what for change in diff(old, new))
 
 
 def overlaps(one: ChangeInterval, other: ChangeInterval) -> bool:

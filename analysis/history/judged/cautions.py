@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from ...pages.model import Caution, merged
-from ...pages.number_format import counted, listed
+from ...pages.number_format import listed
 from ...stats.multiplicity import Correction
 from ...words import shown
 from ..changes import FEWEST, Changes
@@ -14,6 +15,7 @@ from ..nights.model import Nights
 from .result import SeriesHistory
 
 _NAMED = 3
+_HASH = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
 
 
 def cautions_of(
@@ -22,17 +24,20 @@ def cautions_of(
     found: Sequence[Changes],
     level: float,
     correction: Correction,
+    *,
+    held_back: Sequence[SeriesHistory] = (),
 ) -> tuple[Caution, ...]:
     """Give them, what weighs most first."""
     return merged(
         _plain(judged),
-        _alike(judged, found),
+        _held_back(held_back),
+        _alike([pair for pair in zip(judged, found, strict=True) if pair[0] not in held_back]),
         _gate(judged),
         _fewest(judged),
         _together(judged, correction),
         _too_many(judged, level),
         nights.cautions,
-        _nights(nights, judged),
+        _ended(judged),
     )
 
 
@@ -56,10 +61,21 @@ def _plain(judged: Sequence[SeriesHistory]) -> Iterator[Caution]:
         )
 
 
-def _alike(judged: Sequence[SeriesHistory], found: Sequence[Changes]) -> Iterator[Caution]:
+def _held_back(some: Sequence[SeriesHistory]) -> Iterator[Caution]:
+    if some:
+        told = "it has" if len(some) == 1 else "they have"
+        yield Caution(
+            "held-back",
+            f"{_said(some)}: neighbouring nights resemble each other, and p-values are corrected for it; "
+            f"where nights are independent {told} an interval (--independent)",
+            names_of(some),
+        )
+
+
+def _alike(pairs: Sequence[tuple[SeriesHistory, Changes]]) -> Iterator[Caution]:
     some = [
         (one, changed)
-        for one, changed in zip(judged, found, strict=True)
+        for one, changed in pairs
         if any(caution.code == "neighbours-alike" for caution in changed.cautions)
     ]
     if len(some) == 1:
@@ -127,20 +143,18 @@ def _too_many(judged: Sequence[SeriesHistory], level: float) -> Iterator[Caution
         )
 
 
-def _nights(nights: Nights, judged: Sequence[SeriesHistory]) -> Iterator[Caution]:
+def _ended(judged: Sequence[SeriesHistory]) -> Iterator[Caution]:
     ended = [one for one in judged if one.ends is not None]
     if ended:
-        why = next((one.changed for one in reversed(ended) if one.changed), None)
+        last = ended[-1]
+        where = f" ({short_hashes(shown(last.changed))})" if last.changed else ""
         yield Caution(
             "series-ended",
-            f"{_said(ended)}: nothing is compared across {why or 'a change of the campaign'}",
+            f"{_said(ended)}: a new series began{where}",
             names_of(ended),
         )
-    if nights.left_out:
-        name, why = nights.left_out[0]
-        more = f", and {len(nights.left_out) - 1} more" if len(nights.left_out) > 1 else ""
-        yield Caution("left-out", f"left out: {shown(name)} ({why}){more}")
-    if nights.cut:
-        yield Caution(
-            "only-newest", f"{counted(nights.cut, 'night')} before the newest 400 were not read"
-        )
+
+
+def short_hashes(text: str) -> str:
+    """Shorten whole hashes in a sentence to 7 signs."""
+    return _HASH.sub(lambda found: found.group()[:7], text)

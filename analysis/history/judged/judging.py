@@ -123,6 +123,7 @@ def judge_nights(
         )
         for one, changed, adjusted in zip(nights.series, found, raised, strict=True)
     )
+    held_back = tuple(_held_back(judged, found, level))
     last = nights.series[-1]
     every = _all_nights(nights.series)
     history = History(
@@ -148,9 +149,9 @@ def judge_nights(
         host_changes=judge.records.along(nights.series),
         left_out=nights.left_out,
         cut=nights.cut,
-        cautions=cautions_of(nights, judged, found, level, correction),
+        cautions=cautions_of(nights, judged, found, level, correction, held_back=held_back),
     )
-    return next_of(history, asked)
+    return next_of(history, asked, held_back=bool(held_back))
 
 
 def _looked_at_all(logs: Sequence[Sequence[float]], *, corrected: bool) -> list[LookedAt]:
@@ -159,6 +160,17 @@ def _looked_at_all(logs: Sequence[Sequence[float]], *, corrected: bool) -> list[
         doing("comparing nights", k, len(logs), "series")
         found.append(looked_at(np.asarray(one, dtype=np.float64), corrected=corrected))
     return found
+
+
+def _held_back(
+    judged: Sequence[SeriesHistory], found: Sequence[Changes], level: float
+) -> Iterator[SeriesHistory]:
+    """Give the series that have no interval because neighbouring nights resemble each other."""
+    for one, changed in zip(judged, found, strict=True):
+        if changed.inflation <= 1.0 or changed.intervals:
+            continue
+        if changes_at(looked_at(changed.values, corrected=False), level).intervals:
+            yield one
 
 
 def _key(series: NightSeries) -> _Key:

@@ -11,13 +11,17 @@ from .result import History, HistoryInterval, SeriesHistory
 
 _MOST = 3
 _BISECTED = 2
-_DIGITS = 12
+_DIGITS = 12  # of a hash in a command: 7 may mean two commits
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
-def next_of(history: History, asked: Sequence[str]) -> History:
+def next_of(history: History, asked: Sequence[str], *, held_back: bool = False) -> History:
     """Add the commands that may follow, at most three; `asked`: The words behind ``fairtrial history``."""
-    return replace(history, following=tuple(_commands(history, asked))[:_MOST])
+    commands = [*_commands(history, asked)]
+    if asked and held_back:
+        words = ("fairtrial", "history", *asked, "--independent")
+        commands.insert(min(len(commands), _MOST - 1), Next(words, "if nights are independent"))
+    return replace(history, following=tuple(commands[:_MOST]))
 
 
 def bisect_words(
@@ -31,9 +35,9 @@ def bisect_words(
     return ("fairtrial", "bisect", *ends, "--benchmark", series.benchmark, *more)
 
 
-def short_commit(name: str) -> str:
-    """Give the first 12 digits of a whole hash; any other name of a commit stands as it is."""
-    return name[:_DIGITS] if _HASH.fullmatch(name) else name
+def short_commit(name: str, digits: int = _DIGITS) -> str:
+    """Give the first digits of a whole hash; any other name of a commit stands as it is."""
+    return name[:digits] if _HASH.fullmatch(name) else name
 
 
 def newest_changes(history: History) -> list[tuple[SeriesHistory, HistoryInterval]]:

@@ -19,7 +19,7 @@ from ...pages.model import (
     page_of,
 )
 from ...words import shorten, shown
-from .labels import date_of, difference, label_of, name_of, said
+from .labels import difference, label_of, name_of, said, span_of
 from .next_commands import newest_changes, short_commit
 from .result import History, HistoryInterval, HostInterval, SeriesHistory
 from .sentence import LABELS, sentence_of, several_variants
@@ -29,6 +29,7 @@ _LINES = 8  # benchmarks on the screen
 _CHANGES = 4  # changes on the screen
 _HOSTS = 2  # and of the baseline itself
 _NOTES = 3
+_COLUMNS = 5  # benchmarks whose nights are shown one by one
 _RULES = {
     "holm": "{risk} risk that any does not (Holm)",
     "bh": "of the benchmarks named, {risk} may have one that does not, on average (Benjamini-Hochberg)",
@@ -42,7 +43,7 @@ def _history_page(history: History) -> Page:
     sections = [
         Section((Sentence(f"{label}{sentence_of(history)}"),)),
         Section(tuple(_heading(history))),
-        Section((_benchmarks(history), *_hidden(history))),
+        Section((_benchmarks(history), *_hidden(history), *_values(history))),
     ]
     changes = newest_changes(history)
     if changes:
@@ -61,7 +62,7 @@ def _heading(history: History) -> Iterator[Sentence]:
     """Say what was read: nights, hosts, metric, baseline; and what an interval promises."""
     when = ""
     if history.first_at is not None and history.last_at is not None:
-        when = f" {date_of(history.first_at)} .. {date_of(history.last_at)}"
+        when = f" {span_of(history.first_at, history.last_at)}"
     missing = f", {history.missing} missing" if history.missing else ""
     parts = [
         shorten(shown(history.campaign or history.place), 40),
@@ -101,6 +102,27 @@ def _benchmarks(history: History) -> Table:
     )
 
 
+def _values(history: History) -> Iterator[Table]:
+    """Show the values of each night, where no series has enough of them."""
+    if any(one.enough for one in history.newest):
+        return
+    columns = _shown_series(history)[:_COLUMNS]
+    rows: dict[str, dict[int, Value]] = {}
+    for k, one in enumerate(columns):
+        label = label_of(one.values)
+        for number, value in enumerate(one.values):
+            rows.setdefault(label(number), {})[k] = _amount(one, value.speedup, value.metric_value)
+    several = several_variants(history)
+    yield Table(
+        name="nights",
+        columns=columns_of("<", *(shorten(name_of(one, several=several), 12) for one in columns)),
+        rows=tuple(
+            (night, *(cells.get(k, Value("-", None)) for k in range(len(columns))))
+            for night, cells in rows.items()
+        ),
+    )
+
+
 def _now_heading(history: History) -> str:
     paired = [one for one in history.newest if one.paired]
     if not paired:
@@ -130,11 +152,14 @@ def _hidden(history: History) -> Iterator[Sentence]:
 
 
 def _now(one: SeriesHistory) -> Value:
-    last = one.segments[-1]
-    if last.speedup is None:
-        value = last.metric_value
-        return Value("-" if value is None else figures.quantity(value, one.unit), value)
-    ratio = last.speedup if one.better == "higher" else 1 / last.speedup
+    return _amount(one, one.segments[-1].speedup, one.segments[-1].metric_value)
+
+
+def _amount(one: SeriesHistory, speedup: float | None, metric: float | None) -> Value:
+    """Give what a candidate has more or less than its baseline; of a plain series the metric itself."""
+    if speedup is None:
+        return Value("-" if metric is None else figures.quantity(metric, one.unit), metric)
+    ratio = speedup if one.better == "higher" else 1 / speedup
     told = Difference(ratio, None, None, one.metric, one.unit, one.better)
     return Value(told.cell(), 100 * (ratio - 1))
 
@@ -202,7 +227,7 @@ def _listed(environment: Sequence[str]) -> str:
 
 
 def _commit(name: str) -> str:
-    return shorten(shown(short_commit(name)), 24)
+    return shorten(shown(short_commit(name, 7)), 24)
 
 
 def _hosts(history: History) -> Iterator[Block]:
@@ -235,6 +260,6 @@ def _notes(history: History) -> Iterator[str]:
     shown_on_top = {"no-baseline"} if not any(one.paired for one in history.series) else set()
     cautions = [one for one in history.cautions if one.code not in shown_on_top]
     kept = _NOTES if len(cautions) <= _NOTES else _NOTES - 1
-    yield from (one.text for one in cautions[:kept])
+    yield from (one.text if one.short is None else str(one.short) for one in cautions[:kept])
     if (rest := len(cautions) - kept) > 0:
         yield f"and {figures.counted(rest, 'caution')} more (--json has all)"

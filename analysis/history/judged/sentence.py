@@ -53,13 +53,14 @@ def _changed(history: History) -> str:
         subject = (
             f"{_names(history, newest)} shows no change"
             if many == 1
-            else f"none of {many} {_noun(history)} changed"
+            else f"none of {many} {_noun(history)} shows a change"
         )
         return f"{subject} in {when}"
     series, one = changes[0]
     label = label_of(series.values)
+    link = difference(series, one.step).link
     last = (
-        f"{_names(history, [series])} {said(series, one.step)} from {label(one.place_value)} on"
+        f"{_names(history, [series])} {said(series, one.step)} {link} before, from {label(one.place_value)} on"
         f"{'' if series.paired else ', by host or program'}"
     )
     changed = len({id(one) for one, _ in changes})
@@ -81,7 +82,8 @@ def _at_gate(history: History, outcome: Outcome) -> str:
         if first.reason == "few-new":
             return f"{names}: fewer than 2 nights are new, which decide nothing"
         held = first.alarm.reference if first.alarm is not None else 0
-        return f"{names}: {counted(held, 'night')} of reference, and 8 are needed"
+        newest = "" if _fixed(history) else " before the newest 8"
+        return f"{names}: {counted(held, 'night')} of reference{newest}, and 8 are needed"
     if outcome == "passed" and many > 1:
         what = f"have the wanted gain of {limit}" if gain else f"are within the {limit} allowed"
         against = "" if _fixed(history) else ", against the nights since their last change"
@@ -109,11 +111,11 @@ def _at_gate(history: History, outcome: Outcome) -> str:
             if outcome == "passed"
             else f"more than the {limit} allowed"
         )
-    rests = (
-        ""
-        if first.alarm is None
-        else f", {counted(first.alarm.nights, 'night')} against {first.alarm.reference}"
-    )
+    rests = ""
+    if first.alarm is not None:
+        rests = (
+            f", by {counted(first.alarm.nights, 'newest night')} against {first.alarm.reference}"
+        )
     return f"{names} {said(first, first.against)} {told.link} before{also}{rests}: {what}"
 
 

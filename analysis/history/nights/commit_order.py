@@ -17,6 +17,11 @@ def commits_in(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_NAME.findall(text)))
 
 
+def without_commits(text: str) -> str:
+    """Give a name without what may be a commit in it; a word without a digit is taken for a word."""
+    return _NAME.sub(lambda match: "" if any(map(str.isdigit, match[0])) else match[0], text)
+
+
 def repository_of(places: Iterable[Path]) -> Path | None:
     """Give the first of these folders that lies in a git repository; None where none does."""
     for place in dict.fromkeys(places):

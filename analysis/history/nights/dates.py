@@ -32,6 +32,11 @@ def date_in(text: str | None) -> str | None:
     return dates.pop().isoformat() if len(dates) == 1 else None
 
 
+def without_dates(text: str) -> str:
+    """Give a name without the dates in it."""
+    return _DATE.sub(lambda match: match[0] if _made(match) is None else "", text)
+
+
 def first_date(texts: Iterable[str | None]) -> str | None:
     """Give the first date of texts that are all dates; None where one is none, or there are none."""
     dates = [date_in(text) for text in texts]

@@ -8,6 +8,7 @@ log of processes.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,11 +21,11 @@ from ...data.opening import open_foreign
 from ...errors import AnalysisError, FairtrialError, UsageError
 from ...importers.gathering import GatheredCells, gather
 from ...importers.importing import joined_processes
-from ...importers.naming import NamedCell, ReadingChoices, Sitting
+from ...importers.naming import NamedCell, ReadingChoices, Sitting, name_of
 from ...importers.registry import read_foreign
 from ...pages.number_format import listed
-from .commit_order import commits_in, places_of_commits, repository_of
-from .dates import date_in, first_date
+from .commit_order import commits_in, places_of_commits, repository_of, without_commits
+from .dates import date_in, first_date, without_dates
 from .kept_trial import KeptTrial, VariantValues, imported_campaign
 from .places import NightPlace
 from .read_places import RawNight
@@ -120,13 +121,22 @@ def _variant(one: NamedCell, format_: str) -> str:
     return format_ if own is None or own == _commit(one) else one.variant
 
 
+def _benchmark(one: NamedCell, format_: str) -> str:
+    """Name the benchmark: one that is called like its file has the same name every night."""
+    name = name_of(one.source)
+    if one.benchmark != name:
+        return one.benchmark
+    rest = re.sub(r"[-_. ]{2,}", "-", without_commits(without_dates(name)))
+    return rest.strip("-_. ") or format_
+
+
 def _trial(
     name: str, gathered: GatheredCells, cells: Sequence[NamedCell], metric: str, better: Better
 ) -> KeptTrial:
     file = gathered.files[0]
     groups: dict[tuple[str, str], dict[Sitting, list[NamedCell]]] = {}
     for one in cells:
-        sittings = groups.setdefault((_variant(one, file.format), one.benchmark), {})
+        sittings = groups.setdefault((_variant(one, file.format), _benchmark(one, file.format)), {})
         sittings.setdefault(one.sitting, []).append(one)
     benchmarks = tuple(dict.fromkeys(benchmark for _, benchmark in groups))
     variants = tuple(dict.fromkeys(variant for variant, _ in groups))

@@ -140,7 +140,7 @@ class KeptNights:
         """
         if not self._changed:
             return True
-        kept = [row for row in self._lines.values() if (self.folder / row["folder"]).is_dir()]
+        kept = [row for row in self._lines.values() if self._lasts(row)]
         fresh = None
         try:
             fd, fresh = tempfile.mkstemp(prefix=f"{KEPT}.", dir=self.folder)
@@ -155,6 +155,14 @@ class KeptNights:
             return False
         self._changed = False
         return True
+
+    def _lasts(self, row: Mapping[str, Any]) -> bool:
+        """Tell whether a line is whole, and its trial still there."""
+        try:
+            whole = self._shared.keys() >= set(_parts(row["night"]))
+        except (KeyError, TypeError, AttributeError):
+            return False
+        return whole and (self.folder / row["folder"]).is_dir()
 
     def _written(self, kept: Iterable[Mapping[str, Any]]) -> Iterable[bytes]:
         kept = list(kept)

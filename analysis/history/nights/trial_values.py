@@ -16,10 +16,11 @@ from ...data.merging.campaigns import StatedCampaign
 from ...data.protocol import settings_of
 from ...data.trial import Trial, read_trial
 from ...errors import InsufficientDataError, StoreError
+from ...importers.naming import name_of
 from ...methods.multilevel.session_means import SessionMeans, means_of_one, means_of_pair
 from ...record.environment_records import commits_of_all
-from ...record.shapes import lines_of, parse, readable_rows
-from ...record.trial_files import ENVIRONMENT, MEASUREMENTS, PLAN, RESOLVED, Manifest
+from ...record.shapes import ShapeError, lines_of, parse, readable_rows
+from ...record.trial_files import ENVIRONMENT, IMPORT, MEASUREMENTS, PLAN, RESOLVED, Manifest
 from .kept_trial import KeptTrial, VariantValues, imported_campaign, plain_campaign
 
 HOST_SECTIONS = ("host", "cpu", "memory", "kernel")
@@ -56,6 +57,7 @@ def trial_values(path: Path, metric: str | None = None) -> KeptTrial:
     campaign = StatedCampaign.of(manifest, settings if (path / RESOLVED).exists() else None)
     if manifest.origin == "imported":
         campaign = imported_campaign("", metric, info.unit, info.better)
+    named = _of_file(path, manifest) if manifest.origin == "imported" else {}
     return KeptTrial(
         trial=manifest.trial,
         began=manifest.started,
@@ -64,8 +66,8 @@ def trial_values(path: Path, metric: str | None = None) -> KeptTrial:
         host_id=manifest.host_id,
         origin=manifest.origin,
         merged_from=tuple(part.trial for part in manifest.merged_from),
-        baseline=manifest.baseline,
-        variants=manifest.variants,
+        baseline=named.get(manifest.baseline, manifest.baseline),
+        variants=tuple(named.get(name, name) for name in manifest.variants),
         benchmarks=manifest.benchmarks,
         metric=metric,
         unit=info.unit,
@@ -73,11 +75,29 @@ def trial_values(path: Path, metric: str | None = None) -> KeptTrial:
         complete=manifest.status == "complete",
         sessions=len(sessions),
         planned=manifest.sessions,
-        values=values,
+        values={named.get(name, name): one for name, one in values.items()},
         inputs=tuple(_inputs(manifest, settings, environments)),
         campaign=plain_campaign(campaign),
         host_record=_host_record(path, manifest, environments),
     )
+
+
+def _of_file(path: Path, manifest: Manifest) -> dict[str, str]:
+    """Name the only variant of an imported trial by its tool, where it is called like its file.
+
+    Files have another name every night.
+    """
+    try:
+        stored = parse(path.joinpath(IMPORT).read_bytes().strip())
+    except (OSError, ShapeError):
+        return {}
+    cells = stored.get("cells") if isinstance(stored, dict) else None
+    sources = {one.get("source") for one in cells or () if isinstance(one, dict)}
+    only = manifest.variants[0]
+    like = {name_of(one) for one in sources if isinstance(one, str)}
+    if len(manifest.variants) > 1 or like != {only} or not isinstance(stored.get("format"), str):
+        return {}
+    return {only: stored["format"]}
 
 
 def first_start(path: Path, manifest: Manifest) -> str | None:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 LooksRule = Literal["single", "planned", "growing", "always-valid", "repeated"]
 
 _MOST = 1000  # looks that may be planned
+_USUAL = 0.05  # alpha, of which a plan's risk is a part
 _FEWEST = 2  # sessions without which nothing can be decided, so that no risk is taken
 
 
@@ -63,7 +64,7 @@ class Looks:
     of repeated ones: over how many candidates, before it is shared among the looks.
     `next_division`: The same at the next look, for advice on how much more to measure. `total`: The
     risk of all looks together, as a multiple of alpha: no more than that. `open`: Whether a list of
-    repeated looks goes on to 1,024 sessions.
+    repeated looks goes on to 1,024 sessions. `share`: What part of alpha the planned looks have together.
     """
 
     count: int = 1
@@ -72,6 +73,7 @@ class Looks:
     next_division: int = 1
     total: float = 1.0
     open: bool = False
+    share: float = 1.0
 
     @classmethod
     def planned(cls, count: int) -> Self:
@@ -106,9 +108,23 @@ class Looks:
 
     @classmethod
     def of_plan(cls, plan: LooksPlan, sessions: int) -> Self:
-        """Give the look at so many sessions of a trial that is looked at by a plan."""
+        """Give the look at so many sessions of a trial that is looked at by a plan.
+
+        The plan's risk is that of all its looks at a confidence of 95 %; at another one it is scaled.
+        """
         if plan.rule == "planned":
-            return cls.one_for(plan.candidates)
+            share = plan.risk / _USUAL
+            if len(plan.looks) == 1 and share == 1.0:
+                return cls.one_for(plan.candidates)
+            division = len(plan.looks) * plan.candidates
+            return cls(
+                count=len(plan.looks),
+                rule="planned",
+                division=division,
+                next_division=division,
+                total=share,
+                share=share,
+            )
         count = sum(n <= sessions for n in with_look(plan.looks, sessions))
         return cls.repeated(count, candidates=plan.candidates, open=plan.open)
 
@@ -142,14 +158,14 @@ class Looks:
 
     def alpha(self, confidence: float) -> float:
         """Give the risk of this look, at each candidate."""
-        share = (1.0 - confidence) / self.division
+        share = self.share * (1.0 - confidence) / self.division
         return nominal_risk(share, open=self.open) if self.rule == "repeated" else share
 
     def next_alpha(self, confidence: float) -> float:
         """Give the risk that the next look will have."""
         if self.rule == "repeated":
             return self.alpha(confidence)
-        return (1.0 - confidence) / self.next_division
+        return self.share * (1.0 - confidence) / self.next_division
 
     def fields(self, confidence: float) -> dict[str, Any]:
         """Give what a result says of it."""

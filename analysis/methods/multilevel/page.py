@@ -86,6 +86,8 @@ def looks_text(one: Looked) -> str:
     total = f"all looks together at most {_percent(one.risk_total)}"
     if one.looks_rule == "repeated":
         return f"look {one.looks} by a plan: judged at {_percent(one.look_alpha)}; {total}"
+    if one.looks_rule == "planned" and one.looks == 1 and one.look_alpha == one.risk_total:
+        return f"one look was planned: judged at {_percent(one.look_alpha)}"
     if one.looks_rule == "planned" and one.looks == 1:
         return f"all candidates share the risk: each is judged at {_percent(one.look_alpha)}"
     if one.looks_rule == "planned":

@@ -82,7 +82,8 @@ def means_of_one(matrix: PerformanceMatrix, sessions: Collection[object]) -> Ses
 
 
 def _session_ids(matrix: PerformanceMatrix) -> set[object]:
-    return {one for row in matrix.sessions or () for one in np.unique(row).tolist()}
+    rows = matrix.sessions
+    return set(np.unique(np.concatenate(rows)).tolist()) if rows else set()
 
 
 def _in_sessions(matrix: PerformanceMatrix, wanted: set[object]) -> PerformanceMatrix | None:

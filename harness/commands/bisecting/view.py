@@ -10,8 +10,7 @@ import shutil
 import time
 from typing import TYPE_CHECKING, Any, TextIO
 
-from analysis.announcing import cells
-from analysis.pages.cut_text import cut
+from analysis.announcing import cells, cut
 from analysis.words import WIDTH, shown
 
 from ...errors import clock, counted
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
     from analysis.record.run_numbers import Measurement
     from analysis.record.trial_files import Finding, PlannedRun, SessionEnd
 
+    from ...bisect.built import Built, NotBuilt
     from ...bisect.commits import Commit
-    from ...bisect.workshop import Built, NotBuilt
     from ...campaign.model import Campaign
     from ...trial.preparation import Prepared
 
@@ -139,16 +138,11 @@ class BisectView(OneLineView):
 
     def word(self, phase: Phase, word: PairWord) -> None:
         """Say what a look at a pair says."""
-        from analysis.pages.difference import Difference
-        from analysis.pages.number_format import said
+        from analysis.history.bisection.sentence import told_word
 
-        metric, unit, better = self._metric
-        found = Difference.of(word, metric=metric, unit=unit, better=better)
         later = self._ends[1] if phase.kind == "step0" else self._short(phase.upper)
-        ends = f" ({found.interval()})" if found.interval() else ""
-        answer = said(word.word, timed=found.timed)
-        difference = "" if found.ratio is None else f"{found.phrase()}{ends}: "
-        self._line(f"  {counted(word.sessions, 'session')}: {later} {difference}{answer}")
+        told = told_word(word, later, *self._metric)
+        self._line(f"  {counted(word.sessions, 'session')}: {told}")
 
     def skipped(self, place: int) -> None:
         """Say of a commit that it is skipped, where its build has not said so."""

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.history.bisection.filling import Heard, Surroundings, bisection_of
-from analysis.history.bisection.result import Bisection
+from analysis.history.bisection.result import Bisection, OtherMetric
 from analysis.history.step_search import Measure, watched_steps
+from tests.unit.analysis.history.test_step_search import made
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,45 @@ def searched(
     *,
     named: Sequence[MadeCommit] | None = None,
     builds: Callable[[int], bool] | None = None,
+    programs: Callable[[int], str] | None = None,
     sessions_max: int | None = None,
 ) -> Bisection:
     heard = Heard()
-    found = watched_steps(measure, last, watcher=heard, builds=builds, sessions_max=sessions_max)
+    found = watched_steps(
+        measure, last, watcher=heard, builds=builds, programs=programs, sessions_max=sessions_max
+    )
     return bisection_of(found, named or commits(last), about or surroundings(), heard)
+
+
+HEAVY = OtherMetric(
+    metric="max_rss", unit="B", better="lower", word="slower", speedup=1 / 1.31, low=0.7, high=0.8
+)
+
+
+def answers() -> dict[str, Bisection]:
+    """Give one bisection of each answer."""
+    return {
+        "proven": searched(made(128, {77: 5}), 128),
+        "between": searched(
+            made(128, {77: 5}),
+            128,
+            surroundings(skipped={75: "does not build: exit code 2", 76: "does not build"}),
+            builds=lambda place: place not in (75, 76),
+        ),
+        "two": searched(made(64, {11: 5, 50: 6}), 64),
+        "faster": searched(made(32, {9: -40}), 32),
+        "partly": searched(made(64, {11: 5, 50: 5}, seed=3), 64, sessions_max=34),
+        "no-difference": searched(made(64, {}, sd=0.002), 64, surroundings(other_metrics=(HEAVY,))),
+        "undecided": searched(made(64, {}, sd=0.03), 64),
+        "open": searched(made(64, {20: 3}, sd=0.02), 64, sessions_max=30),
+        "one-program": searched(
+            made(4, {}),
+            4,
+            surroundings(one_program=True, same_program=(4,), runs=0),
+            programs=lambda _: "one",
+        ),
+        "not-built": bisection_of(
+            None, commits(8), surroundings(skipped={0: "does not build: make: exit code 2"}, runs=0)
+        ),
+        "under-way": bisection_of(None, commits(8), surroundings(runs=0)),
+    }

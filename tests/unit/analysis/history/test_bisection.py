@@ -11,41 +11,11 @@ import pytest
 from analysis.errors import StoreError
 from analysis.history.bisection.filling import Heard, bisection_of
 from analysis.history.bisection.reading import FILE, bisection_from, bisection_in
-from analysis.history.bisection.result import EXIT_CODES, Bisection, OtherMetric
+from analysis.history.bisection.result import EXIT_CODES, Bisection
 from analysis.history.search_events import Phase
 from analysis.history.search_result import PairWord
-from tests.unit.analysis.history.made_bisections import commits, searched, surroundings
+from tests.unit.analysis.history.made_bisections import answers, commits, searched, surroundings
 from tests.unit.analysis.history.test_step_search import made
-
-HEAVY = OtherMetric(
-    metric="max_rss", unit="B", better="lower", word="slower", speedup=1 / 1.31, low=0.7, high=0.8
-)
-
-
-def answers() -> dict[str, Bisection]:
-    """Give one bisection of each answer."""
-    return {
-        "proven": searched(made(128, {77: 5}), 128),
-        "between": searched(
-            made(128, {77: 5}),
-            128,
-            surroundings(skipped={75: "does not build: exit code 2", 76: "does not build"}),
-            builds=lambda place: place not in (75, 76),
-        ),
-        "two": searched(made(64, {11: 5, 50: 6}), 64),
-        "faster": searched(made(32, {9: -40}), 32),
-        "partly": searched(made(64, {11: 5, 50: 5}, seed=3), 64, sessions_max=34),
-        "no-difference": searched(made(64, {}, sd=0.002), 64, surroundings(other_metrics=(HEAVY,))),
-        "undecided": searched(made(64, {}, sd=0.03), 64),
-        "open": searched(made(64, {20: 3}, sd=0.02), 64, sessions_max=30),
-        "one-program": searched(
-            made(4, {}, sd=0.002), 4, surroundings(one_program=True, same_program=(1, 2, 3, 4))
-        ),
-        "not-built": bisection_of(
-            None, commits(8), surroundings(skipped={0: "does not build: make: exit code 2"})
-        ),
-        "under-way": bisection_of(None, commits(8), surroundings()),
-    }
 
 
 @pytest.fixture(scope="module")

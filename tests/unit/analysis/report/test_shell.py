@@ -187,3 +187,18 @@ def test_cells_are_escaped_isolated_and_sortable():
 def test_a_table_of_labelled_lines_has_no_head():
     table = Table(name="t", columns=(Column("a"), Column("b")), rows=(("x", "y"),), headed=False)
     assert "<thead" not in table_html(table, "facts")
+
+
+def test_the_style_of_another_page_is_on_none() -> None:
+    nested = Chapter(
+        name="told",
+        folder="history/values",
+        anchor="a",
+        title="",
+        values={"names": {}, "tables": []},
+        sections=tuple,
+    )
+    assert ".history-night{" in page(nested)
+    assert ".bisection-likely{" not in page(nested)
+    assert ".history-night{" not in page(told_by(anchor="a", title="x"))
+    assert ".answer-kicker{" in page(nested)

@@ -19,6 +19,7 @@ from harness.bisect.kept_trees import KeptTrees, clear_unnamed, unnamed
 from harness.bisect.recipe import recipe_of
 from harness.bisect.workshop import Workshop, default_folder
 from harness.campaign.load import load_campaign
+from harness.errors import LaunchError
 from harness.launch.interrupts import Interrupted, Interrupts
 
 NOT_BUILT = "build step 1 failed with exit code 1"
@@ -212,6 +213,19 @@ def test_a_failure_is_known_until_it_is_tried_again(repository, open_workshop, t
     assert isinstance(workshop.build(commits[0], again=True), Built)
 
 
+def test_a_failure_is_known_to_its_own_bisection_alone(repository, tmp_path):
+    tries = tmp_path / "tries"
+    built_by(repository, f"echo >> {tries}; false")
+    commits = commits_between(repository.path, "HEAD~1", "HEAD")
+    recipe = recipe_of(load_campaign(repository.path / "campaign.yaml"), commits)
+    for bisection, count in (("runs/one", 1), ("runs/one", 1), ("runs/two", 2)):
+        with Workshop(
+            commits, recipe, Interrupts(), folder=tmp_path / "work", bisection=bisection
+        ) as workshop:
+            assert isinstance(workshop.build(commits.commits[0]), NotBuilt)
+        assert len(tries.read_text().splitlines()) == count
+
+
 def test_other_compiler_flags_are_another_build(repository, open_workshop, monkeypatch):
     workshop, commits, _ = open_workshop(repository)
     first = workshop.build(commits[0])
@@ -242,6 +256,14 @@ def test_a_build_that_never_ends_is_ended_with_its_children(repository, open_wor
     assert isinstance(ended, NotBuilt)
     assert ended.why == "build step 1 was ended after 0.3 s"
     assert not alive(sleep.split()[1])
+
+
+def test_a_killed_launcher_is_no_property_of_a_commit(repository, open_workshop):
+    built_by(repository, "kill -9 $PPID")  # as when memory runs out
+    workshop, commits, _ = open_workshop(repository)
+    with pytest.raises(LaunchError, match="was killed or crashed"):
+        workshop.build(commits[0])
+    assert kept(workshop.folder) == []
 
 
 def test_what_a_build_leaves_running_is_ended(repository, open_workshop):
@@ -284,6 +306,7 @@ from harness.bisect.commits import commits_between
 from harness.bisect.recipe import recipe_of
 from harness.bisect.workshop import Workshop
 from harness.campaign.load import load_campaign
+from harness.errors import LaunchError
 from harness.launch.interrupts import Interrupts
 top, folder = map(Path, sys.argv[1:])
 commits = commits_between(top, "HEAD~1", "HEAD")
@@ -370,75 +393,12 @@ def test_what_cannot_be_stored_is_told_and_not_taken_for_whole(
 
 
 @pytest.mark.powerless
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.usefixtures("unreadable_files")
 def test_without_the_right_to_write_it_is_told(repository, open_workshop, tmp_path):
     (tmp_path / "locked").mkdir(mode=0o500)
     with pytest.raises(StoreError, match="Permission denied") as told:
         open_workshop(repository, folder=tmp_path / "locked" / "work")
     assert "--work-dir" in told.value.fix
-
-
-SUBMODULES = """\
-name: app
-variants: {a: }
-build: cc -o app app.c
-benchmarks: {run: {command: [./app]}}
-"""
-
-
-@pytest.fixture
-def with_submodule(make_repository):
-    inner = make_repository("inner")
-    inner.commit("inner", {"inner.h": "#define INNER 1\n"})
-    outer = make_repository("outer")
-    program = "int main(void) { return 0; }\n"
-    outer.commit("without", {"app.c": program, "campaign.yaml": SUBMODULES})
-    outer.git("submodule", "--quiet", "add", "../inner", "inner")
-    outer.commit("with", {"app.c": f'#include "inner/inner.h"\n{program}'})
-    return outer
-
-
-def test_a_submodule_by_a_forbidden_protocol_is_a_commit_that_is_not_built(
-    with_submodule, open_workshop
-):
-    # git allows 'file' for submodules to nobody since 2.38.1 (CVE-2022-39253)
-    before = with_submodule.bytes_of_git()
-    workshop, commits, _ = open_workshop(with_submodule)
-    assert isinstance(workshop.build(commits[0]), Built)
-    refused = workshop.build(commits[1])
-    assert isinstance(refused, NotBuilt)
-    assert refused.why.startswith("its submodules cannot be had")
-    assert "file" in refused.log.read_text()
-    assert with_submodule.bytes_of_git() == before
-
-
-def test_submodules_are_the_clones_own(with_submodule, open_workshop, tmp_path):
-    (tmp_path / "home" / ".gitconfig").write_text('[protocol "file"]\nallow = always\n')
-    before = with_submodule.bytes_of_git()
-    workshop, commits, _ = open_workshop(with_submodule)
-    for _ in range(2):
-        built = workshop.build(commits[1], again=True)
-        assert isinstance(built, Built)
-        assert (built.tree / "inner" / "inner.h").read_text() == "#define INNER 1\n"
-        assert not (built.tree / "inner" / ".git").exists()
-        (built.tree / "app.c").write_text("changed, so that it is built anew")
-    assert with_submodule.bytes_of_git() == before
-
-
-def test_files_of_git_lfs_are_not_fetched_and_told(make_repository, open_workshop, tmp_path):
-    repository = make_repository()
-    campaign = "name: app\nvariants: {a: }\nbenchmarks: {run: {command: [./run.sh]}}\n"
-    files = {"run.sh": "#!/bin/sh\n", "campaign.yaml": campaign, "x.big": "pointer\n"}
-    repository.commit("one", files | {"sub/.gitattributes": "*.big filter=lfs\n"})
-    repository.commit("two", {"a": "1"})
-    (tmp_path / "home" / ".gitconfig").write_text(
-        '[filter "lfs"]\nsmudge = sh -c "test -n \\"$GIT_LFS_SKIP_SMUDGE\\" && cat"\nrequired = true\n'
-    )
-    workshop, commits, _ = open_workshop(repository)
-    assert isinstance(workshop.build(commits[0]), Built)
-    workshop.build(commits[1])
-    (note,) = workshop.notes
-    assert "Git LFS" in note
 
 
 def test_a_campaign_without_build_measures_tracked_scripts(make_repository, open_workshop):

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from .arguments import (
+from ..arguments import (
     add_better,
     add_confidence,
     add_decimal,
@@ -18,9 +18,9 @@ from .arguments import (
 )
 
 if TYPE_CHECKING:
-    from ..data.number_text import Decimal
-    from ..record.run_numbers import Better
-    from .arguments import Subparsers
+    from ...data.number_text import Decimal
+    from ...record.run_numbers import Better
+    from ..arguments import Subparsers
 
 
 def add(subparsers: Subparsers) -> None:
@@ -73,9 +73,9 @@ def write_comparison(
     as_json: bool,
 ) -> int:
     """Compare two trials, write the answer to `out`, and give its exit code."""
-    from ..errors import UsageError
-    from ..importers.trials import open_trial, trial_and_variant
-    from ..verdict.comparison.comparing import compare_trials
+    from ...errors import UsageError
+    from ...importers.trials import open_trial, trial_and_variant
+    from ...verdict.comparison.comparing import compare_trials
 
     for path in trials:
         named = trial_and_variant(str(path))

@@ -1,0 +1,1 @@
+"""Subcommands that read several trials: of two, or of many nights."""

@@ -1,0 +1,164 @@
+"""What one session of a trial says of each of its variants: a number on the log scale, larger = worse."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ..data.trial import Trial, read_trial
+from ..errors import AnalysisError
+from ..methods.multilevel.compare import multilevel
+from ..pages.number_format import Word
+from ..record.run_numbers import METRIC_NUMBERS
+from ..stats.multiplicity import adjusted
+from ..stats.samples import Array
+from .bisection.result import OtherMetric
+
+
+def stored_trial(path: Path) -> Trial:
+    """Read the trial that sessions are added to; for whoever does not know trials otherwise."""
+    return read_trial(path)
+
+
+def session_values(
+    trial: Trial, session: int, metric: str, benchmarks: Sequence[str] | None = None
+) -> dict[str, float]:
+    """Give of each variant the mean logarithm of a session's runs, in the mean over benchmarks.
+
+    Parameters
+    ----------
+    trial : Trial
+        Such as `read_trial` gives.
+    session : int
+        Its number, from 1.
+    metric : str
+        Of its sign it is taken that larger is worse: the logarithm of a metric of which more is better is negated.
+    benchmarks : sequence of str, optional
+        Those that are meant; all of the trial by default.
+
+    Returns
+    -------
+    dict
+        Variant -> value. Warm-ups and failed runs are left out; a variant without any run left of one of the
+        benchmarks is nan.
+
+    Raises
+    ------
+    AnalysisError
+        If a value is 0 or less, so that it has no logarithm.
+    UsageError
+        If the trial has no such metric.
+    """
+    manifest = trial.manifest
+    sign = -1.0 if trial.metric(metric).better == "higher" else 1.0
+    values = trial.values(metric)
+    mine = trial.judged(metric) & (trial.session == session) & np.isfinite(values)
+    if (values[mine] <= 0).any():
+        raise AnalysisError(
+            f"{metric} of a run is {values[mine].min():g}: it has no ratio to others",
+            f"{trial.path}, session {session}",
+            "name another metric with --metric, or let the program work longer",
+        )
+    logs = np.log(np.where(mine, values, 1.0))
+    asked = manifest.benchmarks if benchmarks is None else benchmarks
+    found: dict[str, float] = {}
+    for number, variant in enumerate(manifest.variants):
+        means = []
+        for name in asked:
+            cell = mine & (trial.variant == number)
+            cell &= trial.benchmark == manifest.benchmarks.index(name)
+            means.append(float(logs[cell].mean()) if cell.any() else math.nan)
+        found[variant] = sign * math.fsum(means) / len(means)
+    return found
+
+
+def runs_of_variants(
+    trial: Trial, benchmarks: Sequence[str] | None = None
+) -> dict[str, tuple[int, int]]:
+    """Count of each variant the runs that failed and those that were made, without warm-ups."""
+    asked = trial.manifest.benchmarks if benchmarks is None else benchmarks
+    chosen = np.isin(trial.benchmark, [trial.manifest.benchmarks.index(name) for name in asked])
+    counts = {}
+    for number, variant in enumerate(trial.manifest.variants):
+        made = trial.candidates & chosen & (trial.variant == number)
+        counts[variant] = int((made & (trial.outcome != 0)).sum()), int(made.sum())
+    return counts
+
+
+def words_of_metrics(
+    trial: Trial,
+    candidate: str,
+    *,
+    baseline: str,
+    without: str,
+    risk: float,
+    margin: float = 0.01,
+    benchmarks: Sequence[str] | None = None,
+) -> tuple[OtherMetric, ...]:
+    """Judge two variants by each metric of a trial but one, corrected by Holm's method over the metrics.
+
+    Parameters
+    ----------
+    trial : Trial
+        With several sessions.
+    candidate, baseline : str
+        Its variants.
+    without : str
+        The metric that is judged elsewhere.
+    risk : float
+        Of all of these metrics together.
+    margin : float
+        The largest difference that counts as none.
+    benchmarks : sequence of str, optional
+        Those that are meant, in the mean; all by default.
+
+    Returns
+    -------
+    tuple of OtherMetric
+        Metrics that cannot be judged are left out: unknown, without spread, or with values of 0.
+    """
+    found: list[tuple[str, float, float, float, float, float]] = []
+    for metric in dict.fromkeys((*METRIC_NUMBERS, *trial.manifest.metrics)):
+        if metric == without:
+            continue
+        try:
+            sides = [trial.matrix(name, metric) for name in (candidate, baseline)]
+            if benchmarks is not None:
+                sides = [one.select(list(benchmarks)) for one in sides]
+            judged = multilevel(*sides, confidence=1 - risk, margin=margin, correction="none")
+        except AnalysisError:
+            continue
+        line = judged.these if len(judged.benchmarks) > 1 else judged.benchmarks[0]
+        if line is None:
+            continue
+        numbers = (line.speedup, line.low, line.high, line.pvalue, line.pvalue_equivalent)
+        if any(one is None for one in numbers):
+            continue
+        found.append((metric, *numbers))  # type: ignore[arg-type]  # none of them is None
+    different: Array = adjusted(np.array([one[4] for one in found]), "holm")
+    equal: Array = adjusted(np.array([one[5] for one in found]), "holm")
+    return tuple(
+        OtherMetric(
+            metric=metric,
+            unit=trial.metric(metric).unit,
+            better=trial.metric(metric).better,
+            word=_word(math.log(speedup), p, q, risk),
+            speedup=speedup,
+            low=low,
+            high=high,
+        )
+        for (metric, speedup, low, high, _, _), p, q in zip(
+            found, different.tolist(), equal.tolist(), strict=True
+        )
+    )
+
+
+def _word(estimate: float, different: float, equal: float, risk: float) -> Word:
+    if equal <= risk / 2:
+        return "equivalent"
+    if different <= risk:
+        return "faster" if estimate > 0 else "slower"
+    return "undecided"

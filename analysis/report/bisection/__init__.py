@@ -1,0 +1,1 @@
+"""A bisection as a page: the culprits, where the search looked, and the numbers of each proof."""

@@ -1,0 +1,459 @@
+"""A bisection from its question to its answer: the search of `find_steps`, on commits that are built and measured here."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from analysis.errors import UsageError
+from analysis.record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, MetricInfo
+from analysis.record.trial_files import MANIFEST
+
+from ..campaign.defaults import own_defaults
+from ..campaign.load import load_campaign
+from ..launch.interrupts import Interrupts
+from ..trial.execution import Options
+from ..trial.writer import new_trial_name
+from .built import Built, NotBuilt
+from .commits import CommitRange, commits_between
+from .journal import Asked, Journal, read_state
+from .measuring import EndNotBuiltError, Sessions
+from .recipe import Recipe, recipe_of
+from .workshop import Workshop
+
+if TYPE_CHECKING:
+    from analysis.history.bisection.filling import Heard, Surroundings
+    from analysis.history.bisection.result import Bisection
+    from analysis.history.posterior import Posterior
+    from analysis.history.search_events import Phase
+    from analysis.history.search_result import PairWord, StepSearch
+
+    from ..campaign.model import Campaign
+    from ..trial.preparation import Watcher
+    from .commits import Commit
+
+CAMPAIGN_FILE = Path("campaign.yaml")
+MARGIN, RISK, LOOKS = 0.01, 0.05, (6, 12, 24)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What the command line asks; None where it does not say: then the default, or what was asked before.
+
+    `folder` holds the bisections, `place` is the folder of a new one, else it is named here; `resume` is the bisection to
+    go on with.
+    """
+
+    good: str | None = None
+    bad: str | None = None
+    campaign: Path | None = None
+    benchmarks: tuple[str, ...] = ()
+    metric: str | None = None
+    margin: float | None = None
+    risk: float | None = None
+    looks: tuple[int, ...] | None = None
+    sessions_max: int | None = None
+    folder: Path = Path("runs")
+    work_dir: Path | None = None
+    variant: str | None = None
+    every: bool = False
+    resume: Path | None = None
+    place: Path | None = None
+    strict: bool = False
+    share: bool = False
+    wait_s: float = math.inf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A request with everything found that it names: the commits, the campaign, and how commits are measured."""
+
+    asked: Asked
+    campaign: Campaign
+    commits: CommitRange
+    recipe: Recipe
+    info: MetricInfo
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What somebody may take otherwise."""
+        return (*self.commits.notes, *self.recipe.notes)
+
+
+class Listener(Protocol):
+    """Follows a bisection: what a search tells, and the builds between its sessions."""
+
+    def begins(self, question: Question, folder: Path) -> None:
+        """Hear what is asked, and where it is stored."""
+
+    def building(self, commit: Commit) -> None:
+        """Hear that a commit is about to be built, or looked for among those that were."""
+
+    def built(self, found: Built | NotBuilt) -> None:
+        """Hear what came of it."""
+
+    def say(self, text: str) -> None:
+        """Hear of something in words."""
+
+    def phase(self, phase: Phase) -> None:
+        """Hear what the next sessions are for."""
+
+    def session(
+        self, places: tuple[int, ...], values: Mapping[int, float], posterior: Posterior | None
+    ) -> None:
+        """Hear what a session gave."""
+
+    def word(self, phase: Phase, word: PairWord) -> None:
+        """Hear what a look says."""
+
+    def skipped(self, place: int) -> None:
+        """Hear that a place cannot be measured."""
+
+
+def question_of(request: Request) -> Question:
+    """Find what a request names; nothing is built or written.
+
+    Raises
+    ------
+    UsageError
+        If commits, campaign, benchmarks or metric are none, or another question was asked of the bisection that is
+        to go on.
+    """
+    then = None
+    if request.resume is not None:
+        then = Asked.of(read_state(request.resume)["asked"])
+    good, bad = request.good or (then and then.good), request.bad or (then and then.bad)
+    if not good or not bad:
+        raise UsageError("GOOD and BAD are missing", None, "fairtrial bisect GOOD BAD")
+    file = request.campaign or (Path(then.campaign) if then else CAMPAIGN_FILE)
+    campaign = load_campaign(file, own=own_defaults())
+    if then is not None and request.good is None:
+        good, bad = then.good_sha, then.bad_sha  # a branch may have moved on
+    every = request.every or bool(then and then.every)
+    commits = commits_between(file.absolute().parent, good, bad, every=every)
+    benchmarks = request.benchmarks or (then.benchmarks if then else campaign.benchmarks)
+    variant = request.variant or (then.variant if then else None)
+    recipe = recipe_of(campaign, commits, variant=variant, benchmarks=benchmarks)
+    first = next(iter(campaign.judge), "wall")
+    metric = request.metric or (then.metric if then else first)
+    work = None if request.work_dir is None else str(request.work_dir.absolute())
+    asked = Asked(
+        good=then.good if then and request.good is None else good,
+        bad=then.bad if then and request.bad is None else bad,
+        good_sha=commits.commits[0].sha,
+        bad_sha=commits.commits[-1].sha,
+        root=str(commits.root),
+        campaign=str(campaign.source),
+        campaign_sha256=hashlib.sha256(campaign.text).hexdigest(),
+        variant=variant,
+        benchmarks=tuple(benchmarks),
+        metric=metric,
+        margin=_chosen(request.margin, then and then.margin, MARGIN),
+        risk=_chosen(request.risk, then and then.risk, RISK),
+        looks=_chosen(request.looks, then and then.looks, LOOKS),
+        work_dir=work or (then.work_dir if then else None),
+        sessions_max=_chosen(request.sessions_max, then and then.sessions_max, None),
+        every=every,
+    )
+    if then is not None:
+        assert request.resume is not None
+        then.refuse_another(asked, request.resume)
+    return Question(
+        asked=asked,
+        campaign=campaign,
+        commits=commits,
+        recipe=recipe,
+        info=_metric(campaign, metric),
+    )
+
+
+def _chosen(asked: Any, then: Any, usual: Any) -> Any:  # noqa: ANN401 - any option
+    return asked if asked is not None else then if then is not None else usual
+
+
+def _metric(campaign: Campaign, name: str) -> MetricInfo:
+    """Give unit and direction of a metric that the runs of a campaign have."""
+    for cell in campaign.cells:
+        for rule in cell.metrics:
+            if rule.name == name:
+                return MetricInfo(unit=rule.unit, better=rule.better)
+    if name in METRIC_NUMBERS:
+        return BUILTIN_METRICS[name]
+    if campaign.counters is not None or campaign.energy:
+        return MetricInfo(unit="", better="lower")  # the first session says what this host counts
+    declared = (rule.name for cell in campaign.cells for rule in cell.metrics)
+    known = ", ".join(dict.fromkeys([*declared, *METRIC_NUMBERS]))
+    raise UsageError(f"the runs have no metric {name!r}", str(campaign.source), f"known: {known}")
+
+
+def bisect(question: Question, request: Request, listener: Listener, watcher: Watcher) -> Bisection:
+    """Carry a bisection out, or go on with it.
+
+    Raises
+    ------
+    Interrupted
+        If a signal came: everything that was measured is kept, and the clone is removed.
+    FairtrialError
+        If the host does not allow it, a disk is full, or GOOD or BAD fails in every run.
+    """
+    with Interrupts() as interrupts, _journal(question, request) as journal:
+        listener.begins(question, journal.folder)
+        asked = journal.asked
+        with Workshop(
+            question.commits,
+            question.recipe,
+            interrupts,
+            folder=None if asked.work_dir is None else Path(asked.work_dir),
+            bisection=str(journal.folder.absolute()),
+            say=listener.say,
+        ) as workshop:
+            under_way = UnderWay(question, journal, listener)
+            sessions = Sessions(
+                journal=journal,
+                commits=question.commits,
+                recipe=question.recipe,
+                workshop=workshop,
+                options=Options(
+                    folder=journal.folder,
+                    strict=request.strict,
+                    share=request.share,
+                    wait_s=request.wait_s,
+                ),
+                watcher=watcher,
+                on_build=_before_build(interrupts, listener),
+                on_built=listener.built,
+            )
+            return under_way.carried_out(sessions, interrupts)
+
+
+def _before_build(interrupts: Interrupts, listener: Listener) -> Any:  # noqa: ANN401 - a function of a commit
+    def tell(commit: Commit) -> None:
+        interrupts.check()
+        listener.building(commit)
+
+    return tell
+
+
+def _journal(question: Question, request: Request) -> Journal:
+    if request.resume is None:
+        name = new_trial_name(f"bisect-{question.campaign.name}")
+        place = request.place or request.folder / name
+        return Journal.begin(place, question.asked, share=request.share)
+    journal = Journal.reopen(request.resume)
+    journal.asked = question.asked  # more sessions may be allowed now
+    return journal
+
+
+class UnderWay:
+    """One bisection while it is carried out: the search's watcher, and what is stored after each session."""
+
+    def __init__(self, question: Question, journal: Journal, listener: Listener) -> None:
+        from analysis.history.bisection.filling import Heard
+
+        self._question, self._journal, self._listener = question, journal, listener
+        self._heard: Heard = Heard()
+        self._began = time.monotonic()
+        self._before_s = float(read_state(journal.folder).get("seconds") or 0.0)
+        self._sessions: Sessions | None = None
+
+    def carried_out(self, sessions: Sessions, interrupts: Interrupts) -> Bisection:
+        """Search, store what was found, and give it."""
+        from analysis.history.step_search import watched_steps
+
+        self._sessions = sessions
+        asked = self._journal.asked
+
+        def measure(places: tuple[int, ...]) -> Mapping[int, float]:
+            interrupts.check()
+            return sessions.measure(places)
+
+        try:
+            search = watched_steps(
+                measure,
+                self._question.commits.last,
+                watcher=self,
+                builds=sessions.builds,
+                programs=sessions.program,
+                looks=asked.looks,
+                risk=asked.risk,
+                margin=asked.margin,
+                sessions_max=asked.sessions_max,
+            )
+        except EndNotBuiltError:
+            found = self._told(None)
+        else:
+            found = self._told(search)
+        self._journal.store(found.to_dict())
+        return found
+
+    # ---- what the search tells
+
+    def phase(self, phase: Phase) -> None:
+        """Tell it those who need it before the phase's sessions."""
+        for one in self._watchers():
+            one.phase(phase)
+
+    def session(
+        self, places: tuple[int, ...], values: Mapping[int, float], posterior: Posterior | None
+    ) -> None:
+        """Tell it, and store what is known so far."""
+        for one in self._watchers()[1:]:
+            one.session(places, values, posterior)
+        assert self._sessions is not None
+        if not self._sessions.replaying:
+            self._journal.store(self._told(None).to_dict())
+
+    def word(self, phase: Phase, word: PairWord) -> None:
+        """Tell it."""
+        for one in self._watchers()[1:]:
+            one.word(phase, word)
+
+    def skipped(self, place: int) -> None:
+        """Tell it."""
+        for one in self._watchers()[1:]:
+            one.skipped(place)
+
+    def _watchers(self) -> tuple[Any, ...]:
+        return (self._sessions, self._heard, self._listener)
+
+    # ---- what is known so far
+
+    def _told(self, search: StepSearch | None) -> Bisection:
+        from analysis.history.bisection.filling import bisection_of
+
+        return bisection_of(
+            search, self._question.commits.commits, self._about(search), self._heard
+        )
+
+    def _about(self, search: StepSearch | None) -> Surroundings:
+        from analysis.history.bisection.filling import Surroundings
+
+        sessions, question, asked = self._sessions, self._question, self._journal.asked
+        assert sessions is not None
+        folder = self._journal.folder
+        built = sessions.built
+        ended = search is not None
+        counts = self._counts() if ended else {}
+        return Surroundings(
+            good=asked.good,
+            bad=asked.bad,
+            metric=asked.metric,
+            unit=question.info.unit,
+            better=question.info.better,
+            benchmarks=asked.benchmarks,
+            path=str(folder),
+            host=self._host(),
+            campaign=question.campaign.name,
+            campaign_path=asked.campaign,
+            margin=asked.margin,
+            risk=asked.risk,
+            looks=asked.looks,
+            skipped={
+                place: found.why for place, found in built.items() if isinstance(found, NotBuilt)
+            },
+            fails_more=fails_more(counts, question.commits.last),
+            same_program=same_programs(built, self._heard.measured),
+            one_program=search is not None
+            and search.answer == "no-difference"
+            and not search.sessions,
+            other_metrics=self._other_metrics() if ended else (),
+            proofs={
+                int(name.rpartition("-")[2]): str(folder / name)
+                for name in sessions.trials
+                if name.startswith("proof-")
+            },
+            runs=sum(made for _, made in counts.values()),
+            seconds=self._before_s + time.monotonic() - self._began,
+        )
+
+    def _host(self) -> str | None:
+        from analysis.record.manifest import read_manifest
+
+        for name in self._sessions.trials if self._sessions else ():
+            if (self._journal.folder / name / MANIFEST).exists():
+                return read_manifest(self._journal.folder / name).host
+        return None
+
+    def _counts(self) -> dict[int, tuple[int, int]]:
+        """Count failed runs and all runs of each place, over all trials."""
+        from analysis.history.session_value import runs_of_variants
+
+        sessions = self._sessions
+        assert sessions is not None
+        places = {one.name: one.place for one in self._question.commits.commits}
+        counts: dict[int, tuple[int, int]] = {}
+        for name in sessions.trials:
+            found = runs_of_variants(sessions.trial(name), self._journal.asked.benchmarks)
+            for variant, (failed, made) in found.items():
+                before = counts.get(places[variant], (0, 0))
+                counts[places[variant]] = (before[0] + failed, before[1] + made)
+        return counts
+
+    def _other_metrics(self) -> tuple[Any, ...]:
+        """Judge the other metrics on the sessions of step 0."""
+        from analysis.history.session_value import words_of_metrics
+
+        sessions, asked = self._sessions, self._journal.asked
+        if sessions is None or "step0" not in sessions.trials:
+            return ()
+        commits = self._question.commits.commits
+        return words_of_metrics(
+            sessions.trial("step0"),
+            commits[-1].name,
+            baseline=commits[0].name,
+            without=asked.metric,
+            risk=asked.risk / len(asked.looks),
+            margin=asked.margin,
+            benchmarks=asked.benchmarks,
+        )
+
+
+def same_programs(
+    built: Mapping[int, Built | NotBuilt], measured: Collection[int]
+) -> tuple[int, ...]:
+    """Give the places that were not measured because they build to the program right before.
+
+    Only places that do not build may lie between the two.
+    """
+    there = [(place, one) for place, one in sorted(built.items()) if isinstance(one, Built)]
+    return tuple(
+        place
+        for (older, before), (place, one) in itertools.pairwise(there)
+        if before.identity == one.identity
+        and place not in measured
+        and all(between in built for between in range(older + 1, place))
+    )
+
+
+def fails_more(counts: Mapping[int, tuple[int, int]], last: int) -> tuple[int, ...]:
+    """Give the places whose runs fail more often than those of both ends, by Fisher's test at 0.05.
+
+    Its hypothesis: runs of the place and of the ends fail with one probability, each on its own.
+    """
+    if not counts:
+        return ()
+    ends = [counts[place] for place in (0, last) if place in counts]
+    failed, made = (sum(one[k] for one in ends) for k in (0, 1))
+    return tuple(
+        place
+        for place, (bad, runs) in sorted(counts.items())
+        if place not in (0, last) and bad and at_least(bad, runs, failed, made) <= _FISHER
+    )
+
+
+_FISHER = 0.05
+
+
+def at_least(failed: int, runs: int, others_failed: int, others: int) -> float:
+    """Give Fisher's one-sided p: that so many or more of all failures fall among these runs by chance."""
+    whole, bad = runs + others, failed + others_failed
+    total = math.comb(whole, bad)
+    most = min(bad, runs)
+    found = sum(math.comb(runs, k) * math.comb(others, bad - k) for k in range(failed, most + 1))
+    return found / total

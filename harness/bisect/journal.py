@@ -1,0 +1,298 @@
+"""What a bisection has measured so far: which session of which trial, in the order of the search.
+
+The search is a function of what its sessions gave. So these two files and the trials are all that is needed to
+go on after a kill: ``bisect.json`` says what was asked, and ``sessions.jsonl`` lists the sessions.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from analysis.errors import StoreError, UsageError
+from analysis.record.shapes import checksum_holds, encode_checked
+
+from ..trial.folder import append_synced, cut, storing, sync_folder, write_synced
+
+STATE, SESSIONS, LOCK = "bisect.json", "sessions.jsonl", ".lock"
+SCHEMA = 1
+_FRESH = ".bisect.json.new"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredSession:
+    """One session: of which trial (its folder below the bisection's), its number there, and its places."""
+
+    trial: str
+    session: int
+    places: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a bisection was asked: it may not change while sessions are added.
+
+    `campaign_sha256` is that of the campaign's text. `sessions_max` may be raised: more sessions of the same
+    search change none of those before.
+    """
+
+    good: str
+    bad: str
+    good_sha: str
+    bad_sha: str
+    root: str
+    campaign: str
+    campaign_sha256: str
+    variant: str | None
+    benchmarks: tuple[str, ...]
+    metric: str
+    margin: float
+    risk: float
+    looks: tuple[int, ...]
+    work_dir: str | None
+    sessions_max: int | None = None
+    every: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name in self.__slots__
+            for value in (getattr(self, name),)
+        }
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Self:
+        """Read it; a key that is not known belongs to a later version."""
+        known = {name: data[name] for name in cls.__slots__ if name in data}
+        lists = {name: tuple(known[name]) for name in ("benchmarks", "looks")}
+        return cls(**known | lists)
+
+    def refuse_another(self, now: Asked, where: Path) -> None:
+        """Refuse to go on where something else is asked now.
+
+        Raises
+        ------
+        UsageError
+            If commits, campaign or what is judged differ; it names the first difference.
+        """
+        said = {
+            "good_sha": "GOOD",
+            "bad_sha": "BAD",
+            "root": "the repository",
+            "campaign": "the campaign's file",
+            "campaign_sha256": "the campaign's text (SHA-256)",
+            "variant": "--variant",
+            "benchmarks": "the benchmarks",
+            "metric": "the metric",
+            "margin": "--margin",
+            "risk": "--risk",
+            "looks": "--looks",
+        }
+        for name, told in said.items():
+            then, asked = getattr(self, name), getattr(now, name)
+            if then != asked:
+                raise UsageError(
+                    f"{told} of this bisection was {_shown(then)}, and now it is {_shown(asked)}: sessions of "
+                    "both would be one search",
+                    str(where),
+                    "put it back, or begin a new bisection without --resume",
+                )
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
+    return "not given" if value is None else str(value)
+
+
+@dataclass(slots=True)
+class Journal:
+    """An open bisection's folder, locked for this process; a context manager that gives the lock back."""
+
+    folder: Path
+    asked: Asked
+    sessions: list[MeasuredSession] = field(default_factory=list)
+    _lock: int = -1
+
+    @classmethod
+    def begin(cls, folder: Path, asked: Asked, *, share: bool = False) -> Self:
+        """Make the folder of a new bisection.
+
+        Raises
+        ------
+        StoreError
+            If it is there already, or cannot be written.
+        """
+        with storing(folder):
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o777 if share else 0o700, exist_ok=begins_there(folder))
+        journal = cls(folder, asked)
+        journal._take()
+        if (folder / STATE).exists():  # of two that begin at once, the other one was first
+            journal.close()
+            raise StoreError("a bisection is there already", str(folder), "name another folder")
+        journal.store({})
+        with storing(folder):
+            write_synced(folder, SESSIONS, b"")
+            sync_folder(folder.parent)
+        return journal
+
+    @classmethod
+    def reopen(cls, folder: Path) -> Self:
+        """Open the folder of a bisection to go on with it.
+
+        Raises
+        ------
+        StoreError
+            If it is none, is damaged, has a newer schema, or another process writes it.
+        """
+        state = read_state(folder)
+        journal = cls(folder, Asked.of(state["asked"]))
+        journal._take()
+        try:
+            journal._read()
+        except BaseException:
+            journal.close()
+            raise
+        return journal
+
+    def _take(self) -> None:
+        with storing(self.folder / LOCK):
+            fd = os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            pid = os.pread(fd, 20, 0).decode("ascii", "replace").strip()
+            os.close(fd)
+            raise StoreError(
+                f"another process is writing this bisection (process {pid or 'unknown'})",
+                str(self.folder),
+                "wait until it is done, or begin a new one without --resume",
+            ) from None
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, b"%d\n" % os.getpid(), 0)
+        self._lock = fd
+
+    def _read(self) -> None:
+        """Read the list of sessions; a torn last line is cut off, since its session stands in its trial."""
+        where = self.folder / SESSIONS
+        try:
+            data = where.read_bytes()
+        except FileNotFoundError:
+            data = b""  # killed before the first
+        whole = 0
+        for number, line in enumerate(data.splitlines(keepends=True), 1):
+            if not (line.endswith(b"\n") and checksum_holds(line[:-1])):
+                if whole + len(line) == len(data) and not line.endswith(b"\n"):
+                    break
+                what = "the line does not have its checksum: the file was changed or is damaged"
+                raise StoreError(what, f"{where}:{number}", "restore it from a copy, or begin anew")
+            row = json.loads(line)
+            self.sessions.append(
+                MeasuredSession(
+                    trial=row["trial"], session=row["session"], places=tuple(row["places"])
+                )
+            )
+            whole += len(line)
+        if whole < len(data):
+            with storing(where):
+                cut(self.folder, SESSIONS, whole)
+
+    def append(self, one: MeasuredSession) -> None:
+        """List a session that is complete in its trial, and bring the line to the disk."""
+        row = {"trial": one.trial, "session": one.session, "places": list(one.places)}
+        with storing(self.folder / SESSIONS):
+            append_synced(self.folder, SESSIONS, encode_checked(row) + b"\n")
+        self.sessions.append(one)
+
+    def store(self, bisection: Mapping[str, Any]) -> None:
+        """Replace ``bisect.json``: what was asked, and the `bisection` so far."""
+        state = {**bisection, "store_schema": SCHEMA, "asked": self.asked.to_dict()}
+        text = json.dumps(state, indent=1, allow_nan=False).encode() + b"\n"
+        with storing(self.folder / STATE):
+            write_synced(self.folder, _FRESH, text)
+            (self.folder / _FRESH).replace(self.folder / STATE)
+            sync_folder(self.folder)
+
+    def close(self) -> None:
+        """Give the lock back."""
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+    def __enter__(self) -> Self:
+        """Do nothing more: the lock is held."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Give the lock back."""
+        self.close()
+
+
+def read_state(folder: Path) -> dict[str, Any]:
+    """Read ``bisect.json``.
+
+    Raises
+    ------
+    StoreError
+        If it is not there, cannot be read, or a newer version wrote it.
+    """
+    where = folder / STATE
+    try:
+        state = json.loads(where.read_bytes())
+        schema, asked = state["store_schema"], state["asked"]
+        Asked.of(asked)
+    except FileNotFoundError:
+        what = "there is no bisection"
+        fix = "name the folder that 'fairtrial bisect' printed, such as runs/bisect-NAME"
+        raise StoreError(what, str(folder), fix) from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        what = f"it cannot be read: {error}"
+        raise StoreError(what, str(where), "restore it from a copy, or begin anew") from error
+    if schema > SCHEMA:
+        what = f"it has the schema {schema}, and {SCHEMA} is the newest known here"
+        raise StoreError(
+            what, str(where), "use the fairtrial version that wrote it, or a newer one"
+        )
+    return dict(state)
+
+
+def begins_there(folder: Path) -> bool:
+    """Tell whether a new bisection may begin in a folder: it is not there, or holds nothing."""
+    return not os.path.lexists(folder) or (folder.is_dir() and not any(folder.iterdir()))
+
+
+def newest_unfinished(folder: Path, campaign: str | None) -> Path:
+    """Give the newest bisection below a folder that is not ended, of a campaign's file if that is given.
+
+    Raises
+    ------
+    UsageError
+        If there is none.
+    """
+    found = []
+    if folder.is_dir():
+        for path in folder.glob(f"*/{STATE}"):
+            try:
+                state = read_state(path.parent)
+            except StoreError:
+                continue
+            if state.get("state") != "ended" and campaign in (None, state["asked"]["campaign"]):
+                found.append((path.stat().st_mtime, path.parent))
+    if not found:
+        what = "there is no bisection to go on with"
+        fix = "name its folder (--resume FOLDER), or leave out --resume to begin a new one"
+        raise UsageError(what, str(folder), fix)
+    return max(found)[1]

@@ -1,0 +1,275 @@
+"""Many nights judged.
+
+Authority: `changes` of each series at its level, the alarm's exact law in `Changes.alarm`, counting by hand, and
+the table of causes: a paired interval with and without evidence of the host, and a baseline that changed alone.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from analysis import changes
+from analysis.errors import InsufficientDataError, UsageError
+from analysis.history.judged.judging import judge_nights
+from analysis.history.judged.next_commands import bisect_words
+from tests.unit.analysis.history.judged.made_nights import nights_of, noise, series, stepped
+
+COMMITS = tuple(f"{k:040x}" for k in range(60))
+
+
+def test_intervals_are_those_of_changes_at_the_level_that_is_left():
+    logs = [stepped(seed=1), noise(60, 2), stepped(-0.05, 20, seed=3)]
+    history = judge_nights(nights_of(*(series(x, f"b{k}") for k, x in enumerate(logs))))
+    assert history.correction == "holm"
+    for one, x in zip(history.series, logs, strict=True):
+        expected = changes(x, risk=0.05 / 3)
+        assert one.level == pytest.approx(0.05 / 3)
+        assert one.p_star == expected.p_star
+        assert one.pvalue == expected.pvalue
+        assert [(i.first_value + 1, i.last_value, i.pvalue) for i in one.intervals] == [
+            (i.first, i.last, i.pvalue) for i in expected.intervals
+        ]
+        assert [i.step for i in one.intervals] == list(expected.steps)
+    assert [bool(one.intervals) for one in history.series] == [True, False, True]
+
+
+def test_an_interval_names_its_trials_commits_segments_and_missing_nights():
+    x = stepped()
+    made = series(x, commits=COMMITS, skipped=(25, 29, 55))
+    history = judge_nights(nights_of(made))
+    (one,) = history.series[0].intervals
+    assert one.first == made.nights[one.first_value].trial
+    assert one.place == made.nights[one.place_value].trial
+    assert one.first_value < one.place_value <= one.last_value
+    assert (one.good, one.bad) == (COMMITS[one.first_value], COMMITS[one.last_value])
+    before, behind = history.series[0].segments
+    assert before.nights + behind.nights == 60
+    assert one.speedup_before == pytest.approx(math.exp(-x[: one.place_value].mean()))
+    assert behind.speedup == pytest.approx(math.exp(-x[one.place_value :].mean()))
+    moments = [datetime.fromisoformat(night.started_at) for night in made.nights]
+    gap = (moments[one.last_value] - moments[one.first_value]).days
+    assert one.missing == gap - (one.last_value - one.first_value)
+    assert history.missing == 3
+
+
+def test_the_commits_give_a_line_to_paste():
+    made = series(stepped(), commits=COMMITS)
+    history = judge_nights(nights_of(made), asked=("runs",))
+    (one,) = history.series[0].intervals
+    ends = (one.good[:12], one.bad[:12])
+    words = bisect_words(history.series[0], one)
+    assert words == ("fairtrial", "bisect", *ends, "--benchmark", "text")
+    assert history.next[0] == " ".join(words)
+    assert history.next[-1] == "fairtrial history runs -o history.html"
+
+
+@pytest.mark.parametrize("commits", [None, ("same",) * 60, (*[None] * 59, "last")])
+def test_there_is_no_such_line_where_a_commit_is_unknown_or_both_are_one(commits):
+    x = stepped()
+    found = judge_nights(nights_of(series(x, commits=commits)), asked=("runs",))
+    assert not any(line.startswith("fairtrial bisect") for line in found.next)
+    assert found.next[0].startswith("fairtrial diff runs/")
+
+
+HOST = {"kernel": {"release": "6.12"}}
+
+
+@pytest.mark.parametrize(
+    ("step", "own", "facts", "cause"),
+    [
+        (0.05, 0.0, {}, "program"),
+        (0.05, 0.0, {30: HOST}, "both"),
+        (0.05, 0.05, {}, "both"),
+        (0.05, 0.05, {30: HOST}, "both"),
+        (0.05, 0.0, {2: HOST}, "program"),  # far from the interval
+    ],
+)
+def test_program_or_both(step, own, facts, cause):
+    x, base = stepped(step), stepped(own, seed=7)
+    history = judge_nights(nights_of(series(x, own=base, facts=facts)))
+    (one,) = history.series[0].intervals
+    assert one.cause == cause
+    assert bool(one.environment) == (30 in facts)
+    assert one.baseline_changed == bool(own)
+    assert [other.cause for other in history.host_intervals] == ["both"] * bool(own)
+    assert [each.trial for each in history.host_changes] == [
+        history.series[0].values[k].trial for k in facts
+    ]
+
+
+def test_a_baseline_that_changed_alone_is_the_host():
+    history = judge_nights(nights_of(series(noise(60), own=stepped(0.06, seed=7))))
+    assert not history.series[0].intervals
+    (one,) = history.host_intervals
+    assert (one.cause, one.words) == ("host", "host changed here")
+    assert "v1.0 itself takes 6" in str(history)
+    assert "speedups are paired and hold" in " ".join(str(history).split())
+
+
+def test_a_plain_series_cannot_tell_host_from_program():
+    history = judge_nights(nights_of(series(stepped(), paired=False, facts={30: HOST})))
+    (one,) = history.series[0].intervals
+    assert one.words == "host or program changed here"
+    assert history.series[0].values[0].speedup is None
+    assert history.series[0].values[0].metric_value == pytest.approx(math.exp(stepped()[0]))
+    assert "host and program cannot be told apart" in str(history)
+    assert "by host or program" in history.sentence
+    assert "no-baseline" in history.to_dict()["caution_codes"]
+    assert history.baseline is None
+
+
+def test_baselines_are_one_family_for_all_candidates():
+    own = stepped(0.06, seed=7)
+    made = [series(noise(60, k), variant=f"v{k}", own=own) for k in range(3)]
+    assert len(judge_nights(nights_of(*made)).host_intervals) == 1
+
+
+def test_fewer_than_eight_nights_are_shown_and_nothing_is_told():
+    history = judge_nights(nights_of(series(noise(7))), gate="slower>2%")
+    assert history.exit_code == 7
+    assert (history.series[0].p_star, history.series[0].intervals) == (None, ())
+    assert "8 are needed" in history.sentence
+    assert str(history).count("2026-09-2") >= 7
+    told = judge_nights(nights_of(series(noise(7))))
+    assert told.exit_code == 0
+    assert told.sentence == "7 nights: 8 are needed before a change can be told"
+
+
+def test_a_series_that_ended_is_searched_and_not_gated():
+    old = series(stepped(), ended="baseline", changed="the baseline's program changed")
+    history = judge_nights(nights_of(old, series(noise(30, 5))), gate="slower>2%")
+    assert history.series[0].intervals
+    assert history.series[0].outcome is None
+    assert [one.outcome for one in history.newest] == [history.outcome]
+    assert history.series[0].level == pytest.approx(0.025)
+    assert "series-ended" in history.to_dict()["caution_codes"]
+
+
+@pytest.mark.parametrize(
+    ("gate", "step", "outcome", "code"),
+    [
+        ("slower>2%", 0.06, "proven", 1),
+        ("worse>2%", 0.06, "proven", 1),
+        ("slower>2%", 0.0, "passed", 0),
+        ("slower>2%", 0.0198, "undecided", 7),
+        ("faster<5%", -0.09, "passed", 0),
+        ("faster<5%", 0.0, "proven", 1),
+        ("faster<5%", -0.0488, "undecided", 7),
+    ],
+)
+def test_the_gate_holds_new_nights_against_those_before(gate, step, outcome, code):
+    made = series(stepped(step, 52, 60))
+    history = judge_nights(nights_of(made), gate=gate, since=made.nights[52].trial)
+    assert (history.outcome, history.exit_code) == (outcome, code)
+    assert history.to_dict()["exit_code"] == code
+
+
+def test_the_alarm_is_that_of_one_series_at_its_share_of_the_risk():
+    x = stepped(0.06, 52, 60)
+    made = [series(x, "a"), series(noise(60, 9), "b")]
+    history = judge_nights(nights_of(*made), gate="slower>2%", since="2026-11-15", horizon=50)
+    expected = changes(x).alarm(1.02, since=52, horizon=50, series=2)
+    assert history.series[0].alarm == expected
+    assert history.series[0].alarm.reference == 52
+    assert history.series[1].outcome == "passed"
+    assert history.exit_code == 1
+
+
+def test_without_since_the_reference_moves():
+    x = stepped(0.06, 56, 60)
+    expected = changes(x).alarm(1.02)
+    plain = judge_nights(nights_of(series(x)), gate="slower>2%")
+    now = datetime(2026, 11, 22, 8, tzinfo=UTC)
+    yesterday = judge_nights(nights_of(series(x)), gate="slower>2%", since="yesterday", now=now)
+    assert plain.series[0].alarm == yesterday.series[0].alarm == expected
+    assert expected.word == "proven"
+
+
+def test_since_marks_what_is_new():
+    x = stepped(0.05, 54, 60)
+    now = datetime(2026, 11, 22, 8, tzinfo=UTC)
+    found = judge_nights(nights_of(series(x)), since="yesterday", now=now)
+    (one,) = found.series[0].intervals
+    assert one.new == (one.last_value >= 58)
+    assert judge_nights(nights_of(series(x))).series[0].intervals[0].new is None
+    later = judge_nights(nights_of(series(stepped())), since="yesterday", now=now)
+    assert later.sentence == "text shows no change in the nights since yesterday"
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("2026-10-01", 7),
+        ("2026-10-01T12:00:00Z", 8),
+        ("nightly-20261001", 7),
+        ("runs/nightly-20261001", 7),
+        ("runs/nightly-20261001/", 7),
+        ("2030-01-01", 20),
+        ("2000-01-01", 0),
+    ],
+)
+def test_since_is_a_date_a_time_or_a_trial(text, first):
+    history = judge_nights(nights_of(series(noise(20))), gate="slower>2%", since=text)
+    assert history.series[0].alarm.reference == first
+
+
+def test_too_few_new_nights_decide_nothing():
+    history = judge_nights(nights_of(series(noise(60))), gate="slower>2%", since="2026-11-22")
+    assert (history.exit_code, history.series[0].reason) == (7, "few-new")
+    assert "few-new-nights" in history.to_dict()["caution_codes"]
+
+
+def test_neighbours_that_resemble_each_other_are_allowed_for_unless_nights_are_independent():
+    rng = np.random.default_rng(5)
+    x = np.zeros(120)
+    for k in range(1, 120):
+        x[k] = 0.7 * x[k - 1] + rng.normal(0, 0.01)
+    corrected = judge_nights(nights_of(series(x)))
+    independent = judge_nights(nights_of(series(x)), independent=True)
+    assert corrected.series[0].inflation > 1.5
+    assert independent.series[0].inflation == 1.0
+    assert independent.series[0].least_p < corrected.series[0].least_p
+    assert "neighbours-alike" in independent.to_dict()["caution_codes"]
+    assert "taken to be independent" in str(independent.cautions)
+    assert len(independent.series[0].intervals) > len(corrected.series[0].intervals)
+
+
+def test_below_the_simulated_law_no_interval_is_told_and_that_is_said():
+    made = [series(stepped(0.05, 30, 60, k), f"b{k}") for k in range(21)]
+    told = judge_nights(nights_of(*made), risk=0.001, correction="holm")
+    assert told.series[0].level < 5e-5
+    assert not any(one.intervals for one in told.series)
+    assert "too-many-series" in told.to_dict()["caution_codes"]
+    stepping_up = judge_nights(nights_of(*made), risk=0.001, independent=True)
+    assert stepping_up.correction == "bh"
+    assert all(one.intervals for one in stepping_up.series)
+
+
+def test_wrong_arguments_are_refused():
+    nights = nights_of(series(noise(20)))
+    for wrong in (
+        {"risk": 0.5},
+        {"risk": 0.0},
+        {"horizon": 0},
+        {"gate": "slower"},
+        {"since": "the day before"},
+        {"correction": "bonferroni"},
+    ):
+        with pytest.raises(UsageError):
+            judge_nights(nights, **wrong)
+    with pytest.raises(InsufficientDataError, match="no trial"):
+        judge_nights(nights_of())
+
+
+def test_the_result_is_json_and_says_its_sentence():
+    history = judge_nights(nights_of(series(stepped(), commits=COMMITS)), gate="slower>2%")
+    told = json.loads(json.dumps(history.to_dict(), allow_nan=False))
+    assert told["method"] == "history"
+    assert told["sentence"] == history.sentence
+    assert told["series"][0]["intervals"][0]["words"] == "program changed here"
+    assert told["outcome"] == history.outcome

@@ -1,0 +1,283 @@
+"""Results of other tools as nights: their values, and in which order they stand."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+
+import numpy as np
+import pytest
+
+from analysis.errors import UsageError
+from analysis.history.nights import imported_nights
+from analysis.history.nights.dates import date_in, first_date
+from analysis.history.nights.reading import read_nights
+from analysis.importers.trials import open_trial
+
+
+def pyperf(scale, date=None, **metadata):
+    about = {} if date is None else {"date": date}
+    runs = [{"values": [scale * x, scale * (x + 0.1)], "metadata": about} for x in (1.0, 1.2)]
+    return {
+        "benchmarks": [{"metadata": {"name": name}, "runs": runs} for name in ("fib", "sort")],
+        "metadata": {"unit": "second", "loops": 1, "hostname": "lab3", **metadata},
+        "version": "1.0",
+    }
+
+
+def google(scale, date=None, **context):
+    rows = [
+        {"name": "BM_fib", "run_name": "BM_fib", "run_type": "iteration", "repetition_index": k}
+        | {"iterations": 10, "real_time": scale * x, "cpu_time": scale * x, "time_unit": "ns"}
+        for k, x in enumerate((100.0, 110.0))
+    ]
+    about = {"host_name": "lab3", "num_cpus": 2, **context}
+    return {"context": about | ({} if date is None else {"date": date}), "benchmarks": rows}
+
+
+def hyperfine(scale, date=None):
+    del date  # it stores none
+    times = [scale * x for x in (0.5, 0.6, 0.7)]
+    result = {"command": "make", "times": times, "exit_codes": [0] * 3, "mean": 0.6, "user": 0.1}
+    return {"results": [result]}
+
+
+@pytest.fixture
+def files(tmp_path):
+    def write(made):
+        folder = tmp_path / "results"
+        folder.mkdir(exist_ok=True)
+        for name, content in made.items():
+            (folder / name).write_text(json.dumps(content))
+        return folder
+
+    return write
+
+
+def expected(path, benchmark, variant=None, metric=None):
+    """Give the mean over sessions of the mean log, of the trial that an import makes."""
+    trial = open_trial(path)
+    matrix = trial.matrix(variant or trial.manifest.variants[0], metric or trial.default_metric)
+    k = matrix.benchmarks.index(benchmark)
+    rows, sessions = np.log(matrix.samples[k]), matrix.sessions[k]
+    return float(np.mean([rows[sessions == one].mean() for one in np.unique(sessions)]))
+
+
+@pytest.mark.parametrize(
+    ("tool", "name", "benchmark"),
+    [(pyperf, "pyperf", "fib"), (google, "google-benchmark", "BM_fib")],
+)
+def test_values_are_those_of_an_import_in_the_order_of_the_dates_in_the_files(
+    files, tool, name, benchmark
+):
+    # authority: the trial that an import makes of each file
+    dates = {"b": "2026-11-03T02:00:00", "c": "2026-11-01T02:00:00", "a": "2026-11-02T02:00:00"}
+    folder = files(
+        {f"{k}.json": tool(1 + n / 10, date) for n, (k, date) in enumerate(dates.items())}
+    )
+    found = read_nights([folder])
+    (series,) = [one for one in found.series if one.benchmark == benchmark]
+    assert [n.trial for n in series.nights] == ["c.json", "a.json", "b.json"]
+    assert [n.started_at for n in series.nights] == [
+        f"2026-11-0{k}T02:00:00+00:00" for k in (1, 2, 3)
+    ]
+    by_hand = [expected(folder / f"{k}.json", benchmark) for k in "cab"]
+    assert series.logs == pytest.approx(by_hand, abs=1e-12)
+    assert (series.variant, series.paired, series.ended) == (name, False, None)
+    assert found.hosts == ("lab3",)
+    assert [n.commit for n in series.nights] == [None] * 3
+
+
+def test_files_without_dates_go_by_those_in_their_names(files):
+    names = ["make-2026-11-10.json", "make-20261102.json", "2026_11_05-make.json"]
+    folder = files({name: hyperfine(1 + k) for k, name in enumerate(names)})
+    (folder / "README.txt").write_text("what these are\n")
+    found = read_nights([folder])
+    (series,) = [one for one in found.series if one.benchmark and one.metric == "time"]
+    assert [n.trial for n in series.nights] == [names[1], names[2], names[0]]
+    by_hand = [math.log(k * (0.5 * 0.6 * 0.7) ** (1 / 3)) for k in (2, 3, 1)]
+    assert series.logs == pytest.approx(by_hand, abs=1e-12)
+    assert found.left_out == ()
+
+
+def git(folder, *words):
+    done = subprocess.run(
+        ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(folder), *words],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"},
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """Make a repository of five commits; give it with them, oldest first."""
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    git(folder, "init", "-q")
+    commits = []
+    for k in range(5):
+        git(folder, "commit", "-q", "--allow-empty", "-m", f"{k}", "--date", f"{2000 - k} +0000")
+        commits.append(git(folder, "rev-parse", "HEAD"))
+    return folder, commits
+
+
+def test_files_without_dates_go_by_commits_in_the_order_of_git(files, repository, monkeypatch):
+    # authority: the order in which the commits were made; their dates go backwards
+    folder, commits = repository
+    monkeypatch.chdir(folder)
+    order = [3, 0, 4, 1]
+    names = {k: f"make-{commits[k][:10]}.json" for k in order}
+    place = files({names[k]: hyperfine(1 + k) for k in order})
+    found = read_nights([place])
+    (series,) = [one for one in found.series if one.metric == "time"]
+    assert [n.trial for n in series.nights] == [names[k] for k in sorted(order)]
+    assert [n.commit for n in series.nights] == [commits[k][:10] for k in sorted(order)]
+    assert [n.started_at for n in series.nights] == [None] * 4
+
+
+def test_a_commit_that_the_file_names_goes_before_its_name(files, repository, monkeypatch):
+    folder, commits = repository
+    monkeypatch.chdir(folder)
+    made = {f"{k}.json": google(1.0, commit=commits[4 - k]) for k in range(3)}
+    series = read_nights([files(made)]).series[0]
+    assert [n.trial for n in series.nights] == ["2.json", "1.json", "0.json"]
+    assert [n.commit for n in series.nights] == commits[2:5]
+
+
+@pytest.mark.parametrize("where", ["elsewhere", "other commits", "no git"])
+def test_what_cannot_be_ordered_is_refused_with_a_remedy(
+    files, repository, monkeypatch, tmp_path, where
+):
+    folder, commits = repository
+    monkeypatch.chdir(tmp_path if where == "elsewhere" else folder)
+    if where == "no git":
+        monkeypatch.setenv("PATH", str(tmp_path))
+    known = commits[:2] if where != "other commits" else ["1234567", "abcdef0"]
+    place = files({f"make-{sha[:10]}.json": hyperfine(1.0) for sha in known})
+    with pytest.raises(UsageError, match="cannot be ordered") as error:
+        read_nights([place])
+    assert "put the date into their names" in str(error.value)
+
+
+def test_a_date_in_most_files_is_not_enough(files):
+    # negative control: with a date in the name of the last one it is
+    made = {"a.json": pyperf(1.0, "2026-11-01 02:00:00"), "b.json": pyperf(1.0)}
+    with pytest.raises(UsageError, match=r"cannot be ordered.*b\.json"):
+        read_nights([files(made)])
+    folder = files({"a.json": made["a.json"], "b-2026-10-30.json": made["b.json"]})
+    (folder / "b.json").unlink()
+    series = read_nights([folder]).series[0]
+    assert [n.trial for n in series.nights] == ["b-2026-10-30.json", "a.json"]
+
+
+def test_a_file_a_benchmark_makes_series_of_their_own(files):
+    made = {}
+    for k in (1, 2, 3):
+        whole = pyperf(float(k), f"2026-11-0{k} 02:00:00")
+        for bench in whole["benchmarks"]:
+            own = {**whole, "benchmarks": [bench]}
+            made[f"{bench['metadata']['name']}-{k}.json"] = own
+    found = read_nights([files(made)])
+    assert {(s.benchmark, len(s.nights), s.ended) for s in found.series} == {
+        ("fib", 3, None),
+        ("sort", 3, None),
+    }
+
+
+def test_another_unit_ends_a_series(files):
+    made = {f"{k}.json": pyperf(1.0, f"2026-11-0{k} 02:00:00") for k in (1, 2, 3)}
+    made["3.json"]["metadata"]["unit"] = "byte"
+    found = read_nights([files(made)])
+    assert [s.ended for s in found.series if s.benchmark == "fib"] == ["campaign", None]
+
+
+def test_damaged_files_are_named_and_hide_no_other(files):
+    made = {f"2026-11-0{k}.json": pyperf(1.0) for k in (1, 2, 3)}
+    folder = files(made)
+    (folder / "2026-11-04.json").write_text(json.dumps(pyperf(1.0))[:-40])
+    found = read_nights([folder])
+    assert [name for name, _ in found.left_out] == ["2026-11-04.json"]
+    assert len(found.series[0].nights) == 3
+
+
+def test_trials_and_files_are_no_series_together(files, night, tmp_path):
+    folder = files({"2026-11-01.json": pyperf(1.0)})
+    night(1)
+    with pytest.raises(UsageError, match="no series together"):
+        read_nights([folder / "2026-11-01.json", tmp_path / "runs"])
+    # in a folder of trials other files are passed over
+    night(2)
+    (tmp_path / "runs" / "2026-11-01.json").write_text(json.dumps(pyperf(1.0)))
+    assert read_nights([tmp_path / "runs"]).series[0].paired
+
+
+def test_a_file_of_numbers_is_no_result(files, tmp_path):
+    (tmp_path / "numbers.txt").write_text("1\n2\n")
+    with pytest.raises(UsageError, match="no result of another tool"):
+        read_nights([tmp_path / "numbers.txt"])
+
+
+def test_imported_trials_go_by_the_dates_that_their_files_hold(files, tmp_path):
+    # what an import stored is read as the file is
+    from analysis.data.opening import open_foreign
+    from analysis.importers.gathering import gather
+    from analysis.importers.importing import import_files
+    from analysis.importers.naming import ReadingChoices
+    from analysis.importers.registry import read_foreign
+
+    made = {f"{k}.json": google(1.0 + k, f"2026-11-0{4 - k}T02:00:00") for k in (1, 2)}
+    folder = files(made)
+    for name in made:
+        file = read_foreign(open_foreign(str(folder / name)))
+        import_files(gather([file], ReadingChoices()), tmp_path / "runs" / name[0])
+    imported = read_nights([tmp_path / "runs"], plain=True).series
+    direct = read_nights([folder]).series
+    assert [n.trial for n in imported[0].nights] == ["2", "1"]
+    assert imported[0].logs == pytest.approx(direct[0].logs, abs=1e-12)
+    file = read_foreign(open_foreign(str(files({"c.json": google(1.0)}) / "c.json")))
+    import_files(gather([file], ReadingChoices()), tmp_path / "runs" / "c")
+    with pytest.raises(UsageError, match="when this imported trial was measured"):
+        read_nights([tmp_path / "runs"])
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("2026-11-03T02:00:00+01:00", "2026-11-03T02:00:00+01:00"),
+        ("2016-10-21 03:14:19.670631", "2016-10-21T03:14:19.670631+00:00"),
+        ("2016/05/04-15:10:59", "2016-05-04T15:10:59+00:00"),
+        ("fib-20261103", "2026-11-03T00:00:00+00:00"),
+        ("fib_2026-11-03_0310", "2026-11-03T03:10:00+00:00"),
+        ("1793671200000", "2026-11-03T02:00:00+00:00"),
+        ("2026-11-03", "2026-11-03T00:00:00+00:00"),
+        # what is none
+        ("fib-20261345", None),
+        ("fib-2026", None),
+        ("fib", None),
+        ("", None),
+        (None, None),
+        ("1234567", None),
+        ("2026-11-03-to-2026-11-05", None),
+        ("x120261103", None),
+    ],
+)
+def test_dates_are_read_as_tools_and_people_write_them(text, found):
+    assert date_in(text) == found
+
+
+def test_the_first_of_dates_needs_all_of_them():
+    assert first_date(["2026-11-03", "2026-11-01"]) == "2026-11-01T00:00:00+00:00"
+    assert first_date(["2026-11-03", "nothing"]) is None
+    assert first_date([]) is None
+
+
+def test_it_is_said_how_many_files_were_read(files, monkeypatch):
+    said = []
+    monkeypatch.setattr(imported_nights, "doing", lambda *words: said.append(words))
+    read_nights([files({f"2026-11-0{k}.json": pyperf(1.0) for k in (1, 2)})])
+    assert said == [("reading", 0, 2, "files"), ("reading", 1, 2, "files")]
