@@ -132,7 +132,6 @@ def opened_new(
     return None
 
 
-<<<<<<< HEAD
 def _refuse_measuring_once(campaign: Campaign) -> None:
     """Refuse `--measure-once` where nothing says what a neighbour is, or runs are counted by a rule for all variants."""
     if not campaign.series:
@@ -172,11 +171,8 @@ def _leave_out_same(context: TrialContext, sessions: int) -> None:
         context.watcher.say(f"once    {told}, and are not measured again")
 
 
-def _execute(context: TrialContext, options: Options) -> Ending:
-=======
 def carry_out(context: TrialContext, options: Options) -> Ending:
     """Execute what is left of the sessions of an open trial."""
->>>>>>> 3f85453115de0676be90ab4726e530a5e56b8633
     trial, store = TrialRun(context, options.after_session), context.store
     context.watcher.begin(store.manifest.needed, store.rows.counted, store.manifest.sessions)
     return trial.execute()

@@ -413,13 +413,8 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
         store.update(
             **AS_BEGUN,
             sessions=sessions,
-<<<<<<< HEAD
             planned=planned_runs(campaign, sessions, manifest.left),
-            appended=_appended(store, manifest, sessions),
-=======
-            planned=planned_runs(campaign, sessions),
             appended=noted_appended(store, manifest, sessions),
->>>>>>> 3f85453115de0676be90ab4726e530a5e56b8633
         )
         watcher.opened(store.path, campaign, context.prepared)
         return carry_out(context, options)
