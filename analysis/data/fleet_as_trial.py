@@ -19,7 +19,8 @@ from ..errors import InsufficientDataError, StoreError
 from ..pages import number_format as figures
 from ..pages.model import Caution, merged
 from ..record.fleet_progress import HostProgress, with_plans
-from ..record.trial_files import Manifest, TrialStatus, questions_of, same_in_all
+from ..record.same_programs import same_in_all
+from ..record.trial_files import Manifest, TrialStatus, questions_of
 from ..stats.samples import read_only
 from .columns import MetricColumn
 from .fleet import OpenedFleet, host_cautions

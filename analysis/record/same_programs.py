@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .trial_files import Manifest
 
 _ASKED = ("cwd", "stdin", "inputs", "env", "stdout")
 _HOOKS = ("before", "after")  # they are told which variant it is, and may do anything
@@ -86,3 +89,9 @@ def _bytes(target: Mapping[str, Any]) -> str:
     loader = target.get("interpreter")
     hashes = sorted(map(str, loader.values())) if isinstance(loader, dict) else loader
     return json.dumps([target.get("sha256"), hashes, told], sort_keys=True, default=str)
+
+
+def same_in_all(manifests: Iterable[Manifest]) -> Mapping[str, str]:
+    """Give the variants that no part of several measured, since they are the same program as another."""
+    first, *others = (one.same_program for one in manifests)
+    return first if all(one == first for one in others) else {}

@@ -493,9 +493,3 @@ class Manifest(Stored):
         if not self.same_program:
             del data["same_program"]
         return data
-
-
-def same_in_all(manifests: Iterable[Manifest]) -> Mapping[str, str]:
-    """Give the variants that no part of several measured, since they are the same program as another."""
-    first, *others = (one.same_program for one in manifests)
-    return first if all(one == first for one in others) else {}

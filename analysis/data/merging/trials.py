@@ -11,6 +11,7 @@ from typing import Any
 from ...errors import StoreError, UsageError
 from ...record.environment_changes import Change, describe_changes, findings_of
 from ...record.manifest import appearing, manifest_text, read_manifest, utc_now, write_hashed
+from ...record.same_programs import same_in_all
 from ...record.shapes import encode, opened, records_of
 from ...record.trial_files import (
     CAMPAIGN,
@@ -27,7 +28,6 @@ from ...record.trial_files import (
     MergedTrial,
     RowShape,
     questions_of,
-    same_in_all,
 )
 from ..trial import read_trial
 from .parts import MergedPart, Offsets, Seam, read_parts, seams
