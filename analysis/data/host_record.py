@@ -30,6 +30,8 @@ _HOME = re.compile(  # also behind an option's letter, as in -I/home/jane
     r"(?:(?<![\w.~-])|(?<=-[A-Za-z]))(?:(?:/home|/Users)/[^/\s:;,'\"()<>|]+|/root(?=/|\s|$))"
 )
 
+_HOMES = ("/home/", "/Users/", "/root")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionEnvironment:
@@ -91,6 +93,8 @@ def _sessions_of(trial: Path) -> int:
 
 def without_homes(text: str) -> str:
     """Write home directories as ``~``: they name people."""
+    if not any(place in text for place in _HOMES):
+        return text  # as nearly all: hashes, versions, places of the system
     return _HOME.sub("~", text)
 
 

@@ -16,11 +16,11 @@ from analysis.record.shapes import records_of
 from analysis.record.trial_files import MANIFEST, OUTPUTS, PLAN, LooksPlan, PlannedRun
 
 from ..trial.ending import Ending
-from ..trial.execution import Options, _execute, _opened, _ready, begins_there
+from ..trial.execution import Options, begins_there, carry_out, opened_new, readied
 from ..trial.locks import is_written_now, written_by_another
 from ..trial.plan import planned_runs
 from ..trial.preparation import Watcher
-from ..trial.resume import AS_BEGUN, _appended, _reopened
+from ..trial.resume import AS_BEGUN, noted_appended, reopened
 from ..trial.run_files import kept_bytes
 from ..trial.writer import rows_done
 
@@ -69,8 +69,8 @@ def add_session(
     assert options.name is not None, "its place is chosen by whoever adds to it"
     path = options.folder / options.name
     if begins_there(path, campaign.name):
-        with _ready(campaign, options, 1, watcher) as context:
-            return _opened(context, options, 1, looks_plan) or _execute(context, options)
+        with readied(campaign, options, 1, watcher) as context:
+            return opened_new(context, options, 1, looks_plan) or carry_out(context, options)
     if is_written_now(path):
         raise written_by_another(path)
     manifest = read_manifest(path)
@@ -80,8 +80,8 @@ def add_session(
     whole = whole_sessions(path)
     sessions = max(manifest.sessions, whole + 1)
     kept = kept_bytes(path / OUTPUTS)
-    with _ready(campaign, options, sessions, watcher, kept) as context:
-        ended = _reopened(context, path, manifest, options)
+    with readied(campaign, options, sessions, watcher, kept) as context:
+        ended = reopened(context, path, manifest, options)
         if ended is not None:
             return ended
         store = context.store
@@ -90,7 +90,7 @@ def add_session(
             **AS_BEGUN,
             sessions=sessions,
             planned=planned_runs(campaign, sessions),
-            appended=() if in_plan else _appended(store, manifest, sessions),
+            appended=() if in_plan else noted_appended(store, manifest, sessions),
         )
         watcher.opened(store.path, campaign, context.prepared)
-        return _execute(context, options)
+        return carry_out(context, options)

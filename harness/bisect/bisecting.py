@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -210,6 +210,7 @@ def bisect(question: Question, request: Request, listener: Listener, watcher: Wa
             question.recipe,
             interrupts,
             folder=None if asked.work_dir is None else Path(asked.work_dir),
+            bisection=str(journal.folder.absolute()),
             say=listener.say,
         ) as workshop:
             under_way = UnderWay(question, journal, listener)
@@ -357,7 +358,7 @@ class UnderWay:
                 place: found.why for place, found in built.items() if isinstance(found, NotBuilt)
             },
             fails_more=fails_more(counts, question.commits.last),
-            same_program=_same_programs(built),
+            same_program=same_programs(built, self._heard.measured),
             one_program=search is not None
             and search.answer == "no-difference"
             and not search.sessions,
@@ -413,13 +414,20 @@ class UnderWay:
         )
 
 
-def _same_programs(built: Mapping[int, Built | NotBuilt]) -> tuple[int, ...]:
-    """Give the places that build to the program of the nearest older one that was built."""
+def same_programs(
+    built: Mapping[int, Built | NotBuilt], measured: Collection[int]
+) -> tuple[int, ...]:
+    """Give the places that were not measured because they build to the program right before.
+
+    Only places that do not build may lie between the two.
+    """
     there = [(place, one) for place, one in sorted(built.items()) if isinstance(one, Built)]
     return tuple(
         place
-        for (_, before), (place, one) in itertools.pairwise(there)
+        for (older, before), (place, one) in itertools.pairwise(there)
         if before.identity == one.identity
+        and place not in measured
+        and all(between in built for between in range(older + 1, place))
     )
 
 

@@ -104,7 +104,8 @@ class Sessions:
         if place not in self.built:
             commit = self.commits.commits[place]
             self.on_build(commit)
-            self.built[place] = self.workshop.build(commit)
+            end = place in (0, self.commits.last)  # of these a failure may have been the host's
+            self.built[place] = self.workshop.build(commit, again=end)
             self.on_built(self.built[place])
         found = self.built[place]
         if isinstance(found, NotBuilt) and place in (0, self.commits.last):

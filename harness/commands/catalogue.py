@@ -24,7 +24,7 @@ RUNNER: dict[str, Command] = {
     "bisect": Command(
         "harness.commands.bisecting.command:add",
         "measure",
-        "find the commit that changed a program's time, and prove it",
+        "find the commit that changed a program's time",
     ),
     "status": Command(
         "harness.commands.submit:add_status",

@@ -46,7 +46,7 @@ from ..host.executables import sha256_file
 from ..launch.commands import hashes
 from ..launch.interrupts import Interrupted
 from .ending import Ending, refuse_comparison, refuse_imported
-from .execution import Options, _broken_off, _execute, _host, _metrics, _ready
+from .execution import Options, _broken_off, _host, _metrics, carry_out, readied
 from .folder import open_inside, storing
 from .locks import is_written_now, written_by_another
 from .plan import plan_session, planned_runs
@@ -405,19 +405,19 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
         known = {"status": "complete", "reason": reason, "judges": judges, "already": True}
         return Ending.of(path, manifest, rows, done=done, **known)
     options = dataclasses.replace(options, folder=path.parent)
-    with _ready(campaign, options, sessions, watcher, kept_bytes(path / OUTPUTS)) as context:
-        ended = _reopened(context, path, manifest, options)
+    with readied(campaign, options, sessions, watcher, kept_bytes(path / OUTPUTS)) as context:
+        ended = reopened(context, path, manifest, options)
         if ended is not None:
             return ended
         store = context.store
         store.update(
             **AS_BEGUN,
             sessions=sessions,
-            planned=planned_runs(campaign, sessions),
-            appended=_appended(store, manifest, sessions),
+            planned=planned_runs(campaign, sessions, manifest.left),
+            appended=noted_appended(store, manifest, sessions),
         )
         watcher.opened(store.path, campaign, context.prepared)
-        return _execute(context, options)
+        return carry_out(context, options)
 
 
 AS_BEGUN: Mapping[str, Any] = {
@@ -429,7 +429,7 @@ AS_BEGUN: Mapping[str, Any] = {
 }
 
 
-def _reopened(
+def reopened(
     context: TrialContext, path: Path, manifest: Manifest, options: Options
 ) -> Ending | None:
     """Open a trial to go on with it, as far as it is still the same; give an ending where it is not."""
@@ -454,7 +454,7 @@ def _reopened(
     return None
 
 
-def _appended(store: Store, manifest: Manifest, sessions: int) -> tuple[Appended, ...]:
+def noted_appended(store: Store, manifest: Manifest, sessions: int) -> tuple[Appended, ...]:
     """Note sessions that are put behind those of a complete trial: its answer may have been seen.
 
     One that is killed before it is given them, or before its end was recorded, has all its runs too.

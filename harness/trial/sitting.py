@@ -20,11 +20,11 @@ from analysis.record.trial_files import CAMPAIGN, OUTPUTS, LooksPlan, Manifest
 
 from ..campaign.load import load_campaign
 from .ending import way_on_of
-from .execution import Options, _opened, _ready
+from .execution import Options, opened_new, readied
 from .locks import is_written_now, written_by_another
 from .preparation import Watcher
 from .progress import trials_in
-from .resume import AS_BEGUN, _reopened, defaults_of
+from .resume import AS_BEGUN, defaults_of, reopened
 from .run_files import kept_bytes
 from .sitting_run import SittingRun, Values
 
@@ -194,8 +194,8 @@ def measure(
 ) -> SittingEnding:
     """Measure a new comparison; `campaign` has one benchmark, and `sitting.runs` runs a session."""
     plan = sitting.looks_plan
-    with _ready(campaign, options, plan.looks[-1], watcher) as context:
-        ended = _opened(context, options, 1, plan)
+    with readied(campaign, options, plan.looks[-1], watcher) as context:
+        ended = opened_new(context, options, 1, plan)
         return _sat(context, sitting, options, watcher, ended)
 
 
@@ -293,8 +293,8 @@ def resume_sitting(
     campaign = load_campaign(trial / CAMPAIGN, seed=manifest.seed, defaults=defaults, own=own)
     options = replace(options, folder=trial.parent, name=trial.name)
     kept = kept_bytes(trial / OUTPUTS)
-    with _ready(campaign, options, plan.looks[-1], watcher, kept) as context:
-        ended = _reopened(context, trial, manifest, options)
+    with readied(campaign, options, plan.looks[-1], watcher, kept) as context:
+        ended = reopened(context, trial, manifest, options)
         store = context.store
         each = manifest.runs
         least, most = least_and_most(Values.of_trial(trial).seconds(), each, least_runs, most_runs)

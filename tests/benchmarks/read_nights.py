@@ -165,7 +165,8 @@ def _first(folder: Path) -> None:
 
 def main() -> None:
     """Measure and print."""
-    nights, first, rounds = [*map(int, sys.argv[1:]), *(400, 12, 3)[len(sys.argv) - 1 :]]
+    given = [int(word) for word in sys.argv[1:]]
+    nights, first, rounds = [*given, *(400, 12, 3)[len(given) :]]
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "first"
         folder.mkdir()

@@ -101,8 +101,20 @@ KINDS = (
     *("qq", "modes", "causes", "density", "means", "shares"),
 )
 COMMANDS = (
-    *("init", "doctor", "tune", "run", "compare", "status", "submit", "cancel", "reproduce"),
+    *(
+        "init",
+        "doctor",
+        "tune",
+        "run",
+        "compare",
+        "bisect",
+        "status",
+        "submit",
+        "cancel",
+        "reproduce",
+    ),
     *("verdict", "gate", "hpt", "speedup-test", "resample", "mixture", "biplot", "diagnose"),
+    "history",
     *("calibrate", "plan", "study", "sources", "report", "plot", "diff", "merge", "import"),
     *("export", "bundle", "completion"),
 )
@@ -146,6 +158,11 @@ JUDGING: tuple[Row, ...] = (
     ),
     ("gate {} @pair", ("slower", "faster>2%", "slower>x%", "slower>-1%", "''", "slower>200%")),
     ("gate slower>2% {}", MATRICES[:14]),
+    ("history {} {}", ("@pair @again @reverse", "@pair @pair", "@pair", "@pair @three"), FORMS),
+    (
+        "history @pair @again @close {}",
+        ("--plain", "--format md", "--gate slower>2%", "--gate x", "--since pair", "--since x"),
+    ),
     ("diff {} {}", ("@pair @again", "@pair @reverse", "@pair @close", "@three @pair"), FORMS),
     (
         "diff {}",
@@ -604,6 +621,15 @@ MEASURING: tuple[Row, ...] = (
             "--try 'echo seen'",
             "--resume",
             "--show-output true",
+        ),
+    ),
+    (
+        "bisect {}",
+        (
+            *("", "v1 v2", "--resume", "--resume=absent", "v1 v2 --looks 6,2", "v1 v2 --risk 2"),
+            "v1 v2 --campaign absent --benchmark one --metric wall --variant a --margin 0.01 --all",
+            "v1 v2 --sessions-max 9 --work-dir w --dry-run --strict -o p.html --share --json -q -v",
+            "v1 v2 --dir runs --wait-for-lock=9",
         ),
     ),
     ("status {} {}", (*TRIALS, *FLEETS), ("",)),

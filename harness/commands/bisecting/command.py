@@ -16,6 +16,7 @@ from ..arguments import (
     positive,
     write_result,
 )
+from ..command_parser import by_equals
 
 if TYPE_CHECKING:
     from analysis.history.bisection.result import Bisection
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from ...bisect.bisecting import Request
     from ..arguments import Subparsers
     from .view import BisectView
+
+NEWEST = Path()  # what --resume alone stands for
 
 
 def add(subparsers: Subparsers) -> None:
@@ -90,14 +93,15 @@ v1.4 v1.5 --metric max_rss         the commit that needs more memory
         metavar="DIR",
         help="where commits are built and programs kept (default: in ~/.cache/fairtrial)",
     )
-    parser.add_argument(
+    resuming = parser.add_argument(
         "--resume",
         type=Path,
         nargs="?",
-        const=Path(),
+        const=NEWEST,
         metavar="FOLDER",
         help="go on with this bisection, or begin it there (default: the newest that is not ended)",
     )
+    by_equals(resuming)
     parser.add_argument(
         "--dry-run", action="store_true", help="show what is to be expected; build nothing"
     )
@@ -138,10 +142,12 @@ def request_of(args: argparse.Namespace) -> Request:
     from ...bisect.journal import begins_there, newest_unfinished
 
     resume, place = args.resume, None
-    if resume == Path():
+    if resume == NEWEST and args.good is not None and args.bad is None:
+        resume, args.good = Path(args.good), None  # its folder stands behind the option
+    if resume == NEWEST:
         asked = None if args.campaign is None else str(args.campaign.absolute())
         resume = newest_unfinished(args.dir, asked)
-    elif resume is not None and begins_there(resume):
+    elif resume is not None and args.bad is not None and begins_there(resume):
         resume, place = None, resume
     return Request(
         good=args.good,

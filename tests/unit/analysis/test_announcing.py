@@ -13,7 +13,7 @@ import threading
 import pytest
 
 from analysis import announcing
-from analysis.announcing import announced, away, doing, meanwhile, still
+from analysis.announcing import announced, as_one, away, doing, meanwhile, still
 from analysis.record.printer import Printer
 
 
@@ -178,6 +178,21 @@ def test_after_what_is_done_meanwhile_the_task_before_is_under_way_again(clock):
         with meanwhile("compiling the statistics"):
             pass
         assert on_screen(terminal.getvalue()) == [""]
+
+
+def test_parts_of_one_task_only_move_its_line(clock):
+    terminal = Terminal()
+    with announced(Printer(terminal), "history"):
+        doing("reading", 1, 8, "nights")
+        with as_one():
+            doing("reading", 9_000, 10_000, "runs")
+            clock.now = 4.0
+            doing("hashing")
+        shown = on_screen(terminal.getvalue())
+        doing("hashing")  # negative control: outside it is another task
+        after = on_screen(terminal.getvalue())
+    assert shown == ["reading 1 of 8 nights, about 28 s left"]
+    assert after == ["hashing"]
 
 
 def test_an_error_and_ctrl_c_leave_no_line(clock):

@@ -76,7 +76,8 @@ class Workshop:
         self.broken = broken
         self.asked: list[int] = []
 
-    def build(self, commit: Commit) -> Built | NotBuilt:
+    def build(self, commit: Commit, *, again: bool = False) -> Built | NotBuilt:
+        assert again == (commit.place in (0, LAST))
         self.asked.append(commit.place)
         if commit.place in self.broken:
             return NotBuilt(commit=commit, why="make failed", log=Path("build.log"))
