@@ -81,16 +81,21 @@ def windows_of(values: Array, inflation: float = 1.0) -> Windows:
     sums = np.zeros((values.size + 1, values.size + 1), dtype=np.int32)
     sums[1:, 1:] = signs.cumsum(axis=0).cumsum(axis=1)
     found = []
+    edge = functools.cache(lambda offset: np.ascontiguousarray(sums.diagonal(offset)))
     for a in (one for one in GRID if one < values.size):
         for b in (one for one in GRID if a + one <= values.size):
-            k = np.arange(a, values.size - b + 1)
-            # sums over the rectangle of values before (rows) and behind (columns)
-            total = sums[k, k + b] - sums[k - a, k + b] - sums[k, k] + sums[k - a, k]
-            found.append((k, np.full(k.size, a), np.full(k.size, b), pvalues(total, a, b)))
+            # sums over the rectangle of values before (rows) and behind (columns), a row a place
+            places = values.size - a - b + 1
+            total = edge(b)[a : a + places] - edge(a + b)[:places]
+            total += edge(a)[:places] - edge(0)[a : a + places]
+            found.append((a, b, pvalues(total, a, b)))
     if not found:
         none = np.empty(0, dtype=np.int64)
         return Windows(place=none, before=none, behind=none, pvalue=np.empty(0))
-    place, before, behind, p = (np.concatenate(column) for column in zip(*found, strict=True))
+    counts = [len(one) for *_, one in found]
+    place = np.concatenate([np.arange(a, a + n) for (a, *_), n in zip(found, counts, strict=True)])
+    before, behind = (np.repeat([one[k] for one in found], counts) for k in (0, 1))
+    p = np.concatenate([one for *_, one in found])
     if inflation != 1.0:
         p = 2.0 * ndtr(ndtri(p / 2.0) / inflation)
     return Windows(place=place, before=before, behind=behind, pvalue=p)

@@ -1,7 +1,9 @@
 """The clone in which all commits are built, one after the other, at one and the same path.
 
 It borrows the objects of the user's repository and writes nothing to it. Its hooks are off, its submodules are
-its own, and git's defaults say which protocols those may use. Source: git-clone(1), git-submodule(1).
+its own, and git's defaults say which protocols those may use. Filters of the user's own configuration work there
+as in every checkout; settings of the repository alone (``.git/config``) are no part of a clone.
+Source: git-clone(1), git-submodule(1), gitattributes(5).
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Self
 from analysis.errors import StoreError, UsageError
 from analysis.words import shown
 
-from ..errors import LaunchError
+from ..errors import LauncherDiedError, LaunchError
 from ..host.executables import sha256_file, sha256_of
 from ..launch.commands import SideCommands, base_environment
 from .built import Built, NotBuilt
@@ -160,6 +160,10 @@ class Workshop:
         ------
         StoreError
             If the disk is full, or the folder may not be written.
+        GitError
+            If the clone cannot be made.
+        LaunchError
+            If what executes builds was killed itself.
         Interrupted
             If a signal came.
         """
@@ -220,6 +224,8 @@ class Workshop:
             self._make(commit, commands, logs)
         except (GitError, LaunchError) as error:
             self._interrupts.check()
+            if isinstance(error.__cause__, LauncherDiedError):
+                raise  # of memory or by somebody's hand: that says nothing of the commit
             return self._failed(commit, key, error.what, logs, time.monotonic() - began)
         finally:
             commands.close()  # with whatever a build left behind

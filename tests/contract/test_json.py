@@ -18,11 +18,13 @@ from typing import Any
 
 import pytest
 
+from analysis.history.judged.judging import judge_nights
 from analysis.record.fleet import Fleet, FleetHost, write_fleet
 from harness.cli import main
 from harness.fleet.slurm import Scheduler
 from harness.fleet.status import Cancelled, read_standing
 from harness.fleet.submission import Submission
+from tests.unit.analysis.history.judged.made_nights import nights_of, series, stepped
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "json.md").read_text()
@@ -185,6 +187,16 @@ def test_every_key_of_a_pair_is_documented(title, command):
     x, y = folder / "scores_x_over_1.76.csv", folder / "scores_y.csv"
     (data,) = answer(command.format(x=x, y=y))
     assert keys(data) - documented(title) - HEAD <= set()
+
+
+def test_every_key_of_a_history_is_documented():
+    x = stepped()
+    own = stepped(0.06, seed=7)
+    made = series(x, own=own, commits=[f"{k:040x}" for k in range(60)], facts={30: {"kernel": {}}})
+    value = json.loads(json.dumps(judge_nights(nights_of(made), gate="slower>2%").to_dict()))
+    assert value["series"][0]["intervals"]
+    assert value["host_intervals"]
+    assert keys(value) - documented("history") == set()
 
 
 def test_every_key_of_sources_is_documented():

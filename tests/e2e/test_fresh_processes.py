@@ -33,6 +33,7 @@ TABLE = """
 2   tune --undo --dry-run -q
 0   run c.yaml --resume --trial runs/new --scratch scratch --seed 3 --built --wait-for-lock=9 --share --json -v
 0   run c.yaml --resume --trial runs/more --accept-drift --sessions +1 -q
+2   run c.yaml --measure-once
 3   run required.yaml --strict --dir elsewhere
 0   run c.yaml --dry-run --probe
 0   run c.yaml --only one:a
@@ -61,6 +62,9 @@ TABLE = """
 0,7 gate 'slower>900%' runs/one --variant b --on suite --metric user --confidence 0.9 --looks 3 --junit j.xml --summary s.md --annotations github
 7   gate 'slower>900%' new.csv old.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --json
 2   gate 'slower>900%' new.csv old.csv --better lower --always-valid
+0,7 history runs/one runs/two --benchmark one --variant b --metric user --risk 0.1 --correction bh --independent --since yesterday --gate 'slower>900%' --horizon 50 -o history.html --json
+0   history runs/one runs/two --plain --format md
+2   history runs/one
 0   hpt new.csv old.csv --better lower --layout rows --decimal point --level process --alpha 0.1 --speedup 1.01 --ties exact --scores raw --alternative two-sided --others --names new old --html hpt.html --confidence 0.9 --json
 0   hpt runs/one --metric max_rss --conf-level 0.9
 2   hpt new.csv old.csv --better lower --benchmark absent --exclude absent

@@ -114,6 +114,7 @@ COMMANDS = (
         "reproduce",
     ),
     *("verdict", "gate", "hpt", "speedup-test", "resample", "mixture", "biplot", "diagnose"),
+    "history",
     *("calibrate", "plan", "study", "sources", "report", "plot", "diff", "merge", "import"),
     *("export", "bundle", "completion"),
 )
@@ -157,6 +158,11 @@ JUDGING: tuple[Row, ...] = (
     ),
     ("gate {} @pair", ("slower", "faster>2%", "slower>x%", "slower>-1%", "''", "slower>200%")),
     ("gate slower>2% {}", MATRICES[:14]),
+    ("history {} {}", ("@pair @again @reverse", "@pair @pair", "@pair", "@pair @three"), FORMS),
+    (
+        "history @pair @again @close {}",
+        ("--plain", "--format md", "--gate slower>2%", "--gate x", "--since pair", "--since x"),
+    ),
     ("diff {} {}", ("@pair @again", "@pair @reverse", "@pair @close", "@three @pair"), FORMS),
     (
         "diff {}",

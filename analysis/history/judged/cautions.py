@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from ...pages.model import Caution, merged
@@ -14,6 +15,7 @@ from ..nights.model import Nights
 from .result import SeriesHistory
 
 _NAMED = 3
+_HASH = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
 
 
 def cautions_of(
@@ -144,9 +146,15 @@ def _too_many(judged: Sequence[SeriesHistory], level: float) -> Iterator[Caution
 def _ended(judged: Sequence[SeriesHistory]) -> Iterator[Caution]:
     ended = [one for one in judged if one.ends is not None]
     if ended:
-        why = next((one.changed for one in reversed(ended) if one.changed), None)
+        last = ended[-1]
+        where = f" ({short_hashes(shown(last.changed))})" if last.changed else ""
         yield Caution(
             "series-ended",
-            f"{_said(ended)}: nothing is compared across {why or 'a change of the campaign'}",
+            f"{_said(ended)}: a new series began{where}",
             names_of(ended),
         )
+
+
+def short_hashes(text: str) -> str:
+    """Shorten whole hashes in a sentence to 7 signs."""
+    return _HASH.sub(lambda found: found.group()[:7], text)

@@ -10,6 +10,7 @@ from ...words import shorten, shown
 from ..changes import Step
 from ..nights.model import moment_of
 
+_DATE, _MINUTE, _SECOND = 10, 16, 19  # where these end in a time of RFC 3339
 _NAME = 28  # columns of a benchmark's name
 _TRIAL = 24  # and of a trial's
 
@@ -42,18 +43,40 @@ class _Dated(Protocol):
 
 
 def label_of(values: Sequence[_Dated]) -> Callable[[int], str]:
-    """Give what names a night: its date, or its trial where a date is unknown or that of two nights."""
-    dates = [
-        None if moment_of(one.started_at) is None else date_of(one.started_at) for one in values
-    ]
-    if None not in dates and len(set(dates)) == len(dates):
-        return lambda k: str(dates[k])
+    """Give what names a night: its date, of several in a day the time too, else its trial.
+
+    Where all are of one day the time stands alone; where two began in one second, or a time is unknown, the
+    trials stand.
+    """
+    starts = [one.started_at for one in values]
+    if all(moment_of(start) is not None for start in starts):
+        texts = [str(start) for start in starts]
+        one_day = len({text[:_DATE] for text in texts}) == 1
+        forms: tuple[Callable[[str], str], ...] = (
+            lambda text: text[:_DATE],
+            lambda text: _clock(text, _MINUTE, one_day=one_day),
+            lambda text: _clock(text, _SECOND, one_day=one_day),
+        )
+        for form in forms:
+            labels = [form(text) for text in texts]
+            if len(set(labels)) == len(labels):
+                return lambda k: labels[k]
     return lambda k: shorten(shown(values[k].trial), _TRIAL)
 
 
-def date_of(started_at: str | None) -> str:
-    """Give the date of a time, as it is written."""
-    return "unknown" if started_at is None else started_at[:10]
+def _clock(started_at: str, end: int, *, one_day: bool) -> str:
+    time = started_at[_DATE + 1 : end]
+    return time if one_day else f"{started_at[:_DATE]} {time}"
+
+
+def span_of(first_at: str, last_at: str) -> str:
+    """Name the dates of the first and the last night; of one day its date and both times."""
+    if first_at[:_DATE] != last_at[:_DATE]:
+        return f"{first_at[:_DATE]} .. {last_at[:_DATE]}"
+    if first_at[:_MINUTE] == last_at[:_MINUTE]:
+        return first_at[:_DATE]
+    times = (text[_DATE + 1 : _MINUTE] for text in (first_at, last_at))
+    return f"{first_at[:_DATE]}, {' .. '.join(times)}"
 
 
 def name_of(series: _Named, *, several: bool) -> str:

@@ -11,7 +11,7 @@ from .result import History, HistoryInterval, SeriesHistory
 
 _MOST = 3
 _BISECTED = 2
-_DIGITS = 12
+_DIGITS = 12  # of a hash in a command: 7 may mean two commits
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
@@ -35,9 +35,9 @@ def bisect_words(
     return ("fairtrial", "bisect", *ends, "--benchmark", series.benchmark, *more)
 
 
-def short_commit(name: str) -> str:
-    """Give the first 12 digits of a whole hash; any other name of a commit stands as it is."""
-    return name[:_DIGITS] if _HASH.fullmatch(name) else name
+def short_commit(name: str, digits: int = _DIGITS) -> str:
+    """Give the first digits of a whole hash; any other name of a commit stands as it is."""
+    return name[:digits] if _HASH.fullmatch(name) else name
 
 
 def newest_changes(history: History) -> list[tuple[SeriesHistory, HistoryInterval]]:

@@ -19,7 +19,7 @@ from ...pages.model import (
     page_of,
 )
 from ...words import shorten, shown
-from .labels import date_of, difference, label_of, name_of, said
+from .labels import difference, label_of, name_of, said, span_of
 from .next_commands import newest_changes, short_commit
 from .result import History, HistoryInterval, HostInterval, SeriesHistory
 from .sentence import LABELS, sentence_of, several_variants
@@ -62,7 +62,7 @@ def _heading(history: History) -> Iterator[Sentence]:
     """Say what was read: nights, hosts, metric, baseline; and what an interval promises."""
     when = ""
     if history.first_at is not None and history.last_at is not None:
-        when = f" {date_of(history.first_at)} .. {date_of(history.last_at)}"
+        when = f" {span_of(history.first_at, history.last_at)}"
     missing = f", {history.missing} missing" if history.missing else ""
     parts = [
         shorten(shown(history.campaign or history.place), 40),
@@ -227,7 +227,7 @@ def _listed(environment: Sequence[str]) -> str:
 
 
 def _commit(name: str) -> str:
-    return shorten(shown(short_commit(name)), 24)
+    return shorten(shown(short_commit(name, 7)), 24)
 
 
 def _hosts(history: History) -> Iterator[Block]:

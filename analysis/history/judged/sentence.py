@@ -58,8 +58,9 @@ def _changed(history: History) -> str:
         return f"{subject} in {when}"
     series, one = changes[0]
     label = label_of(series.values)
+    link = difference(series, one.step).link
     last = (
-        f"{_names(history, [series])} {said(series, one.step)} from {label(one.place_value)} on"
+        f"{_names(history, [series])} {said(series, one.step)} {link} before, from {label(one.place_value)} on"
         f"{'' if series.paired else ', by host or program'}"
     )
     changed = len({id(one) for one, _ in changes})
@@ -110,11 +111,11 @@ def _at_gate(history: History, outcome: Outcome) -> str:
             if outcome == "passed"
             else f"more than the {limit} allowed"
         )
-    rests = (
-        ""
-        if first.alarm is None
-        else f", {counted(first.alarm.nights, 'night')} against {first.alarm.reference}"
-    )
+    rests = ""
+    if first.alarm is not None:
+        rests = (
+            f", by {counted(first.alarm.nights, 'newest night')} against {first.alarm.reference}"
+        )
     return f"{names} {said(first, first.against)} {told.link} before{also}{rests}: {what}"
 
 

@@ -11,7 +11,6 @@ from ...pages import number_format as figures
 from ...pages.difference import Difference
 from ...pages.number_format import counted, significant
 from ...words import shown
-from .places import day_of
 from .strip import Level, Part, Shade, Strip, beyond
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ def strip_of(benchmark: Benchmark, history: History, places: Places) -> Strip:
         and place is not None
     )
     unit = "" if benchmark.newest.paired else figures.unit_text(benchmark.newest.unit) or "1"
-    return Strip(parts, places, records, unit, alt_of(benchmark))
+    return Strip(parts, places, records, unit, alt_of(benchmark, places))
 
 
 def _part(series: SeriesHistory, history: History, places: Places) -> Part:
@@ -161,14 +160,14 @@ def _level(series: SeriesHistory, one: Segment) -> float | None:
     return ratio_of(series, one.speedup)
 
 
-def alt_of(benchmark: Benchmark) -> str:
+def alt_of(benchmark: Benchmark, places: Places) -> str:
     """Say in words what the picture shows."""
     nights = sum(len(one.values) for one in benchmark.series)
     said = [f"{shown(benchmark.name)}: {counted(nights, 'night')}"]
     if len(benchmark.series) > 1:
         said.append(counted(len(benchmark.series), "part") + " that are not compared")
     for series in benchmark.series:
-        said += [_said(series, one) for one in series.intervals]
+        said += [_said(series, one, places) for one in series.intervals]
     if not any(one.intervals for one in benchmark.series):
         said.append("no change found")
     last = benchmark.newest.segments[-1:] or ()
@@ -176,12 +175,15 @@ def alt_of(benchmark: Benchmark) -> str:
     return "; ".join(said)
 
 
-def _said(series: SeriesHistory, one: HistoryInterval) -> str:
-    first, last = (
-        day_of(series.values[k].started_at or "", series.values[k].trial)
-        for k in (one.first_value, one.last_value)
-    )
-    return f"between {shown(first)} and {shown(last)} {difference(series, one).phrase()}"
+def _said(series: SeriesHistory, one: HistoryInterval, places: Places) -> str:
+    first, last = (night(series, k, places) for k in (one.first_value, one.last_value))
+    return f"between {first} and {last} {difference(series, one).phrase()}"
+
+
+def night(series: SeriesHistory, number: int, places: Places) -> str:
+    """Give what a night of a series is called, as it may be shown."""
+    value = series.values[number]
+    return shown(places.name(value.started_at, value.trial))
 
 
 def notes_of(strip: Strip) -> Iterator[str]:

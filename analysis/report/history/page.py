@@ -17,12 +17,13 @@ from .benchmarks import (
     Benchmark,
     benchmarks_of,
     difference,
+    night,
     notes_of,
     said_of_changes,
     strip_of,
     written,
 )
-from .places import Places, day_of, places_of
+from .places import Places, places_of
 from .strip import picture
 from .values import values_chapter
 
@@ -61,7 +62,7 @@ def history_html(history: History) -> str:
         for name, brief in names_of([one.name for one in benchmarks], _NAME).items()
     }
     title = history.campaign or history.place
-    chapters = [_answer(history, benchmarks, names)]
+    chapters = [_answer(history, benchmarks, places, names)]
     if benchmarks:
         doing("drawing the strips")
         chapters.append(_strips(history, benchmarks, places, names))
@@ -80,14 +81,19 @@ def history_html(history: History) -> str:
 # --- the answer
 
 
-def _answer(history: History, benchmarks: Sequence[Benchmark], names: Mapping[str, str]) -> Chapter:
+def _answer(
+    history: History,
+    benchmarks: Sequence[Benchmark],
+    places: Places,
+    names: Mapping[str, str],
+) -> Chapter:
     values: dict[str, Any] = {
         "kicker": _kicker(history),
         "headline": history.sentence,
         "deck": list(_deck(history, benchmarks)),
         "gated": history.gate is not None,
         "plain": not all(one.newest.paired for one in benchmarks),
-        "rows": [_row(one) for one in benchmarks],
+        "rows": [_row(one, places) for one in benchmarks],
         "cautions": [one.text for one in history.cautions],
         "left_out": [f"{shown(name)}: {why}" for name, why in history.left_out],
         "following": [(one.line, one.why) for one in history.following],
@@ -107,7 +113,7 @@ def _answer(history: History, benchmarks: Sequence[Benchmark], names: Mapping[st
 def _kicker(history: History) -> tuple[str, str]:
     metric = "wall time" if history.metric == "wall" else shown(history.metric)
     metric += ", higher is better" if history.better == "higher" else ""
-    days = [day_of(one, "") for one in (history.first_at, history.last_at) if one is not None]
+    days = [one[:10] for one in (history.first_at, history.last_at) if one is not None]
     parts = (
         " to ".join(dict.fromkeys(days)),
         metric,
@@ -151,13 +157,12 @@ def _brief(text: str, width: int = _NAME) -> str:
     return shorten(shown(text), width)
 
 
-def _row(one: Benchmark) -> Mapping[str, Any]:
+def _row(one: Benchmark, places: Places) -> Mapping[str, Any]:
     newest = one.newest
     last = newest.segments[-1] if newest.segments else None
     since = ""
     if last is not None:
-        begins = newest.values[last.first_value]
-        since = day_of(begins.started_at or "", begins.trial)
+        since = night(newest, last.first_value, places)
     value = None if last is None else (last.metric_value or last.speedup)
     gate = "" if newest.outcome is None else newest.outcome
     return {
@@ -233,6 +238,7 @@ def _reading(history: History, benchmarks: Sequence[Benchmark], places: Places) 
 def _strip(one: Benchmark, history: History, places: Places) -> Mapping[str, Any]:
     strip = strip_of(one, history, places)
     newest = one.newest
+    rows = [_change(series, found, places) for series in one.series for found in series.intervals]
     last = newest.segments[-1] if newest.segments else None
     now = "" if last is None else written(newest, last.speedup, last.metric_value)
     gate = "" if newest.alarm is None else _GATE[newest.alarm.word]
@@ -245,22 +251,18 @@ def _strip(one: Benchmark, history: History, places: Places) -> Mapping[str, Any
         "against": _brief(newest.baseline) if newest.paired and newest.baseline else None,
         "changes": said_of_changes(newest),
         "gate": gate,
-        "rows": [_change(series, found) for series in one.series for found in series.intervals],
-        "levels": list(_levels(one)),
+        "rows": rows,
+        "commits": any(row["commits"] for row in rows),
+        "levels": list(_levels(one, places)),
         "ends": [
-            (_day(series, -1), _brief(series.changed or f"{series.ends} changed", _TEXT))
+            (night(series, -1, places), _brief(series.changed or f"{series.ends} changed", _TEXT))
             for series in one.series[:-1]
         ],
-        "hosts": list(_hosts(one, history)),
+        "hosts": list(_hosts(one, history, places)),
     }
 
 
-def _day(series: SeriesHistory, number: int) -> str:
-    value = series.values[number]
-    return shown(day_of(value.started_at or "", value.trial))
-
-
-def _change(series: SeriesHistory, one: HistoryInterval) -> Mapping[str, Any]:
+def _change(series: SeriesHistory, one: HistoryInterval, places: Places) -> Mapping[str, Any]:
     """Give the evidence of a change: where, how much, whose, and how to go on."""
     found = difference(series, one)
     ends = found.interval()
@@ -276,10 +278,10 @@ def _change(series: SeriesHistory, one: HistoryInterval) -> Mapping[str, Any]:
         )
         command = command_line(words)
     return {
-        "first": _day(series, one.first_value),
-        "last": _day(series, one.last_value),
+        "first": night(series, one.first_value, places),
+        "last": night(series, one.last_value, places),
         "gap": f"; {counted(one.missing, 'night')} missing" if one.missing else "",
-        "place": _day(series, one.place_value),
+        "place": night(series, one.place_value, places),
         "text": f"{found.phrase()}{f' ({ends})' if ends else ''}",
         "style": "slower" if one.step.speedup < 1 else "faster",
         "words": one.words,
@@ -293,21 +295,21 @@ def _change(series: SeriesHistory, one: HistoryInterval) -> Mapping[str, Any]:
     }
 
 
-def _levels(one: Benchmark) -> Iterator[tuple[str, str, int, str]]:
+def _levels(one: Benchmark, places: Places) -> Iterator[tuple[str, str, int, str]]:
     for series in one.series:
         for level in series.segments:
             yield (
-                _day(series, level.first_value),
-                _day(series, level.last_value),
+                night(series, level.first_value, places),
+                night(series, level.last_value, places),
                 level.nights,
                 written(series, level.speedup, level.metric_value),
             )
 
 
-def _hosts(one: Benchmark, history: History) -> Iterator[str]:
+def _hosts(one: Benchmark, history: History, places: Places) -> Iterator[str]:
     """Say where the host changed, in sentences."""
     days = {
-        value.trial: day_of(value.started_at or "", value.trial)
+        value.trial: places.name(value.started_at, value.trial)
         for series in one.series
         for value in series.values
     }

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...history.nights.model import missing_before, moment_of
 
-__all__ = ["Begun", "Places", "day_of", "places_of"]
+__all__ = ["Begun", "Places", "places_of"]
 
 Begun = tuple[str, str]  # when a trial began, "" where nobody knows, and its name
 
@@ -22,9 +22,11 @@ class Places:
     ----------
     of : mapping
         The place of each trial, from 0, by when it began and its name.
-    dates : tuple of str
-        The day of each place, such as ``2026-11-03``; a trial's name where its day is not known, and
-        "" of a night without a trial.
+    names : tuple of str
+        What each place is called: its day, such as ``2026-11-03``; with the time where a day has several
+        nights (``11-03 14:05``), the trial's name where neither tells it; "" of a night without a trial.
+    months : tuple of str
+        The month of each place, such as ``2026-11``; "" where it is not known.
     missing : tuple of int
         The places of nights without a trial.
     cut : int
@@ -32,16 +34,21 @@ class Places:
     """
 
     of: Mapping[Begun, int]
-    dates: tuple[str, ...]
+    names: tuple[str, ...]
+    months: tuple[str, ...]
     missing: tuple[int, ...]
     cut: int = 0
 
     def __len__(self) -> int:
-        return len(self.dates)
+        return len(self.names)
+
+    def name(self, started: str | None, trial: str) -> str:
+        """Give what a night is called."""
+        return self.names[self.of[started or "", trial]]
 
     def at(self, place: float) -> float:
         """Give the middle of a place as a share of the axis."""
-        return (place + 0.5) / max(1, len(self.dates))
+        return (place + 0.5) / max(1, len(self.names))
 
 
 def places_of(trials: Iterable[Begun]) -> Places:
@@ -51,22 +58,32 @@ def places_of(trials: Iterable[Begun]) -> Places:
     """
     ordered = sorted({*trials}, key=_when)
     gaps = missing_before([started or None for started, _ in ordered])
+    called = _called(ordered)
     of: dict[Begun, int] = {}
-    dates: list[str] = []
+    names: list[str] = []
+    months: list[str] = []
     missing: list[int] = []
-    for one, gap in zip(ordered, gaps, strict=True):
+    for one, gap, name in zip(ordered, gaps, called, strict=True):
         empty = min(gap, _MOST)
-        missing += range(len(dates), len(dates) + empty)
-        dates += [""] * empty
-        of[one] = len(dates)
-        dates.append(day_of(*one))
-    return Places(of, tuple(dates), tuple(missing), sum(gaps) - len(missing))
+        missing += range(len(names), len(names) + empty)
+        of[one] = len(names) + empty
+        names += [*[""] * empty, name]
+        moment = moment_of(one[0])
+        months += [*[""] * empty, "" if moment is None else moment.date().isoformat()[:7]]
+    return Places(of, tuple(names), tuple(months), tuple(missing), sum(gaps) - len(missing))
 
 
-def day_of(started: str, trial: str) -> str:
-    """Give the day on which a trial began, such as ``2026-11-03``; its name where nobody knows."""
-    moment = moment_of(started)
-    return trial if moment is None else moment.date().isoformat()
+def _called(ordered: Sequence[Begun]) -> list[str]:
+    """Name nights by their days, else with the time of day, else by their trials: so that all differ."""
+    moments = [moment_of(started) for started, _ in ordered]
+    for form in ("%Y-%m-%d", "%m-%d %H:%M"):
+        names = [
+            trial if moment is None else f"{moment:{form}}"
+            for moment, (_, trial) in zip(moments, ordered, strict=True)
+        ]
+        if len(set(names)) == len(names):
+            return names
+    return [trial for _, trial in ordered]
 
 
 def _when(one: Begun) -> tuple[bool, float, str]:

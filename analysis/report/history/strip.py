@@ -191,16 +191,16 @@ def _axis(strip: Strip, scale: Scale, top: float) -> Iterator[Mark]:
 def _days(places: Places, y: float) -> Iterator[Mark]:
     """Write days below their places: the last, the first, and between them where a month begins."""
     count = len(places)
-    dates = places.dates
     if not count:
         return
-    begins = [k for k, day in enumerate(dates) if day and k not in {0, count - 1}]
-    begins = [b for a, b in pairwise([0, *begins]) if dates[b][:7] != dates[a][:7]]
+    known = [0, *(k for k in range(1, count - 1) if places.months[k])]
+    begins = [b for a, b in pairwise(known) if places.months[b] != places.months[a]]
     for one in _SETS:
         most = _DAYS if one.width > 400 else 3
         inner = begins[:: max(1, math.ceil(len(begins) / max(1, most - 2)))]
         wanted = [
-            RowLabel(places.at(k), dates[k][:_NAME]) for k in dict.fromkeys((count - 1, 0, *inner))
+            RowLabel(places.at(k), places.names[k][:_NAME])
+            for k in dict.fromkeys((count - 1, 0, *inner))
         ]
         for each in in_rows(wanted, one.width, right=8.0, left=8.0):
             yield label(each.label.at, y, each.label.text, one.css, anchor=each.anchor)

@@ -75,7 +75,7 @@ def _rows(group: Sequence[Benchmark], places: Places) -> Iterator[_Row]:
         commits = {value.commit for value in known}
         commit = commits.pop() if len(commits) == 1 else None
         yield _Row(
-            night=shown(places.dates[place]),
+            night=shown(places.names[place]),
             commit=shown(commit[:_SHA]) if commit else "",
             cells=["" if one is None else _written(*one) for one in found],
         )

@@ -19,6 +19,7 @@ from harness.bisect.kept_trees import KeptTrees, clear_unnamed, unnamed
 from harness.bisect.recipe import recipe_of
 from harness.bisect.workshop import Workshop, default_folder
 from harness.campaign.load import load_campaign
+from harness.errors import LaunchError
 from harness.launch.interrupts import Interrupted, Interrupts
 
 NOT_BUILT = "build step 1 failed with exit code 1"
@@ -257,6 +258,14 @@ def test_a_build_that_never_ends_is_ended_with_its_children(repository, open_wor
     assert not alive(sleep.split()[1])
 
 
+def test_a_killed_launcher_is_no_property_of_a_commit(repository, open_workshop):
+    built_by(repository, "kill -9 $PPID")  # as when memory runs out
+    workshop, commits, _ = open_workshop(repository)
+    with pytest.raises(LaunchError, match="was killed or crashed"):
+        workshop.build(commits[0])
+    assert kept(workshop.folder) == []
+
+
 def test_what_a_build_leaves_running_is_ended(repository, open_workshop):
     sleep = f"sleep 1001.{os.getpid()}"
     built_by(repository, f"cc -o app app.c; setsid {sleep} > /dev/null 2>&1 &", program="app")
@@ -297,6 +306,7 @@ from harness.bisect.commits import commits_between
 from harness.bisect.recipe import recipe_of
 from harness.bisect.workshop import Workshop
 from harness.campaign.load import load_campaign
+from harness.errors import LaunchError
 from harness.launch.interrupts import Interrupts
 top, folder = map(Path, sys.argv[1:])
 commits = commits_between(top, "HEAD~1", "HEAD")
@@ -383,7 +393,7 @@ def test_what_cannot_be_stored_is_told_and_not_taken_for_whole(
 
 
 @pytest.mark.powerless
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.usefixtures("unreadable_files")
 def test_without_the_right_to_write_it_is_told(repository, open_workshop, tmp_path):
     (tmp_path / "locked").mkdir(mode=0o500)
     with pytest.raises(StoreError, match="Permission denied") as told:

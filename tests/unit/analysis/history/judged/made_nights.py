@@ -17,6 +17,11 @@ def noise(count: int, seed: int = 1, sd: float = 0.01) -> np.ndarray:
     return np.random.default_rng(seed).normal(0.0, sd, count)
 
 
+def stepped(size: float = 0.05, at: int = 30, count: int = 60, seed: int = 1) -> np.ndarray:
+    """Give nights that are slower by `size` from the night numbered `at` on."""
+    return noise(count, seed) + size * (np.arange(count) >= at)
+
+
 def series(
     logs: Sequence[float],
     benchmark: str = "text",

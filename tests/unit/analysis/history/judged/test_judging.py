@@ -17,13 +17,9 @@ from analysis import changes
 from analysis.errors import InsufficientDataError, UsageError
 from analysis.history.judged.judging import judge_nights
 from analysis.history.judged.next_commands import bisect_words
-from tests.unit.analysis.history.judged.made_nights import nights_of, noise, series
+from tests.unit.analysis.history.judged.made_nights import nights_of, noise, series, stepped
 
 COMMITS = tuple(f"{k:040x}" for k in range(60))
-
-
-def stepped(size: float = 0.05, at: int = 30, count: int = 60, seed: int = 1) -> np.ndarray:
-    return noise(count, seed) + size * (np.arange(count) >= at)
 
 
 def test_intervals_are_those_of_changes_at_the_level_that_is_left():

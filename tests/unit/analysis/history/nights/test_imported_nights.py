@@ -90,6 +90,18 @@ def test_values_are_those_of_an_import_in_the_order_of_the_dates_in_the_files(
     assert [n.commit for n in series.nights] == [None] * 3
 
 
+def test_where_higher_is_better_a_lower_rate_is_slower(files):
+    made = {}
+    for k in (1, 2):
+        one = google(1.0, f"2026-11-0{k}T02:00:00")
+        for row in one["benchmarks"]:
+            row["items_per_second"] = 100.0 / k
+        made[f"{k}.json"] = one
+    (series,) = read_nights([files(made)], metric="items_per_second").series
+    assert (series.better, series.metric) == ("higher", "items_per_second")
+    assert series.logs == pytest.approx([-math.log(100), -math.log(50)], abs=1e-12)
+
+
 def test_files_without_dates_go_by_those_in_their_names(files):
     names = ["make-2026-11-10.json", "make-20261102.json", "2026_11_05-make.json"]
     folder = files({name: hyperfine(1 + k) for k, name in enumerate(names)})

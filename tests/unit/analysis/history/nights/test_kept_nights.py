@@ -160,6 +160,7 @@ def test_a_trial_that_runs_is_never_kept(runs, reads, night):
     reads.clear()
     read_nights([runs])
     assert reads == ["night-04"]
+    assert "night-04" not in (runs / KEPT).read_text()
 
 
 def test_one_metric_is_not_taken_for_another(runs, reads):
@@ -284,6 +285,15 @@ def test_a_link_in_the_place_of_the_cache_is_neither_followed_nor_written(runs, 
     read_nights([runs])
     assert other.read_text() == "mine\n"
     assert not (runs / KEPT).is_symlink()
+
+
+def test_what_a_link_leads_to_is_not_taken_for_what_was_kept(runs, reads, tmp_path):
+    read_nights([runs])
+    (runs / KEPT).rename(tmp_path / "elsewhere")
+    (runs / KEPT).symlink_to(tmp_path / "elsewhere")
+    reads.clear()
+    read_nights([runs])
+    assert len(reads) == 3
 
 
 def test_trials_that_are_gone_are_forgotten(runs, night):

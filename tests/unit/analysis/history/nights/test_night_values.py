@@ -171,6 +171,7 @@ def test_the_metric_is_what_the_newest_campaign_asks(night, tmp_path):
     found = read_nights([tmp_path / "runs"])
     assert {one.metric for one in found.series} == {"user"}
     assert [len(one.nights) for one in found.series] == [2, 2]
+    assert found.series == read_nights([tmp_path / "runs"], metric="user").series
 
 
 def test_missing_nights_are_counted_by_the_usual_distance():

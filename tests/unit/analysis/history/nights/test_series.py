@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 
@@ -75,7 +76,7 @@ def test_an_input_of_one_benchmark_ends_no_other(night, tmp_path):
 def test_a_file_among_the_baselines_arguments_is_an_input_and_the_candidates_is_none(
     night, tmp_path
 ):
-    argv = {"v1": ["python", "old.py", "data"], "tip": ["python", "./new.py", "data"]}
+    argv = {"v1": ["python", "old.py", "./data"], "tip": ["python", "./new.py", "data"]}
     cells = [
         {"benchmark": b, "variant": v, "command": {"argv": words}}
         for b in "xy"
@@ -87,7 +88,7 @@ def test_a_file_among_the_baselines_arguments_is_an_input_and_the_candidates_is_
     assert len(of(read_nights([tmp_path / "runs"]))) == 1
     night(3, campaign={"cells": cells}, arguments={**files, "/w/data": "3" * 64})
     old, _ = of(read_nights([tmp_path / "runs"]))
-    assert (old.ended, old.changed) == ("inputs", "the input data of x is another one")
+    assert (old.ended, old.changed) == ("inputs", "the input ./data of x is another one")
 
 
 def test_a_baseline_that_was_rebuilt_from_its_commit_goes_on_with_a_caution(night, tmp_path):
@@ -166,6 +167,32 @@ def test_what_changed_on_the_host_is_what_a_merge_calls_environment(night, tmp_p
     assert "secret" not in str(first.host_facts)  # boot arguments name infrastructure
     assert "boot arguments" in told[1]
     assert host_changes(second, third) == ()  # the candidate's program is no host
+    assert [*first.host_facts["targets"]] == ["x/v1"]
+
+
+def test_a_library_of_the_baselines_own_program_is_the_host(night, tmp_path):
+    def linked(variant, digest):
+        def change(made):
+            lines = [json.loads(line) for line in made.extra["environment.jsonl"].splitlines()]
+            for line in lines:
+                line["targets"][f"x/{variant}"]["libraries"] = {"libc.so.6": {"sha256": digest}}
+            made.extra["environment.jsonl"] = b"".join(
+                json.dumps(x).encode() + b"\n" for x in lines
+            )
+
+        return change
+
+    night(1, change=linked("v1", "1" * 64))
+    night(2, change=linked("v1", "2" * 64))
+    found = read_nights([tmp_path / "runs"])
+    told = [change.what for change in host_changes(*of(found)[0].nights)]
+    assert told == ["the library libc.so.6 changed, used by x/v1"]
+    # negative controls: of another benchmark, and of the candidate, it is not
+    assert host_changes(*of(found, "y")[0].nights) == ()
+    night(3, change=linked("tip", "3" * 64))
+    night(4, change=linked("tip", "4" * 64))
+    nights = of(read_nights([tmp_path / "runs"]))[0].nights
+    assert host_changes(nights[2], nights[3]) == ()
 
 
 def test_above_the_most_the_newest_nights_of_a_campaign_are_read(night, tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from analysis.report.history.places import day_of, places_of
+from analysis.report.history.places import places_of
 
 
 def night(day: int) -> tuple[str, str]:
@@ -15,7 +15,7 @@ def night(day: int) -> tuple[str, str]:
 def test_each_trial_has_a_place_in_the_order_of_time():
     places = places_of([night(3), night(1), night(2), night(4)])
     assert [places.of[night(day)] for day in (1, 2, 3, 4)] == [0, 1, 2, 3]
-    assert places.dates == ("2026-09-01", "2026-09-02", "2026-09-03", "2026-09-04")
+    assert places.names == ("2026-09-01", "2026-09-02", "2026-09-03", "2026-09-04")
     assert places.missing == ()
 
 
@@ -23,7 +23,7 @@ def test_a_missing_night_leaves_its_place_empty():
     places = places_of(map(night, (1, 2, 3, 6, 7, 8)))
     assert places.missing == (3, 4)
     assert places.of[night(6)] == 5
-    assert places.dates[3:5] == ("", "")
+    assert places.names[3:5] == ("", "")
 
 
 def test_trials_without_a_rhythm_have_no_empty_places():
@@ -40,8 +40,19 @@ def test_so_many_missing_nights_are_not_drawn_and_are_counted():
 
 def test_what_has_no_date_stands_behind_by_its_name():
     places = places_of([("", "b"), ("", "a"), night(1)])
-    assert places.dates == ("2026-09-01", "a", "b")
-    assert day_of("", "x") == "x"
+    assert places.names == ("2026-09-01", "a", "b")
+    assert places.months == ("2026-09", "", "")
+
+
+def test_nights_of_one_day_are_told_apart_by_their_time():
+    places = places_of([("2026-11-27T02:00:00Z", "a"), ("2026-11-27T14:05:30Z", "b")])
+    assert places.names == ("11-27 02:00", "11-27 14:05")
+    assert places.name("2026-11-27T14:05:30Z", "b") == "11-27 14:05"
+
+
+def test_where_times_do_not_tell_nights_apart_trials_do():
+    places = places_of([("2026-11-27T14:05:00Z", "a"), ("2026-11-27T14:05:30Z", "b")])
+    assert places.names == ("a", "b")
 
 
 @given(st.sets(st.integers(1, 28), min_size=1))

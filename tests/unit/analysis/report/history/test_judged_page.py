@@ -1,0 +1,81 @@
+"""The page of what `judge_nights` says of nights. Authority: the nights, of which it is known what happens."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from datetime import date
+from html import unescape
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from analysis.history.judged.judging import judge_nights
+from analysis.report.history.page import history_html
+
+JUDGED = Path(__file__).resolve().parents[2] / "history" / "judged"
+made = SimpleNamespace(**runpy.run_path(str(JUDGED / "made_nights.py")))
+STEP = np.where(np.arange(60) < 36, 0.0, 0.05)
+NEWER = {"kernel": {"release": "6.12"}}
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    commits = [f"{k:040x}"[::-1] for k in range(60)]
+    nights = made.nights_of(
+        made.series(made.noise(60, 1) + STEP, commits=commits, skipped=(20, 21)),
+        made.series(made.noise(60, 2), "logs", own=made.noise(60, 3, 0.002) - STEP, facts={36: NEWER}),
+    )  # fmt: skip
+    return history_html(judge_nights(nights, gate="slower>2%"))
+
+
+def text_of(html: str) -> str:
+    body = html.partition("<main")[2].rpartition("</main>")[0]
+    told = re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", body)))
+    return told.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def strip(page: str, number: int) -> str:
+    return page.partition(f'<article id="strip-{number}"')[2].partition("</article>")[0]
+
+
+def test_the_program_that_changed_is_shaded_between_its_commits(page):
+    told = strip(page, 1)
+    assert told.count('class="history-slower"') == 1
+    assert "history-host" not in told
+    assert "fairtrial bisect " in told
+    changes = told.partition("history-changes")[2].partition("</table>")[0]
+    (place,) = re.findall(r'<td><bdi class="history-day">([\d-]+)</bdi>', changes)
+    night = (date.fromisoformat(place) - date(2026, 9, 24)).days - 2  # two are missing
+    assert abs(night - 36) <= 3
+
+
+def test_the_host_that_changed_is_marked_and_no_program(page):
+    told = strip(page, 2)
+    assert "history-slower" not in told
+    assert told.count('class="history-host"') == 1
+    assert "v1.0 itself takes" in text_of(f"<main>{told}</main>")
+
+
+def test_the_gate_is_told(page):
+    assert "Gate slower>2%" in text_of(page)
+
+
+def test_nights_of_one_day_are_told_by_their_times():
+    minutes = [
+        {"started_at": f"2026-11-27T{10 + k // 6}:{10 * (k % 6):02}:00+00:00", "trial": f"t{k}"}
+        for k in range(20)
+    ]
+    series = made.series(made.noise(20))
+    nights = tuple(
+        type(one)(**{name: getattr(one, name) for name in one.__slots__} | found)
+        for one, found in zip(series.nights, minutes, strict=True)
+    )
+    day = type(series)(
+        **{name: getattr(series, name) for name in series.__slots__} | {"nights": nights}
+    )
+    told = text_of(history_html(judge_nights(made.nights_of(day))))
+    assert "11-27 10:00" in told
+    assert "2026-11-27 to 2026-11-27" not in told
