@@ -19,6 +19,7 @@ from ..errors import InsufficientDataError, StoreError
 from ..pages import number_format as figures
 from ..pages.model import Caution, merged
 from ..record.fleet_progress import HostProgress, with_plans
+from ..record.same_programs import same_in_all
 from ..record.trial_files import Manifest, TrialStatus, questions_of
 from ..stats.samples import read_only
 from .columns import MetricColumn
@@ -205,6 +206,7 @@ def _manifest(
             for one in max((part.appended for part in parts), key=len)
         ),
         merged_from=(),
+        same_program=same_in_all(parts),
         further={},
     )
 

@@ -357,6 +357,8 @@ class Manifest(Stored):
     "merged" for a trial that was put together from those in `merged_from`.
     `judge` says which metrics the campaign named as its question, and since when.
     `looks_plan` says how the sessions are looked at while they are measured, where that was planned.
+    `same_program` names the variants that are not measured, since they are the same program as a neighbour in their
+    series, and the one that is.
     `schema` says whether disturbed runs are repeated: a trial without that is of the first one.
     `further` holds the keys of a later version: they are kept when the manifest is written again.
     """
@@ -399,6 +401,7 @@ class Manifest(Stored):
     merged_from: tuple[MergedTrial, ...] = ()
     judge: tuple[JudgedMetrics, ...] = ()
     looks_plan: LooksPlan | None = None
+    same_program: Mapping[str, str] = field(default_factory=dict)
     further: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -428,15 +431,19 @@ class Manifest(Stored):
 
     @property
     def left(self) -> Mapping[str, int]:
-        """The variants that were decided before others, and the session in which each was measured last."""
-        return {} if self.looks_plan is None else self.looks_plan.left
+        """The variants that are not in all sessions, and the session in which each was measured last; 0: in none."""
+        decided = {} if self.looks_plan is None else self.looks_plan.left
+        return {**dict.fromkeys(self.same_program, 0), **decided}
+
+    @property
+    def _cells(self) -> int:
+        return len(self.benchmarks) * (len(self.variants) - len(self.same_program))
 
     @property
     def needed(self) -> int:
         """The planned runs without those of ended sessions and given-up cells that are left out."""
-        cells = len(self.benchmarks) * len(self.variants)
         ended = {end.session: end.runs for end in self.session_ends}
-        unneeded = sum((self.runs - runs) * cells for runs in ended.values())
+        unneeded = sum((self.runs - runs) * self._cells for runs in ended.values())
         return self.planned - unneeded - sum(self.left_out.values())
 
     @property
@@ -458,7 +465,7 @@ class Manifest(Stored):
         """
         if self.looks_plan is not None:
             return self._planned_at_begin(lines)
-        first = len(self.benchmarks) * len(self.variants) * (self.runs + self.warmup)
+        first = self._cells * (self.runs + self.warmup)
         if lines < first:
             return 0
         each = (self.planned - first) // max(1, self.sessions - 1)
@@ -483,4 +490,6 @@ class Manifest(Stored):
             del data["judge"]
         if self.looks_plan is None:  # and so is one whose looks nobody planned
             del data["looks_plan"]
+        if not self.same_program:
+            del data["same_program"]
         return data

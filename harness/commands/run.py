@@ -87,6 +87,11 @@ campaign.yaml --resume --sessions +2   append two sessions to the newest trial
         help="the programs are there already, as for the hosts of a fleet: build nothing",
     )
     parser.add_argument(
+        "--measure-once",
+        action="store_true",
+        help="of a series of variants (series: on): do not measure again what is the same program as its neighbour; a trial that goes on keeps to how it began",
+    )
+    parser.add_argument(
         "--scratch",
         type=Path,
         metavar="DIR",
@@ -155,6 +160,7 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         wait_s=args.wait_for_lock,
         node=node,
         built=args.built,
+        measure_once=args.measure_once,
         after_session=None if scratch is None else scratch.copy_out,
     )
     if args.only is not None:

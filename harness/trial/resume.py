@@ -413,7 +413,7 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
         store.update(
             **AS_BEGUN,
             sessions=sessions,
-            planned=planned_runs(campaign, sessions),
+            planned=planned_runs(campaign, sessions, manifest.left),
             appended=noted_appended(store, manifest, sessions),
         )
         watcher.opened(store.path, campaign, context.prepared)

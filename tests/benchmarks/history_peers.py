@@ -3,8 +3,8 @@
 python tests/benchmarks/history_peers.py [--only false,steps,alarms,bisect] [--ours 200] [--tools 100]
 
 false    series without a change: the share in which a change is reported
-steps    one step at three fifths of the series: found within 5 nights (ours: in an interval that holds it), and
-         the mean distance of the reported place
+steps    one step at three fifths of the series: a place reported within 3 nights of it, the mean distance of the
+         nearest place, and how often the interval of ours holds it
 alarms   every night on the series so far, 30 nights of reference and 30 more, a change of 5 % at the 16th of them:
          false alarms, found, nights of delay. A tool alarms where it reports a change among the last 8 nights
 bisect   one step of 2 % among 128 commits: `analysis.find_steps` beside one comparison a probe, as a script for
@@ -39,7 +39,7 @@ SEED = 20261127
 LENGTHS = (13, 40, 130)
 STEPS = (1.0, 2.0, 5.0)
 REFERENCE, NEW, BEGINS = 30, 30, 45  # nights of an alarm's series; the number of the first slow one
-NEAR, NEWEST = 5, 8
+NEAR, NEWEST = 3, 8
 # an environment each, for their numpys exclude each other
 TOOLS = {
     "otava": ("apache-otava==0.8.0", "numpy==2.2.0"),
@@ -227,24 +227,35 @@ def share(count: int, of: int) -> str:
     return f"{100 * count / of:.0f} %"
 
 
+def places_of(one: Any) -> Found:
+    """Give the places that were reported of one series."""
+    return [at[2] if isinstance(at, list | tuple) else at for at in one]
+
+
 def of_false(cell: str, answers: list[Any]) -> str:
     """Write the share of series with a change reported."""
-    return share(sum(bool(one) for one in answers), len(answers))
+    return f"{100 * sum(bool(one) for one in answers) / len(answers):.0f}"
 
 
-def of_steps(cell: str, answers: list[Any]) -> str:
-    """Write how many steps were found, and how far off the places are."""
+def of_found(cell: str, answers: list[Any]) -> str:
+    """Write the share of series of which a reported place is near the step."""
     place = place_in(int(cell.split("|")[2]))
-    found, off = 0, []
-    for one in answers:
-        if one and isinstance(one[0], (list, tuple)):
-            hits = [abs(at - place) for first, last, at in one if first <= place <= last]
-        else:
-            hits = [abs(at - place) for at in one if abs(at - place) <= NEAR]
-        found += bool(hits)
-        off += [min(hits)] if hits else []
-    told = f" / {sum(off) / len(off):.1f}" if off else " / -"
-    return share(found, len(answers)) + told
+    hits = sum(any(abs(at - place) <= NEAR for at in places_of(one)) for one in answers)
+    return f"{100 * hits / len(answers):.0f}"
+
+
+def of_held(cell: str, answers: list[Any]) -> str:
+    """Write the share of series of which an interval of ours holds the step."""
+    place = place_in(int(cell.split("|")[2]))
+    hits = sum(any(first <= place <= last for first, last, _ in one) for one in answers)
+    return f"{100 * hits / len(answers):.0f}"
+
+
+def of_places(cell: str, answers: list[Any]) -> str:
+    """Write how far the nearest reported place is off in the mean, where there is any."""
+    place = place_in(int(cell.split("|")[2]))
+    off = [min(abs(at - place) for at in places_of(one)) for one in answers if one]
+    return f"{sum(off) / len(off):.1f}" if off else "-"
 
 
 def of_alarms(cell: str, answers: list[Any]) -> str:
@@ -260,18 +271,36 @@ def of_alarms(cell: str, answers: list[Any]) -> str:
     return told
 
 
-WRITERS = {"false": of_false, "steps": of_steps, "alarms": of_alarms}
+Written = Callable[[str, list[Any]], str]
+TABLES: dict[str, tuple[tuple[str, Written], ...]] = {
+    "false": (("series with a change reported, %", of_false),),
+    "steps": (
+        (f"a place within {NEAR} nights of the step, %", of_found),
+        ("where a place is reported, the mean distance of the nearest, nights", of_places),
+    ),
+    "alarms": (
+        ("false alarms before a change or without one, alarms, nights of delay", of_alarms),
+    ),
+}
 
 
-def table(part: str, by: dict[str, dict[str, list[Any]]]) -> None:
-    """Print a part as a table of Markdown."""
-    write = WRITERS[part]
-    print(f"\n| law | step | nights | {' | '.join(by)} |")
-    print("|---|---|---|" + "---|" * len(by))
+def tables(part: str, by: dict[str, dict[str, list[Any]]]) -> None:
+    """Print a part as tables of Markdown: a row for each law and step, its lengths in one cell."""
+    rows: dict[tuple[str, str], list[str]] = {}
     for cell in by["fairtrial"]:
-        law, step, n = cell.split("|")
-        cells = " | ".join(write(cell, found[cell]) for found in by.values())
-        print(f"| {law} | {step} % | {n} | {cells} |")
+        law, step, _ = cell.split("|")
+        rows.setdefault((law, step), []).append(cell)
+    lengths = " / ".join(cell.split("|")[2] for cell in next(iter(rows.values())))
+    for title, write in TABLES[part]:
+        print(f"\n{title}; {lengths} nights\n")
+        columns = [*by, *(["fairtrial's interval holds it"] if write is of_found else [])]
+        print(f"| nights | step | {' | '.join(columns)} |")
+        print("|---|---|" + "---|" * len(columns))
+        for (law, step), cells in rows.items():
+            told = [" / ".join(write(one, found[one]) for one in cells) for found in by.values()]
+            if write is of_found:
+                told.append(" / ".join(of_held(one, by["fairtrial"][one]) for one in cells))
+            print(f"| {law} | {step} % | {' | '.join(told)} |")
 
 
 def bisections(count: int) -> None:
@@ -346,7 +375,7 @@ def main() -> int:
     parts = args.only.split(",")
     with tempfile.TemporaryDirectory(prefix="history-peers-") as name:
         folder = Path(name)
-        pythons = installed(folder) if set(parts) & {*WRITERS} else {}
+        pythons = installed(folder) if set(parts) & {*TABLES} else {}
         for part in parts:
             if part == "bisect":
                 bisections(args.ours)
@@ -360,7 +389,7 @@ def main() -> int:
                 call = [python, __file__, "--in-environment", tool, part, given, into]
                 subprocess.run([*map(str, call)], check=True)
                 by[tool] = json.loads(into.read_text())
-            table(part, by)
+            tables(part, by)
             sys.stdout.flush()
     print(f"\n{time.monotonic() - begun:.0f} s")
     return 0

@@ -33,6 +33,7 @@ TABLE = """
 2   tune --undo --dry-run -q
 0   run c.yaml --resume --trial runs/new --scratch scratch --seed 3 --built --wait-for-lock=9 --share --json -v
 0   run c.yaml --resume --trial runs/more --accept-drift --sessions +1 -q
+2   run c.yaml --measure-once
 3   run required.yaml --strict --dir elsewhere
 0   run c.yaml --dry-run --probe
 0   run c.yaml --only one:a

@@ -11,6 +11,7 @@ from typing import Any
 from ...errors import StoreError, UsageError
 from ...record.environment_changes import Change, describe_changes, findings_of
 from ...record.manifest import appearing, manifest_text, read_manifest, utc_now, write_hashed
+from ...record.same_programs import same_in_all
 from ...record.shapes import encode, opened, records_of
 from ...record.trial_files import (
     CAMPAIGN,
@@ -175,6 +176,7 @@ def _write(
         origin="merged",
         merged_from=tuple(one for p, part in both for one in p.merged_from(part.manifest)),
         judge=questions_of((part.manifest.trial, part.manifest) for part in parts),
+        same_program=same_in_all(part.manifest for part in parts),
         further={},
     )
     write_hashed(folder / MANIFEST, [manifest_text(manifest)])

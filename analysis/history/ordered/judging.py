@@ -96,14 +96,17 @@ def ordered_variants(
     about = trial.metric(chosen)
     wanted = _known("benchmark", benchmarks, trial.manifest.benchmarks, str(trial.path))
     rows = environment_rows(trial.path)
-    groups = one_programs(trial.path, names, rows)
+    same = trial.manifest.same_program
+    groups = one_programs(trial.path, names, rows, same)
     if len(groups) < 2:
         raise AnalysisError(
             f"the {len(names)} variants of the series are one program",
             str(trial.path),
             "there is nothing to compare: build each of them at a path of its own",
         )
-    tables, said = session_tables(trial, names, chosen, wanted)
+    tables, said = session_tables(
+        trial, [name for name in names if name not in same], chosen, wanted
+    )
     tested = [_tested(one, groups, margin) for one in tables]
     missing = [one for one, found in zip(tables, tested, strict=True) if found is None]
     known = [one for one in tested if one is not None]

@@ -274,7 +274,7 @@ def resolved(commands: Mapping[str, Sequence[str]] | None = None, **settings: ob
         {
             "variant": v,
             "benchmark": "text",
-            "command": [*(commands or {}).get(v, [f"b/{v}/app"])],
+            "command": {"argv": [*(commands or {}).get(v, [f"b/{v}/app"])]},
             "cwd": ".",
         }
         for v in NAMES
@@ -358,4 +358,14 @@ def test_places_are_where_programs_begin() -> None:
     groups = (("a", "b"), ("c",), ("d", "e"))
     assert starts_of(groups, "abcde") == [2, 3]
     assert starts_of(groups, "acde") == [1, 2]
-    assert one_programs(Path("nowhere"), ["a", "b"], []) == (("a",), ("b",))
+    assert one_programs(Path("nowhere"), ["a", "b"], [], {}) == (("a",), ("b",))
+
+
+def test_what_was_measured_once_is_pooled_and_not_missed(made: Maker) -> None:
+    same = {"c-2": "c-1", "c-6": "c-5"}
+    found = series(made({4: 3.0}, without=(*same,), same_program=same))
+    assert found.pooled == (("c-1", "c-2"), ("c-5", "c-6"))
+    (line,) = found.benchmarks
+    assert line.left_out == ()
+    assert [one.variant for one in line.places] == ["c-3", "c-4", "c-5", "c-7", "c-8"]
+    assert line.steps[0].variant == "c-5"
