@@ -90,7 +90,9 @@ def judge_nights(
             needed=1,
         )
     if not RISKS[0] <= risk <= RISKS[1]:
-        raise UsageError(f"risk must lie between {RISKS[0]} and {RISKS[1]}, not {risk!r}")
+        raise UsageError(
+            f"risk must lie between {RISKS[0]} and {RISKS[1]}, not {risk!r}", fix="0.05 is usual"
+        )
     horizon = counted("horizon", horizon, most=1_000_000)
     condition = None if gate is None else parse_condition(gate)
     new = None if since is None else since_of(since, nights.series, now or datetime.now(UTC))
