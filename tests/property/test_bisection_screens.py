@@ -79,7 +79,7 @@ def bisections(draw: st.DrawFn) -> Bisection:
                 ("wall", "s", "lower"),
                 ("max_rss", "B", "lower"),
                 ("rate", "MB/s", "higher"),
-                ("\u7248" * 20, "1", "lower"),
+                ("name-" * 12, "1", "lower"),
             ]
         )
     )

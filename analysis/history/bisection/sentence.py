@@ -103,11 +103,14 @@ def next_of(told: Bisection) -> Next | None:
         return None
     if told.answer is None:
         return Next(("fairtrial", "bisect", "--resume", told.path), "goes on")
-    proofs = [one.trial for one in (*told.culprits, *told.refuted) if one.trial is not None]
-    if proofs:
+    metric = () if told.metric == "wall" else ("--metric", told.metric)
+    steps = [one for one in (*told.culprits, *told.refuted[-1:]) if one.trial is not None]
+    if steps:
         why = "the claim's numbers" if told.culprits else "the last proof's numbers"
-        return Next(("fairtrial", "verdict", proofs[0] if told.culprits else proofs[-1]), why)
+        one = steps[0]
+        variant = f"{one.trial}:{one.commits[-1].place:04d}-{one.upto[:7]}"
+        return Next(("fairtrial", "verdict", variant, *metric), why)
     if told.first.sessions:
-        words = ("fairtrial", "verdict", f"{told.path}/step0")
+        words = ("fairtrial", "verdict", f"{told.path}/step0", *metric)
         return Next(words, f"{name_of(told.bad)} against {name_of(told.good)}")
     return None

@@ -59,12 +59,14 @@ def read_nights(
     InsufficientDataError
         If no night has a value.
     """
-    found = places_in(places)
+    with meanwhile("reading"):
+        found = places_in(places)
     _require_several(found, places)
     if found[0].kind == "file":
         from .imported_nights import read_imported  # the readers of other tools, for these alone
 
-        raws, left_out = read_imported(found, [Path(one) for one in places], metric)
+        with meanwhile("reading"):
+            raws, left_out = read_imported(found, [Path(one) for one in places], metric)
         cut = max(0, len(raws) - NIGHTS_MOST)
         raws = raws[cut:]
     else:

@@ -146,7 +146,7 @@ def _request(args: argparse.Namespace) -> Request:
     if resume == NEWEST:
         asked = None if args.campaign is None else str(args.campaign.absolute())
         resume = newest_unfinished(args.dir, asked)
-    elif resume is not None and begins_there(resume):
+    elif resume is not None and args.bad is not None and begins_there(resume):
         resume, place = None, resume
     return Request(
         good=args.good,

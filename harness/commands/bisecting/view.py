@@ -57,6 +57,7 @@ class BisectView(OneLineView):
         self._probe: int | None = None  # the place whose line is the last one
         self._probed: dict[int, int] = {}
         self._doing = ""
+        self._building = False
         self._since = time.monotonic()
         self._runs = self._planned = 0
 
@@ -74,19 +75,20 @@ class BisectView(OneLineView):
             f"{counted(last, 'commit')}, {shown(asked.metric)} of {shown(question.campaign.name)}"
         )
         head = f"{self._ends[0]}..{self._ends[1]}: {what}, margin {100 * asked.margin:g} %"
-        self.say(cut(head, WIDTH))
-        self.say("builds execute what these commits contain, with your rights")
-        self.say(f"stored in {folder}")
+        self._put(cut(head, WIDTH))
+        self._put("builds execute what these commits contain, with your rights")
+        self._put(f"stored in {folder}")
         for note in question.notes:
             self._note(note)
 
     def building(self, commit: Commit) -> None:
         """Show which commit is being built."""
         self._begin(f"building {commit.place} {commit.short}")
+        self._building = True
 
     def built(self, found: Built | NotBuilt) -> None:
         """Say of a commit that it does not build, and why."""
-        self._doing = ""
+        self._doing, self._building = "", False
         self._clear()
         why = getattr(found, "why", None)
         if why is not None:
@@ -102,17 +104,17 @@ class BisectView(OneLineView):
             if self._searched != ends:
                 self._blank()
                 head = f"{self._searched_words(phase):{WIDTH - _NUMBERS}}"
-                self.say(f"{head}{'sessions':>9}{'slow already':>14}{'left':>6}")
+                self._put(f"{head}{'sessions':>9}{'slow already':>14}{'left':>6}")
                 self._searched = ends
             return
         self._searched = None
         self._blank()
         if phase.kind == "step0":
-            self.say("is there a difference?")
+            self._put("is there a difference?")
             return
         level = 100 * (phase.level or 0.0)
         culprit, parent = self._short(phase.upper), self._short(phase.lower)
-        self.say(
+        self._put(
             f"proof {phase.number}, fresh sessions: {culprit} against {parent}, risk {level:.2g} %"
         )
 
@@ -161,7 +163,15 @@ class BisectView(OneLineView):
     # ---- what the trial of a session tells
 
     def say(self, text: str) -> None:
-        """Write a line, unless quiet."""
+        """Write a line, unless quiet; while a commit is built, on a terminal, in the line that is rewritten."""
+        if self._building and self._moving and not self._verbose:
+            self._doing = text
+            self.tick()
+        else:
+            self._put(text)
+
+    def _put(self, text: str) -> None:
+        """Write a line of the page."""
         self._probe = None
         super().say(text)
 
@@ -188,7 +198,7 @@ class BisectView(OneLineView):
         """Count a run; say of one that failed why, if verbose."""
         self._runs += 1
         if measurement.outcome != "ok" and self._verbose:
-            self.say(f"  {shown(measurement.variant)}: {shown(measurement.detail or '')}")
+            self._put(f"  {shown(measurement.variant)}: {shown(measurement.detail or '')}")
         self.tick()
 
     def session_ended(self, end: SessionEnd, total: int) -> None:
@@ -223,23 +233,23 @@ class BisectView(OneLineView):
         self._clear()
         if self._moving and probe is not None and probe == self._probe:
             self._err.paint(_UP)
-        self.say(cut(text, self._width() if self._moving else WIDTH))
+        self._put(cut(text, self._width() if self._moving else WIDTH))
         self._probe = probe
 
     def _say_waiting(self) -> None:
         """Say which builds failed, below the heading of the sessions that they were for."""
         waiting, self._waiting = self._waiting, []
         for text in waiting:
-            self.say(text)
+            self._put(text)
 
     def _blank(self) -> None:
-        self.say("")
+        self._put("")
 
     def _note(self, text: str) -> None:
         from analysis.words import note_lines
 
         for line in note_lines(text):
-            self.say(line)
+            self._put(line)
 
     def _short(self, place: int) -> str:
         return self._commits[place].short if place < len(self._commits) else str(place)

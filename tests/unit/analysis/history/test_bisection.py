@@ -38,9 +38,9 @@ def test_a_culprit_is_named_with_who_made_it(found: dict[str, Bisection]) -> Non
     sha = named[77].sha[:7]
     assert text.startswith(f"{sha} made it slower: it takes ")
     assert f"{sha}  {named[77].date[:10]}  Ada Author  change 77" in text
-    assert text.endswith(
-        "next  fairtrial verdict runs/bisect-app-20261123/proof-1    the claim's numbers"
-    )
+    proof = f"runs/bisect-app-20261123/proof-1:0077-{sha}"
+    assert told.next == (f"fairtrial verdict {proof}",)
+    assert f"next  fairtrial verdict {proof}" in text
     assert f"{told.sessions} sessions, 456 runs, {told.builds} commits built, 15 min" in text
 
 

@@ -163,6 +163,19 @@ def test_the_moving_line_counts_runs_and_time(clock: SimpleNamespace) -> None:
     assert played(screen.getvalue())[-1] == ""
 
 
+def test_what_is_said_during_a_build_stays_in_a_pipe_only() -> None:
+    for screen, lasting in ((Terminal(), False), (io.StringIO(), True)):
+        view = BisectView(screen)
+        asked = question(8)
+        view.begins(asked, Path("runs/b"))
+        commit = asked.commits.commits[4]
+        view.building(commit)
+        view.say("build   make")
+        view.built(SimpleNamespace(commit=commit))  # type: ignore[arg-type]
+        view.close()
+        assert ("build   make" in played(screen.getvalue())) == lasting
+
+
 def test_quiet_says_nothing() -> None:
     for screen in (io.StringIO(), Terminal()):
         watched(screen, quiet=True)
