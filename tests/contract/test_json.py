@@ -437,6 +437,15 @@ def test_numbers_are_those_of_the_first_version(number, printed_now):
         same(ours, theirs, COMMANDS[number][0])
 
 
+def test_every_key_of_a_series_of_variants_is_documented():
+    from analysis import ordered_variants, read_trial
+
+    trial = read_trial(ROOT / "tests" / "data" / "sample-0.2.0")
+    value = ordered_variants(trial, variants=["gzip-6", "gzip-1"], margin=0.0).to_dict()
+    assert value["suite"]["steps"]  # or its keys would not be seen
+    assert set(keys(value)) - documented("ordered-variants") - HEAD == set()
+
+
 def test_every_caution_code_is_documented_and_used():
     told = set(re.findall(r"(?m)^\| `([a-z0-9-]+)` \|", section("Cautions")))
     texts = {path: path.read_text() for path in (ROOT / "analysis").rglob("*.py")}

@@ -69,6 +69,14 @@ def test_programs_that_are_the_same_are_measured_once(lab, place):  # type: igno
     assert found.benchmarks[0].best.speedup < 1
     assert not {"runs-missing", "damaged"} & {one.code for one in found.cautions}
 
+    screen = lab.run_fairtrial("history", str(trial), cwd=place)
+    assert screen.returncode == 0, screen.stderr
+    assert screen.stdout.splitlines()[0].startswith(found.sentence[1:20], 1)
+    told = lab.run_fairtrial("history", str(trial), "--json", cwd=place)
+    assert json.loads(told.stdout)["sentence"] == found.sentence
+    refused = lab.run_fairtrial("history", str(trial), "--gate", "slower>2%", cwd=place)
+    assert refused.returncode == 2
+
 
 def test_without_the_request_all_are_measured_and_pooled(lab, place):  # type: ignore[no-untyped-def]
     done = lab.run_fairtrial("run", "c.yaml", cwd=place)

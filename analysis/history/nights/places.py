@@ -23,6 +23,8 @@ from .trial_values import first_start
 _DEEPEST = 8
 _LAST = datetime.max.replace(tzinfo=UTC)
 
+_UNDATED = "when it was measured is known neither from its files nor from its name"
+
 Kind = Literal["trial", "fleet", "file"]
 
 
@@ -71,7 +73,19 @@ def places_in(given: Sequence[str | Path]) -> tuple[NightPlace, ...]:
             str(first.path),
             "name trials alone, or files alone",
         )
+    _require_order([place for place in found.values() if place.kind == "trial"])
     return tuple(sorted(found.values(), key=_order))
+
+
+def _require_order(trials: Sequence[NightPlace]) -> None:
+    """Refuse imported trials by themselves that cannot be ordered; among others they are left out."""
+    undated = [place for place in trials if place.trouble == _UNDATED]
+    if undated and all(not place.campaign for place in trials):
+        raise UsageError(
+            f"these imported trials cannot be ordered: {undated[0].trouble}",
+            " ".join(str(place.path) for place in undated[:3]),
+            "put the date into their names, such as 2026-11-03-NAME",
+        )
 
 
 def _order(place: NightPlace) -> tuple[datetime, str, str]:
@@ -136,12 +150,14 @@ def _trial(path: Path) -> NightPlace:
     except StoreError as error:
         return NightPlace(path=path, kind="trial", name=name, trouble=error.what)
     imported = manifest.origin == "imported"
+    started_at = _imported_date(path, name) if imported else first_start(path, manifest)
     return NightPlace(
         path=path,
         kind="trial",
         name=name,
         campaign="" if imported else manifest.campaign_name,
-        started_at=_imported_date(path, name) if imported else first_start(path, manifest),
+        started_at=started_at,
+        trouble=_UNDATED if imported and started_at is None else None,
         trials=frozenset(
             {(part.trial, part.started) for part in manifest.merged_from}
             or {(manifest.trial, manifest.started)}
@@ -149,22 +165,15 @@ def _trial(path: Path) -> NightPlace:
     )
 
 
-def _imported_date(path: Path, name: str) -> str:
-    """Give when an imported trial was measured: its files say it, or its name does."""
+def _imported_date(path: Path, name: str) -> str | None:
+    """Give when an imported trial was measured, as its files say it, or else its name."""
     try:
         stored = parse(path.joinpath(IMPORT).read_bytes().strip())
     except (OSError, ShapeError):
         stored = None
     cells = stored.get("cells") if isinstance(stored, dict) else None
     sessions = [one.get("session") for one in cells or () if isinstance(one, dict)]
-    found = first_date(one if isinstance(one, str) else None for one in sessions) or date_in(name)
-    if found is None:
-        raise UsageError(
-            "when this imported trial was measured is known neither from its files nor from its name",
-            str(path),
-            "put the date into its name, such as 2026-11-03-NAME",
-        )
-    return found
+    return first_date(one if isinstance(one, str) else None for one in sessions) or date_in(name)
 
 
 def _fleet(path: Path) -> NightPlace:

@@ -48,7 +48,9 @@ class SeriesMaker:
     _newest: dict[str, RawNight] = field(default_factory=dict)
     _open: dict[_Key, _Growing] = field(default_factory=dict)
     _ended: dict[_Key, list[NightSeries]] = field(default_factory=dict)
-    _campaigns: dict[tuple[int, int, Any, Any], str | None] = field(default_factory=dict)
+    _campaigns: dict[tuple[int, int], tuple[KeptTrial, KeptTrial, str | None]] = field(
+        default_factory=dict
+    )
     _rebuilt: dict[str, list[str]] = field(default_factory=dict)  # night -> benchmarks
     _unknown: dict[str, None] = field(default_factory=dict)
 
@@ -156,13 +158,13 @@ class SeriesMaker:
         return self._baseline(growing, raw, benchmark, key) if key.paired else None
 
     def _campaign(self, a: KeptTrial, b: KeptTrial) -> str | None:
-        one, other = a.campaign, b.campaign
-        at = (id(one.stated), id(other.stated), one.identity, other.identity)
+        at = (id(a), id(b))
         if at not in self._campaigns:
+            one, other = a.campaign, b.campaign
             found = [] if _same(one, other) else [*campaign_differences(one, other)]
             told = f"the campaign changed: {listed(found, _SHOWN, mark='; ', last='; and')}"
-            self._campaigns[at] = told if found else None
-        return self._campaigns[at]
+            self._campaigns[at] = (a, b, told if found else None)  # both stay, and so their ids
+        return self._campaigns[at][2]
 
     def _baseline(
         self, growing: _Growing, raw: RawNight, benchmark: int, key: _Key

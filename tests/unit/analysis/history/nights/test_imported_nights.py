@@ -234,7 +234,7 @@ def test_a_file_of_numbers_is_no_result(files, tmp_path):
         read_nights([tmp_path / "numbers.txt"])
 
 
-def test_imported_trials_go_by_the_dates_that_their_files_hold(files, tmp_path):
+def test_imported_trials_go_by_the_dates_that_their_files_hold(files, night, tmp_path):
     # what an import stored is read as the file is
     from analysis.data.opening import open_foreign
     from analysis.importers.gathering import gather
@@ -253,8 +253,15 @@ def test_imported_trials_go_by_the_dates_that_their_files_hold(files, tmp_path):
     assert imported[0].logs == pytest.approx(direct[0].logs, abs=1e-12)
     file = read_foreign(open_foreign(str(files({"c.json": google(1.0)}) / "c.json")))
     import_files(gather([file], ReadingChoices()), tmp_path / "runs" / "c")
-    with pytest.raises(UsageError, match="when this imported trial was measured"):
+    with pytest.raises(UsageError, match="imported trials cannot be ordered") as error:
         read_nights([tmp_path / "runs"])
+    assert "put the date into their names" in str(error.value)
+    # among trials that were measured it is left out, with the reason
+    for k in (1, 2):
+        night(k)
+    found = read_nights([tmp_path / "runs"])
+    assert [name for name, _ in found.left_out] == ["c"]
+    assert [s.campaign for s in found.series] == ["synthetic", "synthetic", ""]
 
 
 @pytest.mark.parametrize(
