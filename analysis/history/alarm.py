@@ -9,6 +9,7 @@ each of five m, a false alarm within the horizon has at most the risk, by additi
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -48,6 +49,14 @@ class Alarm:
     def to_dict(self) -> dict[str, object]:
         """Give it as JSON types."""
         return dict(plain(self))
+
+
+def begin_of_reference(ends: Sequence[int], count: int) -> int:
+    """Give the number of the first value of a reference, from the last places at which changes may lie.
+
+    A change that may lie among the newest values is what an alarm is about: it begins no reference.
+    """
+    return max((end for end in ends if end <= count - NEWEST), default=0)
 
 
 def alarm_of(

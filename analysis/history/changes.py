@@ -31,7 +31,7 @@ from ..pages.model import Caution
 from ..pages.result import Result
 from ..stats.arguments import door, numbers
 from ..stats.samples import Array
-from .alarm import Alarm, Direction, alarm_of
+from .alarm import Alarm, Direction, alarm_of, begin_of_reference
 from .least_p import LENGTHS, LeastP, law_of
 from .rank_windows import Windows, windows_of
 
@@ -129,7 +129,8 @@ class Changes(Result):
             The ratio of times that is allowed, such as 1.02 for 2 % more.
         since : int, optional
             The number of the first value that may be new; all before it are the reference. Without it the
-            reference is what came since the last interval of a change, less the newest 8.
+            reference is what came since the last interval of a change that does not reach into the newest 8,
+            less these.
         horizon : int
             Nights in which a false alarm may come with the risk.
         series : int
@@ -146,7 +147,7 @@ class Changes(Result):
         UsageError
             If `limit` is not positive, `since` lies outside of the series, or a count is below 1.
         """
-        begins = self.intervals[-1].last if self.intervals else 0
+        begins = begin_of_reference([one.last for one in self.intervals], self.values.size)
         return alarm_of(
             self.values,
             limit,

@@ -10,6 +10,7 @@ from analysis.errors import UsageError
 from analysis.record.fleet import Fleet, read_fleet
 
 from ..trial.writer import new_trial_name
+from .bisection_job import bisection_of
 from .hosts import limit_of, require_place
 from .sbatch import script_of
 from .slurm import Job, Scheduler
@@ -55,7 +56,14 @@ def resubmission_of(
         for one in standing.hosts
         if _measured(one)
     ]
-    script = script_of(folder, Path(slurm["campaign"]), fleet.campaign, slurm["options"], scheduler)
+    script = script_of(
+        folder,
+        Path(slurm["campaign"]),
+        fleet.campaign,
+        slurm["options"],
+        scheduler,
+        bisects=bisection_of(slurm),
+    )
     return Submission(
         folder=folder,
         fleet=fleet,

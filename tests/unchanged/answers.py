@@ -24,6 +24,7 @@ from input_folder import copied, write_inputs
 from text_filter import filtered
 
 from analysis import announcing
+from analysis.history.nights.kept_nights import KEPT
 from analysis.version import VERSION
 from harness.cli import main
 
@@ -71,7 +72,7 @@ def answer(asked: Line, inputs: Path, lab: Path) -> str:
     written = {
         str(path.relative_to(lab)): text_of(path)
         for path in sorted(lab.rglob("*"))
-        if path.is_file() and before.get(path) != path.stat().st_mtime_ns
+        if path.is_file() and path.name != KEPT and before.get(path) != path.stat().st_mtime_ns
     }
     told = _PROGRESS.sub("", err.getvalue())
     parts = [out.getvalue(), *(f"[stderr]\n{text}" for text in [told] if text)]

@@ -161,7 +161,24 @@ JUDGING: tuple[Row, ...] = (
     ("history {} {}", ("@pair @again @reverse", "@pair @pair", "@pair", "@pair @three"), FORMS),
     (
         "history @pair @again @close {}",
-        ("--plain", "--format md", "--gate slower>2%", "--gate x", "--since pair", "--since x"),
+        (
+            *(
+                "--plain",
+                "--format md",
+                "--gate slower>2%",
+                "--gate x",
+                "--since pair",
+                "--since x",
+            ),
+            *(
+                "--benchmark text",
+                "--benchmark none",
+                "--variant new",
+                "--metric user",
+                "--risk 0.1",
+            ),
+            *("--risk 2", "--correction bh", "--independent", "--horizon 9", "--output h.html"),
+        ),
     ),
     ("diff {} {}", ("@pair @again", "@pair @reverse", "@pair @close", "@three @pair"), FORMS),
     (

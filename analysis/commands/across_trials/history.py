@@ -126,6 +126,7 @@ def _history(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         variant=variants[0] if variants else None,
         metric=args.metric,
         plain=args.plain,
+        least=1 if args.gate is not None and _is_filling(places) else 2,
     )
     history = judge_nights(
         nights,
@@ -145,6 +146,16 @@ def _history(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         out.flush()
         err.write(f"wrote {page}\n")
     return history.exit_code
+
+
+def _is_filling(places: Sequence[str]) -> bool:
+    """Tell whether one folder of nights is named, and no trial: its first night is the begin of a series."""
+    from ...record.fleet import is_fleet
+    from ...record.trial_files import MANIFEST
+
+    path = Path(places[0])
+    named = is_fleet(path) or (path / MANIFEST).exists()
+    return len(places) == 1 and path.is_dir() and not named
 
 
 def _check_page(page: Path) -> None:

@@ -209,9 +209,14 @@ def _time(seconds: float) -> str:
 
 
 def _notes(told: Bisection) -> Iterator[str]:
-    shown_, rest = told.cautions[:_NOTES], told.cautions[_NOTES:]
+    noted = [
+        one
+        for one in told.cautions
+        if one.code != "other-metric" or told.first.word not in ("faster", "slower")
+    ]  # beside a difference that is found, the line of other metrics is enough
+    shown_, rest = noted[:_NOTES], noted[_NOTES:]
     if rest:
-        shown_, rest = told.cautions[: _NOTES - 1], told.cautions[_NOTES - 1 :]
+        shown_, rest = noted[: _NOTES - 1], noted[_NOTES - 1 :]
     for one in shown_:
         yield one.text
     if rest:

@@ -108,8 +108,8 @@ def next_of(told: Bisection) -> Next | None:
     if steps:
         why = "the claim's numbers" if told.culprits else "the last proof's numbers"
         one = steps[0]
-        variant = f"{one.trial}:{one.commits[-1].place:04d}-{one.upto[:7]}"
-        return Next(("fairtrial", "verdict", variant, *metric), why)
+        variant = ("--variant", f"{one.commits[-1].place:04d}-{one.upto[:7]}")
+        return Next(("fairtrial", "verdict", str(one.trial), *variant, *metric), why)
     if told.first.sessions:
         words = ("fairtrial", "verdict", f"{told.path}/step0", *metric)
         return Next(words, f"{name_of(told.bad)} against {name_of(told.good)}")

@@ -100,6 +100,13 @@ def _gate(judged: Sequence[SeriesHistory]) -> Iterator[Caution]:
             f"{_said(few)}: fewer than {FEWEST} nights of reference, no alarm is possible yet",
             names_of(few),
         )
+    late = [one for one in judged if one.reason == "no-night"]
+    if late:
+        yield Caution(
+            "no-night-since",
+            f"{_said(late)}: no night began since yesterday, so nothing is decided; is the nightly job at work?",
+            names_of(late),
+        )
     new = [one for one in judged if one.reason == "few-new"]
     if new:
         yield Caution(

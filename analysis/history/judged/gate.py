@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...pages.condition import Condition
-from ..alarm import FEWEST, NEWEST, NIGHTS, Alarm, Direction, alarm_of
+from ..alarm import FEWEST, NEWEST, NIGHTS, Alarm, Direction, alarm_of, begin_of_reference
 from ..changes import Changes, Step, step_between
 from .result import Outcome
 
@@ -46,7 +46,7 @@ def gated(
     """
     gain = asked.kind == "faster"
     direction: Direction = "faster" if gain else "slower"
-    begins = found.intervals[-1].last if found.intervals else 0
+    begins = begin_of_reference([one.last for one in found.intervals], found.values.size)
     alarm = alarm_of(
         np.asarray(found.values),
         1.0 / asked.limit,

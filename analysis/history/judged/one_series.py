@@ -55,6 +55,8 @@ def judged_series(judge: Judge, one: Searched) -> SeriesHistory:
             horizon=judge.horizon,
             series=judge.gates,
         )
+        if moves and first_new == len(series.nights) and at_gate.outcome != "proven":
+            at_gate = at_gate._replace(outcome="undecided", reason="no-night")  # who measures?
     intervals = tuple(
         _interval(judge, one, k, (segments[k], segments[k + 1]), first_new)
         for k in range(len(found.intervals))

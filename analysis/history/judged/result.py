@@ -110,7 +110,7 @@ class SeriesHistory:
     the correction, that have such a p anywhere. `segments`: Between the places of its intervals. `alarm`, `outcome`: What the gate
     says; None without a gate, and of a series that has ended. `against`: The
     newest nights, those that decided or up to 8, against the nights of reference. `reason`: Why the gate is undecided:
-    "few-nights", "few-new", "between"; else None.
+    "few-nights", "few-new", "no-night" (none since yesterday), "between"; else None.
     """
 
     benchmark: str

@@ -79,6 +79,9 @@ def _at_gate(history: History, outcome: Outcome) -> str:
     if outcome == "undecided" and first.reason != "between":
         some = [one for one in some if one.reason == first.reason]
         names = _names(history, some)
+        if first.reason == "no-night":
+            newest = label_of(first.values)(len(first.values) - 1)
+            return f"{names}: no night since {history.since}, the newest is {newest}"
         if first.reason == "few-new":
             return f"{names}: fewer than 2 nights are new, which decide nothing"
         held = first.alarm.reference if first.alarm is not None else 0

@@ -26,6 +26,7 @@ def read_nights(
     variant: str | None = None,
     metric: str | None = None,
     plain: bool = False,
+    least: int = 2,
 ) -> Nights:
     """Read trials of many nights into series of one value a night.
 
@@ -45,6 +46,8 @@ def read_nights(
         By default, for each campaign, the first that its newest trial's `judge` names.
     plain : bool
         Take the values of each variant by itself, not its difference from the baseline.
+    least : int
+        How many nights there must be, 2 or 1: of a folder that begins to fill one is enough.
 
     Returns
     -------
@@ -54,14 +57,14 @@ def read_nights(
     Raises
     ------
     UsageError
-        If there are fewer than two nights; if a benchmark or variant is unknown; if files of other tools
+        If there are fewer than `least` nights; if a benchmark or variant is unknown; if files of other tools
         cannot be ordered.
     InsufficientDataError
         If no night has a value.
     """
     with meanwhile("reading"):
         found = places_in(places)
-    _require_several(found, places)
+    _require_several(found, places, least)
     if found[0].kind == "file":
         from .imported_nights import read_imported  # the readers of other tools, for these alone
 
@@ -99,8 +102,8 @@ def read_nights(
     )
 
 
-def _require_several(found: Sequence[NightPlace], given: Sequence[str | Path]) -> None:
-    if len(found) > 1:
+def _require_several(found: Sequence[NightPlace], given: Sequence[str | Path], least: int) -> None:
+    if len(found) >= least:
         return
     where = " ".join(str(one) for one in given)
     if not found:

@@ -136,7 +136,8 @@ def _looks(text: str) -> tuple[int, ...]:
     return numbers
 
 
-def _request(args: argparse.Namespace) -> Request:
+def request_of(args: argparse.Namespace) -> Request:
+    """Give what a command line of ``bisect`` asks."""
     from ...bisect.bisecting import Request
     from ...bisect.journal import begins_there, newest_unfinished
 
@@ -175,7 +176,7 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     from ...launch.interrupts import Interrupted
     from .view import BisectView
 
-    request = _request(args)
+    request = request_of(args)
     question = question_of(request)
     if args.dry_run:
         from ...bisect.expecting import expected

@@ -14,7 +14,13 @@ from analysis.history.bisection.reading import FILE, bisection_from, bisection_i
 from analysis.history.bisection.result import EXIT_CODES, Bisection
 from analysis.history.search_events import Phase
 from analysis.history.search_result import PairWord
-from tests.unit.analysis.history.made_bisections import answers, commits, searched, surroundings
+from tests.unit.analysis.history.made_bisections import (
+    HEAVY,
+    answers,
+    commits,
+    searched,
+    surroundings,
+)
 from tests.unit.analysis.history.test_step_search import made
 
 
@@ -38,9 +44,9 @@ def test_a_culprit_is_named_with_who_made_it(found: dict[str, Bisection]) -> Non
     sha = named[77].sha[:7]
     assert text.startswith(f"{sha} made it slower: it takes ")
     assert f"{sha}  {named[77].date[:10]}  Ada Author  change 77" in text
-    proof = f"runs/bisect-app-20261123/proof-1:0077-{sha}"
+    proof = f"runs/bisect-app-20261123/proof-1 --variant 0077-{sha}"
     assert told.next == (f"fairtrial verdict {proof}",)
-    assert f"next  fairtrial verdict {proof}" in text
+    assert "next  fairtrial verdict runs/bisect-app-20261123/proof-1 --variant" in text
     assert f"{told.sessions} sessions, 456 runs, {told.builds} commits built, 15 min" in text
 
 
@@ -165,3 +171,10 @@ def test_a_name_that_is_too_wide_gives_way_to_the_sha(found: dict[str, Bisection
     told = found["no-difference"]
     wide = replace(told, bad=replace(told.bad, name="\u7248" * 30))
     assert told.bad.short in wide.sentence
+
+
+def test_another_metric_is_no_note_beside_a_difference_that_is_found() -> None:
+    told = searched(made(32, {9: 5}), 32, surroundings(other_metrics=(HEAVY,)))
+    assert "other-metric" in [one.code for one in told.cautions]
+    assert "max_rss +31 %" in str(told)
+    assert "was not searched" not in str(told)

@@ -208,6 +208,21 @@ def test_an_alarm_is_proven_ruled_out_or_neither() -> None:
     assert changes(night(60, 5)).alarm(1.02, since=5).word == "undecided"  # a reference of five
 
 
+@pytest.mark.parametrize(("before", "takes", "seed"), [(8, 8, 2), (20, 8, 2), (60, 6, 1)])
+def test_a_change_among_the_newest_nights_raises_the_alarm_that_it_is(before, takes, seed) -> None:
+    """Authority: the law of order statistics; the windows find the change on the same night or before."""
+    found = changes(stepped(before + takes, before, 0.10, seed))
+    alarm = found.alarm(1.02)
+    assert found.intervals
+    assert (alarm.word, alarm.reference) == ("proven", before + takes - 8)
+    # the negative control: once it lies behind the newest 8, what came since it is the reference
+    settled = changes(stepped(before + 30, before, 0.10, seed))
+    assert settled.intervals[-1].last <= before + 22
+    alarm = settled.alarm(1.02)
+    assert alarm.word != "proven"
+    assert alarm.reference == before + 22 - settled.intervals[-1].last
+
+
 def test_directions_mirror() -> None:
     x = stepped(60, 50, 0.10)
     slower = changes(x).alarm(1.02, since=50)

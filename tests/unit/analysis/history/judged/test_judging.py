@@ -224,6 +224,29 @@ def test_too_few_new_nights_decide_nothing():
     assert "few-new-nights" in history.to_dict()["caution_codes"]
 
 
+def test_yesterday_demands_a_night_since_then():
+    """A nightly job that died is not within the limit, whatever the nights before say."""
+    quiet, slow = noise(60), stepped(0.05, 54, 60)
+    alive = datetime(2026, 11, 22, 8, tzinfo=UTC)
+    dead = datetime(2026, 12, 1, 8, tzinfo=UTC)
+
+    def judged(x, now):
+        return judge_nights(nights_of(series(x)), gate="slower>2%", since="yesterday", now=now)
+
+    assert judged(quiet, alive).exit_code == 0
+    late = judged(quiet, dead)
+    assert (late.exit_code, late.series[0].reason) == (7, "no-night")
+    assert late.sentence == "text: no night since yesterday, the newest is 2026-11-22"
+    assert "no-night-since" in late.to_dict()["caution_codes"]
+    assert judged(slow, dead).exit_code == 1  # what was proven stays so
+
+
+def test_the_first_night_of_a_series_decides_nothing():
+    history = judge_nights(nights_of(series(noise(1))), gate="slower>2%", since="2000-01-01")
+    assert (history.exit_code, history.series[0].reason) == (7, "few-nights")
+    str(history)
+
+
 def test_neighbours_that_resemble_each_other_are_allowed_for_unless_nights_are_independent():
     rng = np.random.default_rng(5)
     x = np.zeros(120)
