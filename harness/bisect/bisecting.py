@@ -268,6 +268,8 @@ class UnderWay:
 
         self._sessions = sessions
         asked = self._journal.asked
+        if not self._journal.sessions:
+            self._journal.store(self._told(None).to_dict())
 
         def measure(places: tuple[int, ...]) -> Mapping[int, float]:
             interrupts.check()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from analysis.announcing import cells, cut
 from analysis.words import WIDTH, shown
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from analysis.record.run_numbers import Measurement
     from analysis.record.trial_files import Finding, PlannedRun, SessionEnd
 
+    from ...bisect.bisecting import Question
     from ...bisect.built import Built, NotBuilt
     from ...bisect.commits import Commit
     from ...campaign.model import Campaign
@@ -64,7 +65,7 @@ class BisectView(OneLineView):
 
     # ---- what the bisection tells
 
-    def begins(self, question: Any, folder: Path) -> None:  # noqa: ANN401 - a Question
+    def begins(self, question: Question, folder: Path) -> None:
         """Say what is searched, by what, and that builds execute what commits contain."""
         asked, commits = question.asked, question.commits
         self.folder = folder
