@@ -255,6 +255,7 @@ def _wanted(trial: Trial, variant: str | None, asked: list[str] | None) -> tuple
         )
     candidates = tuple(name for name in manifest.variants if name != manifest.baseline)
     wanted = tuple(dict.fromkeys(asked or ())) if variant is None else (variant,)
+    measured = tuple(name for name in candidates if name not in manifest.same_program)
     for name in wanted:
         if name == manifest.baseline:
             raise UsageError(
@@ -270,7 +271,7 @@ def _wanted(trial: Trial, variant: str | None, asked: list[str] | None) -> tuple
         raise UsageError(
             "the trial has one variant: nothing is compared", where, "measure a second variant"
         )
-    return wanted or candidates
+    return wanted or measured
 
 
 def _of_two_sides(args: argparse.Namespace) -> _Judged:

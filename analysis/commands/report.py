@@ -94,9 +94,9 @@ def _report(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             fix="leave out --guard, or add --format csv",
         )
     _check(place, form)
-    from ..history.bisection.reading import FILE
+    from ..record.bisections import is_bisection
 
-    if len(sources) == 1 and (Path(sources[0]) / FILE).is_file():
+    if len(sources) == 1 and is_bisection(sources[0]):
         return _of_bisection(args, Path(sources[0]), form, place, out)
     sheet = None if args.plots is None else sheet_of(args)
 

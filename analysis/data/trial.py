@@ -39,6 +39,7 @@ from .trial_cautions import (
     drift_cautions,
     given_up_cautions,
     imported_cautions,
+    measured_once_cautions,
     merged_cautions,
     misstated,
     name_cautions,
@@ -436,6 +437,7 @@ def read_trial(path: str | Path) -> Trial:
         told = ShortSentence.of(f"the trial is not finished: {said}")
         cautions.append(Caution("runs-missing", said, short=told))
     cautions += [*drift_cautions(path), *given_up_cautions(manifest), *merged_cautions(manifest)]
+    cautions += measured_once_cautions(manifest)
     cautions += name_cautions(manifest)
     cautions += imported_cautions(path, manifest)
     cautions += misstated(manifest, arrays)

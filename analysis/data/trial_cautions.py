@@ -113,6 +113,16 @@ def _changed(changes: Sequence[str]) -> ShortSentence:
     return ShortSentence.of(plain(f"runs are judged together, though {what}"))
 
 
+def measured_once_cautions(manifest: Manifest) -> Iterator[Caution]:
+    """Say which variants were not measured, because a neighbour is the same program."""
+    if manifest.same_program:
+        pairs = [f"{name} (as {other})" for name, other in manifest.same_program.items()]
+        said = f"the same program as a neighbour, and not measured: {figures.listed(pairs, 4)}"
+        count = figures.counted(len(pairs), "variant")
+        told = ShortSentence.of(f"{count} not measured: the same program as a neighbour")
+        yield Caution("measured-once", said, short=told)
+
+
 def given_up_cautions(
     manifest: Manifest, benchmarks: Collection[str] | None = None
 ) -> Iterator[Caution]:

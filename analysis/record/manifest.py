@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import get_args
 
 from ..errors import StoreError, UsageError
+from ..words import command_line
+from .bisections import is_bisection
 from .run_numbers import Better
 from .shapes import RESTORE, ShapeError, document_of, is_writable, shaped
 from .trial_files import (
@@ -54,6 +56,13 @@ def read_manifest(trial: Path) -> Manifest:
             str(trial),
             "a file of another tool becomes a trial with 'fairtrial import FILE -o runs/NAME'; verdict, "
             "report and diagnose read it where it lies",
+        )
+    if is_bisection(trial):
+        words = command_line(("fairtrial", "status", str(trial)))
+        raise StoreError(
+            "this is a bisection, which holds several trials",
+            str(trial),
+            f"name one of them, such as {trial / 'step0'}; its answer: {words}",
         )
     if not os.path.lexists(path):
         raise StoreError(

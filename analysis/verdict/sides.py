@@ -136,8 +136,8 @@ def _side(trial: Trial, variant: str, metric: str, benchmarks: Sequence[str] | N
 def candidates_in(trial: Trial, asked: Sequence[str] | None) -> tuple[str, ...]:
     """Name the variants that are judged, the baseline among them."""
     manifest = trial.manifest
-    if asked is None:
-        return manifest.variants
+    if asked is None:  # what was measured in place of a neighbour stands for it
+        return tuple(name for name in manifest.variants if name not in manifest.same_program)
     others = [name for name in manifest.variants if name != manifest.baseline]
     if len(asked) == 0:
         raise UsageError("no variant is named", str(trial.path), f"known: {', '.join(others)}")

@@ -229,7 +229,10 @@ def bisect(question: Question, request: Request, listener: Listener, watcher: Wa
                 on_build=_before_build(interrupts, listener),
                 on_built=listener.built,
             )
-            return under_way.carried_out(sessions, interrupts)
+            found = under_way.carried_out(sessions, interrupts)
+            for note in workshop.notes:
+                listener.say(f"note  {note}")
+            return found
 
 
 def _before_build(interrupts: Interrupts, listener: Listener) -> Any:  # noqa: ANN401 - a function of a commit
@@ -268,6 +271,8 @@ class UnderWay:
 
         self._sessions = sessions
         asked = self._journal.asked
+        if not self._journal.sessions:
+            self._journal.store(self._told(None).to_dict())
 
         def measure(places: tuple[int, ...]) -> Mapping[int, float]:
             interrupts.check()

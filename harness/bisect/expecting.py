@@ -71,8 +71,8 @@ class Expected:
             "",
             f"commits  {counted(self.commits, 'commit')} behind {self.first}, up to {self.last}",
             f"measure  {self.metric} of {', '.join(map(shown, self.benchmarks))}, {self.runs} runs a commit and session",
-            f"session  GOOD, one commit between and BAD; {low} to {high} of them where a step stands out",
-            f"         from the noise, up to {self.sessions_at_most} where it hardly does",
+            f"session  GOOD, one commit between and BAD; {low} to {high} of them where a step stands out "
+            f"from the noise, up to {self.sessions_at_most} where it hardly does",
             f"build    {'; '.join(map(shown, self.build)) or 'nothing: the programs are files of the commits'}",
             f"time     {self._time()}",
         ]

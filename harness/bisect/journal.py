@@ -16,11 +16,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from analysis.errors import StoreError, UsageError
+from analysis.record.bisections import BISECTION
 from analysis.record.shapes import checksum_holds, encode_checked
 
 from ..trial.folder import append_synced, cut, storing, sync_folder, write_synced
 
-STATE, SESSIONS, LOCK = "bisect.json", "sessions.jsonl", ".lock"
+STATE, SESSIONS, LOCK = BISECTION, "sessions.jsonl", ".lock"
 SCHEMA = 1
 _FRESH = ".bisect.json.new"
 

@@ -11,6 +11,9 @@ from .arguments import RUNS, add_command, add_folder, add_wait, positive, write_
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from analysis.errors import StoreError
+    from analysis.history.bisection.result import Bisection
+
     from ..campaign.model import Campaign
     from ..fleet.bisection_job import BisectionJob
     from ..fleet.status import FleetStanding
@@ -299,16 +302,22 @@ def _status(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
     if args.diff is not None:
         return _differences(args, out)
     from analysis.errors import StoreError
+    from analysis.record.bisections import is_bisection
     from analysis.record.fleet import is_fleet
+    from analysis.words import WIDTH
 
+    from ..errors import wrapped
     from ..fleet.slurm import Scheduler
     from ..fleet.status import read_standing, trials_standing
     from ..trial.progress import listed, read_progress, trials_in
 
     found = []
     fleets: tuple[FleetStanding, ...] = ()
-    if args.trial is not None and is_fleet(args.trial):
-        write_result(read_standing(args.trial, Scheduler()), out, as_json=args.json)
+    bisections: list[Bisection] = []
+    if args.trial is not None and (is_fleet(args.trial) or is_bisection(args.trial)):
+        fleet = is_fleet(args.trial)
+        shown = read_standing(args.trial, Scheduler()) if fleet else _bisection_in(args.trial)
+        write_result(shown, out, as_json=args.json)
         return 0
     if args.trial is not None:
         found.append(read_progress(args.trial))
@@ -321,21 +330,47 @@ def _status(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
                 found.append(read_progress(path))
             except StoreError as error:  # one damaged trial hides no other
                 unreadable.append(error)
+        bisections, broken = _bisections_below(args.dir)
+        unreadable += broken
         for reason in unreadable:
             err.write(f"fairtrial: {reason}\n")
     if args.json:
-        write_json([*(one.to_dict() for one in found), *(one.to_dict() for one in fleets)], out)
-    elif not found and not fleets:
+        data = [one.to_dict() for one in found] + [one.to_dict() for one in fleets]
+        write_json(data + [one.to_dict() for one in bisections], out)
+    elif not (found or fleets or bisections):
         out.write(f"no trials in {args.dir}\n")
     else:
         newest = sorted(found, key=lambda progress: progress.started, reverse=True)
         lines = [str(found[0])] if args.trial is not None else listed(newest)
         lines += [str(one) for one in fleets]
+        told = (f"{one.path}  {one.sentence}" for one in bisections)
+        lines += [part for line in told for part in wrapped(line, "", " " * 6, WIDTH)]
         if args.trial is None and newest:
             lines += newest[0].next_lines()
         out.write("\n".join(lines) + "\n")
     named = args.trial is not None
     return StoreError.exit_code if named and found[0].misfits else 0
+
+
+def _bisection_in(folder: Path) -> Bisection:
+    from analysis.history.bisection.reading import bisection_in
+
+    return bisection_in(folder)
+
+
+def _bisections_below(folder: Path) -> tuple[list[Bisection], list[StoreError]]:
+    """Read the bisections in a folder, and say which cannot be read."""
+    from analysis.errors import StoreError
+    from analysis.record.bisections import is_bisection
+
+    found: list[Bisection] = []
+    broken: list[StoreError] = []
+    for path in sorted(folder.glob("*")):
+        try:
+            found += [_bisection_in(path)] if is_bisection(path) else []
+        except StoreError as error:
+            broken.append(error)
+    return found, broken
 
 
 def _differences(args: argparse.Namespace, out: TextIO) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.errors import StoreError
+from analysis.record.bisections import bisection_of_trial
 from analysis.record.trial_files import CAMPAIGN, GivenUp, Manifest, SessionEnd, TrialStatus
 from analysis.words import WIDTH, command_line, next_lines, note_lines
 
@@ -29,8 +30,11 @@ def command_to_continue(manifest: Manifest, trial: Path) -> tuple[str, ...]:
 
     A raised cap is a change of the campaign, which the command has to accept.
 
-    A comparison goes on in its list of looks; one whose only look was planned is measured anew.
+    A trial of a bisection is measured by that alone. A comparison goes on in its list of looks; one whose only look was planned is measured anew.
     """
+    bisection = bisection_of_trial(trial)
+    if bisection is not None:
+        return ("fairtrial", "bisect", "--resume", str(bisection))
     if manifest.looks_plan is not None:
         if manifest.looks_plan.rule == "repeated":
             return ("fairtrial", "compare", "--resume", str(trial))
@@ -51,6 +55,8 @@ def raised_first(must_raise: str | None) -> str:
 
 def done_first(manifest: Manifest, trial: Path) -> str:
     """Say what has to be done before a trial can go on, or that it does not; nothing where it can."""
+    if bisection_of_trial(trial) is not None:
+        return ""
     if manifest.looks_plan is not None:
         return "" if manifest.looks_plan.rule == "repeated" else "measures it anew"
     if not os.path.isfile(manifest.campaign_path):  # noqa: PTH113 - Path.is_file() raises on a name that is too long
@@ -67,6 +73,12 @@ def way_on_of(manifest: Manifest, trial: Path) -> str:
 
 def refuse_comparison(path: Path, manifest: Manifest) -> None:
     """Refuse sessions that stand in no plan of looks: the answer of a comparison has been looked at."""
+    if bisection_of_trial(path) is not None:
+        raise StoreError(
+            "this trial belongs to a bisection, which alone adds sessions to it",
+            str(path),
+            way_on_of(manifest, path),
+        )
     if manifest.looks_plan is not None:
         raise StoreError(
             "this trial is a comparison, whose sessions are looked at by a plan: 'run' cannot add to it",

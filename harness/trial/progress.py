@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from analysis.errors import StoreError
+from analysis.record.bisections import is_bisection
 from analysis.record.disturbance import Disturbances, DisturbanceTally
 from analysis.record.fleet import is_fleet
 from analysis.record.manifest import read_manifest
@@ -51,7 +52,7 @@ def trials_in(folder: Path, campaign: str | None = None) -> Trials:
     for path in _folders(folder):
         if campaign is not None and not path.name.startswith(f"{campaign}-"):
             continue
-        if is_fleet(path):  # its trials are its own
+        if is_fleet(path) or is_bisection(path):  # its trials are its own
             continue
         try:
             manifest = read_manifest(path)

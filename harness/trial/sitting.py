@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from analysis.errors import StoreError, UsageError
+from analysis.record.bisections import bisection_of_trial
 from analysis.record.looks import LOOKS, OPEN_LOOKS
 from analysis.record.manifest import read_manifest
 from analysis.record.trial_files import CAMPAIGN, OUTPUTS, LooksPlan, Manifest
@@ -252,7 +253,7 @@ def comparison_to_resume(folder: Path, named: Path | None) -> Path:
 def _goes_on(path: Path, manifest: Manifest) -> LooksPlan:
     """Refuse what is no comparison, or has had all its looks; give the plan of the looks."""
     plan = manifest.looks_plan
-    if plan is None:
+    if plan is None or bisection_of_trial(path) is not None:
         what = "this trial was not measured by 'fairtrial compare'"
         raise StoreError(what, str(path), way_on_of(manifest, path))
     if manifest.origin != "measured":

@@ -170,3 +170,18 @@ def test_processor_time_that_was_really_spent_is_searched_too(lab):
     found = json.loads(done.stdout)
     assert [one["upto"] for one in found["culprits"]] == [shas[7]]
     assert found["metric"] == "tree_cpu"
+
+
+def test_status_tells_the_answer_and_a_trial_of_it_is_not_gone_on_with_by_run(planted):
+    folder = made.bisection(planted).relative_to(planted.folder)
+    listed = planted.run_fairtrial("status")
+    assert (listed.returncode, listed.stderr) == (0, "")
+    assert planted.shas[STEP][:7] in listed.stdout
+    whole = planted.run_fairtrial("status", folder)
+    assert whole.stdout.startswith(f"{planted.shas[STEP][:7]} made it slower")
+    refused = planted.run_fairtrial("verdict", folder)
+    assert "this is a bisection, which holds several trials" in refused.stderr
+    words = ("run", folder / "step0" / "campaign.yaml", "--resume", "--trial", folder / "step0")
+    done = planted.run_fairtrial(*words)
+    assert done.returncode == 5
+    assert "belongs to a bisection" in " ".join(done.stderr.split())

@@ -74,6 +74,14 @@ def test_programs_that_are_the_same_are_measured_once(lab, place):  # type: igno
     assert screen.stdout.splitlines()[0].startswith(found.sentence[1:20], 1)
     told = lab.run_fairtrial("history", str(trial), "--json", cwd=place)
     assert json.loads(told.stdout)["sentence"] == found.sentence
+    verdict = lab.run_fairtrial("verdict", str(trial), "--json", cwd=place)
+    assert verdict.returncode == 0, verdict.stderr
+    told = json.loads(verdict.stdout)
+    assert "measured-once" in told["caution_codes"]
+    assert [one["variant"] for one in told["candidates"]] == ["v3"]
+    gated = lab.run_fairtrial("gate", "slower>2%", str(trial), cwd=place)
+    assert gated.returncode in {1, 7}, gated.stderr  # three sessions that last milliseconds
+
     refused = lab.run_fairtrial("history", str(trial), "--gate", "slower>2%", cwd=place)
     assert refused.returncode == 2
 

@@ -74,7 +74,8 @@ def ends(nights):
         other = now["order"] != before["order"]
         other |= None not in (now["entry"], before["entry"]) and now["entry"] != before["entry"]
         if None not in (now["commit"], commit):
-            other |= now["commit"] != commit
+            same = now["program"] is not None and now["program"] == program
+            other |= now["commit"] != commit and not same
         elif None not in (now["program"], program):
             other |= now["program"] != program
         if other:

@@ -575,7 +575,14 @@ SHARING: tuple[Row, ...] = (
 )
 RUN_OPTIONS = (
     *("", "--json", "-q", "-v", "--seed 7", "--sessions 3", "--strict", "--share", "--dir other"),
-    *("--built", "--wait-for-lock=1", "--only one:new", "--only one:none", "--accept-drift"),
+    *(
+        "--built",
+        "--wait-for-lock=1",
+        "--only one:new",
+        "--only one:none",
+        "--accept-drift",
+        "--measure-once",
+    ),
 )
 CAMPAIGNS = (
     *("@told.yaml", "@judged.yaml", "@fails.yaml", "@hooks.yaml", "@stop.yaml", "@slow.yaml"),

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from ...errors import StoreError
 from ...pages.model import Caution
+from ...record.bisections import BISECTION
 from ..search_result import PairWord
 from .result import (
     Bisection,
@@ -23,7 +24,6 @@ from .result import (
     SkippedCommit,
 )
 
-FILE = "bisect.json"
 _Kind = TypeVar("_Kind")
 _LISTS: dict[str, type[Any]] = {
     "open": OpenStep,
@@ -42,7 +42,7 @@ def bisection_in(folder: Path) -> Bisection:
     StoreError
         If there is none, or its file is no JSON or lacks what a bisection has.
     """
-    path = folder / FILE
+    path = folder / BISECTION
     try:
         found = json.loads(path.read_bytes())
     except OSError as error:

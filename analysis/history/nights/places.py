@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
 from ...errors import StoreError, UsageError
 from ...importers.trials import is_file, is_foreign
+from ...record.bisections import BISECTION
 from ...record.fleet import is_fleet, read_fleet, trial_place
 from ...record.manifest import read_manifest
 from ...record.shapes import ShapeError, parse
@@ -19,7 +20,6 @@ from .dates import date_in, first_date
 from .model import moment_of
 from .trial_values import first_start
 
-BISECTION: Final = "bisect.json"  # its folder holds trials that are no nights
 _DEEPEST = 8
 _LAST = datetime.max.replace(tzinfo=UTC)
 

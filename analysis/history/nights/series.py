@@ -171,14 +171,17 @@ class SeriesMaker:
     ) -> tuple[Reason, str] | None:
         commit = _commit(raw, raw.first.baseline)
         known = growing.commit is not None and commit is not None
-        if known and growing.commit != commit:
-            return "baseline", f"the baseline's commit is {commit}; it was {growing.commit}"
         programs = _programs(raw, benchmark)
         changed = [
             host
             for host, digest in programs.items()
             if growing.programs.get(host, digest) != digest
         ]
+        if known and growing.commit != commit:
+            # the work tree moves on under a program that nobody built anew
+            if not changed and programs and programs.keys() <= growing.programs.keys():
+                return None
+            return "baseline", f"the baseline's commit is {commit}; it was {growing.commit}"
         if not changed:
             return None
         if not known:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from analysis.announcing import cells, cut
 from analysis.words import WIDTH, shown
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from analysis.record.run_numbers import Measurement
     from analysis.record.trial_files import Finding, PlannedRun, SessionEnd
 
+    from ...bisect.bisecting import Question
     from ...bisect.built import Built, NotBuilt
     from ...bisect.commits import Commit
     from ...campaign.model import Campaign
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 _REDRAW_S = 0.2
 _SURE = 0.95  # of the places that are left
 _NUMBERS = 29  # columns of the three numbers behind a commit
+_LEAST_NAME = 18  # columns of place and SHA, before the numbers
 _UP = "\x1b[1A\r\x1b[K"  # takes the line above away
 
 
@@ -63,7 +65,7 @@ class BisectView(OneLineView):
 
     # ---- what the bisection tells
 
-    def begins(self, question: Any, folder: Path) -> None:  # noqa: ANN401 - a Question
+    def begins(self, question: Question, folder: Path) -> None:
         """Say what is searched, by what, and that builds execute what commits contain."""
         asked, commits = question.asked, question.commits
         self.folder = folder
@@ -103,7 +105,7 @@ class BisectView(OneLineView):
             ends = (phase.lower, phase.upper)
             if self._searched != ends:
                 self._blank()
-                head = f"{self._searched_words(phase):{WIDTH - _NUMBERS}}"
+                head = f"{self._searched_words(phase):{self._name_width()}}"
                 self._put(f"{head}{'sessions':>9}{'slow already':>14}{'left':>6}")
                 self._searched = ends
             return
@@ -136,7 +138,7 @@ class BisectView(OneLineView):
                 f"{self._probed[place]:>9}{posterior.slow_already(place):>14.2f}"
                 f"{last - first + 1:>6}"
             )
-            self._line(f"{self._commit(place, WIDTH - _NUMBERS)}{numbers}", place)
+            self._line(f"{self._commit(place, self._name_width())}{numbers}", place)
 
     def word(self, phase: Phase, word: PairWord) -> None:
         """Say what a look at a pair says."""
@@ -233,7 +235,7 @@ class BisectView(OneLineView):
         self._clear()
         if self._moving and probe is not None and probe == self._probe:
             self._err.paint(_UP)
-        self._put(cut(text, self._width() if self._moving else WIDTH))
+        self._put(cut(text, self._page_width()))
         self._probe = probe
 
     def _say_waiting(self) -> None:
@@ -268,6 +270,13 @@ class BisectView(OneLineView):
     def _skipped_line(self, place: int, why: str) -> str:
         text = f"{place:6d}  {self._short(place)}  skipped: {' '.join(shown(why).split())}"
         return cut(text, WIDTH)
+
+    def _page_width(self) -> int:
+        """Give the columns of a line that may have to be taken away again: it must not be broken by the terminal."""
+        return self._width() if self._moving else WIDTH
+
+    def _name_width(self) -> int:
+        return max(_LEAST_NAME, self._page_width() - _NUMBERS)
 
     def _width(self) -> int:
         return min(WIDTH, shutil.get_terminal_size().columns - 1)

@@ -10,10 +10,11 @@ import pytest
 
 from analysis.errors import StoreError
 from analysis.history.bisection.filling import Heard, bisection_of
-from analysis.history.bisection.reading import FILE, bisection_from, bisection_in
+from analysis.history.bisection.reading import bisection_from, bisection_in
 from analysis.history.bisection.result import EXIT_CODES, Bisection
 from analysis.history.search_events import Phase
 from analysis.history.search_result import PairWord
+from analysis.record.bisections import BISECTION
 from tests.unit.analysis.history.made_bisections import (
     HEAVY,
     answers,
@@ -92,7 +93,7 @@ def test_what_is_under_way_says_how_it_goes_on(found: dict[str, Bisection]) -> N
 
 def test_it_is_read_back_from_its_json(found: dict[str, Bisection], tmp_path: Path) -> None:
     for one in found.values():
-        (tmp_path / FILE).write_text(json.dumps(one.to_dict(), allow_nan=False))
+        (tmp_path / BISECTION).write_text(json.dumps(one.to_dict(), allow_nan=False))
         again = bisection_in(tmp_path)
         assert again.to_dict() == one.to_dict()
         assert str(again) == str(one)
@@ -110,7 +111,7 @@ def test_it_is_read_back_from_its_json(found: dict[str, Bisection], tmp_path: Pa
 )
 def test_a_damaged_file_is_an_error(text: str | None, said: str, tmp_path: Path) -> None:
     if text is not None:
-        (tmp_path / FILE).write_text(text)
+        (tmp_path / BISECTION).write_text(text)
     with pytest.raises(StoreError, match=said):
         bisection_in(tmp_path)
 

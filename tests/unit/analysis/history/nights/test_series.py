@@ -98,10 +98,13 @@ def test_a_baseline_that_was_rebuilt_from_its_commit_goes_on_with_a_caution(nigh
     assert len(of(found)) == 1
     (told,) = [one for one in found.cautions if one.code == "baseline-rebuilt"]
     assert told.about == ("night-02",)
-    # negative control: another commit with the same program is another baseline
+    # another commit with the same program: the work tree moved on under it, and it is the same baseline
     night(4, programs={"v1": "2" * 64}, commits={"v1": "def"})
+    assert len(of(read_nights([tmp_path / "runs"]))) == 1
+    # negative control: another commit and another program are another baseline
+    night(5, programs={"v1": "3" * 64}, commits={"v1": "0ff"})
     old, _ = of(read_nights([tmp_path / "runs"]))
-    assert (old.ended, old.changed) == ("baseline", "the baseline's commit is def; it was abc")
+    assert (old.ended, old.changed) == ("baseline", "the baseline's commit is 0ff; it was def")
 
 
 def test_older_trials_without_commits_are_held_by_their_hash(night, tmp_path):

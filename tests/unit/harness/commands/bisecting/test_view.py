@@ -126,6 +126,9 @@ def test_on_a_terminal_a_probe_has_one_line_until_the_next_comes() -> None:
     shown = played(screen.getvalue())
     probes = [line.split()[0] for line in shown if re.match(r" +\d+  [0-9a-f]{7}  change", line)]
     assert all(a != b for a, b in itertools.pairwise(probes))
+    assert all(
+        re.search(r" [01]\.\d\d +\d+$", line) for line in shown if "  change " in line
+    )  # the numbers are never cut
     plain = io.StringIO()
     watched(plain)
     assert len(shown) - 1 < len(plain.getvalue().splitlines())

@@ -1,0 +1,26 @@
+"""The folder of a bisection: which one is such, and which one a trial belongs to; the standard library only."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+BISECTION = "bisect.json"  # the file that says what was asked and found
+_ABOVE = 2  # folders between a trial and its bisection at most: search/NNNN-sha7
+
+
+def is_bisection(path: str | Path) -> bool:
+    """Tell whether a folder holds ``bisect.json``; what cannot be looked at is none."""
+    try:
+        return os.path.lexists(os.path.join(path, BISECTION))  # noqa: PTH118 - Path raises on a name that is too long
+    except ValueError:  # a zero byte
+        return False
+
+
+def bisection_of_trial(trial: Path) -> Path | None:
+    """Give the bisection that a trial's sessions belong to; None of other trials."""
+    above = list(trial.absolute().parents)[:_ABOVE]
+    for number, folder in enumerate(above, 1):
+        if is_bisection(folder):
+            return Path(*trial.parts[:-number]) if len(trial.parts) > number else folder
+    return None
