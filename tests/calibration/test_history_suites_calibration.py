@@ -86,6 +86,20 @@ def test_with_holm_hardly_any_suite_has_a_false_interval(law: str, changed: int)
     assert at_most(wrong, suites, RISK)
 
 
+@pytest.mark.spot_check
+def test_spot_check_of_suites_with_its_negative_control() -> None:
+    asked: tuple[Correction, ...] = ("holm", "none")
+    wrong = {
+        correction: sum(
+            false_ones(judged(suite("spot", k, 6, 40, 0, 0), correction), 0, 0)[1] > 0
+            for k in range(60)
+        )
+        for correction in asked
+    }
+    assert at_most(wrong["holm"], 60, RISK)
+    assert more_than(wrong["none"], 60, RISK)
+
+
 def test_without_a_correction_many_suites_have_one() -> None:
     suites = 150
     wrong = sum(

@@ -15,6 +15,7 @@ from hypothesis import given, settings, strategies as st
 from analysis.history.judged.judging import judge_nights
 from analysis.pages.as_markup import render_latex, render_markdown
 from analysis.pages.model import page_of
+from tests.examples import examples
 from tests.unit.analysis.history.judged.made_nights import nights_of, series
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60)
@@ -69,7 +70,7 @@ def histories(draw):
 
 
 @pytest.mark.filterwarnings("error")
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(histories())
 def test_every_screen_can_be_read(history):
     lines = str(history).splitlines()

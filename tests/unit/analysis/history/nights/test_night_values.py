@@ -14,6 +14,7 @@ from analysis.history.nights.model import missing_before
 from analysis.history.nights.reading import read_nights
 from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.session_means import means_of_one, means_of_pair
+from tests.examples import examples
 
 TOLERANCE = 1e-12  # of logs: the same sums in another order
 
@@ -46,7 +47,9 @@ def test_a_value_is_minus_the_log_of_the_speedup_that_multilevel_gives(night, tm
 
 @given(st.lists(st.lists(st.floats(0.01, 10), min_size=4, max_size=4), min_size=4, max_size=4))
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(25),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_values_are_multilevels_whatever_the_runs(synthetic, tmp_path_factory, runs):
     # authority: multilevel; a property of all positive times
