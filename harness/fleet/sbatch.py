@@ -196,7 +196,7 @@ def script_of(
     command = f'{shlex.join(words)} --trial "$trial"'
     if bisects:
         words = [*own_command(), "bisect", *options, "--campaign", str(campaign)]
-        command = f'{shlex.join(words)} --resume "$trial"'
+        command = f'{shlex.join(words)} --resume="$trial"'
     return _TEXT.format(
         what=f"a bisection with the campaign {name}" if bisects else f"the campaign {name}",
         rows=_ROWS_OF_ALL if bisects else _ROWS,

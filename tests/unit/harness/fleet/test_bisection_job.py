@@ -163,11 +163,11 @@ def test_one_command_begins_it_and_goes_on_with_it(play):
     assert code == 0
     assert words == [
         *("bisect", GOOD, BAD, "--benchmark", "a b", "--margin", "0.02", "--wait-for-lock=5"),
-        *("--campaign", str(play.campaign), "--resume", str(play.folder / "lab1")),
+        *("--campaign", str(play.campaign), f"--resume={play.folder / 'lab1'}"),
     ]
 
 
-ROW = 'place="${@: -1}/search/0064-8c1f0aa"; mkdir -p "$place"; echo row >> "$place/measurements.jsonl"'
+ROW = 'last="${@: -1}"; place="${last#--resume=}/search/0064-8c1f0aa"; mkdir -p "$place"; echo row >> "$place/measurements.jsonl"'
 
 
 def test_a_start_that_measured_comes_back_after_the_limit_and_no_other(play):
