@@ -51,10 +51,13 @@ class Interrupts:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        """Put the former handlers back."""
+        """Put the former handlers back; a signal that nobody dealt with is handed on to those around this one."""
         for number, handler in self._before.items():
             signal.signal(number, handler)  # type: ignore[arg-type]  # what signal() gave us
+        around = getattr(self._before.get(self.received or 0), "__self__", None)
         self._before.clear()
+        if self.received and isinstance(around, Interrupts):
+            around.received = around.received or self.received
 
     def _handle(self, number: int, _frame: FrameType | None) -> None:
         if number == signal.SIGTERM and in_a_job():

@@ -164,3 +164,15 @@ def test_its_descriptors_go_with_it():
     del interrupts
     with pytest.raises(OSError, match="Bad file"):
         os.fstat(fd)
+
+
+def test_a_signal_that_nobody_dealt_with_is_handed_on_to_those_around():
+    with Interrupts() as around:
+        with Interrupts():
+            os.kill(os.getpid(), signal.SIGINT)
+        assert around.received == signal.SIGINT
+        around.acknowledge()
+        with Interrupts() as inner:  # the control
+            os.kill(os.getpid(), signal.SIGINT)
+            inner.acknowledge()
+        assert around.received is None
