@@ -119,6 +119,31 @@ def test_a_hundred_nights_seldom_alarm(law: str) -> None:
     assert at_most(alarms(LAWS[law], f"alarm/{law}", 1000, 100), 1000, 0.05)
 
 
+def alarming(values: np.ndarray, first: int) -> list[bool]:
+    """Tell at each night from `first` on whether it alarms, each time from what was known then."""
+    return [changes(values[:n]).alarm().word == "proven" for n in range(first, values.size + 1)]
+
+
+@pytest.mark.parametrize("law", ["normal", "lognormal", "outliers"])
+def test_a_reference_that_grows_seldom_alarms(law: str) -> None:
+    # authority: the sum over five looks and a hundred nights, wherever the reference begins
+    found = sum(
+        any(alarming(0.01 * LAWS[law](stream(30, "grows", law, str(k)), 116), 17))
+        for k in range(100)
+    )
+    assert at_most(found, 100, 0.05)
+
+
+@pytest.mark.spot_check
+def test_spot_check_that_a_change_among_the_newest_nights_does_not_take_its_alarm_back() -> None:
+    proven = 0
+    for k in range(12):
+        x = 0.01 * stream(30, "taken back", str(k)).normal(size=32)
+        x[20:] += 0.05
+        proven += any(alarming(x, 22))
+    assert proven >= 11
+
+
 @pytest.mark.spot_check
 def test_spot_check_of_alarms_with_their_negative_control() -> None:
     assert at_most(alarms(LAWS["normal"], "alarm", 25, 100), 25, 0.05)
