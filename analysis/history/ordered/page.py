@@ -45,14 +45,14 @@ def _evidence(result: OrderedVariants) -> Iterator[Block]:
         columns=columns_of("<", "<from", "change", level, "<"),
         rows=tuple(rows[:_MOST]),
     )
-    if (hidden := len(rows) - _MOST) and hidden > 0:
+    if (hidden := len(rows) - _MOST) > 0:
         yield Sentence(f"and {figures.counted(hidden, 'row')} more (--json has all)")
 
 
 def _rows(result: OrderedVariants, line: OrderedLine) -> Iterator[tuple[str, str, Value, str, str]]:
     name = shorten(shown(line.name), _NAME)
     if line.outcome == "equivalent":
-        yield name, "-", Value("-", None), "-", "equivalent"
+        yield name, "-", Value("-", None), "-", "the same"
         return
     found: tuple[OrderedPlace | OrderedStep, ...] = line.steps or (line.best,)
     for one in found:
