@@ -49,6 +49,7 @@ TABLE = """
 0   status --dir runs --diff runs/two --json
 0,2,3 submit c.yaml --hosts lab1 --partition p --time 1:00 --build once --scratch /tmp/s --dry-run --seed 4 --dir fleet --wait-for-lock=9 --json
 2   submit c.yaml --count 2 --dry-run --resume
+2   submit c.yaml --bisect GOOD BAD --bisect-options='--benchmark one' --hosts lab1 --dry-run
 5   cancel runs/one --json
 1   reproduce a.zip -C unpacked --md --max-entries 99 --max-bytes 99M --timeout 99 --timeout-each 99 --max-memory 9G -q
 0,1,7 reproduce a.zip --rerun --yes-execute --sessions 2 --trial t --metric user --confidence 0.9 --share --json -v

@@ -29,7 +29,9 @@ def submit(monkeypatch, tmp_path):
 
     def planned(folder, time):
         asked.append((folder, time))
-        return Planned(notes=("mind this",), hosts=("n1", "n2"), jobs=(), folder=tmp_path / "c-1")
+        return Planned(
+            notes=("mind this",), hosts=("n1", "n2"), jobs=(), folder=tmp_path / "c-1", bisects=None
+        )
 
     monkeypatch.setattr("harness.fleet.resubmission.resubmission_of", planned)
 
