@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
 
 from ...pages.model import Caution, merged
-from ...pages.number_format import listed
+from ...pages.number_format import counted, listed
 from ...stats.multiplicity import Correction
 from ...words import shown
 from ..changes import FEWEST, Changes
@@ -14,7 +16,9 @@ from ..least_p import least_share
 from ..nights.model import Nights
 from .result import SeriesHistory
 
+NO_NIGHT: Final = "no-night-since"
 _NAMED = 3
+_DATE = 10  # where it ends in a time of RFC 3339
 _HASH = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
 
 
@@ -26,13 +30,15 @@ def cautions_of(
     correction: Correction,
     *,
     held_back: Sequence[SeriesHistory] = (),
+    no_night_since: str | None = None,
 ) -> tuple[Caution, ...]:
-    """Give them, what weighs most first."""
+    """Give them, what weighs most first. `no_night_since`: ``--since``, where no night is new."""
     return merged(
         _plain(judged),
         _held_back(held_back),
         _alike([pair for pair in zip(judged, found, strict=True) if pair[0] not in held_back]),
         _gate(judged),
+        _no_night(no_night_since),
         _fewest(judged),
         _together(judged, correction),
         _too_many(judged, level),
@@ -103,7 +109,7 @@ def _gate(judged: Sequence[SeriesHistory]) -> Iterator[Caution]:
     late = [one for one in judged if one.reason == "no-night"]
     if late:
         yield Caution(
-            "no-night-since",
+            NO_NIGHT,
             f"{_said(late)}: no night began since yesterday, so nothing is decided; is the nightly job at work?",
             names_of(late),
         )
@@ -113,6 +119,13 @@ def _gate(judged: Sequence[SeriesHistory]) -> Iterator[Caution]:
             "few-new-nights",
             f"{_said(new)}: fewer than 2 nights are new, which decide nothing",
             names_of(new),
+        )
+
+
+def _no_night(since: str | None) -> Iterator[Caution]:
+    if since is not None:
+        yield Caution(
+            NO_NIGHT, f"no night began since {shown(since)}, so no change can be in the new ones"
         )
 
 
@@ -151,15 +164,22 @@ def _too_many(judged: Sequence[SeriesHistory], level: float) -> Iterator[Caution
 
 
 def _ended(judged: Sequence[SeriesHistory]) -> Iterator[Caution]:
-    ended = [one for one in judged if one.ends is not None]
-    if ended:
-        last = ended[-1]
-        where = f" ({short_hashes(shown(last.changed))})" if last.changed else ""
-        yield Caution(
-            "series-ended",
-            f"{_said(ended)}: a new series began{where}",
-            names_of(ended),
-        )
+    pairs = [(one, after) for one, after in pairwise(judged) if one.ends is not None]
+    if not pairs:
+        return
+    last, after = max(pairs, key=lambda pair: pair[1].values[0].started_at or "")
+    ended = [one for one, _ in pairs]
+    night = (after.values[0].started_at or "")[:_DATE]
+    often = "" if len({one.begins for _, one in pairs}) == 1 else ", the last"
+    when = f"{often} on {night}" if night else ""
+    where = f" ({short_hashes(shown(last.changed))})" if last.changed else ""
+    before = sum(len(one.intervals) for one in ended)
+    told = f"; before it {counted(before, 'change')} (--json has all)" if before else ""
+    yield Caution(
+        "series-ended",
+        f"{_said(ended)}: a new series began{when}{where}{told}",
+        names_of(ended),
+    )
 
 
 def short_hashes(text: str) -> str:

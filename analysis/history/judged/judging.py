@@ -21,7 +21,7 @@ from .correction import levels_of, usual_correction
 from .next_commands import next_of
 from .one_series import Judge, Searched, judged_series
 from .result import History, HostInterval, SeriesHistory
-from .since import since_of
+from .since import Since, since_of
 
 _Key = tuple[str, tuple[str, ...]]  # a baseline's own series: its benchmark and nights
 
@@ -151,7 +151,15 @@ def judge_nights(
         host_changes=judge.records.along(nights.series),
         left_out=nights.left_out,
         cut=nights.cut,
-        cautions=cautions_of(nights, judged, found, level, correction, held_back=held_back),
+        cautions=cautions_of(
+            nights,
+            judged,
+            found,
+            level,
+            correction,
+            held_back=held_back,
+            no_night_since=since if condition is None and _none_new(new, nights.series) else None,
+        ),
     )
     return next_of(history, asked, held_back=bool(held_back))
 
@@ -173,6 +181,10 @@ def _held_back(
             continue
         if changes_at(looked_at(changed.values, corrected=False), level).intervals:
             yield one
+
+
+def _none_new(since: Since | None, series: Sequence[NightSeries]) -> bool:
+    return since is not None and all(since.first_new(one) == len(one.nights) for one in series)
 
 
 def _key(series: NightSeries) -> _Key:

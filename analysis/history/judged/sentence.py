@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...pages.condition import parse_condition
 from ...pages.number_format import counted, listed
+from .cautions import NO_NIGHT
 from .labels import difference, label_of, name_of, said
 from .next_commands import newest_changes
 from .since import YESTERDAY
@@ -39,15 +40,26 @@ def _noun(history: History) -> str:
     return "series" if several_variants(history) else "benchmarks"
 
 
+def _looked_through(history: History) -> str:
+    """Count the nights of the series that go on: those before a change of the campaign or baseline are another series."""
+    most = max(len(one.values) for one in history.newest)
+    if most < history.nights and any(one.ends is not None for one in history.series):
+        return f"the newest {counted(most, 'night')}"
+    return counted(history.nights, "night")
+
+
 def _changed(history: History) -> str:
     newest = history.newest
     if not any(one.enough for one in newest):
         most = max((len(one.values) for one in newest), default=0)
         return f"{counted(most, 'night')}: 8 are needed before a change can be told"
-    many, nights = len(newest), counted(history.nights, "night")
+    many, nights = len(newest), _looked_through(history)
     changes = newest_changes(history)
     if history.since is not None:
         changes = [pair for pair in changes if pair[1].new]
+    if any(one.code == NO_NIGHT for one in history.cautions):
+        latest = "" if history.last_at is None else f", the newest is {history.last_at[:10]}"
+        return f"no night since {history.since}{latest}"
     if not changes:
         when = nights if history.since is None else f"the nights since {history.since}"
         subject = (

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ...announcing import meanwhile
-from ...errors import InsufficientDataError, UsageError
+from ...data.protocol import ordered_variants_of
+from ...errors import FairtrialError, InsufficientDataError, UsageError
 from ...pages.model import Caution
 from ...pages.number_format import counted, listed
 from ...pages.short_sentence import ShortSentence
@@ -76,14 +77,7 @@ def read_nights(
         kept, cut = _newest(without_copies(found))
         raws, left_out = _read(kept, metric)
     if not raws:
-        told = "; ".join(f"{name}: {why}" for name, why in left_out[:3])
-        raise InsufficientDataError(
-            f"no night has a value: {told}",
-            " ".join(str(one) for one in places[:3]),
-            "name complete trials",
-            n=0,
-            needed=2,
-        )
+        raise _without_values(places, found, left_out, metric)
     maker = SeriesMaker(plain=plain)
     with meanwhile("ordering nights"):
         for raw in raws:
@@ -102,6 +96,29 @@ def read_nights(
     )
 
 
+def _without_values(
+    given: Sequence[str | Path],
+    found: Sequence[NightPlace],
+    left_out: Sequence[tuple[str, str]],
+    metric: str | None,
+) -> FairtrialError:
+    """Say why no night has a value: a reason that all have is said once."""
+    where = " ".join(str(one) for one in given[:3])
+    if not left_out:
+        return UsageError(
+            f"no format is known for what is there: {counted(len(found), 'file')}",
+            where,
+            "name trials, folders of trials, or files that 'fairtrial import FILE --dry-run' reads",
+        )
+    told = "; ".join(f"{name}: {why}" for name, why in left_out[:3])
+    if len(left_out) > 1 and len({why for _, why in left_out}) == 1:
+        told = f"in each of {counted(len(left_out), 'night')}, {left_out[0][1]}"
+    fix = "name complete trials"
+    if metric is not None:
+        fix = "leave out --metric, or name one that all of them have"
+    return InsufficientDataError(f"no night has a value: {told}", where, fix, n=0, needed=2)
+
+
 def _require_several(found: Sequence[NightPlace], given: Sequence[str | Path], least: int) -> None:
     if len(found) >= least:
         return
@@ -112,11 +129,14 @@ def _require_several(found: Sequence[NightPlace], given: Sequence[str | Path], l
             where or None,
             "name trials, or the folder that holds them; measure one: fairtrial run campaign.yaml",
         )
+    path = found[0].path
+    alone = f"fairtrial verdict {path} judges one"
+    if found[0].kind == "trial" and ordered_variants_of(path) is not None:
+        alone = f"fairtrial history {path} reads the variants of this one as a series"
     raise UsageError(
         "one night is no series",
         where,
-        f"name the trials of several nights, or their folder; fairtrial verdict {found[0].path} "
-        "judges one",
+        f"name the trials of several nights, or their folder; {alone}",
     )
 
 
@@ -189,9 +209,9 @@ def _cautions(
         more = f"; and {len(left_out) - 3} more" if len(left_out) > 3 else ""
         yield Caution(
             "nights-left-out",
-            f"{counted(len(left_out), 'night')} without a value left out: {told}{more}",
+            f"{counted(len(left_out), 'night')} left out: {told}{more}",
             tuple(names),
-            ShortSentence.of(f"{counted(len(left_out), 'night')} without a value left out"),
+            ShortSentence.of(f"{counted(len(left_out), 'night')} left out: {{}}", tuple(names)),
         )
     open_ones = [raw.name for raw in raws if not all(part.complete for part in raw.parts.values())]
     if open_ones:

@@ -60,7 +60,7 @@ class SeriesMaker:
         self._newest.pop(raw.campaign, None)
         self._newest[raw.campaign] = raw
         for variant in first.variants:
-            paired = not self.plain and len(first.variants) > 1
+            paired = not self.plain and bool(first.baseline) and len(first.variants) > 1
             if paired and variant == first.baseline:
                 continue
             for k, benchmark in enumerate(first.benchmarks):

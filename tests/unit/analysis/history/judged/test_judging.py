@@ -296,3 +296,20 @@ def test_the_result_is_json_and_says_its_sentence():
     assert told["sentence"] == history.sentence
     assert told["series"][0]["intervals"][0]["words"] == "program changed here"
     assert told["outcome"] == history.outcome
+
+
+def test_nights_of_an_ended_series_are_not_said_to_show_no_change():
+    # authority: the planted step, which lies in the series that ended
+    old = series(stepped(count=60), ended="baseline")
+    new = series(noise(20, seed=3), skipped=range(60))
+    told = judge_nights(nights_of(old, new))
+    assert told.series[0].intervals
+    assert told.sentence == "text shows no change in the newest 20 nights"
+    (ended,) = [one.text for one in told.cautions if one.code == "series-ended"]
+    assert ended.startswith("text: a new series began on 2026-11-23; before it 1 change")
+
+
+def test_without_a_night_since_then_nothing_is_said_of_changes():
+    told = judge_nights(nights_of(series(stepped())), since="2030-01-01")
+    assert told.sentence == "no night since 2030-01-01, the newest is 2026-11-22"
+    assert "no-night-since" in [one.code for one in told.cautions]

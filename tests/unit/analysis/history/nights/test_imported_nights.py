@@ -10,7 +10,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from analysis.errors import UsageError
+from analysis.errors import InsufficientDataError, UsageError
 from analysis.history.nights import imported_nights
 from analysis.history.nights.dates import date_in, first_date
 from analysis.history.nights.reading import read_nights
@@ -300,3 +300,33 @@ def test_it_is_said_how_many_files_were_read(files, monkeypatch):
     monkeypatch.setattr(imported_nights, "doing", lambda *words: said.append(words))
     read_nights([files({f"2026-11-0{k}.json": pyperf(1.0) for k in (1, 2)})])
     assert said == [("reading", 0, 2, "files"), ("reading", 1, 2, "files")]
+
+
+def test_several_commands_in_a_file_are_a_series_each(files):
+    # authority: docs/import.md, there is no baseline: each variant has a series of its own
+    made = {}
+    for k in (1, 2, 3):
+        one = hyperfine(k)
+        one["results"] += [one["results"][0] | {"command": "ninja", "times": [0.3, 0.31, 0.32]}]
+        made[f"2026-11-0{k}-build.json"] = one
+    found = read_nights([files(made)])
+    assert [(one.variant, one.paired, len(one.nights)) for one in found.series] == [
+        ("make", False, 3),
+        ("ninja", False, 3),
+    ]
+
+
+def test_files_of_no_tool_are_refused_with_what_can_be_read(tmp_path):
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("hello\n")
+    with pytest.raises(UsageError, match="no format is known for what is there: 2 files"):
+        read_nights([tmp_path])
+
+
+def test_a_metric_that_nobody_has_is_said_once(files):
+    made = {f"2026-11-0{k}.json": hyperfine(k) for k in (1, 2, 3)}
+    with pytest.raises(InsufficientDataError) as refused:
+        read_nights([files(made)], metric="user")
+    assert refused.value.what.count("'user'") == 1
+    assert "in each of 3 nights" in refused.value.what
+    assert "--metric" in refused.value.fix
