@@ -188,11 +188,10 @@ def _why(text: str) -> str:
 
 
 def _took(told: Bisection) -> Iterator[str]:
-    parts = [
-        counted(told.sessions, "session"),
-        counted(told.runs, "run"),
-        counted(told.builds, "commit") + " built",
-    ]
+    parts = [counted(told.sessions, "session")]
+    if told.answer is not None:  # runs are counted at the end
+        parts.append(counted(told.runs, "run"))
+    parts.append(counted(told.builds, "commit") + " built")
     if told.skipped and told.answer != "not-built":
         parts.append(f"{len(told.skipped)} skipped")
     if told.seconds:

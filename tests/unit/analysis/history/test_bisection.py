@@ -89,6 +89,7 @@ def test_what_is_under_way_says_how_it_goes_on(found: dict[str, Bisection]) -> N
     told = found["under-way"]
     assert (told.state, told.answer) == ("under-way", None)
     assert told.next == ("fairtrial bisect --resume runs/bisect-app-20261123",)
+    assert "0 runs" not in str(told), "they are counted when it ends, and unknown before"
 
 
 def test_it_is_read_back_from_its_json(found: dict[str, Bisection], tmp_path: Path) -> None:
