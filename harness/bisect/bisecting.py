@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
+import shlex
 import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -128,9 +129,13 @@ def question_of(request: Request) -> Question:
     then = None
     if request.resume is not None:
         then = Asked.of(read_state(request.resume)["asked"])
-    good, bad = request.good or (then and then.good), request.bad or (then and then.bad)
+    good = request.good or (then.good if then else None)
+    bad = request.bad or (then.bad if then else None)
     if not good or not bad:
-        raise UsageError("GOOD and BAD are missing", None, "fairtrial bisect GOOD BAD")
+        what = "GOOD and BAD are missing" if not good else "BAD is missing"
+        ends = (good or "").split("..")  # as git writes a range
+        two = ends if len(ends) == 2 and all(ends) else [good or "GOOD", "BAD"]
+        raise UsageError(what, good or None, shlex.join(["fairtrial", "bisect", *two]))
     file = request.campaign or (Path(then.campaign) if then else CAMPAIGN_FILE)
     campaign = load_campaign(file, own=own_defaults())
     if then is not None and request.good is None:
@@ -161,6 +166,9 @@ def question_of(request: Request) -> Question:
         sessions_max=_chosen(request.sessions_max, then and then.sessions_max, None),
         every=every,
     )
+    if asked.sessions_max is not None and asked.sessions_max < asked.looks[0]:
+        what = f"{asked.sessions_max} sessions end before the first look, which is after {asked.looks[0]}"
+        raise UsageError(what, "--sessions-max", f"--sessions-max {asked.looks[0]} or more")
     if then is not None:
         assert request.resume is not None
         then.refuse_another(asked, request.resume)

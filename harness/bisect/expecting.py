@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,11 +14,12 @@ from analysis.words import WIDTH, next_lines, shown
 
 from ..errors import about, counted, wrapped
 from ..trial.progress import read_progress, trials_in
+from .bisecting import Request
 
 if TYPE_CHECKING:
     from analysis.record.trial_files import Manifest
 
-    from .bisecting import Question, Request
+    from .bisecting import Question
 
 BOTH_ENDS = 12  # sessions of step 0 and of the proof, six each, where a step is large
 PER_HALVING = (
@@ -53,6 +55,7 @@ class Expected:
     run_s: float | None
     seconds: tuple[float, float] | None
     notes: tuple[str, ...]
+    next: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types."""
@@ -81,7 +84,7 @@ class Expected:
         told += [
             part for note in self.notes for part in wrapped(f"note  {note}", "", " " * 6, WIDTH)
         ]
-        told += next_lines(("fairtrial", "bisect", self.good, self.bad), "nothing was executed")
+        told += next_lines(tuple(shlex.split(self.next[0])), "nothing was executed")
         return "\n".join(told)
 
     def _time(self) -> str:
@@ -127,7 +130,32 @@ def expected(question: Question, request: Request) -> Expected:
         run_s=run_s,
         seconds=seconds,
         notes=tuple(notes),
+        next=(shlex.join(_words(request, asked.good, asked.bad)),),
     )
+
+
+def _words(request: Request, good: str, bad: str) -> list[str]:
+    """Give the command line that carries it out: what was said, without ``--dry-run``."""
+    if request.resume is not None:
+        return ["fairtrial", "bisect", "--resume", str(request.resume)]
+    said: dict[str, object] = {
+        "--campaign": request.campaign,
+        "--metric": request.metric,
+        "--margin": request.margin,
+        "--risk": request.risk,
+        "--looks": None if request.looks is None else ",".join(map(str, request.looks)),
+        "--sessions-max": request.sessions_max,
+        "--dir": None if request.folder == Request().folder else request.folder,
+        "--work-dir": request.work_dir,
+        "--variant": request.variant,
+    }
+    words = ["fairtrial", "bisect", good, bad]
+    words += [part for name in request.benchmarks for part in ("--benchmark", name)]
+    words += [
+        part for key, value in said.items() if value is not None for part in (key, str(value))
+    ]
+    words += ["--all"] * request.every + ["--strict"] * request.strict + ["--share"] * request.share
+    return words if request.place is None else [*words, f"--resume={request.place}"]
 
 
 def _run_seconds(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import runpy
+import shlex
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -133,6 +134,9 @@ def test_a_dry_run_tells_what_is_to_be_expected_and_touches_nothing(planted):
     assert max(map(len, done.stdout.splitlines())) <= 80
     told = json.loads(bisect(planted, *planted.words, "--dry-run", "--json").stdout)
     assert (told["commits"], told["sessions"], told["runs"]) == (40, [18, 24], 2)
+    (following,) = told["next"]
+    ends = ("HEAD~40", "HEAD", "--campaign", "app/campaign.yaml", "--work-dir", "work")
+    assert shlex.split(following) == ["fairtrial", "bisect", *ends]
     assert sorted(planted.folder.rglob("*")) == before
 
 

@@ -96,7 +96,9 @@ def _deck(told: Bisection) -> Iterator[str]:
         f"{told.commits} commits from {good} to {bad}{over}; differences within "
         f"{100 * told.margin:g} % count as none."
     )
-    took = [counted(told.sessions, "session"), counted(told.runs, "run")]
+    took = [counted(told.sessions, "session")]
+    if told.answer is not None:  # runs are counted at the end
+        took.append(counted(told.runs, "run"))
     took.append(f"{counted(told.builds, 'commit')} built")
     if told.skipped:
         took.append(f"{len(told.skipped)} skipped")
