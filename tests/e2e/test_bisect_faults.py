@@ -160,7 +160,7 @@ def test_good_is_not_on_the_line_of_bad(small):
 
 def test_a_dirty_work_tree_is_told_and_no_matter(small):
     (small.folder / "app" / "app.c").write_text("broken, and not committed\n")
-    done = small.run_fairtrial(*words_of(small, 2), "--sessions-max", "1")
+    done = small.run_fairtrial(*words_of(small, 2), "--looks", "2,9", "--sessions-max", "2")
     assert done.returncode == 7, done.stderr
     assert "changes that are not committed" in " ".join(done.stderr.split())
     assert (small.folder / "app" / "app.c").read_text() == "broken, and not committed\n"
@@ -260,7 +260,7 @@ def test_a_full_disk_loses_nothing(small):
     for name in ("runs", "kept"):
         (small.folder / name).mkdir()
     (small.folder / "disk.sh").write_text(_DISK)
-    more = ("--sessions-max", "1", "--resume=runs/one")
+    more = ("--looks", "2,9", "--sessions-max", "2", "--resume=runs/one")
     prefix = ("unshare", "-m", "sh", "disk.sh")
     small.run_fairtrial(*words_of(small, 2), *more, prefix=prefix)
     assert (small.folder / "first").read_text() == "5\n"
@@ -269,5 +269,5 @@ def test_a_full_disk_loses_nothing(small):
     assert (small.folder / "second").read_text() == "7\n", (
         small.folder / "said-second"
     ).read_text()
-    assert len(made.listed(small.folder / "kept" / "one")) == 1
+    assert len(made.listed(small.folder / "kept" / "one")) == 2
     made.nothing_is_left(small)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import fcntl
+import gc
 import os
 import pwd
 from pathlib import Path
@@ -81,6 +82,7 @@ def test_a_fleet_whose_jobs_could_not_be_taken_back_stays_and_is_cancelled_later
 def test_two_do_not_submit_for_a_fleet_at_once(fleet, taking):
     planned = resubmission_of(fleet, scheduler=taking)
     before = (fleet / "fleet.json").read_bytes()
+    gc.collect()  # what other tests left open
     opened = len([*Path("/proc/self/fd").iterdir()])
     fd = os.open(fleet / "job.sh", os.O_RDWR | os.O_CREAT)
     fcntl.flock(fd, fcntl.LOCK_EX)
