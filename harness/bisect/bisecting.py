@@ -345,7 +345,7 @@ class UnderWay:
         )
 
     def _about(self, search: StepSearch | None) -> Surroundings:
-        from analysis.history.bisection.filling import Surroundings
+        from analysis.history.bisection.filling import Surroundings, fails_more
 
         sessions, question, asked = self._sessions, self._question, self._journal.asked
         assert sessions is not None
@@ -442,31 +442,3 @@ def same_programs(
         and place not in measured
         and all(between in built for between in range(older + 1, place))
     )
-
-
-def fails_more(counts: Mapping[int, tuple[int, int]], last: int) -> tuple[int, ...]:
-    """Give the places whose runs fail more often than those of both ends, by Fisher's test at 0.05.
-
-    Its hypothesis: runs of the place and of the ends fail with one probability, each on its own.
-    """
-    if not counts:
-        return ()
-    ends = [counts[place] for place in (0, last) if place in counts]
-    failed, made = (sum(one[k] for one in ends) for k in (0, 1))
-    return tuple(
-        place
-        for place, (bad, runs) in sorted(counts.items())
-        if place not in (0, last) and bad and at_least(bad, runs, failed, made) <= _FISHER
-    )
-
-
-_FISHER = 0.05
-
-
-def at_least(failed: int, runs: int, others_failed: int, others: int) -> float:
-    """Give Fisher's one-sided p: that so many or more of all failures fall among these runs by chance."""
-    whole, bad = runs + others, failed + others_failed
-    total = math.comb(whole, bad)
-    most = min(bad, runs)
-    found = sum(math.comb(runs, k) * math.comb(others, bad - k) for k in range(failed, most + 1))
-    return found / total

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypedDict
 
+from ...methods.multilevel.failures import fisher
 from ...pages.model import Caution
 from ...pages.number_format import counted, listed
 from ..posterior import Posterior
@@ -28,6 +29,7 @@ from .result import (
 _LEAST_PROBABILITY = 0.001
 _SMALL = 0.01  # a step below it may be one of layout
 _NAMED = 3  # names in a caution
+_FISHER = 0.05
 
 
 class CommitFacts(Protocol):
@@ -326,3 +328,26 @@ def _cautions(
 
 def _list(places: Iterable[int], named: Sequence[NamedCommit]) -> str:
     return listed([named[k].short for k in places], _NAMED)
+
+
+def fails_more(counts: Mapping[int, tuple[int, int]], last: int) -> tuple[int, ...]:
+    """Give the places whose runs fail more often than those of both ends, by Fisher's test at 0.05.
+
+    Its hypothesis: runs of the place and of the ends fail with one probability, each on its own.
+
+    Parameters
+    ----------
+    counts : mapping of int to (int, int)
+        Failed runs and all runs of each place.
+    last : int
+        The place of the newer end; that of the older one is 0.
+    """
+    ends = [counts[place] for place in (0, last) if place in counts]
+    failed, made = (sum(one[k] for one in ends) for k in (0, 1))
+    return tuple(
+        place
+        for place, (bad, runs) in sorted(counts.items())
+        if place not in (0, last)
+        and bad * made > failed * runs
+        and fisher(bad, runs, failed, made) <= _FISHER
+    )
