@@ -91,10 +91,15 @@ def host_state(
 
 def is_held(trial: Path) -> bool | None:
     """Tell whether a process holds the trial's lock, as its runner does; None if it cannot be told."""
+    return lock_is_held(trial / MEASUREMENTS)
+
+
+def lock_is_held(path: Path) -> bool | None:
+    """Tell whether a process holds the lock on a file; None if it cannot be told."""
     try:
         import fcntl
 
-        fd = os.open(trial / MEASUREMENTS, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return False
     except (OSError, ImportError):  # a system without such locks

@@ -14,7 +14,7 @@ import fcntl
 import json
 import os
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -167,42 +167,3 @@ def unwritable(folder: Path, error: OSError) -> StoreError:
     what = f"what is built cannot be stored: {os.strerror(error.errno or 0)}"
     fix = f"{'free some space' if full else 'give yourself the right to write'}, or name another folder: --work-dir DIR; what is kept already stays"
     return StoreError(what, str(error.filename or folder), fix)
-
-
-def unnamed(folder: Path, trials: Sequence[Path]) -> tuple[Path, ...]:
-    """Give the trees of a workshop's folder that no trial below these folders names."""
-    kept = folder / "kept"
-    trees = {path.name: path for path in _listed(kept) if path.is_dir() and not path.is_symlink()}
-    for text in (text for place in trials for text in _campaigns(place)):
-        for name in [name for name in trees if name in text]:
-            del trees[name]
-    return tuple(trees[name] for name in sorted(trees))
-
-
-def clear_unnamed(folder: Path, trials: Sequence[Path]) -> tuple[Path, ...]:
-    """Delete the trees that no trial names, with their records; give what is gone.
-
-    Raises
-    ------
-    StoreError
-        If they cannot be deleted.
-    """
-    gone = unnamed(folder, trials)
-    with stored(folder):
-        for tree in gone:
-            tree.with_name(f"{tree.name}.json").unlink(missing_ok=True)
-            remove_tree(tree)
-    return gone
-
-
-def _campaigns(place: Path) -> Iterator[str]:
-    for path in place.rglob("campaign.yaml"):
-        with contextlib.suppress(OSError):
-            yield path.read_text(encoding="utf-8", errors="surrogateescape")
-
-
-def _listed(folder: Path) -> list[Path]:
-    try:
-        return list(folder.iterdir())
-    except FileNotFoundError:
-        return []

@@ -5,16 +5,14 @@ Its folder is where the trial of a host would lie. What it has measured is the t
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.errors import StoreError, UsageError
 from analysis.record.fleet import Fleet, FleetHost, trial_place
-from analysis.record.fleet_progress import HostProgress, HostState
+from analysis.record.fleet_progress import HostProgress, HostState, lock_is_held
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,7 +80,7 @@ def read_bisection(folder: Path, host: FleetHost) -> HostProgress:
         return _progress(host, place, "missing", done, "its bisection has not begun")
     if state == "ended":
         return _progress(host, place, "complete", done, why)
-    if _is_held(place / _LOCK):
+    if lock_is_held(place / _LOCK):
         return _progress(host, place, "running", done, None)
     return _progress(host, place, "partial", done, "it was interrupted, or killed")
 
@@ -119,23 +117,6 @@ def _sessions(path: Path) -> int:
         return path.read_bytes().count(b"\n")
     except FileNotFoundError:
         return 0
-
-
-def _is_held(path: Path) -> bool:
-    """Tell whether a process holds the lock of a bisection; not where that cannot be told."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:  # a network file system that knows no locks
-        return False
-    finally:
-        os.close(fd)
-    return False
 
 
 def read_bisections(folder: Path, fleet: Fleet) -> tuple[HostProgress, ...]:

@@ -15,7 +15,7 @@ import pytest
 from analysis.errors import StoreError, UsageError
 from harness.bisect.built import Built, NotBuilt
 from harness.bisect.commits import commits_between
-from harness.bisect.kept_trees import KeptTrees, clear_unnamed, unnamed
+from harness.bisect.kept_trees import KeptTrees
 from harness.bisect.recipe import recipe_of
 from harness.bisect.workshop import Workshop, default_folder
 from harness.campaign.load import load_campaign
@@ -414,17 +414,3 @@ def test_a_campaign_without_build_measures_tracked_scripts(make_repository, open
     assert built[0].identity == f"tree:{commits[0].tree}" == built[2].identity
     assert built[1].identity != built[0].identity
     assert built[3].why == "there is no program './run.sh'"
-
-
-def test_trees_that_no_trial_names_are_told_and_deleted(repository, open_workshop, tmp_path):
-    workshop, commits, _ = open_workshop(repository)
-    named, other = (workshop.build(commits[place]) for place in (0, 3))
-    trial = tmp_path / "runs" / "bisect-app" / "step0"
-    trial.mkdir(parents=True)
-    (trial / "campaign.yaml").write_text(json.dumps(str(named.tree)))
-    assert unnamed(workshop.folder, [tmp_path / "runs"]) == (other.tree,)
-    assert clear_unnamed(workshop.folder, [tmp_path / "runs"]) == (other.tree,)
-    assert named.tree.exists()
-    assert not other.tree.exists()
-    assert unnamed(workshop.folder, []) == (named.tree,)
-    assert unnamed(tmp_path / "none", []) == ()
