@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,6 +10,8 @@ from pathlib import Path
 
 _NAME = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{7,40}(?![0-9A-Za-z])")
 _SECONDS = 60
+# nothing is fetched; GIT_DIR and its like, set by a hook that starts fairtrial, name another repository
+_ALONE = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": "none"}
 _QUIET = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 
 
@@ -61,6 +64,8 @@ def _git(place: Path, *words: str, asked: str = "") -> str | None:
             text=True,
             timeout=_SECONDS,
             check=False,
+            env={name: text for name, text in os.environ.items() if not name.startswith("GIT_")}
+            | _ALONE,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

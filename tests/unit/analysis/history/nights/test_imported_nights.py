@@ -161,6 +161,17 @@ def test_a_commit_that_the_file_names_goes_before_its_name(files, repository, mo
     assert [n.commit for n in series.nights] == commits[2:5]
 
 
+def test_a_hook_that_names_another_repository_does_not_change_the_order(
+    files, repository, monkeypatch, tmp_path
+):
+    folder, commits = repository
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "another"))
+    place = files({f"make-{commits[k][:10]}.json": hyperfine(1 + k) for k in (2, 0)})
+    (series,) = [one for one in read_nights([place]).series if one.metric == "time"]
+    assert [n.commit for n in series.nights] == [commits[k][:10] for k in (0, 2)]
+
+
 @pytest.mark.parametrize("where", ["elsewhere", "other commits", "no git"])
 def test_what_cannot_be_ordered_is_refused_with_a_remedy(
     files, repository, monkeypatch, tmp_path, where
