@@ -26,6 +26,7 @@ from ..trial.execution import Options, start
 
 if TYPE_CHECKING:
     from ..campaign.model import Campaign, Cell
+    from ..trial.context import TrialContext
     from ..trial.preparation import Watcher
 
 UNKNOWN = "[unknown]"  # a function without a name, as perf writes it
@@ -164,14 +165,16 @@ def count_instructions(
             folder.mkdir()
         found: dict[tuple[str, str], list[Counts]] = {cell: [] for cell in folders}
 
-        def take() -> None:
+        def take(_context: TrialContext, _session: int) -> None:
             for cell, folder in folders.items():
                 found[cell].append(counts_in(folder))
                 for path in folder.iterdir():
                     path.unlink()
 
         under = _under_callgrind(campaign, pair, chosen, valgrind, folders)
-        options = Options(folder=Path(place), passing=True, wait_s=wait_s, after_session=take)
+        options = Options(
+            folder=Path(place), passing=True, wait_s=wait_s, built=True, after_session=take
+        )
         ending = start(under, options, watcher)
         if ending.status == "interrupted":
             raise Interrupted(None)
