@@ -137,6 +137,8 @@ def count_instructions(
     campaign: Campaign,
     pair: tuple[str, str],
     benchmarks: Iterable[str],
+    *,
+    valgrind: Valgrind,
     watcher: Watcher,
     wait_s: float = 0.0,
 ) -> dict[tuple[str, str], CountedTwice]:
@@ -147,14 +149,11 @@ def count_instructions(
 
     Raises
     ------
-    HostError
-        If there is no valgrind.
     LaunchError
         If an execution fails; with what it says.
     Interrupted
         If a signal came.
     """
-    valgrind = find_valgrind()
     chosen = tuple(benchmarks)
     with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
         folders = {
