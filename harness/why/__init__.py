@@ -1,1 +1,1 @@
-"""Where the time of two variants goes: their programs executed again under perf, session by session."""
+"""Recording where the time of two variants goes: perf around runs, session by session."""
