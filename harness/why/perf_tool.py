@@ -23,7 +23,10 @@ from ..host.tree import Tree
 MOST_RATE = "/proc/sys/kernel/perf_event_max_sample_rate"
 _STATUS = "/proc/self/status"
 _PERFMON, _SYS_ADMIN = 1 << 38, 1 << 21
-_USER_LEVEL, _KERNEL_LEVEL = 2, 1  # the largest perf_event_paranoid that lets an ordinary user sample so
+_USER_LEVEL, _KERNEL_LEVEL = (
+    2,
+    1,
+)  # the largest perf_event_paranoid that lets an ordinary user sample so
 _TRIED_HZ = 99
 _PATIENCE_S = 30.0
 _INSTALL = (
@@ -67,7 +70,7 @@ class Perf:
         """
         graph = () if chains is None else ("--call-graph", _CHAINS[chains])
         asked = ("-e", self.selector, "-F", str(frequency_hz), "-k", "CLOCK_MONOTONIC", *graph)
-        return (self.path, "record", *_PLAIN, *asked, "-o", str(data), "--")
+        return (self.path, "record", *_PLAIN, *asked, "-o", str(data.absolute()), "--")
 
     def script(self, data: Path) -> tuple[str, ...]:
         """Give the command that writes what was sampled as lines, with what was lost and which processes began.
@@ -76,11 +79,20 @@ class Perf:
         """
         fields = ("-F", "pid,tid,time,ip,sym,dso")
         shown = ("--ns", "--show-lost-events", "--show-task-events")
-        cache = ("--buildid-dir", str(data.parent / "no-build-ids"))
-        return (self.path, *cache, "script", "--no-inline", *shown, *fields, "-i", str(data))
+        cache = ("--buildid-dir", str(data.absolute().parent / "no-build-ids"))
+        return (
+            self.path,
+            *cache,
+            "script",
+            "--no-inline",
+            *shown,
+            *fields,
+            "-i",
+            str(data.absolute()),
+        )
 
 
-_PLAIN = ("-q", "-N", "-B", "--no-bpf-event")
+_PLAIN = ("-N", "-B", "--no-bpf-event")
 _CHAINS = {"fp": "fp", "dwarf": "dwarf,16384"}
 
 

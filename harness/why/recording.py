@@ -223,7 +223,7 @@ def _refuse_changes(trial: Path, manifest: Manifest, campaign: Campaign, asked: 
     found = resolve_all(replace(asked, cells=cells), environment)
     now = hashes(found.values())
     then = {path: manifest.targets[path] for path in now if path in manifest.targets}
-    changed = target_drift(then or {path: "unknown" for path in now}, now)
+    changed = target_drift(then, now)
     _refuse(changed, f"build it as it was then, or {_ANEW}")
 
 

@@ -82,7 +82,9 @@ class CellCounts:
         paths: Counter[tuple[Function, ...]] = Counter()
         for chain, count in self.chains.items():
             paths[tuple((names.get(symbol, symbol), thing) for symbol, thing in chain)] += count
-        ordered = [one for one, _ in sorted(functions.items(), key=lambda item: (-item[1], item[0]))]
+        ordered = [
+            one for one, _ in sorted(functions.items(), key=lambda item: (-item[1], item[0]))
+        ]
         callers = sorted({one for chain in paths for one in chain} - functions.keys())
         number = {one: k for k, one in enumerate([*ordered, *callers])}
         session, benchmark, variant = place
@@ -109,7 +111,7 @@ class CellCounts:
 def runtime_of(cell: SampledCell, chains: str | None) -> str | None:
     """Say what was seen of an interpreter's functions, or why nothing was; None of a program without one."""
     objects = {one.object for one in cell.functions}
-    if PYTHON in objects:
+    if PYTHON in objects and chains is not None:
         return PYTHON_FRAMES
     versions = [
         (int(found[1]), int(found[2])) for one in objects if (found := _PYTHON_FILE.match(one))
@@ -117,7 +119,9 @@ def runtime_of(cell: SampledCell, chains: str | None) -> str | None:
     if versions:
         version = min(versions)
         if version < _FIRST_TRAMPOLINE:
-            return f"not-seen: Python {version[0]}.{version[1]} tells perf no names, 3.12 and newer do"
+            return (
+                f"not-seen: Python {version[0]}.{version[1]} tells perf no names, 3.12 and newer do"
+            )
         if chains is None:
             return "not-seen: the functions of Python are found with --chains dwarf"
         return f"not-seen: no chain ({chains}) led to a function of Python"

@@ -40,8 +40,7 @@ if TYPE_CHECKING:
 DATA = "perf.data"
 MAPS = Path("/tmp")  # noqa: S108 - where the convention of perf's maps has them
 _ERRORS, _STDOUT, _STDERR, _LOG = "perf.stderr", "run.stdout", "run.stderr", "hook.log"
-# what interpreters need to tell perf the names of their functions
-_TELLS_NAMES = {"PYTHONPERFSUPPORT": "1"}
+_PYTHON = {"PYTHONPERFSUPPORT": "1"}
 _NODE = "--perf-basic-prof"
 _NODE_LOG = re.compile(r"isolate-0x[0-9a-f]+-(\d+)-.*v8\.log")
 
@@ -130,7 +129,9 @@ class SessionProfiler:
             if (benchmark, variant) not in good:
                 mark = context.campaign.cell(benchmark, variant).command.mark
                 what = f"no profiled run of {benchmark} / {variant} ended as it must: {why}"
-                raise LaunchError(what, mark, "look at the rows of its timed runs; mend the program")
+                raise LaunchError(
+                    what, mark, "look at the rows of its timed runs; mend the program"
+                )
         return windows
 
     def _order(self, context: TrialContext, session: int) -> Iterator[Cell]:
@@ -147,7 +148,7 @@ class SessionProfiler:
         """Execute a program once; give when, or how else than it must it ended."""
         context.interrupts.check()
         request = request_of(
-            context, cell, self.folder / _STDOUT, self.folder / _STDERR, _telling_names(context)
+            context, cell, self.folder / _STDOUT, self.folder / _STDERR, self._telling(context)
         )
         variables = {
             "FAIRTRIAL_BENCHMARK": cell.benchmark,
@@ -175,6 +176,12 @@ class SessionProfiler:
         start = int(done.numbers["start_ns"])
         return _Window(start, start + done.wall_ns, (cell.benchmark, cell.variant))
 
+    def _telling(self, context: TrialContext) -> Mapping[str, str]:
+        """Give the variables by which interpreters tell perf names; of Python's chains are needed to find them."""
+        given = context.environment.get("NODE_OPTIONS", "")
+        node = given if _NODE in given.split() else f"{given} {_NODE}".strip()
+        return {"NODE_OPTIONS": node} | ({} if self.chains is None else _PYTHON)
+
     # ---- the samples
 
     def _read(
@@ -188,11 +195,7 @@ class SessionProfiler:
         for one in self._script(data):
             if isinstance(one, Sample):
                 place = bisect.bisect_right(starts, one.ns) - 1
-                if (
-                    place >= 0
-                    and one.ns <= windows[place].end_ns
-                    and one.pid not in launchers
-                ):
+                if place >= 0 and one.ns <= windows[place].end_ns and one.pid not in launchers:
                     counts[windows[place].cell].add(one.frames, chains=chains)
             elif isinstance(one, Lost):
                 lost[one.total] += one.samples
@@ -211,7 +214,7 @@ class SessionProfiler:
     def _script(self, data: Path) -> Iterator[Sample | Lost | Began]:
         with (self.folder / _ERRORS).open("wb") as errors:
             process = subprocess.Popen(
-                self.perf.script(data.absolute()),
+                self.perf.script(data),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -249,12 +252,6 @@ def _ticking(context: TrialContext) -> Callable[[], str | None]:
         return None
 
     return look
-
-
-def _telling_names(context: TrialContext) -> Mapping[str, str]:
-    given = context.environment.get("NODE_OPTIONS", "")
-    node = given if _NODE in given.split() else f"{given} {_NODE}".strip()
-    return {**_TELLS_NAMES, "NODE_OPTIONS": node}
 
 
 def _remove_maps(processes: Iterable[int], folders: Iterable[Path]) -> None:
