@@ -91,8 +91,8 @@ def record_profile(
     """
     manifest = read_manifest(trial)
     _require_names(trial, manifest, request)
-    asked = _of_two(campaign, manifest, request)
-    _refuse_changes(trial, manifest, campaign, asked)
+    asked = of_two(campaign, manifest, request)
+    refuse_changes(trial, manifest, campaign, asked)
     perf = find_perf()
     frequency = _frequency(perf, request.wanted_hz)
     started = utc_now()
@@ -172,8 +172,11 @@ def _require_names(trial: Path, manifest: Manifest, request: ProfileRequest) -> 
         raise UsageError(what, None, "name whole numbers above 0")
 
 
-def _of_two(campaign: Campaign, manifest: Manifest, request: ProfileRequest) -> Campaign:
-    """Give the campaign of the profile's timed runs: baseline and candidate on the benchmarks that are asked for."""
+def of_two(campaign: Campaign, manifest: Manifest, request: ProfileRequest) -> Campaign:
+    """Give the campaign of the profile's timed runs: baseline and candidate on the benchmarks that are asked for.
+
+    It is no trial that the hooks of a trial's end should hear of.
+    """
     variants = (manifest.baseline, request.variant)
     protocol = replace(
         campaign.protocol,
@@ -195,6 +198,7 @@ def _of_two(campaign: Campaign, manifest: Manifest, request: ProfileRequest) -> 
             for variant in variants
         ),
         builds=tuple(build for build in campaign.builds if build.variant in variants),
+        hooks=replace(campaign.hooks, finish=()),
         commit={name: text for name, text in campaign.commit.items() if name in variants},
         seed=manifest.seed,
         protocol=protocol,
@@ -205,8 +209,8 @@ def _built_each_session(campaign: Campaign) -> frozenset[str]:
     return frozenset(build.variant for build in campaign.builds if build.each == "session")
 
 
-def _refuse_changes(trial: Path, manifest: Manifest, campaign: Campaign, asked: Campaign) -> None:
-    """Refuse another host, another campaign and other programs than those of the trial."""
+def refuse_changes(trial: Path, manifest: Manifest, campaign: Campaign, asked: Campaign) -> None:
+    """Refuse another host, another campaign and other programs than those of the trial: a HostError says which."""
     with Host() as host:
         state, number = host.read(), host.machine_id() or "unknown"
     _refuse(

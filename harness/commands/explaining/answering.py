@@ -132,23 +132,20 @@ def counted(targets: Sequence[Target], request: Request, view: WhyView) -> Instr
 
     from ...why.campaign_then import campaign_then
     from ...why.counting import count_instructions, find_valgrind
+    from ...why.recording import ProfileRequest, of_two, refuse_changes
 
     valgrind = find_valgrind()
     answers = []
     for target in targets:
         manifest = read_manifest(target.trial)
         campaign = campaign_then(target.trial, manifest)
+        asked = ProfileRequest(variant=target.variant, benchmarks=target.benchmarks)
+        two = of_two(campaign, manifest, asked)
+        refuse_changes(target.trial, manifest, campaign, two)
         pair = (manifest.baseline, target.variant)
         how = "callgrind, two executions each"
         view.about(said_of(target.variant, manifest.baseline, target.benchmarks, how))
-        found = count_instructions(
-            campaign,
-            pair,
-            target.benchmarks,
-            valgrind=valgrind,
-            watcher=view,
-            wait_s=request.wait_s,
-        )
+        found = count_instructions(two, valgrind=valgrind, watcher=view, wait_s=request.wait_s)
         for benchmark in target.benchmarks:
             sides = [found[benchmark, variant] for variant in pair]
             answers.append(
