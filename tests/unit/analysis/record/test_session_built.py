@@ -34,7 +34,9 @@ def test_another_layout_in_another_session_is_no_change():
     assert diff(record(a=target("1")), record(a=target("2"))) == ()
     built_library = {"libx.so": {"path": "/c/libx.so", "sha256": "x1", "built": "session"}}
     other_library = {"libx.so": {"path": "/c/libx.so", "sha256": "x2", "built": "session"}}
-    assert diff(record(a=target("1", **built_library)), record(a=target("1", **other_library))) == ()
+    assert (
+        diff(record(a=target("1", **built_library)), record(a=target("1", **other_library))) == ()
+    )
 
 
 def test_a_program_of_the_whole_trial_is_compared_as_before():
