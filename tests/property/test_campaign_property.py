@@ -28,7 +28,10 @@ FORMS: dict[str, Any] = {
     "variants": {
         "a": {"level": 6, "build": "make clean", "env": {"CC": "gcc"}},
         "b": {"command": "b {level}", "matrix": {"level": [1, "two"]}},
-        "c": None,
+        "c": {
+            "build": {"run": [["make"], {"shell": "x"}], "each": "session", "artifacts": ["a/b", 3]}
+        },
+        "d": None,
     },
     "baseline": "a",
     "benchmarks": {
