@@ -226,6 +226,7 @@ def test_the_full_campaign_has_every_key():
             "LimitsSection": FULL["isolation"]["limits"],
             "StopSection": section["properties"],
             "RawEvent": FULL["counters"]["events"][1],
+            "BuildSection": FULL["variants"]["c"]["build"],
         }.get(name) or FULL[name.removesuffix("Section").lower()]
         if name == "VariantSection":
             where = {**FULL["benchmarks"]["text"], **where}
