@@ -162,14 +162,15 @@ def count_instructions(
                 for path in folder.iterdir():
                     path.unlink()
 
+        under = _under_callgrind(campaign, valgrind, folders)
         options = Options(
             folder=Path(place),
             passing=True,
             wait_s=wait_s,
-            built=not any(build.each == "session" for build in campaign.builds),
+            built=not under.builds,
             after_session=take,
         )
-        ending = start(_under_callgrind(campaign, valgrind, folders), options, watcher)
+        ending = start(under, options, watcher)
         if ending.status == "interrupted":
             raise Interrupted(None)
         _refuse_failed(ending.trial)
@@ -200,8 +201,11 @@ def _under_callgrind(
     return replace(
         campaign,
         cells=tuple(map(counted, campaign.cells)),
+        builds=tuple(build for build in campaign.builds if build.each == "session"),
         protocol=protocol,
-        isolation=replace(campaign.isolation, limits=kept),
+        isolation=replace(
+            campaign.isolation, limits=kept, padding=0
+        ),  # its length costs instructions
         checks=replace(campaign.checks, require=(), probe_s=0.0),
         counters=None,
         energy=False,

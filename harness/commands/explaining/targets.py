@@ -51,12 +51,16 @@ def place_of(source: str | None) -> tuple[Path, str | None]:
 
 
 def targets_of(
-    folder: Path, variant: str | None, benchmarks: Sequence[str] = ()
+    folder: Path,
+    variant: str | None,
+    benchmarks: Sequence[str] = (),
+    *,
+    metric: str | None = None,
 ) -> tuple[Target, ...]:
     """Choose what to explain by the trial's verdict; a name that was given holds whatever the verdict says.
 
     Without a variant these are all that the verdict calls slower, each on the benchmarks on which it is; of a variant
-    those on which it is decided, and all where none is.
+    those on which it is decided, and all where none is. `metric` is what the verdict is about, by default the trial's own.
 
     Raises
     ------
@@ -75,7 +79,7 @@ def targets_of(
         candidates_in(trial, [variant])
     verdict = None
     try:
-        verdict = judge(trial, variants=None if variant is None else [variant])
+        verdict = judge(trial, metric=metric, variants=None if variant is None else [variant])
     except FairtrialError:
         if variant is None:
             raise

@@ -25,13 +25,16 @@ class WhyView(View):
 
     def __init__(self, err: TextIO, *, quiet: bool = False, verbose: bool = False) -> None:
         super().__init__(err, quiet=quiet, verbose=verbose)
-        self._what = ""
         self._runs = self._planned = 0
 
     def about(self, what: str) -> None:
-        """Say what is executed now; later words are about it."""
-        self._what = what
-        self.say(what)
+        """Say what is executed now, unless quiet."""
+        super().say(what)
+
+    def say(self, text: str) -> None:
+        """Say what the small trial tells of itself, if verbose."""
+        if self._verbose:
+            super().say(text)
 
     def opened(self, trial: Path, campaign: Campaign, prepared: Prepared) -> None:
         """Say what is measured where, if verbose."""
@@ -69,7 +72,7 @@ class WhyView(View):
 
     def tick(self) -> None:
         """Draw the line anew where it is time."""
-        doing("executing", self._runs, self._planned, "timed runs")
+        doing("executing", self._runs, self._planned, "runs")
 
     def end(self) -> None:
         """Nothing: the line goes when the answer is written."""
