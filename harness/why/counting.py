@@ -137,6 +137,7 @@ def count_instructions(
 ) -> dict[tuple[str, str], CountedTwice]:
     """Count the instructions of each cell of a campaign in two executions; by benchmark and variant.
 
+    Its builds are executed; what is there already must have none.
     They are executed as the campaign says, hooks of sessions and runs included, with a hundred times its time
     limits, and nothing of it is kept.
 
@@ -167,7 +168,6 @@ def count_instructions(
             folder=Path(place),
             passing=True,
             wait_s=wait_s,
-            built=not under.builds,
             after_session=take,
         )
         ending = start(under, options, watcher)
@@ -201,7 +201,6 @@ def _under_callgrind(
     return replace(
         campaign,
         cells=tuple(map(counted, campaign.cells)),
-        builds=tuple(build for build in campaign.builds if build.each == "session"),
         protocol=protocol,
         isolation=replace(
             campaign.isolation, limits=kept, padding=0

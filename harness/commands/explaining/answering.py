@@ -132,7 +132,8 @@ def counted(targets: Sequence[Target], request: Request, view: WhyView) -> Instr
 
     from ...why.campaign_then import campaign_then
     from ...why.counting import count_instructions, find_valgrind
-    from ...why.recording import ProfileRequest, of_two, refuse_changes
+    from ...why.recording import ProfileRequest, of_two
+    from ...why.unchanged import refuse_changed
 
     valgrind = find_valgrind()
     answers = []
@@ -140,8 +141,8 @@ def counted(targets: Sequence[Target], request: Request, view: WhyView) -> Instr
         manifest = read_manifest(target.trial)
         campaign = campaign_then(target.trial, manifest)
         asked = ProfileRequest(variant=target.variant, benchmarks=target.benchmarks)
+        refuse_changed(campaign, target.trial, (target.variant,), target.benchmarks)
         two = of_two(campaign, manifest, asked)
-        refuse_changes(target.trial, manifest, campaign, two)
         pair = (manifest.baseline, target.variant)
         how = "callgrind, two executions each"
         view.about(said_of(target.variant, manifest.baseline, target.benchmarks, how))
