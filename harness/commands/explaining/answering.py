@@ -87,9 +87,8 @@ def explained(profiles: Sequence[Path], request: Request) -> WhyAnswer:
     StoreError
         If a profile is damaged.
     """
-    from analysis.why.explain import explain
-
     from analysis.record.profiles import read_profile
+    from analysis.why.explain import explain
     from analysis.why.result import WhyAnswer
 
     stored = [read_profile(place) for place in profiles]
