@@ -30,7 +30,7 @@ from ..campaign.identity import RULE, identity_of, resolved_text
 from ..campaign.load import campaign_name
 from ..errors import CampaignError
 from ..host.executables import describe_targets
-from ..launch.commands import SideCommands, base_environment, hashes
+from ..launch.commands import SideCommands, base_environment
 from ..launch.interrupts import Interrupted, Interrupts
 from .context import TrialContext
 from .ending import Ending
@@ -102,11 +102,12 @@ def opened_new(
 ) -> Ending | None:
     """Make the folder of a new trial and its programs; give an ending where it comes to no run."""
     campaign, watcher = context.campaign, context.watcher
-    builds = () if options.built else campaign.builds
+    refuse_built_before(campaign, options)
+    builds = () if options.built else context.builds.once
     if options.measure_once:
         _refuse_measuring_once(campaign)
     if not builds:  # say what is missing before a folder is made
-        context.find_programs()
+        context.find_programs(of_sessions=False)
     files_to_set_aside(campaign, context.executables)  # refuses inputs
     manifest = _manifest(campaign, context.prepared, sessions, options)
     if options.name is not None and (options.folder / options.name).is_dir():
@@ -121,15 +122,26 @@ def opened_new(
     watcher.opened(store.path, campaign, context.prepared)
     try:
         if builds:
-            context.build(builds)
-            context.find_programs()
-        store.update(targets=hashes(context.executables.values()))
+            context.builds.build_once(builds)
+            context.find_programs(of_sessions=False)
+        store.update(targets=context.builds.lasting())
         if options.measure_once:
             _leave_out_same(context, sessions)
         context.set_aside_files()
     except (FairtrialError, Interrupted) as error:
         return _broken_off(store, error)
     return None
+
+
+def refuse_built_before(campaign: Campaign, options: Options) -> None:
+    """Refuse programs that were built once for all hosts where each session builds its own."""
+    own = [build.variant for build in campaign.builds if build.each == "session"]
+    if options.built and own:
+        raise UsageError(
+            f"programs that are built beforehand, and a build of each session ({', '.join(own)}), exclude each other",
+            str(campaign.source),
+            "leave out --built ('--build once' of submit), or write 'each: campaign'",
+        )
 
 
 def _refuse_measuring_once(campaign: Campaign) -> None:
@@ -145,6 +157,13 @@ def _refuse_measuring_once(campaign: Campaign) -> None:
             "--measure-once and protocol.stop exclude each other",
             str(campaign.source),
             "leave one of them out",
+        )
+    own = [build.variant for build in campaign.builds if build.each == "session"]
+    if own:
+        raise UsageError(
+            f"--measure-once is about variants that are one program, and each session builds {', '.join(own)} anew",
+            str(campaign.source),
+            "write 'each: campaign', or leave --measure-once out",
         )
 
 

@@ -19,6 +19,7 @@ from analysis.record.disturbance import MOST_REPEATS, is_disturbed, waited_ns
 from analysis.record.run_numbers import Measurement
 from analysis.record.trial_files import OUTPUTS, Finding, PlannedRun
 
+from ..campaign.layout_seed import layout_seed, with_layout_seed
 from ..errors import LauncherDiedError, LaunchError, counted
 from ..host.variables import Concealed
 from ..launch.commands import CommandFailedError
@@ -184,7 +185,7 @@ class Measurer:
         kept = metric_files.clear(cell)
         steal = self._steal_before()
         self._energy.begin()
-        request = self._request(cell)
+        request = self._request(cell, run.session)
         execution = self._launcher.client.execute(
             request,
             self._watch(cell, request, warmup=run.warmup),
@@ -266,11 +267,12 @@ class Measurer:
         log.unlink(missing_ok=True)
         return total
 
-    def _request(self, cell: Cell) -> LaunchRequest:
+    def _request(self, cell: Cell, session: int) -> LaunchRequest:
         key = (cell.benchmark, cell.variant)
         request = self._requests.get(key)
         if request is None:
-            merged = {**self._context.environment, **cell.env}
+            drawn = layout_seed(self._context.store.manifest.seed, session, cell.variant)
+            merged = {**self._context.environment, **with_layout_seed(cell.env, drawn)}
             merged.pop(PADDING_VARIABLE, None)  # of a fairtrial around this one, say
             request = LaunchRequest(
                 path=str(self._context.executables[key]),
