@@ -13,6 +13,7 @@ from analysis.record.environment_records import segments_of
 from analysis.record.manifest import utc_now
 from analysis.record.trial_files import OUTPUTS, Finding
 
+from ..campaign.layout_seed import layout_seed, needs_layout_seed, with_layout_seed
 from ..host.commits import VariantCommit, commits_of_programs
 from ..host.variables import VariableKey, variable_key
 from ..launch.commands import CommandFailedError, SideCommands, unused_log
@@ -79,6 +80,13 @@ class TrialContext:
         self.executables = self.builds.programs(of_sessions=of_sessions)
         self._commits = None
 
+    def cell_of(self, benchmark: str, variant: str, session: int) -> Cell:
+        """Give a cell as a session executes it, with the seed of its layout."""
+        cell = self.campaign.cell(benchmark, variant)
+        if not needs_layout_seed(cell):
+            return cell
+        return with_layout_seed(cell, layout_seed(self.store.manifest.seed, session, variant))
+
     def commits(self) -> Mapping[str, VariantCommit]:
         """Give the commit of each variant: what the campaign says, else what git does, asked once."""
         if self._commits is None:
@@ -140,6 +148,10 @@ class TrialContext:
 
     def _log(self, stem: str, number: int) -> Path:
         return unused_log(self.store.path / OUTPUTS, stem, number)
+
+
+# Hears of a session that has just ended, before the pause behind it.
+AfterSession = Callable[[TrialContext, int], object]
 
 
 class SessionLauncher:
