@@ -176,7 +176,7 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
         yield piece
 
 
-_RECORDS = (CAMPAIGN, RESOLVED, ENVIRONMENT, PLAN, MEASUREMENTS, FINDINGS, IMPORT)
+_RECORDS = (CAMPAIGN, RESOLVED, ENVIRONMENT, PLAN, MEASUREMENTS, FINDINGS, BUILDS, IMPORT)
 _SAFE = re.compile(r"[^\w.+-]+")
 _MOST_FILES = 20_000  # of a folder of another tool
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from analysis.record.builds import (
     ALL_SESSIONS,
+    LAYOUT_CHECK,
     Artifact,
     BuildRecord,
     layouts_by_session,
@@ -29,8 +30,6 @@ from .drift import drift, target_drift
 if TYPE_CHECKING:
     from ...campaign.model import Build, Cell
     from ..context import TrialContext
-
-LAYOUT_CHECK = "layout-not-varied"
 
 
 class TrialBuilds:
