@@ -159,13 +159,6 @@ def _refuse_measuring_once(campaign: Campaign) -> None:
             str(campaign.source),
             "leave one of them out",
         )
-    own = [build.variant for build in campaign.builds if build.each == "session"]
-    if own:
-        raise UsageError(
-            f"--measure-once is about variants that are one program, and each session builds {', '.join(own)} anew",
-            str(campaign.source),
-            "write 'each: campaign', or leave --measure-once out",
-        )
 
 
 def _leave_out_same(context: TrialContext, sessions: int) -> None:

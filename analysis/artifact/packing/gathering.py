@@ -18,6 +18,7 @@ from ...importers.trials import is_file, is_foreign, trial_and_variant
 from ...record.fleet import FLEET, Fleet, fleet_text, is_fleet, read_fleet, trial_place
 from ...record.manifest import read_manifest
 from ...record.trial_files import (
+    BUILDS,
     CAMPAIGN,
     CERTIFICATES,
     ENVIRONMENT,

@@ -23,12 +23,13 @@ from analysis.record.manifest import utc_now
 from analysis.record.trial_files import BUILDS, OUTPUTS, Finding
 
 from ...campaign.layout_seed import layout_seed, with_layout_seed
+from ...campaign.session_builds import SessionBuilds
 from ...host.executables import sha256_file
 from ...launch.commands import BuildCost, CommandFailedError, hashes, resolve_all
 from .drift import drift, target_drift
 
 if TYPE_CHECKING:
-    from ...campaign.model import Build, Cell
+    from ...campaign.model import Build
     from ..context import TrialContext
 
 
@@ -44,21 +45,21 @@ class TrialBuilds:
         builds = context.campaign.builds
         self.once = tuple(build for build in builds if build.each == "campaign")
         self.of_sessions = tuple(build for build in builds if build.each == "session")
-        self._artifacts = {build.variant: frozenset(build.artifacts) for build in builds}
-        self._own = frozenset(build.variant for build in self.of_sessions)
+        self._own = SessionBuilds.of(context.campaign)
+        self._shared = SessionBuilds.of(context.campaign, "campaign")
 
     def programs(self, *, of_sessions: bool = True) -> dict[tuple[str, str], Path]:
         """Find the executables of the cells; without `of_sessions` those alone that no session builds."""
         campaign, environment = self._context.campaign, self._context.environment
         if of_sessions:
             return resolve_all(campaign, environment)
-        found = resolve_all(campaign, environment, self._own)
-        return {key: path for key, path in found.items() if not self._of_a_session(key, path)}
+        found = resolve_all(campaign, environment, self._own.places)
+        return {key: path for key, path in found.items() if not self._own.made(path, key[1])}
 
     def lasting(self) -> dict[str, str]:
         """Hash the executables that are one program for the whole trial, by their paths."""
         found = self._context.executables.items()
-        return hashes(path for key, path in found if not self._of_a_session(key, path))
+        return hashes(path for (_, variant), path in found if not self._own.made(path, variant))
 
     def build_once(self, builds: Iterable[Build]) -> None:
         """Build some variants, for all sessions."""
@@ -162,18 +163,9 @@ class TrialBuilds:
         campaign = self._context.campaign
         cells = tuple(cell for cell in campaign.cells if cell.variant == variant)
         own = dataclasses.replace(campaign, cells=cells)
-        for key, path in resolve_all(own, self._context.environment, {variant}).items():
-            if self._is_made(own.cell(*key), path):
+        for path in resolve_all(own, self._context.environment, {variant}).values():
+            if self._own.made(path, variant) or self._shared.made(path, variant):
                 yield path
-
-    def _of_a_session(self, key: tuple[str, str], path: Path) -> bool:
-        cell = self._context.campaign.cell(*key)
-        return cell.variant in self._own and self._is_made(cell, path)
-
-    def _is_made(self, cell: Cell, path: Path) -> bool:
-        """Tell whether a build may have made a cell's executable: not what is found by PATH elsewhere."""
-        home, named = self._context.campaign.source.parent, "/" in cell.command.argv[0]
-        return named or path.is_relative_to(home) or path in self._artifacts.get(cell.variant, ())
 
     # ---- what is there
 

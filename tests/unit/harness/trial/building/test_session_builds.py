@@ -229,8 +229,10 @@ def test_builds_of_which_no_file_is_known_are_not_called_varied(stage, two):
     cells = tuple(
         dataclasses.replace(cell, command=Command(argv=("true",), mark=MARK)) for cell in c.cells
     )
-    away = stage.folder / "elsewhere" / "campaign.yaml"
-    stage.start(dataclasses.replace(c, cells=cells, source=away))
+    away = stage.folder / "elsewhere"
+    away.mkdir()
+    builds = tuple(dataclasses.replace(build, cwd=away) for build in c.builds)
+    stage.start(dataclasses.replace(c, cells=cells, builds=builds, source=away / "campaign.yaml"))
     found = stage.findings("layout-not-varied")
     assert [(one["session"], one["status"]) for one in found] == [(2, "unknown"), (2, "unknown")]
 
@@ -348,7 +350,8 @@ def test_programs_that_are_built_once_for_all_hosts_are_refused(stage, two):
     assert list(stage.runs.iterdir()) == []
 
 
-def test_measuring_one_program_once_is_refused(stage, two):
-    series = dataclasses.replace(two(), series=True)
-    with pytest.raises(UsageError, match="each session builds a, b anew"):
-        stage.start(series, measure_once=True)
+def test_variants_that_sessions_build_are_never_one_program(stage, two):
+    stage.command = links(stage, lambda words: "the same bytes")
+    stage.start(dataclasses.replace(two(), series=True), measure_once=True)
+    assert "same_program" not in stage.manifest
+    assert len(stage.rows) == 12
