@@ -88,7 +88,7 @@ def record_profile(
     manifest = read_manifest(trial)
     _require_counts(request)
     refuse_changed(campaign, trial, (request.variant,), request.benchmarks)
-    asked = _of_two(campaign, manifest, request)
+    asked = of_two(campaign, manifest, request)
     perf = find_perf()
     frequency = _frequency(perf, request.wanted_hz)
     started = utc_now()
@@ -156,7 +156,7 @@ def _require_counts(request: ProfileRequest) -> None:
         raise UsageError(what, None, "name whole numbers above 0")
 
 
-def _of_two(campaign: Campaign, manifest: Manifest, request: ProfileRequest) -> Campaign:
+def of_two(campaign: Campaign, manifest: Manifest, request: ProfileRequest) -> Campaign:
     """Give the campaign of the profile's timed runs: baseline and candidate on the benchmarks that are asked for."""
     variants = (manifest.baseline, request.variant)
     protocol = replace(
@@ -183,6 +183,7 @@ def _of_two(campaign: Campaign, manifest: Manifest, request: ProfileRequest) -> 
             for build in campaign.builds
             if build.each == "session" and build.variant in variants
         ),
+        hooks=replace(campaign.hooks, finish=()),  # a trial's end is none of its own
         commit={name: text for name, text in campaign.commit.items() if name in variants},
         seed=manifest.seed,
         protocol=protocol,
