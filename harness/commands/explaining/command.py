@@ -9,9 +9,6 @@ from ..arguments import add_command, add_wait, positive
 
 if TYPE_CHECKING:
     from ..arguments import Subparsers
-    from .answering import Request
-    from .targets import Target
-    from .view import WhyView
 
 _TO_EXECUTE = ("sessions", "frequency", "chains")
 _INTERRUPTED = 130
@@ -112,11 +109,17 @@ def _rename(text: str) -> tuple[str, str]:
 
 
 def _why(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    from analysis.commands.explaining.answers import (
+        Explaining,
+        exit_code_of,
+        explained,
+        write_answer,
+    )
+    from analysis.commands.explaining.targets import place_of, stored_profiles, targets_of
     from analysis.errors import UsageError
 
     from ...launch.interrupts import Interrupted
-    from .answering import exit_code_of, explained, recorded, write_answer
-    from .targets import place_of, stored_profiles, targets_of
+    from .answering import Request, counted, recorded
     from .view import WhyView
 
     if args.stored:
@@ -125,44 +128,31 @@ def _why(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
                 what = f"--{name} is for programs that are executed, and --stored executes none"
                 raise UsageError(what, None, f"leave --stored out, or --{name}")
     folder, variant = place_of(args.trial)
-    request = _request(args)
+    how = Explaining(
+        benchmarks=tuple(args.benchmark or ()),
+        renames=dict(args.rename or ()),
+        any_total=args.any,
+    )
     form = "json" if args.json else args.format
     if args.stored:
-        answer = explained(stored_profiles(folder, variant), request)
+        profiles = stored_profiles(folder, variant)
     else:
-        targets = targets_of(folder, variant, request.benchmarks)
+        targets = targets_of(folder, variant, how.benchmarks)
         view = WhyView(err, quiet=args.quiet, verbose=args.verbose)
+        request = Request(
+            sessions=args.sessions,
+            frequency_hz=args.frequency,
+            chains=args.chains,
+            wait_s=args.wait_for_lock,
+        )
         try:
-            if args.instructions:
-                return _count(targets, request, view, out, form)
+            if args.instructions:  # they are exact: nothing is withheld
+                write_answer(counted(targets, request, view, how.renames), out, form=form)
+                return 0
             profiles = recorded(targets, request, view)
         except Interrupted:
             view.insist("stopped by you; nothing of it is kept, and the trial is as it was")
             return _INTERRUPTED
-        answer = explained(profiles, request)
+    answer = explained(profiles, how)
     write_answer(answer, out, form=form)
     return exit_code_of(answer, require=args.require)
-
-
-def _request(args: argparse.Namespace) -> Request:
-    from .answering import Request
-
-    return Request(
-        benchmarks=tuple(args.benchmark or ()),
-        sessions=args.sessions,
-        frequency_hz=args.frequency,
-        chains=args.chains,
-        renames=dict(args.rename or ()),
-        any_total=args.any,
-        wait_s=args.wait_for_lock,
-    )
-
-
-def _count(
-    targets: tuple[Target, ...], request: Request, view: WhyView, out: TextIO, form: str
-) -> int:
-    """Answer by counts of instructions: they are exact, so that nothing is withheld."""
-    from .answering import counted, write_answer
-
-    write_answer(counted(targets, request, view), out, form=form)
-    return 0
