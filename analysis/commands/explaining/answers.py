@@ -40,10 +40,13 @@ def explained(profiles: Sequence[Path], how: Explaining) -> WhyAnswer:
     StoreError
         If a profile is damaged.
     """
+    from ...announcing import doing
+    from ...data.trial import read_trial
     from ...record.profiles import read_profile
-    from ...why.explain import explain
+    from ...why.explain import explain_by
     from ...why.result import WhyAnswer
 
+    doing("explaining")
     stored = [read_profile(place) for place in profiles]
     known = dict.fromkeys(name for one in stored for name in one.profile.benchmarks)
     for name in how.benchmarks:
@@ -52,8 +55,9 @@ def explained(profiles: Sequence[Path], how: Explaining) -> WhyAnswer:
             raise UsageError(what, str(profiles[0].parent), f"stored: {', '.join(known)}")
     return WhyAnswer(
         answers=tuple(
-            explain(one, benchmark=name, renames=how.renames, any_total=how.any_total)
+            explain_by(one, trial, benchmark=name, renames=how.renames, any_total=how.any_total)
             for one in stored
+            for trial in (read_trial(one.timed),)
             for name in one.profile.benchmarks
             if name in (how.benchmarks or known)
         )
@@ -65,6 +69,29 @@ def exit_code_of(answer: WhyAnswer, *, require: bool) -> int:
     if all(one.withheld == "total-not-resolved" for one in answer.answers):
         return NOT_RESOLVED
     return NOTHING_NAMED if require and not any(one.named for one in answer.answers) else 0
+
+
+def check_flame(text: str) -> None:
+    """Refuse a name of a picture that is none, before anything is executed."""
+    from ...plots.drawing import check_picture
+
+    check_picture(text)
+
+
+def write_pictures(profiles: Sequence[Path], answer: WhyAnswer, path: str) -> tuple[Path, ...]:
+    """Draw the callers of each answer that has rows; give the files.
+
+    Raises
+    ------
+    UsageError
+        If no callers are stored.
+    """
+    from ...record.profiles import read_profile
+    from ...why.flame import write_flames
+
+    stored = {one.profile.variant: one for one in map(read_profile, profiles)}
+    pairs = [(stored[one.variant], one) for one in answer.answers if one.rows]
+    return write_flames(pairs, Path(path)) if pairs else ()
 
 
 def counts_compared(

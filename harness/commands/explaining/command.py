@@ -67,6 +67,11 @@ runs/x:new --instructions          instructions of each function, counted by cal
         help="NEW is what the candidate calls the baseline's function OLD; may be repeated",
     )
     parser.add_argument(
+        "--flame",
+        metavar="FILE.svg",
+        help="also draw who calls whom, and what takes longer; it needs --chains",
+    )
+    parser.add_argument(
         "--any",
         action="store_true",
         help="name functions although the whole difference is not there again",
@@ -108,25 +113,39 @@ def _rename(text: str) -> tuple[str, str]:
     return old, new
 
 
-def _why(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    from analysis.commands.explaining.answers import (
-        Explaining,
-        exit_code_of,
-        explained,
-        write_answer,
-    )
-    from analysis.commands.explaining.targets import place_of, stored_profiles, targets_of
+def _check(args: argparse.Namespace) -> None:
+    """Refuse options that do not go together, before anything is executed."""
     from analysis.errors import UsageError
-
-    from ...launch.interrupts import Interrupted
-    from .answering import Request, counted, recorded
-    from .view import WhyView
 
     if args.stored:
         for name in _TO_EXECUTE:
             if getattr(args, name) is not None:
                 what = f"--{name} is for programs that are executed, and --stored executes none"
                 raise UsageError(what, None, f"leave --stored out, or --{name}")
+    if args.flame is not None:
+        from analysis.commands.explaining.answers import check_flame
+
+        check_flame(args.flame)
+        if args.instructions or not (args.stored or args.chains):
+            fix = "add --chains dwarf, or --chains fp for programs with frame pointers"
+            raise UsageError("--flame draws callers, and none are recorded", None, fix)
+
+
+def _why(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    from analysis.commands.explaining.answers import (
+        Explaining,
+        exit_code_of,
+        explained,
+        write_answer,
+        write_pictures,
+    )
+    from analysis.commands.explaining.targets import place_of, stored_profiles, targets_of
+
+    from ...launch.interrupts import Interrupted
+    from .answering import Request, counted, recorded
+    from .view import WhyView
+
+    _check(args)
     folder, variant = place_of(args.trial)
     how = Explaining(
         benchmarks=tuple(args.benchmark or ()),
@@ -155,4 +174,8 @@ def _why(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
             return _INTERRUPTED
     answer = explained(profiles, how)
     write_answer(answer, out, form=form)
+    if args.flame is not None:
+        out.flush()
+        for path in write_pictures(profiles, answer, args.flame):
+            err.write(f"wrote {path}\n")
     return exit_code_of(answer, require=args.require)
