@@ -33,7 +33,11 @@ __all__ = ["FlameWords", "flame_picture", "flame_plot", "role_of", "tint_of"]
 ROW = 17.0  # CSS pixels from row to row
 _GAP, _BAR, _BESIDE, _BASE = 1.0, 2.5, 4.0, 12.0
 _AWAY = {"faster": 1.0, "slower": -1.0}  # from the bar to the text
-_TINTS = (0.0, 0.02, 0.1)  # shares of the whole: differences from here on are paler, pale, less pale
+_TINTS = (
+    0.0,
+    0.02,
+    0.1,
+)  # shares of the whole: differences from here on are paler, pale, less pale
 _ON_PAPER = ("veil", "pale", "faint")
 _SHORTEST = 4  # signs of a name that is cut
 _BETWEEN = "  "
@@ -101,9 +105,7 @@ def _labels(flame: Flame, words: FlameWords) -> Iterator[Mark]:
                 yield label(box.left, y, text, f"flame-name {each.css}", "start", _BESIDE)
 
 
-def _fitting(
-    box: FlameBox, words: FlameWords, room: float, measure: Callable[[str], float]
-) -> str:
+def _fitting(box: FlameBox, words: FlameWords, room: float, measure: Callable[[str], float]) -> str:
     """Give as much as has room: name and difference, the name, its beginning; else nothing."""
     name, difference = shown(words.name(box)), words.difference(box)
     for text in (f"{name}{_BETWEEN}{difference}" if difference else name, name):
