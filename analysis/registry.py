@@ -164,6 +164,8 @@ PAGES = {
     "RejectionStudy": "analysis.plan.study_page",
     "CoverageStudy": "analysis.plan.study_page",
     "DrawStudy": "analysis.plan.study_page",
+    "Instructions": "analysis.why.instructions.page",
+    "InstructionsAnswer": "analysis.why.instructions.page",
     "Gate": "analysis.verdict.gate_answer.page",
     "Verdict": "analysis.verdict.screen.page",
     "CompareAnswer": "analysis.verdict.compare_answer.page",

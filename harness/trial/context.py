@@ -155,6 +155,10 @@ class TrialContext:
         return next(path for path in paths if not path.exists())
 
 
+# Hears of a session that has just ended, before the pause behind it.
+AfterSession = Callable[[TrialContext, int], object]
+
+
 class SessionLauncher:
     """Hands runs to a launcher; `renew` replaces one that died."""
 

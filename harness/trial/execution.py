@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,7 +32,7 @@ from ..errors import CampaignError
 from ..host.executables import describe_targets
 from ..launch.commands import SideCommands, base_environment, hashes
 from ..launch.interrupts import Interrupted, Interrupts
-from .context import TrialContext
+from .context import AfterSession, TrialContext
 from .ending import Ending
 from .folder import clear_unused, holds_only_a_start
 from .plan import planned_runs, reserve
@@ -87,7 +87,7 @@ class Options:
     node: str | None = None
     built: bool = False
     measure_once: bool = False
-    after_session: Callable[[], object] | None = None
+    after_session: AfterSession | None = None
 
 
 def start(campaign: Campaign, options: Options, watcher: Watcher) -> Ending:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from analysis.errors import FairtrialError, StoreError
@@ -14,7 +14,7 @@ from analysis.record.trial_files import Finding, GivenUp, PlannedRun, SessionEnd
 from ..host.checks import check_between
 from ..launch.client import LauncherClient
 from ..launch.interrupts import Interrupted
-from .context import EnvironmentRecorder, SessionLauncher, TrialContext
+from .context import AfterSession, EnvironmentRecorder, SessionLauncher, TrialContext
 from .ending import RUN_CAP, Ending
 from .measure import CapReached, ClockWatch, Measurer
 from .metering import SessionEnergy
@@ -32,9 +32,7 @@ _LOOK_S = 30.0
 class TrialRun:
     """One trial under way: executes the sessions that are left of an open store."""
 
-    def __init__(
-        self, context: TrialContext, after_session: Callable[[], object] | None = None
-    ) -> None:
+    def __init__(self, context: TrialContext, after_session: AfterSession | None = None) -> None:
         self._context = context
         self._after_session = after_session
         self._campaign, self._store = context.campaign, context.store
@@ -75,7 +73,7 @@ class TrialRun:
         for session in range(1, (sessions := self._store.manifest.sessions) + 1):
             if self._session(session):
                 if self._after_session is not None:
-                    self._after_session()
+                    self._after_session(self._context, session)
                 if session < sessions:
                     self._rest(self._campaign.protocol.pause_s)
 
