@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FlameWords", "flame_picture", "flame_plot", "role_of", "tint_of"]
 
-ROW = 17.0  # CSS pixels from row to row
+ROW = 18.0  # CSS pixels from row to row
 _GAP, _BAR, _BESIDE, _BASE = 1.0, 2.5, 4.0, 12.0
 _AWAY = {"faster": 1.0, "slower": -1.0}  # from the bar to the text
 _TINTS = (

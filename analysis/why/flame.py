@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..data.opening import read_trial
+from ..data.trial import read_trial
 from ..errors import UsageError
 from ..pages.number_format import counted, listed
 from ..plots.flame import FlameWords, flame_picture

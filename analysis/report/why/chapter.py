@@ -16,7 +16,7 @@ from ...record.fleet import is_fleet
 from ...record.profiles import profiles_of
 from ...words import shown
 from ..chapter import Chapter, table_of
-from .rows import axis_of, axis_picture, left_out, milliseconds_of, row_picture, rows_of
+from .rows import Milliseconds, axis_of, axis_picture, left_out, row_picture, rows_of
 
 if TYPE_CHECKING:
     from ...record.profiles import Profile
@@ -85,10 +85,11 @@ def _summary(found: Beside) -> str:
     answers = [one.told for each in found.recorded for one in each.explained]
     if not answers:
         return "nothing of what lies beside the trial is its own"
+    if len(answers) == 1:
+        return shown(answers[0].sentence)
     named = sum(len(one.named) for one in answers)
     what = counted(named, "function") if named else "no function"
-    where = f"{counted(len(answers), 'comparison')}"
-    return f"{what} named in {where}"
+    return f"{what} named in {len(answers)} comparisons"
 
 
 def _values(one: Recorded) -> Values:
@@ -124,8 +125,7 @@ def _answer(one: Explained) -> Values:
         "more": left_out(told),
         "counters": [_counter(each) for each in told.counters],
         "calls": [] if one.graph is None else _calls(one.graph),
-        "more_calls": 0 if one.graph is None else max(0, len(one.graph.flame.boxes) - _CALLS),
-        "alt": "" if one.graph is None else one.graph.alt,
+        "alt": "" if one.graph is None else shown(one.graph.alt),
     }
 
 
@@ -134,7 +134,11 @@ def _was(told: Why) -> str:
     was = told.verdict_was
     if was is None:
         return ""
-    change = "" if was.speedup is None else f", {was.metric} {Difference(was.speedup and 1 / was.speedup, None, None).cell()}"
+    change = (
+        ""
+        if was.speedup is None
+        else f", {was.metric} {Difference(was.speedup and 1 / was.speedup, None, None).cell()}"
+    )
     return f"the verdict was {was.outcome}{change}"
 
 
@@ -143,32 +147,29 @@ def _counter(one: Counter) -> Values:
     word = said(one.word, timed=found.timed)
     return {
         "metric": one.metric,
-        "change": _signs(found.cell()),
-        "interval": _signs(found.cell_interval()),
+        "change": found.cell(),
+        "interval": found.cell_interval(),
         "pvalue": Value(bare_pvalue(one.pvalue_adjusted), one.pvalue_adjusted),
         "word": word,
         "style": style_of(word),
     }
 
 
-def _signs(text: str) -> str:
-    return text.replace("-", "\N{MINUS SIGN}") if len(text) > 1 else text
-
-
 def _calls(graph: CallGraph) -> list[Values]:
     """Give the boxes that differ most themselves, with who called them."""
+    write = Milliseconds.of(graph.told).value
     boxes = sorted(
-        (box for box in graph.flame.boxes if box.path),
+        (box for box in graph.flame.boxes if box.path and max(box.own_baseline, box.own_candidate)),
         key=lambda box: (-abs(box.own_candidate - box.own_baseline), box.path),
     )
     return [
         {
             "function": box.name,
             "callers": list(box.path[:-1]),
-            "own_baseline": milliseconds_of(box.own_baseline),
-            "own_candidate": milliseconds_of(box.own_candidate),
-            "own_difference": milliseconds_of(box.own_candidate - box.own_baseline, signs=True),
-            "difference": milliseconds_of(box.difference, signs=True),
+            "own_baseline": write(box.own_baseline),
+            "own_candidate": write(box.own_candidate),
+            "own_difference": write(box.own_candidate - box.own_baseline, signs=True),
+            "difference": write(box.difference, signs=True),
         }
         for box in boxes[:_CALLS]
     ]
@@ -202,11 +203,16 @@ def _answered(answer: Values, number: int) -> Iterator[Block]:
     if answer["counters"]:
         yield table_of(
             f"why-{number}-metrics",
-            "<metric; change; 95 % interval; p, Holm; <word".replace("95", f"{100 * told.confidence:.4g}"),
-            ((c["metric"], c["change"], c["interval"], c["pvalue"], c["word"]) for c in answer["counters"]),
+            "<metric; change; 95 % interval; p, Holm; <word".replace(
+                "95", f"{100 * told.confidence:.4g}"
+            ),
+            (
+                (c["metric"], c["change"], c["interval"], c["pvalue"], c["word"])
+                for c in answer["counters"]
+            ),
         )
     if answer["calls"]:
-        yield Sentence(shown(answer["alt"]))
+        yield Sentence(answer["alt"])
         yield calls_table(answer["calls"], told, f"why-{number}-calls")
     yield from (Sentence(shown(caution.text)) for caution in told.cautions)
 
@@ -214,9 +220,20 @@ def _answered(answer: Values, number: int) -> Iterator[Block]:
 def _functions(rows: Sequence[FunctionRow], told: Why, name: str) -> Table:
     level = f"{100 * told.confidence:.4g} %"
     heads = f"<function; {told.baseline}, ms; {told.variant}, ms; difference, ms; {level} from; to; p, Holm; <named"
-    columns = heads.replace(told.baseline, shown(told.baseline)).replace(told.variant, shown(told.variant))
+    columns = heads.replace(told.baseline, shown(told.baseline)).replace(
+        told.variant, shown(told.variant)
+    )
     cells = (
-        (shown(r.name), r.baseline, r.candidate, r.difference, r.low, r.high, r.pvalue, "*" if r.named else "")
+        (
+            shown(r.name),
+            r.baseline,
+            r.candidate,
+            r.difference,
+            r.low,
+            r.high,
+            r.pvalue,
+            "*" if r.named else "",
+        )
         for r in rows
     )
     return table_of(name, columns, cells)
@@ -261,7 +278,10 @@ def _drawings(found: Beside, values: Values, anchor: str) -> list[list[Values]]:
     """Give for each answer the pictures of its rows, their axis, and the flame graph with its table."""
     number = count(1)
     return [
-        [_drawn(each, answer, f"{anchor}-ground-{next(number)}") for each, answer in zip(one.explained, of["answers"], strict=True)]
+        [
+            _drawn(each, answer, f"{anchor}-ground-{next(number)}")
+            for each, answer in zip(one.explained, of["answers"], strict=True)
+        ]
         for one, of in zip(found.recorded, values["profiles"], strict=True)
     ]
 
@@ -273,8 +293,8 @@ def _drawn(one: Explained, answer: Values, ground: str) -> Values:
     return {
         "rows": [row_picture(axis, row, ground, first=not k) for k, row in enumerate(rows)],
         "axis": axis_picture(axis),
-        "flame": None if graph is None else flame_plot(graph.flame, graph.words, graph.alt),
+        "flame": None if graph is None else flame_plot(graph.flame, graph.words, answer["alt"]),
         "notes": () if graph is None else graph.notes,
-        "keys": () if graph is None else graph.keys,
+        "colours": () if graph is None else graph.keys,
         "calls": None if graph is None else calls_table(answer["calls"], one.told, ground),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from ...plots.labels import kept_in_row
 from ...plots.marks import Mark, again, arrow, dot, label, line, shared, stroke, upright
 from ...plots.scale import Scale, quantity_ticks
 from ...plots.svg import cell, plot
-from ...why.sentence import milliseconds, signed
+from ...words import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
 __all__ = [
     "Axis",
     "FunctionRow",
+    "Milliseconds",
     "axis_of",
     "axis_picture",
     "left_out",
-    "milliseconds_of",
     "row_picture",
     "rows_of",
 ]
@@ -71,10 +72,12 @@ class Axis:
 def rows_of(told: Why) -> tuple[FunctionRow, ...]:
     """Give the total, the functions by evidence, what is left of them, and the time off the CPU."""
     resolved = told.total.pvalue is not None and told.total.pvalue <= 1 - told.confidence
-    found = [_row(told.total, "total", "on the CPU, in all", coloured=resolved)]
-    shown = told.rows[:_MOST]
-    found += [_row(one, "function", one.name, coloured=one.named) for one in shown]
-    found += _rest(told)
+    write = Milliseconds.of(told)
+    found = [_row(told.total, "total", "on the CPU, in all", write, coloured=resolved)]
+    for one in told.rows[:_MOST]:
+        found.append(_row(one, "function", one.name, write, coloured=one.named))
+    for row, kind, name in _rest(told):
+        found.append(_row(row, kind, name, write, coloured=row.named))
     return tuple(found)
 
 
@@ -83,32 +86,55 @@ def left_out(told: Why) -> int:
     return max(0, len(told.rows) - _MOST)
 
 
-def _rest(told: Why) -> Iterator[FunctionRow]:
+def _rest(told: Why) -> Iterator[tuple[Row, str, str]]:
     if told.others is not None:
         name = f"{counted(told.further, 'further function')}, together"
-        yield _row(told.others, "others", name, coloured=told.others.named)
+        yield told.others, "others", name
     if told.kernel_not_seen is not None:
-        name = "in the kernel, not seen"
-        yield _row(told.kernel_not_seen, "not-seen", name, coloured=told.kernel_not_seen.named)
+        yield told.kernel_not_seen, "not-seen", "in the kernel, not seen"
     if told.asleep is None or told.cpu_wait is None:
-        yield _row(told.off_cpu, "off-cpu", "off the CPU: wall less CPU", coloured=False)
-        return
-    yield _row(told.asleep, "off-cpu", "asleep, or at input and output", coloured=False)
-    yield _row(told.cpu_wait, "off-cpu", "ready, without a CPU", coloured=False)
+        yield told.off_cpu, "off-cpu", "off the CPU: wall less CPU"
+    else:
+        yield told.asleep, "off-cpu", "asleep, or at input and output"
+        yield told.cpu_wait, "off-cpu", "ready, without a CPU"
 
 
-def _row(row: Row, kind: str, name: str, *, coloured: bool) -> FunctionRow:
+@dataclass(frozen=True, slots=True)
+class Milliseconds:
+    """Writes a table's milliseconds with so many decimals that 1 % of the whole has two digits."""
+
+    decimals: int
+
+    @classmethod
+    def of(cls, told: Why) -> Milliseconds:
+        """Give the writer for the tables of an answer."""
+        whole = max(told.total.baseline_ms, told.total.candidate_ms)
+        return cls(min(6, max(0, 3 - math.floor(math.log10(whole)))) if whole > 0 else 2)
+
+    def value(self, ms: float | None, *, signs: bool = False) -> Value:
+        """Write a time, or with `signs` a difference; "" where nobody knows it."""
+        if ms is None:
+            return Value("", None)
+        text = f"{ms:.{self.decimals}f}"
+        if float(text) == 0:
+            text = text.removeprefix("-")
+        elif signs and ms > 0:
+            text = f"+{text}"
+        return Value(text, ms)
+
+
+def _row(row: Row, kind: str, name: str, write: Milliseconds, *, coloured: bool) -> FunctionRow:
     style: Style = "neither"
     if coloured:
         style = "slower" if row.difference_ms > 0 else "faster"
     return FunctionRow(
         name=name,
         kind=kind,
-        baseline=milliseconds_of(row.baseline_ms),
-        candidate=milliseconds_of(row.candidate_ms),
-        difference=milliseconds_of(row.difference_ms, signs=True),
-        low=milliseconds_of(row.low_ms, signs=True),
-        high=milliseconds_of(row.high_ms, signs=True),
+        baseline=write.value(row.baseline_ms),
+        candidate=write.value(row.candidate_ms),
+        difference=write.value(row.difference_ms, signs=True),
+        low=write.value(row.low_ms, signs=True),
+        high=write.value(row.high_ms, signs=True),
         pvalue=Value(
             "" if row.pvalue_adjusted is None else bare_pvalue(row.pvalue_adjusted),
             row.pvalue_adjusted,
@@ -117,13 +143,6 @@ def _row(row: Row, kind: str, name: str, *, coloured: bool) -> FunctionRow:
         presence=row.presence,
         style=style,
     )
-
-
-def milliseconds_of(ms: float | None, *, signs: bool = False) -> Value:
-    """Write milliseconds as a table has them, with a sign where they are a difference."""
-    if ms is None:
-        return Value("", None)
-    return Value((signed if signs else milliseconds)(ms).replace("-", "\N{MINUS SIGN}"), ms)
 
 
 def axis_of(rows: Sequence[FunctionRow]) -> Axis:
@@ -155,7 +174,7 @@ def axis_of(rows: Sequence[FunctionRow]) -> Axis:
 def row_picture(axis: Axis, row: FunctionRow, ground: str, *, first: bool) -> Markup:
     """Draw a row; the first holds the background of all, whose id is `ground`."""
     back = shared(ground, _ground(axis)) if first else again(ground)
-    words = f"{row.name}: {row.difference.text} ms"
+    words = f"{shown(row.name)}: {row.difference.text} ms"
     if row.low.text:
         words += f", {row.low.text} to {row.high.text}"
     return cell([back, *_marks(axis, row)], words)
