@@ -58,7 +58,8 @@ class Profile(Stored):
     time. `chains` says how callers were followed, None where they were not. `timed_runs` and `profiled_runs` are
     those of a cell in a session. `programs` has the SHA-256 of each cell's program by ``BENCHMARK/VARIANT``, without
     variants that each session builds. `runtimes` says by the same names of interpreters whose functions perf can see
-    what was found: ``python-frames``, ``node-map``, or ``not-seen: WHY``. Times are RFC 3339, UTC.
+    what was found: ``python-frames``, ``node-map``, or ``not-seen: WHY``. `program_names` has the file names of the cells' programs:
+    one that is called otherwise in each variant is one object. Times are RFC 3339, UTC.
     """
 
     schema: int = PROFILE_SCHEMA
@@ -80,6 +81,7 @@ class Profile(Stored):
     profiled_runs: int
     seed: int
     programs: Mapping[str, str]
+    program_names: Mapping[str, str] = field(default_factory=dict)
     runtimes: Mapping[str, str] = field(default_factory=dict)
     started: str
     finished: str

@@ -336,7 +336,8 @@ def _host_cautions(found: _Hosts) -> Iterator[Caution]:
         more = f"; and {len(programs) - 3} more hosts" if len(programs) > 3 else ""
         yield Caution(
             "binary-differs",
-            "what was executed is not the same on all hosts (by its SHA-256), so that hosts and "
+            "what was executed is not the same on all hosts (by its SHA-256, or its commit where each "
+            "session builds it), so that hosts and "
             f"programs are compared together: {told}{more}",
             tuple(programs),
             ShortSentence.of(

@@ -32,7 +32,7 @@ _NODE = re.compile(
 )
 _LIBRARY = re.compile(r"(?:-\d+\.[\d.]*\d)?\.so(?:\.[\w.]+)?$")
 _ENGINE = re.compile(
-    r"(?:perf-\d+\.map|jitted-\d+-\d+\.so|\[JIT\] tid \d+|//anon|\[anon.*|anon_inode.*)$"
+    r"(?:jit|perf-\d+\.map|jitted-\d+-\d+\.so|\[JIT\] tid \d+|//anon|\[anon.*|anon_inode.*)$"
 )
 
 
@@ -77,7 +77,7 @@ def function_name(symbol: str, file: str) -> FunctionName:
     found = _PYTHON.match(symbol)
     if found is not None:
         return FunctionName(f"py::{found['name']}", _leaf(found["file"]))
-    where = plain_object(file)
+    where = plain_object(file) or UNKNOWN.strip("[]")
     found = _NODE.match(symbol) if where == MADE_AS_IT_RUNS else None
     if found is not None:
         return FunctionName(

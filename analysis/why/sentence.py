@@ -6,10 +6,7 @@ import math
 from pathlib import Path
 
 from ..pages.model import Next
-from .result import Row, Why
-
-FEWEST_SESSIONS = 4
-FEWEST_SAMPLES = 200
+from .result import FEWEST_SAMPLES, FEWEST_SESSIONS, Row, Why
 
 
 def milliseconds(value: float, digits: int = 2) -> str:

@@ -16,9 +16,14 @@ from .model import LAYOUT_SEED, Build, Campaign, Cell, Command
 _MOST = 2**31 - 1  # what linkers take; 0 and negative numbers have meanings of their own there
 
 
-def layout_seed(seed: int, session: int, variant: str) -> int:
-    """Give the seed of a variant's layout in a session, from the campaign's seed: 1 to 2^31 - 1."""
+def layout_seed(seed: int, session: int, variant: str, node: str | None = None) -> int:
+    """Give the seed of a variant's layout in a session, from the campaign's seed: 1 to 2^31 - 1.
+
+    `node` is the host's name in a fleet, whose hosts draw layouts of their own.
+    """
     told = f"layout:{seed}:{session}:{variant}"
+    if node is not None:
+        told += f":{node}"
     drawn = int.from_bytes(hashlib.sha256(told.encode()).digest()[:8], "big")
     return 1 + drawn % _MOST
 
@@ -50,18 +55,18 @@ def with_layout_seed(
     return {name: text.replace(LAYOUT_SEED, str(seed)) for name, text in part.items()}
 
 
-def of_session(campaign: Campaign, session: int, *, seed: int | None = None) -> Campaign:
+def of_session(
+    campaign: Campaign, session: int, *, seed: int | None = None, node: str | None = None
+) -> Campaign:
     """Give the campaign as a session executes it, each variant with its seed; itself where none is asked for.
 
-    `seed` is the trial's, where that is another than the campaign's.
+    `seed` is the trial's, where that is another than the campaign's; `node` is as for `layout_seed`.
     """
     parts: tuple[Cell | Build, ...] = (*campaign.cells, *campaign.builds)
     if not any(needs_layout_seed(part) for part in parts):
         return campaign
-    drawn = {
-        variant: layout_seed(campaign.seed if seed is None else seed, session, variant)
-        for variant in campaign.variants
-    }
+    whole = campaign.seed if seed is None else seed
+    drawn = {variant: layout_seed(whole, session, variant, node) for variant in campaign.variants}
     cells = tuple(
         with_layout_seed(cell, drawn[cell.variant]) if needs_layout_seed(cell) else cell
         for cell in campaign.cells

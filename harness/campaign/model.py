@@ -257,6 +257,11 @@ class Campaign:
         index = {(cell.benchmark, cell.variant): cell for cell in self.cells}
         object.__setattr__(self, "_index", index)
 
+    @property
+    def built_each_session(self) -> tuple[str, ...]:
+        """The variants that each session builds anew."""
+        return tuple(build.variant for build in self.builds if build.each == "session")
+
     def cell(self, benchmark: str, variant: str) -> Cell:
         """Give the cell of that benchmark and variant."""
         return self._index[benchmark, variant]

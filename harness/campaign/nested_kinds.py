@@ -126,7 +126,8 @@ class Forms(Kind):
     """A value that may be written as a text, as a list or as a mapping.
 
     `needs` says which forms there are, after 'must be'. With `of_commands` a list of texts is
-    refused: it could mean one command or several. A mapping with a key of `longer` is that one.
+    refused: it could mean one command or several. A mapping is `longer`, where there is one, but for those
+    whose keys are of `mapping` alone.
     """
 
     needs: str
@@ -147,10 +148,13 @@ class Forms(Kind):
 
     def _form(self, value: object) -> Kind | None:
         if isinstance(value, dict):
-            longer = self.longer
-            if longer is not None and any(nearest(key, tuple(longer.keys)) for key in value):
-                return longer
-            return self.mapping
+            short, longer = self.mapping, self.longer
+            if longer is None or not isinstance(short, Section):
+                return short
+            of_short, of_longer = (
+                any(nearest(key, tuple(one.keys)) for key in value) for one in (short, longer)
+            )
+            return short if of_short and not of_longer else longer
         return self.items if isinstance(value, list) else self.text
 
     def schema(self, sections: dict[str, JsonSchema]) -> JsonSchema:

@@ -216,7 +216,7 @@ class Resolver:
         if SEED_NAME in variant.values:
             what = f"'{SEED_NAME}' is the seed of each session's build (each: session)"
             place = variant.places[SEED_NAME]
-            self._problem(place, what, "choose another name for the value", key=True)
+            self.filler.report(place, what, "choose another name for the value", key=True)
 
     def _hooks(self, values: Mapping[str, Any]) -> Hooks:
         commands = {

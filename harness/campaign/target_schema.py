@@ -40,12 +40,24 @@ STEPS = Forms(
 )
 
 
+def _not_empty(given: str) -> str:
+    if not given:
+        raise ValueError
+    return given
+
+
 def _shell_of_build(given: str) -> tuple[str, str] | None:
     if given == "shell":
         return "'shell' stands inside 'run' here", "write run: {shell: TEXT}"
     return None
 
 
+_FILE = dataclasses.replace(
+    TEXT,
+    needs="the name of a file",
+    parse=_not_empty,
+    form=TEXT.form | {"pattern": "^[^\\u0000]+$"},
+)
 BUILD = Section(
     "BuildSection",
     "Steps that build a variant, when they are executed, and what they make.",
@@ -68,7 +80,7 @@ BUILD = Section(
             " of its own",
         ),
         "artifacts": Key(
-            Listed(TEXT),
+            Listed(_FILE),
             "files that the steps make, relative to the campaign file's folder; hashed and sized",
         ),
     },

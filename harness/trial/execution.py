@@ -28,6 +28,7 @@ from analysis.version import VERSION
 
 from ..campaign.identity import RULE, identity_of, resolved_text
 from ..campaign.load import campaign_name
+from ..campaign.session_builds import SessionBuilds
 from ..errors import CampaignError
 from ..host.executables import describe_targets
 from ..launch.commands import SideCommands, base_environment, hashes
@@ -151,13 +152,16 @@ def _refuse_measuring_once(campaign: Campaign) -> None:
 def _leave_out_same(context: TrialContext, sessions: int) -> None:
     """Note in the manifest which variants are not measured, before anything is planned.
 
-    Of neighbours that are one program the first is measured, or the baseline among them.
+    Of neighbours that are one program the first is measured, or the baseline among them. What each session
+    builds is none with a neighbour.
     """
     campaign, store = context.campaign, context.store
     paths = {f"{bench}/{variant}": path for (bench, variant), path in context.executables.items()}
     described = describe_targets(paths.values(), context.environment)
     programs = whole_targets(packed_targets(paths, described))
     cells = json.loads(json.dumps(campaign.to_dict()["cells"]))  # as resolved.json has them
+    built = SessionBuilds.of(campaign).places
+    cells = [cell for cell in cells if cell["variant"] not in built]
     same: dict[str, str] = {}
     for group in neighbours_of_one_program(campaign.variants, cells, [programs]):
         measured = campaign.baseline if campaign.baseline in group else group[0]

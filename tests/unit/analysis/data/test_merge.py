@@ -217,6 +217,24 @@ def test_nights_of_other_commits_are_of_one_campaign(night, tmp_path):
         merge_trials([nights[0], other], tmp_path / "other")
 
 
+def test_nights_that_were_built_at_other_times_are_of_other_campaigns(night, tmp_path):
+    """A layout of each session is not what one layout of the campaign is."""
+
+    def of(number, identity, **keys):
+        build = {"variant": "a", "steps": [{"argv": ["make"]}], "cwd": ".", "env": {}} | keys
+        return night(number, campaign=CAMPAIGN | {"builds": [build]}, campaign_sha256=identity * 64)
+
+    plain = of(1, "1")
+    merge_trials([plain, of(2, "1")], tmp_path / "all")
+    for number, keys in enumerate(({"each": "session"}, {"artifacts": ["app"]}), 3):
+        with pytest.raises(StoreError) as refused:
+            merge_trials([plain, of(number, str(number), **keys)], tmp_path / f"other-{number}")
+        said = f"builds is {{'variant': 'a'}} and { ({'variant': 'a'} | keys) }"
+        assert refused.value.what == f"these are trials of different campaigns: {said}"
+    layouts = [of(k, "5", each="session", artifacts=["app"]) for k in (5, 6)]
+    merge_trials(layouts, tmp_path / "layouts")
+
+
 def test_a_night_without_energy_is_merged_with_one_that_had_it(night, tmp_path):
     counted = {ENERGY: {"unit": "J", "better": "lower", "source": "powercap"}}
     merge_trials([night(1, metrics=counted), night(2)], tmp_path / "all")

@@ -89,6 +89,7 @@ def test_of_a_file_neither_folder_nor_version_counts(file, name):
         ("JS:*key /tmp/x/prog.js:3:13", "perf-1.map", ("JS:key", "prog.js")),
         ("JS:~key /tmp/y/prog.js:8:13", "perf-2.map", ("JS:key", "prog.js")),
         ("LazyCompile:* file:///tmp/p.js:1:1", "perf-2.map", ("LazyCompile:(anonymous)", "p.js")),
+        ("JS:^key /tmp/y/prog.js:8:13", "jit", ("JS:key", "prog.js")),
         ("Builtin:ArraySort", "perf-2.map", ("Builtin:ArraySort", "made at run time")),
         ("ns::f(a b)", "app", ("ns::f(a b)", "app")),
     ],

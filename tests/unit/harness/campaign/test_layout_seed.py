@@ -49,10 +49,11 @@ def test_a_seed_is_what_every_linker_takes(seed, session, variant):
 
 def test_a_seed_depends_on_all_that_it_is_made_of_and_on_nothing_else():
     seeds = [
-        layout_seed(seed, session, variant)
+        layout_seed(seed, session, variant, node)
         for seed in (1, 2, 11)
         for session in (1, 2, 11)
         for variant in ("old", "new", "1")
+        for node in (None, "lab1", "lab2")
     ]
     assert len(set(seeds)) == len(seeds)
     digest = hashlib.sha256(b"layout:7:3:old").digest()
@@ -82,6 +83,7 @@ def test_variables_get_the_seed_of_the_session_and_of_the_variant(load):
         assert not needs_layout_seed(cell)
     old = session.builds[0]
     assert old.steps[0].argv[1] == f"--seed={layout_seed(campaign.seed, 2, 'old')}"
+    assert of_session(campaign, 2, node="lab1").cells[0].env != session.cells[0].env
     assert of_session(campaign, 2, seed=9).cells[0].env["SEED"] == f"a{layout_seed(9, 2, 'old')}b"
 
 
