@@ -12,7 +12,7 @@ from ..record.profiles import StoredProfile
 from ..stats.arguments import door
 from ..stats.samples import Array
 from .cautions import cautions_of
-from .counters import judged_counters
+from .counters import MARGIN, judged_counters
 from .intervals import by_evidence, corrected, row_of
 from .parts import OTHERS, UNSEEN, Parts, opposite_of
 from .result import FEWEST_SAMPLES, FEWEST_SESSIONS, Row, Why, Withheld
@@ -135,7 +135,12 @@ def explain_by(
         renames=dict(renames or {}),
         opposite=opposite,
         counters=counters,
-        story=story_of(counters, waits, risk=risk),
+        story=story_of(
+            counters,
+            waits,
+            risk=risk,
+            negligible_ms=MARGIN * float(table.baseline.wall.mean()),
+        ),
         withheld=withheld,
         verdict_was=profile.verdict_was.get(benchmark),
     )

@@ -6,7 +6,6 @@ Two names that differ after this are two functions: what was renamed is a pair t
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..record.profiles import KERNEL, StoredProfile, cell_name
@@ -105,7 +104,7 @@ class FunctionNames:
         """Find the files that are one program: those of the two cells, else the only ones that the other variant lacks."""
         profile = stored.profile
         sides = (profile.baseline, profile.variant)
-        told: Mapping[str, str] = getattr(profile, "program_names", {})
+        told = profile.program_names
         names = [told.get(cell_name(benchmark, side)) for side in sides]
         if None not in names:
             files = [plain_object(str(name)) for name in names]

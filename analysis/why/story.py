@@ -2,7 +2,8 @@
 
 Work: instructions differ where their word does, after Holm; they are the same where they are equivalent, within
 1 %. Instructions per cycle likewise. Waiting: the time off the processors, without that in which the program was
-ready and had none, differs after Holm. What is undecided is never said to be the same.
+ready and had none, differs after Holm, and not by less than 1 % of the wall time. What is undecided is never said
+to be the same.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ _WORK: dict[tuple[str, str | None], str] = {
 }
 
 
-def story_of(counters: Sequence[Counter], waits: Sequence[Row], *, risk: float) -> str | None:
+def story_of(
+    counters: Sequence[Counter], waits: Sequence[Row], *, risk: float, negligible_ms: float = 0.0
+) -> str | None:
     """Say what the intervals carry; None where they carry nothing.
 
     Parameters
@@ -43,11 +46,15 @@ def story_of(counters: Sequence[Counter], waits: Sequence[Row], *, risk: float) 
         with the counters'.
     risk : float
         Of any false part.
+    negligible_ms : float
+        Waiting whose whole interval is nearer to 0 counts as none.
     """
-    return ", and ".join(_parts(counters, waits, risk)) or None
+    return ", and ".join(_parts(counters, waits, risk, negligible_ms)) or None
 
 
-def _parts(counters: Sequence[Counter], waits: Sequence[Row], risk: float) -> Iterator[str]:
+def _parts(
+    counters: Sequence[Counter], waits: Sequence[Row], risk: float, negligible_ms: float
+) -> Iterator[str]:
     words: dict[str, str] = {one.metric: one.word for one in counters}
     instructions = words.get(INSTRUCTIONS)
     if instructions is not None:
@@ -57,6 +64,12 @@ def _parts(counters: Sequence[Counter], waits: Sequence[Row], risk: float) -> It
     for row, more, less in zip(
         waits, ("waits", "waits for a CPU"), ("waits less", "waits less for a CPU"), strict=False
     ):
-        resolved = row.pvalue_adjusted is not None and row.pvalue_adjusted <= risk
-        if resolved and min(row.baseline_ms, row.candidate_ms) >= 0:
+        if _differs(row, risk, negligible_ms) and min(row.baseline_ms, row.candidate_ms) >= 0:
             yield more if row.difference_ms > 0 else less
+
+
+def _differs(row: Row, risk: float, negligible_ms: float) -> bool:
+    if row.pvalue_adjusted is None or row.pvalue_adjusted > risk:
+        return False
+    ends = row.low_ms, row.high_ms
+    return any(end is not None and abs(end) > negligible_ms for end in ends)
