@@ -249,7 +249,7 @@ def write_flames(pairs: Sequence[tuple[StoredProfile, Why]], path: Path) -> tupl
     """
     from ..plots.drawing import write_picture
 
-    found = []
+    found: list[Path] = []
     for stored, told in pairs:
         graph = call_graph(stored, told)
         if graph is None:

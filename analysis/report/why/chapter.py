@@ -159,7 +159,11 @@ def _calls(graph: CallGraph) -> list[Values]:
     """Give the boxes that differ most themselves, with who called them."""
     write = Milliseconds.of(graph.told).value
     boxes = sorted(
-        (box for box in graph.flame.boxes if box.path and max(box.own_baseline, box.own_candidate)),
+        (
+            box
+            for box in graph.flame.boxes
+            if box.path and max(box.own_baseline, box.own_candidate) > 0
+        ),
         key=lambda box: (-abs(box.own_candidate - box.own_baseline), box.path),
     )
     return [
