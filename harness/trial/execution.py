@@ -136,7 +136,7 @@ def opened_new(
 
 def refuse_built_before(campaign: Campaign, options: Options) -> None:
     """Refuse programs that were built once for all hosts where each session builds its own."""
-    own = [build.variant for build in campaign.builds if build.each == "session"]
+    own = campaign.built_each_session
     if options.built and own:
         raise UsageError(
             f"programs that are built beforehand, and a build of each session ({', '.join(own)}), exclude each other",
