@@ -13,9 +13,11 @@ import pytest
 from analysis.data.trial import read_trial
 from analysis.errors import UsageError
 from analysis.record.profiles import JudgedThen, profiles_of, read_profile
+from harness.campaign.layout_seed import layout_seed
 from harness.errors import HostError, LaunchError
 from harness.why.profile_folder import new_profile
 from harness.why.recording import DEFAULT_HZ, DWARF_HZ, ProfileRequest, record_profile
+from harness.why.session_profile import SessionProfiler
 
 pytestmark = [pytest.mark.usefixtures("perf"), pytest.mark.host]
 
@@ -124,6 +126,36 @@ def test_maps_that_profiled_runs_wrote_are_removed_and_no_others(make_tiny, list
     finally:
         for path in maps(tiny.folder):
             path.unlink(missing_ok=True)
+
+
+SESSIONS = """\
+name: rebuilt
+variants: {base: {}, cand: {}}
+build:
+  each: session
+  run: [[sh, -c, "sed 's/^:.*/: {layout_seed}/' plain > {variant}.new; chmod +x {variant}.new; mv {variant}.new {variant}"]]
+benchmarks: {spin: {command: ["./{variant}"]}}
+protocol: {sessions: 2, runs: 1, warmup: 0}
+isolation: {cpus: none}
+checks: {probe: 0s}
+"""
+
+
+def test_what_each_session_builds_is_what_it_profiles(make_tiny, listening, monkeypatch):
+    tiny = make_tiny(SESSIONS, prepare=lambda folder: (folder / "base").rename(folder / "plain"))
+    profiled = []
+    execute = SessionProfiler._execute
+
+    def looking(self, context, session, data, errors):
+        profiled.append((tiny.folder / "cand").read_text().splitlines()[2])
+        return execute(self, context, session, data, errors)
+
+    monkeypatch.setattr(SessionProfiler, "_execute", looking)
+    found = recorded(tiny, listening, sessions=2)
+    assert found.profile.programs == {}
+    seeds = [layout_seed(1, session, "cand") for session in (1, 2)]
+    assert profiled == [f": {seed}" for seed in seeds]
+    assert [one.session for one in found.cells] == [1, 1, 2, 2]
 
 
 def test_a_program_that_fails_is_told(make_tiny, listening):
