@@ -22,7 +22,7 @@ from analysis.record.builds import (
 from analysis.record.manifest import utc_now
 from analysis.record.trial_files import BUILDS, OUTPUTS, Finding
 
-from ...campaign.layout_seed import layout_seed, with_layout_seed
+from ...campaign.layout_seed import with_layout_seed
 from ...campaign.session_builds import SessionBuilds
 from ...host.executables import sha256_file
 from ...launch.commands import BuildCost, CommandFailedError, hashes, resolve_all
@@ -124,7 +124,7 @@ class TrialBuilds:
         """Execute a build, and hash what it made."""
         context, stem, seed = self._context, f"build-{build.variant}", None
         if session != ALL_SESSIONS:
-            seed = layout_seed(context.store.manifest.seed, session, build.variant)
+            seed = context.seed_of(build.variant, session)
             stem = f"{stem}-session{session}"
         cost = context.commands.build(
             build if seed is None else with_layout_seed(build, seed),
