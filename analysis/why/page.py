@@ -243,8 +243,8 @@ def _counter(one: Counter) -> tuple[Cell, ...]:
     )
     return (
         f"  {shorten(shown(one.metric), _METRIC)}",
-        Value(found.cell(), one.ratio),
-        found.cell_interval(),
+        Value("0 %" if one.low == one.high == 1 else found.cell(), one.ratio),
+        "-" if one.low == one.high else found.cell_interval(),
         word,
     )
 
