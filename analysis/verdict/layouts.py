@@ -12,12 +12,14 @@ from ..pages import number_format as figures
 from ..pages.model import Caution
 from ..pages.short_sentence import ShortSentence
 from ..record.builds import layouts_by_session, read_builds
+from ..words import shorten, shown
 
 if TYPE_CHECKING:
     from ..data.trial import Trial
 
 Layout = tuple[tuple[str, str], ...]
 _NAMED = 3
+_NAME = 28  # columns of a variant's name
 _FEWEST = 2  # sessions, and layouts: of one nothing is known of others
 
 
@@ -85,9 +87,13 @@ def layouts_sentences(found: Sequence[VariantLayouts], variants: Sequence[str]) 
     fixed = [name for name in variants if name not in varied]
     low, high = min(varied.values()), max(varied.values())
     count = f"{low}" if low == high else f"{low} to {high}"
-    of = figures.listed([*varied], _NAMED) if fixed else "each variant"
-    but = f"but for one build of {figures.listed(fixed, _NAMED)}" if fixed else "not for one build"
+    of = _listed([*varied]) if fixed else "each variant"
+    but = f"but for one build of {_listed(fixed)}" if fixed else "not for one build"
     return (
         f"{count} layouts of {of}:",
         f"the interval speaks for layouts that the linker may draw, {but}",
     )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return figures.listed([shorten(shown(name), _NAME) for name in names], _NAMED)
