@@ -164,6 +164,8 @@ PAGES = {
     "RejectionStudy": "analysis.plan.study_page",
     "CoverageStudy": "analysis.plan.study_page",
     "DrawStudy": "analysis.plan.study_page",
+    "Why": "analysis.why.page",
+    "WhyAnswer": "analysis.why.page",
     "Instructions": "analysis.why.instructions.page",
     "InstructionsAnswer": "analysis.why.instructions.page",
     "Gate": "analysis.verdict.gate_answer.page",

@@ -17,6 +17,7 @@ from typing import Any
 from ..record.environment_records import COMMIT
 from ..record.shapes import checksum_holds, encode, encode_checked
 from ..record.trial_files import (
+    BUILDS,
     CAMPAIGN,
     ENVIRONMENT,
     FINDINGS,
@@ -145,6 +146,7 @@ def redact_trial(scrubber: Scrubber, trial: Path, write: Callable[[Path, bytes],
     }
     for name, rule in rules.items():
         _rewrite(trial / name, functools.partial(_of_lines, rule), write)
+    _rewrite(trial / BUILDS, lambda data: _of_builds(scrubber, data), write)
     rows = trial / MEASUREMENTS
     _rewrite(rows, lambda data: _of_measurements(scrubber, data, altered), write)
     literals, _ = _of_campaign(trial)
@@ -311,6 +313,22 @@ def _of_measurements(scrubber: Scrubber, data: bytes, altered: set[int]) -> byte
             line = _changed(line, rule, encode_checked)  # noqa: PLW2901 - the line as it is stored
         lines.append(line)
     return b"".join(lines)
+
+
+def _of_builds(scrubber: Scrubber, data: bytes) -> bytes:
+    """Take names out of builds: their files are keys."""
+
+    def rule(row: Row) -> Row:
+        found: Row = values(row, scrubber.text)
+        for name in ("artifacts", "programs"):
+            found |= {name: {scrubber.text(path): one for path, one in _part(found, name).items()}}
+        found.pop("crc32", None)
+        return found
+
+    return b"".join(
+        _changed(line, rule, encode_checked) if checksum_holds(line.rstrip(b"\n")) else line
+        for line in data.splitlines(keepends=True)
+    )
 
 
 def _of_manifest(scrubber: Scrubber, trial: Path, data: bytes) -> bytes:

@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..errors import StoreError
 from .shapes import RESTORE, ShapeError, checksum_holds, opened, parse, shaped
 from .trial_files import BUILDS, Stored
 
 ALL_SESSIONS = 0  # the session of a build that is made once for all of them
+LAYOUT_CHECK = "layout-not-varied"  # of findings about sessions that have one build
+Layout = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +57,7 @@ class BuildRecord(Stored):
         return {**self.programs, **{path: one.sha256 for path, one in self.artifacts.items()}}
 
     @property
-    def layout(self) -> tuple[tuple[str, str], ...]:
+    def layout(self) -> Layout:
         """What tells its layout from another: the hashes of its artifacts, of its programs where none is named."""
         named = {path: one.sha256 for path, one in self.artifacts.items()}
         return tuple(sorted((named or self.programs).items()))
@@ -66,20 +69,22 @@ def read_builds(trial: Path) -> tuple[BuildRecord, ...]:
     A last line that is torn, as a power failure leaves it, is no build: its session had not begun.
     Raises StoreError for a damaged line.
     """
+    return tuple(record for record, _ in rows_of_builds(trial))
+
+
+def rows_of_builds(trial: Path) -> Iterator[tuple[BuildRecord, dict[str, Any]]]:
+    """Give the builds of a trial as `read_builds` does, each also as it is stored."""
     path = trial / BUILDS
     if not path.exists():
-        return ()
+        return
     with opened(path) as file:
         data = file.read()
-    return tuple(_records(path, data[: data.rfind(b"\n") + 1].splitlines()))
-
-
-def _records(path: Path, lines: Iterable[bytes]) -> Iterator[BuildRecord]:
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(data[: data.rfind(b"\n") + 1].splitlines(), 1):
         try:
             if not checksum_holds(line):
                 raise ShapeError("the line does not have its checksum")
-            yield shaped(BuildRecord, parse(line, "the line"), "the line")
+            row = parse(line, "the line")
+            yield shaped(BuildRecord, row, "the line"), row
         except ShapeError as error:
             what = f"{error}: the file was changed or is damaged"
             raise StoreError(what, f"{path}:{number}", RESTORE) from None

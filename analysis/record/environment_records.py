@@ -26,6 +26,11 @@ def places_of(record: Mapping[str, Any], most: int) -> Iterator[tuple[int, int]]
     yield from ((one, 0) for one in range(session + 1, last + 1))
 
 
+def segments_of(records: Iterable[Mapping[str, Any]], most: int) -> dict[int, int]:
+    """Give the last segment of each session that environment records tell of, in a trial of `most` sessions."""
+    return dict(place for record in records for place in places_of(record, most))
+
+
 SAME = "same_as"
 COMMIT = "commit"
 BUILT = "built"

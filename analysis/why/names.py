@@ -6,7 +6,6 @@ Two names that differ after this are two functions: what was renamed is a pair t
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..record.profiles import KERNEL, StoredProfile, cell_name
@@ -32,7 +31,7 @@ _NODE = re.compile(
 )
 _LIBRARY = re.compile(r"(?:-\d+\.[\d.]*\d)?\.so(?:\.[\w.]+)?$")
 _ENGINE = re.compile(
-    r"(?:perf-\d+\.map|jitted-\d+-\d+\.so|\[JIT\] tid \d+|//anon|\[anon.*|anon_inode.*)$"
+    r"(?:jit|perf-\d+\.map|jitted-\d+-\d+\.so|\[JIT\] tid \d+|//anon|\[anon.*|anon_inode.*)$"
 )
 
 
@@ -77,7 +76,7 @@ def function_name(symbol: str, file: str) -> FunctionName:
     found = _PYTHON.match(symbol)
     if found is not None:
         return FunctionName(f"py::{found['name']}", _leaf(found["file"]))
-    where = plain_object(file)
+    where = plain_object(file) or UNKNOWN.strip("[]")
     found = _NODE.match(symbol) if where == MADE_AS_IT_RUNS else None
     if found is not None:
         return FunctionName(
@@ -105,7 +104,7 @@ class FunctionNames:
         """Find the files that are one program: those of the two cells, else the only ones that the other variant lacks."""
         profile = stored.profile
         sides = (profile.baseline, profile.variant)
-        told: Mapping[str, str] = getattr(profile, "program_names", {})
+        told = profile.program_names
         names = [told.get(cell_name(benchmark, side)) for side in sides]
         if None not in names:
             files = [plain_object(str(name)) for name in names]

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 Presence = Literal["both", "gone", "new"]
 Withheld = Literal["total-not-resolved", "few-sessions", "few-samples"]
+FEWEST_SESSIONS = 4  # below it no function is named
+FEWEST_SAMPLES = 200  # of a variant, likewise
+LEAST_SHARE = 0.01  # of the samples of either variant, for a row of its own
 REFERENCES = (
     "Student, The probable error of a mean, Biometrika 6, 1908",
     "S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of "
@@ -81,21 +84,21 @@ class Opposite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counter:
-    """What the timed runs of the same sessions say of another metric.
+    """What the timed runs of the same sessions say of another metric; one that has no ratio is left out.
 
     `ratio` is candidate over baseline of the metric itself, with its interval; `word` is that of a verdict, after Holm
-    over all counters. Numbers are None where it is 0 in both, or nobody can tell a ratio.
+    over all counters, the time off the processors and the waiting for one.
     """
 
     metric: str
     unit: str
     better: str
     word: Word
-    ratio: float | None
-    low: float | None
-    high: float | None
-    pvalue: float | None
-    pvalue_adjusted: float | None
+    ratio: float
+    low: float
+    high: float
+    pvalue: float
+    pvalue_adjusted: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -130,6 +133,9 @@ class Why(Result):
         System time, where the kernel's side could not be sampled.
     off_cpu : Row
         Wall time less the total: waiting, and negative where several processors work at a time.
+    asleep, cpu_wait : Row or None
+        Its parts: sleep, input and output; and that in which the program was ready and had no processor. None where
+        the kernel does not say. Adjusted p-values of these, else that of `off_cpu`, are over the counters.
     family : int
         How many p-values Holm's method corrects together.
     gone, new : tuple of str
@@ -173,6 +179,8 @@ class Why(Result):
     further: int
     kernel_not_seen: Row | None
     off_cpu: Row
+    asleep: Row | None
+    cpu_wait: Row | None
     family: int
     gone: tuple[str, ...] = ()
     new: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .model import Campaign
+from .model import Campaign, Each
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +21,14 @@ class SessionBuilds:
     places: Mapping[str, frozenset[str]]
 
     @classmethod
-    def of(cls, campaign: Campaign) -> SessionBuilds:
-        """Take them from a loaded campaign; nothing is looked for on the disk but where links lead."""
+    def of(cls, campaign: Campaign, each: Each = "session") -> SessionBuilds:
+        """Take them from a loaded campaign; nothing is looked for on the disk but where links lead.
+
+        With `each` "campaign" they are those of the builds that are made once for all sessions.
+        """
         found: dict[str, set[Path]] = {}
         for build in campaign.builds:
-            if build.each == "session":
+            if build.each == each:
                 found[build.variant] = {campaign.source.parent, build.cwd, *build.artifacts}
         for cell in campaign.cells:
             name = cell.command.argv[0]

@@ -31,7 +31,7 @@ from ..campaign.load import campaign_name
 from ..campaign.session_builds import SessionBuilds
 from ..errors import CampaignError
 from ..host.executables import describe_targets
-from ..launch.commands import SideCommands, base_environment, hashes
+from ..launch.commands import SideCommands, base_environment
 from ..launch.interrupts import Interrupted, Interrupts
 from .context import AfterSession, TrialContext
 from .ending import Ending
@@ -103,11 +103,12 @@ def opened_new(
 ) -> Ending | None:
     """Make the folder of a new trial and its programs; give an ending where it comes to no run."""
     campaign, watcher = context.campaign, context.watcher
-    builds = () if options.built else campaign.builds
+    refuse_built_before(campaign, options)
+    builds = () if options.built else context.builds.once
     if options.measure_once:
         _refuse_measuring_once(campaign)
     if not builds:  # say what is missing before a folder is made
-        context.find_programs()
+        context.find_programs(of_sessions=False)
     files_to_set_aside(campaign, context.executables)  # refuses inputs
     manifest = _manifest(campaign, context.prepared, sessions, options)
     if options.name is not None and (options.folder / options.name).is_dir():
@@ -122,15 +123,26 @@ def opened_new(
     watcher.opened(store.path, campaign, context.prepared)
     try:
         if builds:
-            context.build(builds)
-            context.find_programs()
-        store.update(targets=hashes(context.executables.values()))
+            context.builds.build_once(builds)
+            context.find_programs(of_sessions=False)
+        store.update(targets=context.builds.lasting())
         if options.measure_once:
             _leave_out_same(context, sessions)
         context.set_aside_files()
     except (FairtrialError, Interrupted) as error:
         return _broken_off(store, error)
     return None
+
+
+def refuse_built_before(campaign: Campaign, options: Options) -> None:
+    """Refuse programs that were built once for all hosts where each session builds its own."""
+    own = [build.variant for build in campaign.builds if build.each == "session"]
+    if options.built and own:
+        raise UsageError(
+            f"programs that are built beforehand, and a build of each session ({', '.join(own)}), exclude each other",
+            str(campaign.source),
+            "leave out --built ('--build once' of submit), or write 'each: campaign'",
+        )
 
 
 def _refuse_measuring_once(campaign: Campaign) -> None:

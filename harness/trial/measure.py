@@ -166,7 +166,7 @@ class Measurer:
 
     def measure(self, run: PlannedRun) -> Measurement:
         """Execute one run; again where its launcher died, or something stood still meanwhile."""
-        cell = self._campaign.cell(run.benchmark, run.variant)
+        cell = self._context.cell_of(run.benchmark, run.variant, run.session)
         began = time.time_ns()
         deaths = suspended = 0
         try:

@@ -317,7 +317,8 @@ def expected_seconds(
         if seconds is None:
             return None
         total += seconds * protocol.passes(sessions)
-    return total + protocol.pause_s * (sessions - 1)
+    built = any(build.each == "session" for build in campaign.builds)  # then it settles after each
+    return total + protocol.pause_s * (sessions if built else sessions - 1)
 
 
 class Watcher(Protocol):

@@ -74,7 +74,7 @@ class TrialRun:
             if self._session(session):
                 if self._after_session is not None:
                     self._after_session(self._context, session)
-                if session < sessions:
+                if session < sessions and not self._context.builds.of_sessions:
                     self._rest(self._campaign.protocol.pause_s)
 
     def _close(self, reason: str) -> None:
@@ -143,6 +143,11 @@ class TrialRun:
         segment = self._environments.next_segment(session)
         if session not in self._sessions_planned:
             self._store.append_plan(rules.runs)
+        if context.builds.of_sessions:  # the machine settles after them
+            self._check_time(f"the builds of session {session}")
+            context.builds.build_for(session, segment)
+            self._rest(self._campaign.protocol.pause_s)
+            self._interrupts.check()
         self._environments.record(session, segment)
         gaps = prepared.probe()
         self._interrupts.check()  # a signal may have come while it was looked
@@ -252,11 +257,13 @@ class TrialRun:
         if protocol.max_runs is not None and self._store.executed >= protocol.max_runs:
             what = f"{RUN_CAP} of {protocol.max_runs} runs was reached"
             raise CapReached("protocol.max_runs", what)
-        deadline = self._context.deadline
+        self._check_time(f"run {run.position}")
+
+    def _check_time(self, what: str) -> None:
+        deadline, cap = self._context.deadline, self._campaign.protocol.max_time_s
         if deadline is not None and time.monotonic() >= deadline:
             raise CapReached(
-                "protocol.max_time",
-                f"the time cap of {protocol.max_time_s:g} s was reached before run {run.position}",
+                "protocol.max_time", f"the time cap of {cap:g} s was reached before {what}"
             )
 
     def _rest(self, seconds: float) -> None:

@@ -23,10 +23,10 @@ from analysis.record.trial_files import (
 
 from ..host.checks import check_between
 from ..launch.commands import hashes
+from .building.drift import target_drift
 from .ending import Ending
 from .measure import CapReached
 from .plan import PlannedSession, planned_runs
-from .resume import target_drift
 from .session import TrialRun
 from .stopping import SessionRules
 

@@ -6,7 +6,6 @@ set back, before each fork. Source: valgrind's manual, "Callgrind Format Specifi
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 import shutil
@@ -134,32 +133,25 @@ class CountedTwice:
 
 
 def count_instructions(
-    campaign: Campaign,
-    pair: tuple[str, str],
-    benchmarks: Iterable[str],
-    watcher: Watcher,
-    wait_s: float = 0.0,
+    campaign: Campaign, *, valgrind: Valgrind, watcher: Watcher, wait_s: float = 0.0
 ) -> dict[tuple[str, str], CountedTwice]:
-    """Count the instructions of both variants on each benchmark, in two executions; by benchmark and variant.
+    """Count the instructions of each cell of a campaign in two executions; by benchmark and variant.
 
-    They are executed as the campaign says, hooks included, with a hundred times its time limits, and nothing of
-    it is kept.
+    Its builds are executed; what is there already must have none.
+    They are executed as the campaign says, hooks of sessions and runs included, with a hundred times its time
+    limits, and nothing of it is kept.
 
     Raises
     ------
-    HostError
-        If there is no valgrind.
     LaunchError
         If an execution fails; with what it says.
     Interrupted
         If a signal came.
     """
-    valgrind = find_valgrind()
-    chosen = tuple(benchmarks)
     with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
         folders = {
-            (benchmark, variant): Path(place, f"cell-{number}")
-            for number, (benchmark, variant) in enumerate(itertools.product(chosen, pair))
+            (cell.benchmark, cell.variant): Path(place, f"cell-{number}")
+            for number, cell in enumerate(campaign.cells)
         }
         for folder in folders.values():
             folder.mkdir()
@@ -171,9 +163,12 @@ def count_instructions(
                 for path in folder.iterdir():
                     path.unlink()
 
-        under = _under_callgrind(campaign, pair, chosen, valgrind, folders)
+        under = _under_callgrind(campaign, valgrind, folders)
         options = Options(
-            folder=Path(place), passing=True, wait_s=wait_s, built=True, after_session=take
+            folder=Path(place),
+            passing=True,
+            wait_s=wait_s,
+            after_session=take,
         )
         ending = start(under, options, watcher)
         if ending.status == "interrupted":
@@ -183,13 +178,9 @@ def count_instructions(
 
 
 def _under_callgrind(
-    campaign: Campaign,
-    pair: tuple[str, str],
-    benchmarks: tuple[str, ...],
-    valgrind: Valgrind,
-    folders: Mapping[tuple[str, str], Path],
+    campaign: Campaign, valgrind: Valgrind, folders: Mapping[tuple[str, str], Path]
 ) -> Campaign:
-    """Give the campaign of one run in each of two sessions, under callgrind."""
+    """Give the campaign of one run of each cell in each of two sessions, under callgrind."""
 
     def counted(cell: Cell) -> Cell:
         argv = valgrind.around(cell.command.argv, folders[cell.benchmark, cell.variant])
@@ -197,40 +188,28 @@ def _under_callgrind(
         command = replace(cell.command, argv=argv)
         return replace(cell, command=command, timeout_s=limit, metrics=())
 
-    limits = {
-        name: most for name, most in campaign.isolation.limits.items() if name not in _TOO_TIGHT
-    }
     protocol = replace(
         campaign.protocol,
         sessions=2,
         runs=1,
         warmup=0,
         pause_s=0.0,
-        max_runs=None,
-        max_time_s=None,
         give_up=None,
         disturbed="keep",
-        stop=None,
     )
+    kept = {k: most for k, most in campaign.isolation.limits.items() if k not in _TOO_TIGHT}
     return replace(
         campaign,
-        baseline=pair[0],
-        variants=pair,
-        benchmarks=benchmarks,
-        cells=tuple(
-            counted(cell) for cell in campaign.cells if (cell.benchmark, cell.variant) in folders
-        ),
-        builds=tuple(
-            one for one in campaign.builds if one.variant in pair and one.each == "session"
-        ),
+        cells=tuple(map(counted, campaign.cells)),
         protocol=protocol,
-        isolation=replace(campaign.isolation, limits=limits),
+        isolation=replace(
+            campaign.isolation, limits=kept, padding=0
+        ),  # its length costs instructions
         checks=replace(campaign.checks, require=(), probe_s=0.0),
         counters=None,
         energy=False,
         judge=(),
         series=False,
-        commit={},
     )
 
 

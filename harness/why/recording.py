@@ -21,30 +21,26 @@ from analysis.record.profiles import (
 )
 from analysis.version import VERSION
 
-from ..errors import HostError
-from ..host.reader import Host
-from ..launch.commands import base_environment, hashes, resolve_all
+from ..launch.commands import base_environment, resolve_all
 from ..launch.interrupts import Interrupted
 from ..trial.execution import Options, start
-from ..trial.resume import campaign_drift, host_drift, target_drift
 from .perf_tool import Perf, find_perf
 from .profile_folder import new_profile
 from .sample_counts import runtime_of
 from .session_profile import SessionProfiler
+from .unchanged import refuse_changed
 
 if TYPE_CHECKING:
-    from analysis.record.trial_files import Finding, Manifest
+    from analysis.record.trial_files import Manifest
 
     from ..campaign.model import Campaign
     from ..trial.preparation import Watcher
 
-Event = Literal["cycles", "cpu-clock"]
 Chains = Literal["fp", "dwarf"]
 DEFAULT_HZ = 999
 DWARF_HZ = 999  # each sample brings 16 KB of its stack along
 SESSIONS, TIMED_RUNS, PROFILED_RUNS = 6, 3, 3
 _WARMUP = 1
-_ANEW = "measure a new trial, and ask that one"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,9 +86,9 @@ def record_profile(
         If a signal asked to stop: nothing is left of the profile.
     """
     manifest = read_manifest(trial)
-    _require_names(trial, manifest, request)
-    asked = _of_two(campaign, manifest, request)
-    _refuse_changes(trial, manifest, campaign, asked)
+    _require_counts(request)
+    refuse_changed(campaign, trial, (request.variant,), request.benchmarks)
+    asked = of_two(campaign, manifest, request)
     perf = find_perf()
     frequency = _frequency(perf, request.wanted_hz)
     started = utc_now()
@@ -109,7 +105,7 @@ def record_profile(
             folder=folder,
             name=TIMED,
             sessions=request.sessions,
-            built=True,
+            built=False,
             measure_once=False,
             accept_drift=False,
             node=manifest.node,
@@ -154,25 +150,13 @@ def record_profile(
     return profiles_of(trial) / request.variant
 
 
-def _require_names(trial: Path, manifest: Manifest, request: ProfileRequest) -> None:
-    """Refuse what the trial does not have."""
-    if manifest.origin != "measured":
-        what = f"this trial is {manifest.origin}: its programs cannot be executed again"
-        raise UsageError(what, str(trial), "name a trial that was measured on this host")
-    candidates = [name for name in manifest.variants if name != manifest.baseline]
-    if request.variant not in candidates:
-        what = f"the trial has no candidate '{request.variant}'"
-        raise UsageError(what, str(trial), f"name one of: {', '.join(candidates) or 'it has none'}")
-    odd = [name for name in request.benchmarks if name not in manifest.benchmarks]
-    if odd or not request.benchmarks:
-        what = f"the trial has no benchmark '{odd[0]}'" if odd else "no benchmark is named"
-        raise UsageError(what, str(trial), f"name some of: {', '.join(manifest.benchmarks)}")
+def _require_counts(request: ProfileRequest) -> None:
     if min(request.sessions, request.timed, request.profiled, request.wanted_hz) < 1:
         what = "sessions, runs and frequency of a profile are 1 or more"
         raise UsageError(what, None, "name whole numbers above 0")
 
 
-def _of_two(campaign: Campaign, manifest: Manifest, request: ProfileRequest) -> Campaign:
+def of_two(campaign: Campaign, manifest: Manifest, request: ProfileRequest) -> Campaign:
     """Give the campaign of the profile's timed runs: baseline and candidate on the benchmarks that are asked for."""
     variants = (manifest.baseline, request.variant)
     protocol = replace(
@@ -194,43 +178,16 @@ def _of_two(campaign: Campaign, manifest: Manifest, request: ProfileRequest) -> 
             for benchmark in request.benchmarks
             for variant in variants
         ),
-        builds=tuple(build for build in campaign.builds if build.variant in variants),
+        builds=tuple(  # what was built once is there: nothing of the trial's is built anew
+            build
+            for build in campaign.builds
+            if build.each == "session" and build.variant in variants
+        ),
+        hooks=replace(campaign.hooks, finish=()),  # a trial's end is none of its own
         commit={name: text for name, text in campaign.commit.items() if name in variants},
         seed=manifest.seed,
         protocol=protocol,
     )
-
-
-def _built_each_session(campaign: Campaign) -> frozenset[str]:
-    return frozenset(build.variant for build in campaign.builds if build.each == "session")
-
-
-def _refuse_changes(trial: Path, manifest: Manifest, campaign: Campaign, asked: Campaign) -> None:
-    """Refuse another host, another campaign and other programs than those of the trial."""
-    with Host() as host:
-        state, number = host.read(), host.machine_id() or "unknown"
-    _refuse(
-        host_drift(manifest, state.hostname or "unknown", number, state.cpu_model),
-        "record the profile on the host of the trial",
-    )
-    _refuse(
-        campaign_drift(trial, manifest, campaign),
-        f"put the campaign back as it was (a copy is {trial / 'campaign.yaml'}), or {_ANEW}",
-    )
-    ready = _built_each_session(asked)
-    cells = tuple(cell for cell in asked.cells if cell.variant not in ready)
-    environment = base_environment(asked.isolation, os.environ)
-    found = resolve_all(replace(asked, cells=cells), environment)
-    now = hashes(found.values())
-    then = {path: manifest.targets[path] for path in now if path in manifest.targets}
-    changed = target_drift(then, now)
-    _refuse(changed, f"build it as it was then, or {_ANEW}")
-
-
-def _refuse(findings: list[Finding], fix: str) -> None:
-    if findings:
-        more = "" if len(findings) == 1 else f" (and {len(findings) - 1} more)"
-        raise HostError(f"{findings[0].what}{more}", findings[0].where, fix)
 
 
 def _frequency(perf: Perf, wanted: int) -> int:
@@ -239,7 +196,7 @@ def _frequency(perf: Perf, wanted: int) -> int:
 
 
 def _programs(campaign: Campaign, hashes_by_path: Mapping[str, str]) -> dict[str, str]:
-    rebuilt = _built_each_session(campaign)
+    rebuilt = campaign.built_each_session
     environment = base_environment(campaign.isolation, os.environ)
     found = resolve_all(campaign, environment)
     return {

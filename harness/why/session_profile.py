@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ..trial.context import TrialContext
 
 DATA = "perf.data"
-MAPS = Path("/tmp")  # noqa: S108 - where the convention of perf's maps has them
+MAPS = Path("/tmp")  # noqa: S108 - where perf looks for them
 _ERRORS, _STDOUT, _STDERR, _LOG = "perf.stderr", "run.stdout", "run.stderr", "hook.log"
 _PYTHON = {"PYTHONPERFSUPPORT": "1"}
 _NODE = "--perf-basic-prof"

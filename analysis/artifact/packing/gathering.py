@@ -18,6 +18,7 @@ from ...importers.trials import is_file, is_foreign, trial_and_variant
 from ...record.fleet import FLEET, Fleet, fleet_text, is_fleet, read_fleet, trial_place
 from ...record.manifest import read_manifest
 from ...record.trial_files import (
+    BUILDS,
     CAMPAIGN,
     CERTIFICATES,
     ENVIRONMENT,
@@ -176,7 +177,7 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
         yield piece
 
 
-_RECORDS = (CAMPAIGN, RESOLVED, ENVIRONMENT, PLAN, MEASUREMENTS, FINDINGS, IMPORT)
+_RECORDS = (CAMPAIGN, RESOLVED, ENVIRONMENT, PLAN, MEASUREMENTS, FINDINGS, BUILDS, IMPORT)
 _SAFE = re.compile(r"[^\w.+-]+")
 _MOST_FILES = 20_000  # of a folder of another tool
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from ...pages.model import Caution
 from ...pages.result import Result
-from ..names import plain_name
+from ..names import PROGRAM, plain_name, plain_object
 
 REFERENCES = (
     "N. Nethercote and J. Seward, Valgrind: a framework for heavyweight dynamic binary "
@@ -110,13 +110,19 @@ def compare_counts(
     names: tuple[str, str],
     valgrind: str,
     renames: Mapping[str, str] | None = None,
+    programs: tuple[str, str] = ("", ""),
 ) -> Instructions:
     """Compare the counts of a baseline and a candidate, each of two executions; `names` are theirs.
 
-    `renames` has what the candidate calls a function by what the baseline calls it.
+    `renames` has what the candidate calls a function by what the baseline calls it, `programs` the names of both
+    programs' files: where these differ, what they hold is held against each other all the same.
     """
     told = dict(renames or {})
-    sides = (*(_by_name(one, told) for one in baseline), *(_by_name(one, {}) for one in candidate))
+    own = programs if programs[0] != programs[1] else ("", "")
+    sides = (
+        *(_by_name(one, told, own[0]) for one in baseline),
+        *(_by_name(one, {}, own[1]) for one in candidate),
+    )
     keys = sorted({key for counts in sides for key in counts})
 
     def row(function: str, place: str, numbers: list[int]) -> CountedFunction:
@@ -144,12 +150,13 @@ def compare_counts(
     )
 
 
-def _by_name(counts: Counts, renames: Mapping[str, str]) -> Counts:
+def _by_name(counts: Counts, renames: Mapping[str, str], program: str) -> Counts:
     """Add up what is one function once compilers' suffixes are off and it has its new name."""
     found: Counter[tuple[str, str]] = Counter()
     for (function, place), many in counts.items():
         name = plain_name(function)
-        found[renames.get(name, name), place] += many
+        where = PROGRAM if program and place == program else plain_object(place)
+        found[renames.get(name, name), where] += many
     return found
 
 

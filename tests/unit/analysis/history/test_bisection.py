@@ -45,9 +45,9 @@ def test_a_culprit_is_named_with_who_made_it(found: dict[str, Bisection]) -> Non
     sha = named[77].sha[:7]
     assert text.startswith(f"{sha} made it slower: it takes ")
     assert f"{sha}  {named[77].date[:10]}  Ada Author  change 77" in text
-    proof = f"runs/bisect-app-20261123/proof-1 --variant 0077-{sha}"
-    assert told.next == (f"fairtrial verdict {proof}",)
-    assert "next  fairtrial verdict runs/bisect-app-20261123/proof-1 --variant" in text
+    proof = f"runs/bisect-app-20261123/proof-1:0077-{sha}"
+    assert told.next == (f"fairtrial why {proof}",)
+    assert f"next  fairtrial why {proof}" in text
     assert f"{told.sessions} sessions, 456 runs, {told.builds} commits built, 15 min" in text
 
 

@@ -72,3 +72,10 @@ def test_the_first_line_says_how_many_more(many, said):
     assert lines[0] == f"keys: {said}"
     assert max(map(len, lines)) <= 80
     assert lines[-1].startswith("next  fairtrial why runs/x:new --benchmark keys")
+
+
+def test_programs_whose_files_have_different_names_are_one_object():
+    old, new = ({(name, f"app-{v}"): 9 for name in ("f", "g")} for v in ("old", "new"))
+    assert len(compared((old, old), (new, new)).rows) == 4
+    told = compared((old, old), (new, new), programs=("app-old", "app-new"))
+    assert [row.difference for row in told.rows] == [0, 0]

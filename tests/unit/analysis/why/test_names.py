@@ -6,6 +6,8 @@ node's --perf-basic-prof write.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -89,6 +91,7 @@ def test_of_a_file_neither_folder_nor_version_counts(file, name):
         ("JS:*key /tmp/x/prog.js:3:13", "perf-1.map", ("JS:key", "prog.js")),
         ("JS:~key /tmp/y/prog.js:8:13", "perf-2.map", ("JS:key", "prog.js")),
         ("LazyCompile:* file:///tmp/p.js:1:1", "perf-2.map", ("LazyCompile:(anonymous)", "p.js")),
+        ("JS:^key /tmp/y/prog.js:8:13", "jit", ("JS:key", "prog.js")),
         ("Builtin:ArraySort", "perf-2.map", ("Builtin:ArraySort", "made at run time")),
         ("ns::f(a b)", "app", ("ns::f(a b)", "app")),
     ],
@@ -130,6 +133,14 @@ def test_a_program_under_two_names_is_one_object():
     )
     assert names.name_of("f", "sort-old") == names.name_of("f", "sort-new") == ("f", PROGRAM)
     assert names.name_of("g", "libc.so.6") == ("g", "libc")
+
+
+def test_the_programs_of_the_cells_are_one_object_whatever_else_is_sampled():
+    one = _stored({"f": "old", "g": "old-plugin.so"}, {"f": "new", "g": "new-plugin.so"})
+    named = {"b0/v0": "old", "b0/v1": "new"}
+    names = FunctionNames.of(replace(one, profile=replace(PROFILE, program_names=named)), "b0")
+    assert names.name_of("f", "old") == names.name_of("f", "new") == ("f", PROGRAM)
+    assert names.name_of("g", "old-plugin.so") != names.name_of("g", "new-plugin.so")
 
 
 def test_files_are_not_taken_for_one_where_several_could_be_meant():

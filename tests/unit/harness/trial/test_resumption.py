@@ -10,19 +10,12 @@ from analysis.errors import StoreError, UsageError
 from analysis.record.shapes import checksum_holds
 from harness.campaign.identity import identity_of
 from harness.launch.interrupts import Interrupted
+from harness.trial.building.drift import drift, settle, target_drift
 from harness.trial.locks import is_written_now
 from harness.trial.plan import plan_session
 from harness.trial.progress import trials_in
 from harness.trial.repeating import still_to_do
-from harness.trial.resume import (
-    campaign_drift,
-    check_plan,
-    drift,
-    host_drift,
-    settle,
-    target_drift,
-    trial_to_resume,
-)
+from harness.trial.resume import campaign_drift, check_plan, host_drift, trial_to_resume
 from harness.trial.writer import Store
 
 

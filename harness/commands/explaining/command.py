@@ -1,0 +1,168 @@
+"""The subcommand ``why``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, TextIO
+
+from ..arguments import add_command, add_wait, positive
+
+if TYPE_CHECKING:
+    from ..arguments import Subparsers
+    from .answering import Request
+    from .targets import Target
+    from .view import WhyView
+
+_TO_EXECUTE = ("sessions", "frequency", "chains")
+_INTERRUPTED = 130
+
+
+def add(subparsers: Subparsers) -> None:
+    """Add ``why``."""
+    parser = add_command(
+        subparsers,
+        "why",
+        description="Execute two variants of a trial again under a profiler, and say for each function how "
+        "much longer\nit takes, with an interval over sessions. The trial is not changed; what is recorded "
+        "lies beside it,\nin runs/TRIAL.why, and is part of no verdict. It needs Linux's perf.",
+        examples="""
+                                   the newest trial: all that its verdict calls slower
+runs/x:new --benchmark parse       one variant, one benchmark
+runs/x:new --stored                what was found last; executes nothing
+runs/x:new --stored --rename qsort_cmp=compare_keys
+runs/x:new --instructions          instructions of each function, counted by callgrind
+""",
+    )
+    parser.add_argument(
+        "trial",
+        metavar="TRIAL",
+        nargs="?",
+        help="a trial, or a variant of it: runs/NAME:VARIANT (default: the newest in runs/; without a "
+        "variant all that the verdict calls slower)",
+    )
+    parser.add_argument(
+        "--benchmark",
+        action="append",
+        type=_name,
+        metavar="B",
+        help="only this benchmark; may be repeated (default: those on which it is slower; of a named "
+        "variant those that are decided, else all)",
+    )
+    parser.add_argument(
+        "--sessions", type=positive, metavar="N", help="sessions to execute (default: 6)"
+    )
+    parser.add_argument(
+        "--frequency",
+        type=positive,
+        metavar="HZ",
+        help="samples a second (default: what the study of it chose)",
+    )
+    parser.add_argument(
+        "--chains",
+        choices=("fp", "dwarf"),
+        help="record who called, too: by frame pointers, or by copies of the stack, which every program has",
+    )
+    parser.add_argument(
+        "--rename",
+        action="append",
+        type=_rename,
+        metavar="OLD=NEW",
+        help="NEW is what the candidate calls the baseline's function OLD; may be repeated",
+    )
+    parser.add_argument(
+        "--any",
+        action="store_true",
+        help="name functions although the whole difference is not there again",
+    )
+    parser.add_argument(
+        "--require", action="store_true", help="exit code 1 where no function can be named"
+    )
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument(
+        "--stored", action="store_true", help="show what was recorded last; execute nothing"
+    )
+    ways.add_argument(
+        "--instructions",
+        action="store_true",
+        help="count the instructions of each function by callgrind instead, in two executions each",
+    )
+    forms = parser.add_mutually_exclusive_group()
+    forms.add_argument("--json", action="store_true", help="print the result as JSON")
+    forms.add_argument(
+        "--format", choices=("text", "md"), default="text", help="the form of the answer"
+    )
+    add_wait(parser)
+    parser.add_argument("-q", "--quiet", action="store_true", help="print only what is necessary")
+    parser.add_argument("-v", "--verbose", action="store_true", help="print more")
+    parser.set_defaults(run=_why)
+
+
+def _name(text: str) -> str:
+    """Read a name, which trials store in its normal form (NFC)."""
+    from analysis.words import normal
+
+    return normal(text)
+
+
+def _rename(text: str) -> tuple[str, str]:
+    old, equals, new = text.partition("=")
+    if not (old and equals and new) or "=" in new:
+        raise argparse.ArgumentTypeError(f"must be OLD=NEW, two names of functions, not {text!r}")
+    return old, new
+
+
+def _why(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    from analysis.errors import UsageError
+
+    from ...launch.interrupts import Interrupted
+    from .answering import exit_code_of, explained, recorded, write_answer
+    from .targets import place_of, stored_profiles, targets_of
+    from .view import WhyView
+
+    if args.stored:
+        for name in _TO_EXECUTE:
+            if getattr(args, name) is not None:
+                what = f"--{name} is for programs that are executed, and --stored executes none"
+                raise UsageError(what, None, f"leave --stored out, or --{name}")
+    folder, variant = place_of(args.trial)
+    request = _request(args)
+    form = "json" if args.json else args.format
+    if args.stored:
+        answer = explained(stored_profiles(folder, variant), request)
+    else:
+        targets = targets_of(folder, variant, request.benchmarks)
+        view = WhyView(err, quiet=args.quiet, verbose=args.verbose)
+        try:
+            if args.instructions:
+                return _count(targets, request, view, out, form)
+            profiles = recorded(targets, request, view)
+        except Interrupted:
+            view.insist("stopped by you; nothing of it is kept, and the trial is as it was")
+            return _INTERRUPTED
+        answer = explained(profiles, request)
+    write_answer(answer, out, form=form)
+    return exit_code_of(answer, require=args.require)
+
+
+def _request(args: argparse.Namespace) -> Request:
+    from .answering import Request
+
+    return Request(
+        benchmarks=tuple(args.benchmark or ()),
+        sessions=args.sessions,
+        frequency_hz=args.frequency,
+        chains=args.chains,
+        renames=dict(args.rename or ()),
+        any_total=args.any,
+        wait_s=args.wait_for_lock,
+    )
+
+
+def _count(
+    targets: tuple[Target, ...], request: Request, view: WhyView, out: TextIO, form: str
+) -> int:
+    """Answer by counts of instructions: they are exact, so that nothing is withheld."""
+    from .answering import counted, write_answer
+
+    write_answer(counted(targets, request, view), out, form=form)
+    return 0
