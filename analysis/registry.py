@@ -180,6 +180,7 @@ PAGES = {
 CHAPTERS = {
     "answer": "analysis.report.answer.chapter",
     "benchmarks": "analysis.report.benchmarks.chapter",
+    "why": "analysis.report.why.chapter",
     "published": "analysis.report.published.chapter",
     "suite": "analysis.report.suite.chapter",
     "variation": "analysis.report.variation.chapter",

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from analysis.record.profiles import SampledCell
 
-from ..campaign.layout_seed import of_session
 from ..errors import HostError, LauncherDiedError, LaunchError
 from ..launch.client import LauncherClient
 from ..trial.measure import request_of
@@ -137,7 +136,10 @@ class SessionProfiler:
     def _order(self, context: TrialContext, session: int) -> Iterator[Cell]:
         seed = context.store.manifest.seed
         order = random.Random(f"{seed}/why/{session}")
-        cells = list(of_session(context.campaign, session, seed=seed).cells)
+        cells = [
+            context.cell_of(cell.benchmark, cell.variant, session)
+            for cell in context.campaign.cells
+        ]
         for _ in range(self.runs):
             order.shuffle(cells)
             yield from cells

@@ -15,7 +15,8 @@ from analysis.record.trial_files import CAMPAIGN
 from ..errors import HostError
 from ..host.reader import Host
 from ..launch.commands import base_environment, hashes, resolve_all
-from ..trial.resume import campaign_drift, host_drift, target_drift
+from ..trial.building.drift import target_drift
+from ..trial.resume import campaign_drift, host_drift
 
 if TYPE_CHECKING:
     from analysis.record.trial_files import Finding, Manifest

@@ -18,11 +18,13 @@ import contextlib
 import os
 import random
 import shutil
+import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from analysis.record.profiles import profiles_of, read_profile
 from harness.campaign.load import load_campaign
@@ -31,6 +33,7 @@ from harness.trial.execution import Options, start
 from harness.why.recording import ProfileRequest, record_profile
 
 SOURCE = Path(__file__).parent / "c" / "workloads.c"
+RISK = 0.05
 PROGRAMS = ("sort", "table", "matrix", "memory", "text", "calls")
 CAMPAIGN = f"""\
 name: copies
@@ -97,21 +100,38 @@ def record(folder: Path, frequencies: list[int], records: int, chains: str | Non
         print(f"{done}/{len(wanted)} {frequency} Hz: {took:.0f} s, load {load:.1f}", flush=True)
 
 
-def judged(folder: Path) -> Iterator[tuple[int, int, bool, bool, float]]:
-    """Give of each trial: functions, samples, whether Holm named one, whether a row alone did, and the load."""
+class Judged(NamedTuple):
+    """One trial: its functions and samples, and who names one: Holm, Holm behind a resolved total, a row alone."""
+
+    functions: int
+    samples: int
+    by_holm: bool
+    by_command: bool
+    by_row: bool
+    rows_below: int
+    rows: int
+
+
+def judged(folder: Path) -> Iterator[Judged]:
+    """Judge each trial of a frequency as the command does."""
     from analysis.why.explain import explain
 
     for place in sorted(folder.iterdir()):
         stored = read_profile(place)
         for benchmark in stored.profile.benchmarks:
             why = explain(stored, benchmark=benchmark, any_total=True)
-            plain = [row.pvalue for row in why.rows if row.pvalue is not None]
-            yield (
-                len(why.rows),
-                why.samples,
-                any(row.named for row in why.rows),
-                min(plain, default=1.0) < 0.05,
-                0.0,
+            answer = explain(stored, benchmark=benchmark)
+            rows = [*why.rows, *([why.others] if why.others is not None else [])]
+            plain = [row.pvalue for row in rows if row.pvalue is not None]
+            below = sum(one < RISK for one in plain)
+            yield Judged(
+                functions=len(why.rows),
+                samples=min(why.samples_baseline, why.samples_candidate),
+                by_holm=any(row.named for row in why.rows),
+                by_command=answer.withheld is None and any(row.named for row in answer.rows),
+                by_row=below > 0,
+                rows_below=below,
+                rows=len(plain),
             )
 
 
@@ -126,22 +146,22 @@ def bounds(hits: int, trials: int) -> tuple[float, float]:
 
 def table(folder: Path) -> None:
     """Print a row for each frequency."""
-    print(
-        "| Hz | trials | functions | samples | named by Holm | 95 % bounds | by a row alone | 95 % bounds |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
-    for place in sorted(
-        (one for one in folder.iterdir() if one.name.isdigit()), key=lambda one: int(one.name)
-    ):
+    names = ("by Holm", "as the command answers", "by a row alone")
+    heads = ["Hz", "trials", "functions", "samples", *names, "rows with p < 0.05"]
+    print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
+    places = (one for one in folder.iterdir() if one.name.isdigit())
+    for place in sorted(places, key=lambda one: int(one.name)):
         found = list(judged(place))
         trials = len(found)
-        functions = sum(one[0] for one in found) / trials
-        samples = sum(one[1] for one in found) / trials
-        cells = [place.name, str(trials), f"{functions:.1f}", f"{samples:.0f}"]
-        for column in (2, 3):
-            hits = sum(bool(one[column]) for one in found)
+        cells = [place.name, str(trials)]
+        cells += [f"{sum(one.functions for one in found) / trials:.1f}"]
+        cells += [f"{statistics.median(one.samples for one in found):.0f}"]
+        for column in ("by_holm", "by_command", "by_row"):
+            hits = sum(getattr(one, column) for one in found)
             low, high = bounds(hits, trials)
-            cells += [f"{hits} ({hits / trials:.1%})", f"{low:.1%} to {high:.1%}"]
+            cells.append(f"{hits}, {hits / trials:.1%} [{low:.1%}, {high:.1%}]")
+        below, rows = sum(one.rows_below for one in found), sum(one.rows for one in found)
+        cells.append(f"{below} of {rows}, {below / rows:.1%}")
         print(f"| {' | '.join(cells)} |")
 
 

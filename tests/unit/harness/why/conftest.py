@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -41,13 +43,20 @@ class Listening:
 class Tiny:
     """A campaign and its trial, in a folder."""
 
-    def __init__(self, folder: Path, text: str = CAMPAIGN, program: str = "") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        text: str = CAMPAIGN,
+        program: str = "",
+        prepare: Callable[[Path], object] = lambda _: None,
+    ) -> None:
         self.folder, self.runs = folder, folder / "runs"
         self.file = folder / "tiny.yaml"
         self.file.write_text(text)
         for name in ("base", "cand", "other"):
             (folder / name).write_text(f"#!/bin/sh\n{BUSY}\n: {name}\n{program}\n")
             (folder / name).chmod(0o755)
+        prepare(folder)
         self.trial = self.runs / "tiny"
         start(self.campaign, self.options, Listening())
 
@@ -80,7 +89,7 @@ def tiny(tmp_path):
 
 @pytest.fixture
 def make_tiny(tmp_path):
-    return lambda text=CAMPAIGN, program="": Tiny(tmp_path, text, program)
+    return functools.partial(Tiny, tmp_path)
 
 
 @pytest.fixture(scope="session")

@@ -12,10 +12,14 @@ import pytest
 
 from analysis.data.trial import read_trial
 from analysis.errors import UsageError
-from analysis.record.profiles import JudgedThen, profiles_of, read_profile
+from analysis.record.profiles import SEEN, JudgedThen, profiles_of, read_profile
+from harness.campaign.layout_seed import layout_seed
 from harness.errors import HostError, LaunchError
+from harness.host.tree import Tree
+from harness.why.perf_tool import permission_of
 from harness.why.profile_folder import new_profile
 from harness.why.recording import DEFAULT_HZ, DWARF_HZ, ProfileRequest, record_profile
+from harness.why.session_profile import SessionProfiler
 
 pytestmark = [pytest.mark.usefixtures("perf"), pytest.mark.host]
 
@@ -62,6 +66,17 @@ def test_a_profile_holds_what_was_asked_and_the_trial_is_as_it_was(tiny, listeni
     assert sorted(path.name for path in profiles_of(tiny.trial).iterdir()) == ["cand"]
     there = sorted(path.name for path in (profiles_of(tiny.trial) / "cand").iterdir())
     assert there == ["profile.json", "samples.jsonl", "timed"]
+
+
+@pytest.mark.powerless
+def test_without_the_right_the_users_side_alone_is_sampled_and_that_is_said(tiny, listening):
+    if permission_of(Tree(Path("/"))).kernel == SEEN:
+        pytest.skip("root may sample the kernel")
+    found = recorded(tiny, listening)
+    assert found.profile.kernel.startswith("not-seen: perf_event_paranoid is 2")
+    objects = {function.object for one in found.cells for function in one.functions}
+    assert "kernel" not in objects
+    assert all(one.samples for one in found.cells)
 
 
 def test_chains_end_in_the_function_that_counts(tiny, listening):
@@ -126,6 +141,36 @@ def test_maps_that_profiled_runs_wrote_are_removed_and_no_others(make_tiny, list
             path.unlink(missing_ok=True)
 
 
+SESSIONS = """\
+name: rebuilt
+variants: {base: {}, cand: {}}
+build:
+  each: session
+  run: [[sh, -c, "sed 's/^:.*/: {layout_seed}/' plain > {variant}.new; chmod +x {variant}.new; mv {variant}.new {variant}"]]
+benchmarks: {spin: {command: ["./{variant}"]}}
+protocol: {sessions: 2, runs: 1, warmup: 0}
+isolation: {cpus: none}
+checks: {probe: 0s}
+"""
+
+
+def test_what_each_session_builds_is_what_it_profiles(make_tiny, listening, monkeypatch):
+    tiny = make_tiny(SESSIONS, prepare=lambda folder: (folder / "base").rename(folder / "plain"))
+    profiled = []
+    execute = SessionProfiler._execute
+
+    def looking(self, context, session, data, errors):
+        profiled.append((tiny.folder / "cand").read_text().splitlines()[2])
+        return execute(self, context, session, data, errors)
+
+    monkeypatch.setattr(SessionProfiler, "_execute", looking)
+    found = recorded(tiny, listening, sessions=2)
+    assert found.profile.programs == {}
+    seeds = [layout_seed(1, session, "cand") for session in (1, 2)]
+    assert profiled == [f": {seed}" for seed in seeds]
+    assert [one.session for one in found.cells] == [1, 1, 2, 2]
+
+
 def test_a_program_that_fails_is_told(make_tiny, listening):
     # the trial's runs, and the timed ones, have their rows
     tiny = make_tiny(program='[ -z "$NODE_OPTIONS" ]')
@@ -169,6 +214,8 @@ from pathlib import Path
 from harness.campaign.load import load_campaign
 from harness.launch.interrupts import Interrupted
 from harness.trial.execution import Options
+from harness.host.tree import Tree
+from harness.why.perf_tool import permission_of
 from harness.why.profile_folder import new_profile
 from harness.why.recording import ProfileRequest, record_profile
 
