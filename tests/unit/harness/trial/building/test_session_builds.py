@@ -240,12 +240,10 @@ def test_builds_of_which_no_file_is_known_are_not_called_varied(stage, two):
 
 
 def test_nothing_is_built_once_the_time_is_up(stage, two):
-    def slow(request):
-        stage.clock.now += 2.0
+    def passes(context, session):
+        stage.clock.now += 20.0
 
-    stage.target = slow
-    c = two(runs=2, max_time_s=11.9)
-    ending = stage.start(c)
+    ending = stage.start(two(max_time_s=11.0), after_session=passes)
     assert (ending.status, len(stage.rows)) == ("stopped", 6)
     assert "was reached before the builds of session 2" in stage.manifest["reason"]
     assert seeds(stage) == [layout_seed(7, 1, "a"), layout_seed(7, 1, "b")]
