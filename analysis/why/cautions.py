@@ -21,6 +21,7 @@ def cautions_of(told: Why, stored: StoredProfile, table: SessionTable) -> Iterat
     """Give the cautions in the order of their weight."""
     yield from _withheld(told)
     yield from _judged(told)
+    yield from _opposite(told)
     yield from _seen(told, stored, table)
     yield from _names(told, table)
     yield from _pairs(told)
@@ -61,6 +62,25 @@ def _judged(told: Why) -> Iterator[Caution]:
                 "verdict-differs",
                 f"the verdict was {was.outcome} ({was.metric}); here it takes {'more' if slower else 'less'} time on the CPU",
             )
+
+
+def _opposite(told: Why) -> Iterator[Caution]:
+    for pair in told.opposite[:1]:
+        ends = (
+            ""
+            if pair.low_ms is None or pair.high_ms is None
+            else f" [{signed(pair.low_ms)}, {signed(pair.high_ms)}]"
+        )
+        if_so = (
+            "stand in one chain of calls"
+            if pair.in_one_chain
+            else "have opposite signs: if one calls the other"
+        )
+        yield Caution(
+            "opposite-rows",
+            f"{pair.rows[0]} and {pair.rows[1]} {if_so}, read them as their sum, {signed(pair.difference_ms)} ms{ends}",
+            pair.rows,
+        )
 
 
 def _seen(told: Why, stored: StoredProfile, table: SessionTable) -> Iterator[Caution]:
@@ -114,7 +134,8 @@ def _names(told: Why, table: SessionTable) -> Iterator[Caution]:
     if mangled:
         yield Caution(
             "mangled-names",
-            f"{counted(len(mangled), 'name')} as the compiler wrote them: install c++filt (binutils) and record again",
+            f"{counted(len(mangled), 'name')} as the compiler wrote {'it' if len(mangled) == 1 else 'them'}: install "
+            "c++filt (binutils) and record again",
         )
     if table.unused:
         yield Caution(
@@ -138,20 +159,4 @@ def _pairs(told: Why) -> Iterator[Caution]:
             "only-in-one",
             f"gone: {listed(list(told.gone), 2)}; new: {listed(list(told.new), 2)}. If one was renamed into the other, "
             "say so: --rename OLD=NEW",
-        )
-    for pair in told.opposite:
-        ends = (
-            ""
-            if pair.low_ms is None or pair.high_ms is None
-            else f" [{signed(pair.low_ms)}, {signed(pair.high_ms)}]"
-        )
-        if_so = (
-            "stand in one chain of calls"
-            if pair.in_one_chain
-            else "have opposite signs: if one calls the other"
-        )
-        yield Caution(
-            "opposite-rows",
-            f"{pair.rows[0]} and {pair.rows[1]} {if_so}, read them as their sum, {signed(pair.difference_ms)} ms{ends}",
-            pair.rows,
         )

@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 
 from ..data.columns import MetricColumn
+from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial
-from ..errors import AnalysisError
+from ..errors import AnalysisError, InsufficientDataError
 from ..methods.multilevel.compare import multilevel
+from ..methods.multilevel.design import whole_matrix
 from ..pages.number_format import Word
 from ..record.run_numbers import METRIC_NUMBERS
 from ..stats.samples import Array
@@ -53,13 +55,11 @@ def judged_counters(
     found: list[tuple[str, float, float, float, float, float]] = []
     for metric in dict.fromkeys((*METRIC_NUMBERS, *known.manifest.metrics)):
         try:
-            sides = [known.matrix(name, metric, carry_zeros=True) for name in (variant, baseline)]
+            sides = [_alone(known, name, metric, benchmark) for name in (variant, baseline)]
             told = multilevel(*sides, confidence=confidence, margin=MARGIN, correction="none")
         except AnalysisError:
             continue
-        line = next((one for one in told.benchmarks if one.name == benchmark), None)
-        if line is None:
-            continue
+        (line,) = told.benchmarks
         numbers = (line.speedup, line.low, line.high, line.pvalue, line.pvalue_equivalent)
         if None not in numbers:
             found.append((metric, *numbers))  # type: ignore[arg-type]  # none of them is None
@@ -75,6 +75,14 @@ def judged_counters(
     ]
     counters.sort(key=lambda one: (one.pvalue, one.metric))
     return tuple(counters), tuple(adjusted)
+
+
+def _alone(trial: Trial, variant: str, metric: str, benchmark: str) -> PerformanceMatrix:
+    """Give one benchmark's runs of a variant, with those of 0."""
+    whole = whole_matrix(trial.matrix(variant, metric, carry_zeros=True))
+    if benchmark not in whole.benchmarks:
+        raise InsufficientDataError(f"no run of {benchmark!r} has {metric}", n=0, needed=1)
+    return replace(whole, iterations=None, run_of=None).select([benchmark])
 
 
 def _counter(

@@ -22,8 +22,9 @@ from ..pages.model import (
     Value,
     merged,
     page_of,
+    text_of,
 )
-from ..words import shorten, shown
+from ..words import WIDTH, shorten, shown
 from .counters import INSTRUCTIONS
 from .result import Counter, Row, Why, WhyAnswer
 from .sentence import next_of, sentence_of
@@ -31,7 +32,8 @@ from .sentence import next_of, sentence_of
 _ROWS = 8  # functions that are shown, and all that are named
 _COUNTERS = 6
 _NOTES = 3
-_NAME, _VARIANT, _METRIC = 27, 10, 24
+_WIDE = WIDTH - 2  # columns of a table that stands below a title
+_LEAST_NAME, _VARIANT, _METRIC = 16, 10, 24
 _DIGITS = 3  # decimals of a total of 1 to 9 ms; of ten times as much one less
 _MEANS = "rows say where time is, not what was changed; a stall may count for its caller"
 
@@ -137,19 +139,25 @@ def _table(told: Why) -> Table:
     variants = [shorten(shown(name), _VARIANT) for name in (told.baseline, told.variant)]
     if variants[0] == variants[1]:
         variants = ["baseline", "candidate"]
-    headings = (f"{variants[0]}, ms", variants[1], "more", "interval", "p (Holm)")
+    headings = (f"{variants[0]}, ms", variants[1], "more", "interval", "Holm p")
     rows = [_row(row, written) for row in _shown(told)]
+    numbers = [
+        max(len(heading), *(len(text_of(row[k])) for _, row in rows))
+        for k, heading in enumerate(headings)
+    ]
+    room = max(_WIDE - sum(numbers) - 2 * len(numbers) - 2, _LEAST_NAME)
     return Table(
         name="functions",
         columns=(Column("  function", "left"), *map(Column, headings)),
-        rows=tuple(rows),
+        rows=tuple(
+            (f"{'*' if row.named else ' '} {_name(row, room)}", *cells) for row, cells in rows
+        ),
     )
 
 
-def _row(row: Row, written: _Written) -> tuple[Cell, ...]:
+def _row(row: Row, written: _Written) -> tuple[Row, tuple[Cell, ...]]:
     p = row.pvalue_adjusted
-    return (
-        f"{'*' if row.named else ' '} {_name(row)}",
+    return row, (
         written.time(row.baseline_ms),
         written.time(row.candidate_ms),
         written.difference(row.difference_ms),
@@ -162,11 +170,12 @@ def _pvalue(p: float) -> str:
     return "1" if p >= 0.995 else figures.significant(p, 2) if p >= 1e-4 else "< 0.0001"
 
 
-def _name(row: Row) -> str:
-    mark = {"gone": " gone", "new": " new", "both": ""}[row.presence]
+def _name(row: Row, room: int) -> str:
+    mark = "" if row.presence == "both" else f" {row.presence}"
+    mark = mark if row.was is None else " renamed"
     function, file = shown(row.function), shown(row.object)
-    inside = f" ({shorten(file, 10)})" if file else ""
-    return f"{shorten(function, _NAME - len(inside) - len(mark))}{inside}{mark}"
+    inside = f" ({shorten(file, _LEAST_NAME // 2)})" if file else ""
+    return f"{shorten(function, room - len(inside) - len(mark))}{inside}{mark}"
 
 
 def _shown(told: Why) -> Iterator[Row]:
@@ -186,9 +195,9 @@ def _shown(told: Why) -> Iterator[Row]:
         if told.kernel_not_seen is not None:
             yield told.kernel_not_seen
     yield _called(told.total, "all, on the CPU")
-    yield _called(told.off_cpu, "off the CPU (wall - CPU)")
+    yield _called(told.off_cpu, "off the CPU")
     if told.cpu_wait is not None:
-        yield _called(told.cpu_wait, "of it, waiting for a CPU")
+        yield _called(told.cpu_wait, "of it, ready to run")
 
 
 def _called(row: Row, name: str) -> Row:
@@ -243,8 +252,8 @@ def _counter(one: Counter) -> tuple[Cell, ...]:
     )
     return (
         f"  {shorten(shown(one.metric), _METRIC)}",
-        Value(found.cell(), one.ratio),
-        found.cell_interval(),
+        Value("0 %" if one.low == one.high == 1 else found.cell(), one.ratio),
+        "-" if one.low == one.high else found.cell_interval(),
         word,
     )
 

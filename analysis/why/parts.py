@@ -100,7 +100,7 @@ def opposite_of(
         and other.pvalue is not None
         and other.pvalue <= 1 - confidence
         and not (other.named and rows.index(other) < rows.index(one))
-        and {one.presence, other.presence} != {"gone", "new"}  # that is a renamed one
+        and one.presence == other.presence == "both"  # else it may have been renamed
     ]
     found = []
     for one, other in pairs:
