@@ -50,7 +50,7 @@ def drawn_layouts(trial: Trial, variants: Iterable[str]) -> dict[str, tuple[Layo
 
 
 def counted_layouts(each: Iterable[Mapping[str, Sequence[Layout]]]) -> tuple[VariantLayouts, ...]:
-    """Count the layouts of one trial, or of the hosts of a fleet together."""
+    """Count the layouts of one trial, or of the hosts of a fleet together; of builds without a hashed file nobody can."""
     found: dict[str, list[Layout]] = {}
     for drawn in each:
         for name, layouts in drawn.items():
@@ -58,12 +58,21 @@ def counted_layouts(each: Iterable[Mapping[str, Sequence[Layout]]]) -> tuple[Var
     return tuple(
         VariantLayouts(variant=name, layouts=len(set(layouts)), sessions=len(layouts))
         for name, layouts in found.items()
-        if layouts
+        if layouts and all(layouts)
     )
 
 
 def layout_cautions(drawn: Mapping[str, Sequence[Layout]]) -> Iterator[Caution]:
-    """Name the variants of which two sessions had the same bytes, though each builds its own."""
+    """Name the variants of which two sessions had the same bytes, or nobody can tell, though each builds its own."""
+    for name, layouts in drawn.items():
+        if not all(layouts):
+            yield Caution(
+                "layout-not-varied",
+                f"whether sessions had layouts of their own of {name} is not known: none of the files that they "
+                "built is hashed; name them under 'artifacts'",
+                (name,),
+                ShortSentence.of("whether the layouts of {} differ is not known", name),
+            )
     for one in counted_layouts([drawn]):
         if one.layouts < one.sessions:
             count = figures.counted(one.layouts, "layout")

@@ -214,9 +214,6 @@ from pathlib import Path
 from harness.campaign.load import load_campaign
 from harness.launch.interrupts import Interrupted
 from harness.trial.execution import Options
-from harness.host.tree import Tree
-from harness.why.perf_tool import permission_of
-from harness.why.profile_folder import new_profile
 from harness.why.recording import ProfileRequest, record_profile
 
 class Silent:
