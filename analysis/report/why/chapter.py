@@ -156,7 +156,7 @@ def _counter(one: Counter) -> Values:
     word = said(one.word, timed=found.timed)
     return {
         "metric": one.metric,
-        "change": found.cell(),
+        "change": "0 %" if one.low == one.high == 1 else found.cell(),
         "interval": found.cell_interval(),
         "pvalue": Value(bare_pvalue(one.pvalue_adjusted), one.pvalue_adjusted),
         "word": word,
