@@ -32,6 +32,7 @@ __all__ = ["EACH_METRIC", "chapter"]
 EACH_METRIC = False  # it explains the time on the CPU, whatever is judged
 _CALLS = 20  # boxes of the flame graph in its table
 _NAME = 24  # letters of a variant's or benchmark's name
+_NOTHING = 5e-7  # shares that no decimal shows
 _NEAREST = 3  # callers that are named there
 _CALLERS: Mapping[str | None, str] = {
     "fp": "callers by frame pointers",
@@ -153,11 +154,12 @@ def _was(told: Why) -> str:
 
 def _counter(one: Counter) -> Values:
     found = Difference(one.ratio, one.low, one.high, one.metric, one.unit, one.better)
+    nothing = max(abs(one.low - 1), abs(one.high - 1)) < _NOTHING
     word = said(one.word, timed=found.timed)
     return {
         "metric": one.metric,
-        "change": "0 %" if one.low == one.high == 1 else found.cell(),
-        "interval": found.cell_interval(),
+        "change": "0 %" if nothing else found.cell(),
+        "interval": "0 %" if nothing else found.cell_interval(),
         "pvalue": Value(bare_pvalue(one.pvalue_adjusted), one.pvalue_adjusted),
         "word": word,
         "style": style_of(word),
