@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import runpy
@@ -51,6 +52,11 @@ def test_a_suite_that_ignores_signals_hears_them_again() -> None:
     tests = ROOT / "tests/unit/harness/launch/test_interrupts.py"
     done = execute("sh", "-c", "trap '' INT HUP; exec \"$@\"", "sh", *PYTEST, tests)
     assert done.returncode == 0, done.stdout
+
+
+def test_what_is_loaded_before_the_tests_is_no_garbage() -> None:
+    assert gc.isenabled()
+    assert gc.get_freeze_count() > 50_000
 
 
 # --- skips
