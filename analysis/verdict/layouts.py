@@ -12,12 +12,14 @@ from ..pages import number_format as figures
 from ..pages.model import Caution
 from ..pages.short_sentence import ShortSentence
 from ..record.builds import layouts_by_session, read_builds
+from ..words import shorten, shown
 
 if TYPE_CHECKING:
     from ..data.trial import Trial
 
 Layout = tuple[tuple[str, str], ...]
 _NAMED = 3
+_NAME = 28  # columns of a variant's name
 _FEWEST = 2  # sessions, and layouts: of one nothing is known of others
 
 
@@ -48,7 +50,7 @@ def drawn_layouts(trial: Trial, variants: Iterable[str]) -> dict[str, tuple[Layo
 
 
 def counted_layouts(each: Iterable[Mapping[str, Sequence[Layout]]]) -> tuple[VariantLayouts, ...]:
-    """Count the layouts of one trial, or of the hosts of a fleet together."""
+    """Count the layouts of one trial, or of the hosts of a fleet together; of builds without a hashed file nobody can."""
     found: dict[str, list[Layout]] = {}
     for drawn in each:
         for name, layouts in drawn.items():
@@ -56,12 +58,21 @@ def counted_layouts(each: Iterable[Mapping[str, Sequence[Layout]]]) -> tuple[Var
     return tuple(
         VariantLayouts(variant=name, layouts=len(set(layouts)), sessions=len(layouts))
         for name, layouts in found.items()
-        if layouts
+        if layouts and all(layouts)
     )
 
 
 def layout_cautions(drawn: Mapping[str, Sequence[Layout]]) -> Iterator[Caution]:
-    """Name the variants of which two sessions had the same bytes, though each builds its own."""
+    """Name the variants of which two sessions had the same bytes, or nobody can tell, though each builds its own."""
+    for name, layouts in drawn.items():
+        if not all(layouts):
+            yield Caution(
+                "layout-not-varied",
+                f"whether sessions had layouts of their own of {name} is not known: none of the files that they "
+                "built is hashed; name them under 'artifacts'",
+                (name,),
+                ShortSentence.of("whether the layouts of {} differ is not known", name),
+            )
     for one in counted_layouts([drawn]):
         if one.layouts < one.sessions:
             count = figures.counted(one.layouts, "layout")
@@ -85,9 +96,13 @@ def layouts_sentences(found: Sequence[VariantLayouts], variants: Sequence[str]) 
     fixed = [name for name in variants if name not in varied]
     low, high = min(varied.values()), max(varied.values())
     count = f"{low}" if low == high else f"{low} to {high}"
-    of = figures.listed([*varied], _NAMED) if fixed else "each variant"
-    but = f"but for one build of {figures.listed(fixed, _NAMED)}" if fixed else "not for one build"
+    of = _listed([*varied]) if fixed else "each variant"
+    but = f"but for one build of {_listed(fixed)}" if fixed else "not for one build"
     return (
         f"{count} layouts of {of}:",
         f"the interval speaks for layouts that the linker may draw, {but}",
     )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return figures.listed([shorten(shown(name), _NAME) for name in names], _NAMED)

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from analysis.record.profiles import SEEN
@@ -28,6 +28,7 @@ _USER_LEVEL, _KERNEL_LEVEL = (
     1,
 )  # the largest perf_event_paranoid that lets an ordinary user sample so
 _TRIED_HZ = 99
+_REFUSED = "not-seen: the kernel lets perf sample the user's side alone, as in a container"
 _PATIENCE_S = 30.0
 _INSTALL = (
     "install it: apt install linux-perf (Debian), apt install linux-tools-$(uname -r) (Ubuntu), "
@@ -103,8 +104,8 @@ def plain_environment(environment: Mapping[str, str] | None = None) -> dict[str,
     return {**given, **plain}
 
 
-def permission_of(tree: Tree, *, root: bool) -> Permission:
-    """Read what the kernel lets this user sample; with `root` it is asked for nothing.
+def permission_of(tree: Tree) -> Permission:
+    """Read what the kernel lets this process sample.
 
     Raises
     ------
@@ -119,7 +120,7 @@ def permission_of(tree: Tree, *, root: bool) -> Permission:
             "use a kernel with CONFIG_PERF_EVENTS, or name a machine that has one",
         )
     most = tree.number(MOST_RATE)
-    if root or _is_capable(tree) or level <= _KERNEL_LEVEL:
+    if _is_capable(tree) or level <= _KERNEL_LEVEL:
         return Permission(kernel=SEEN, most_hz=most)
     if level > _USER_LEVEL:
         raise HostError(
@@ -136,18 +137,15 @@ def _is_capable(tree: Tree) -> bool:
     return match is not None and bool(int(match.group(1), 16) & (_PERFMON | _SYS_ADMIN))
 
 
-def find_perf(tree: Tree | None = None, *, root: bool | None = None) -> Perf:
-    """Find perf and try what it samples: some 0.3 s.
-
-    `tree` is the host's, `root` whether this user may do all; both are asked for where they are not given.
+def find_perf(tree: Tree | None = None) -> Perf:
+    """Find perf and try what it samples: some 0.3 s. `tree` is the host's, asked for where it is not given.
 
     Raises
     ------
     HostError
         If there is no perf that works here; the fix says what to install, or to permit.
     """
-    tree = tree or Tree(Path("/"))
-    allowed = permission_of(tree, root=os.geteuid() == 0 if root is None else root)
+    allowed = permission_of(tree or Tree(Path("/")))
     path = shutil.which("perf")
     if path is None:
         raise HostError("there is no perf, which 'why' needs", "PATH", _INSTALL)
@@ -163,10 +161,12 @@ def find_perf(tree: Tree | None = None, *, root: bool | None = None) -> Perf:
                 kernel=allowed.kernel,
                 most_hz=allowed.most_hz,
             )
-            failed = _failure([*perf.recording(data, _TRIED_HZ, None), "true"])
-            if failed is None and _samples(path, data, event):
-                return perf
+            failed, _ = _asked([*perf.recording(data, _TRIED_HZ, None), "true"])
             problem = failed or problem
+            taken, sides = _sampled(path, data) if failed is None else ("", "")
+            if taken == event:
+                user_only = "u" in sides and perf.kernel == SEEN
+                return replace(perf, kernel=_REFUSED) if user_only else perf
     raise HostError(
         f"perf does not sample a program here: {problem or 'it says nothing of why'}",
         path,
@@ -184,14 +184,12 @@ def _version(path: str) -> str:
     return found.group(1)
 
 
-def _samples(path: str, data: Path, event: str) -> bool:
-    """Tell whether the file holds that event, and not another one that perf fell back to."""
-    failed, said = _asked([path, "evlist", "-i", str(data)])
-    return failed is None and any(line.split(":")[0] == event for line in said.splitlines())
-
-
-def _failure(command: Sequence[str]) -> str | None:
-    return _asked(command)[0]
+def _sampled(path: str, data: Path) -> tuple[str, str]:
+    """Give the event of a file, which may be one that perf fell back to, and its modifiers."""
+    _, said = _asked([path, "evlist", "-i", str(data)])
+    names = [line.strip() for line in said.splitlines() if not line.startswith(("#", "dummy"))]
+    event, _, sides = (names[0] if names else "").partition(":")
+    return event, sides
 
 
 def _asked(command: Sequence[str]) -> tuple[str | None, str]:

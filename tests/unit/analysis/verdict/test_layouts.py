@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,25 @@ def test_a_linker_that_ignores_the_seed_is_told(trial, layouts, speaks):
     assert f"note [1] new has {layouts} layout" in screen or f"note new has {layouts}" in screen
     assert ("4 to 6 layouts of each variant" in screen) is speaks
     assert ("6 layouts of old: the interval" in screen) is not speaks
+
+
+def test_builds_of_which_no_file_is_hashed_are_unknown(trial):
+    unknown = BuildRecord(
+        session=1,
+        segment=0,
+        variant="new",
+        artifacts={},
+        programs={},
+        seconds=0.1,
+        log=(),
+        at="2026-11-27T10:00:00Z",
+    )
+    lines = (replace(unknown, session=k).to_dict() for k in range(1, 7))
+    found = judge(read_trial(trial(b"".join(encode_checked(line) + b"\n" for line in lines))))
+    assert found.layouts == ()
+    (one,) = [c for c in found.cautions if c.code == "layout-not-varied"]
+    assert "whether sessions had layouts of their own of new is not known" in one.text
+    assert "the interval speaks" not in str(found)
 
 
 def test_a_session_that_was_built_twice_has_the_layout_that_was_measured(trial):

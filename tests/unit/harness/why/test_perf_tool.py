@@ -28,11 +28,11 @@ def host(**files: str) -> Tree:
 
 @pytest.mark.parametrize("level", ["-1", "0", "1"])
 def test_an_ordinary_user_sees_the_kernel_up_to_1(level):
-    assert permission_of(host(level=level, rate="63000"), root=False).kernel == "seen"
+    assert permission_of(host(level=level, rate="63000")).kernel == "seen"
 
 
 def test_at_2_the_kernel_is_not_seen_and_that_is_said():
-    allowed = permission_of(host(level="2", rate="63000"), root=False)
+    allowed = permission_of(host(level="2", rate="63000"))
     assert allowed.kernel == "not-seen: perf_event_paranoid is 2, and you are not root"
     assert allowed.most_hz == 63000
 
@@ -40,19 +40,18 @@ def test_at_2_the_kernel_is_not_seen_and_that_is_said():
 @pytest.mark.parametrize("level", ["3", "4"])
 def test_above_that_nothing_may_be_sampled(level):
     with pytest.raises(HostError, match=f"perf_event_paranoid is {level}") as refused:
-        permission_of(host(level=level), root=False)
+        permission_of(host(level=level))
     assert "sudo sysctl kernel.perf_event_paranoid=2" in refused.value.fix
     assert refused.value.where == "/proc/sys/kernel/perf_event_paranoid"
 
 
 def test_whoever_has_the_right_is_not_asked():
-    assert permission_of(host(level="3"), root=True).kernel == "seen"
-    assert permission_of(host(level="3", status=PERFMON), root=False).kernel == "seen"
+    assert permission_of(host(level="3", status=PERFMON)).kernel == "seen"
 
 
 def test_a_kernel_without_events_is_refused():
     with pytest.raises(HostError, match="no performance events"):
-        permission_of(host(), root=True)
+        permission_of(host())
 
 
 def planted_perf(folder: Path, monkeypatch, text: str) -> Path:
@@ -66,7 +65,7 @@ def planted_perf(folder: Path, monkeypatch, text: str) -> Path:
 def test_without_perf_the_remedy_is_named(monkeypatch):
     monkeypatch.setenv("PATH", "/nonexistent")
     with pytest.raises(HostError, match="there is no perf") as refused:
-        find_perf(host(level="1"), root=True)
+        find_perf(host(level="1"))
     assert "apt install linux-perf" in refused.value.fix
 
 
@@ -74,7 +73,7 @@ def test_a_perf_of_another_kernel_is_no_perf(tmp_path, monkeypatch):
     # Ubuntu's /usr/bin/perf is a script that looks for the one of the kernel
     planted_perf(tmp_path, monkeypatch, 'echo "WARNING: perf not found for kernel 6.5" >&2; exit 2')
     with pytest.raises(HostError, match="perf not found for kernel") as refused:
-        find_perf(host(level="1"), root=True)
+        find_perf(host(level="1"))
     assert "linux-tools" in refused.value.fix
 
 
@@ -87,7 +86,7 @@ def test_what_perf_says_of_a_refusal_is_handed_on(tmp_path, monkeypatch):
     with pytest.raises(
         HostError, match="does not sample a program here: Access limited"
     ) as refused:
-        find_perf(host(level="1"), root=True)
+        find_perf(host(level="1"))
     assert "--cap-add PERFMON" in refused.value.fix
 
 
@@ -98,9 +97,18 @@ def test_a_counter_is_used_where_there_is_one(tmp_path, monkeypatch, held, event
     # perf takes cpu-clock in the place of a counter that is missing, without a word
     text = f'case $1 in version) echo perf version 6.8;; evlist) echo "{held}";; esac'
     planted_perf(tmp_path, monkeypatch, text)
-    found = find_perf(host(level="2"), root=False)
+    found = find_perf(host(level="2"))
     assert (found.event, found.version) == (event, "6.8")
     assert found.selector == f"{event}:u"
+
+
+def test_where_perf_falls_back_to_the_users_side_the_kernel_is_not_seen(tmp_path, monkeypatch):
+    # root in a container: it has the right by name, and the kernel refuses it all the same
+    text = 'case $1 in version) echo perf version 6.8;; evlist) echo "cpu-clock:u";; esac'
+    planted_perf(tmp_path, monkeypatch, text)
+    found = find_perf(host(level="2", status=PERFMON))
+    assert found.kernel.startswith("not-seen: ")
+    assert found.selector == "cpu-clock:u"
 
 
 PERF = Perf(path="/p", version="6.8", event="cpu-clock", kernel="seen", most_hz=None)
