@@ -22,7 +22,7 @@ from analysis.record.builds import (
 from analysis.record.manifest import utc_now
 from analysis.record.trial_files import BUILDS, OUTPUTS, Finding
 
-from ...campaign.layout_seed import layout_seed, with_layout_seed
+from ...campaign.layout_seed import with_layout_seed
 from ...campaign.session_builds import SessionBuilds
 from ...host.executables import sha256_file
 from ...launch.commands import BuildCost, CommandFailedError, hashes, resolve_all
@@ -64,7 +64,7 @@ class TrialBuilds:
     def build_once(self, builds: Iterable[Build]) -> None:
         """Build some variants, for all sessions."""
         made = Counter(one.variant for one in self._records() if one.session == ALL_SESSIONS)
-        for build in self._announced(builds, ""):
+        for build in self._announced(builds):
             record = self._built(build, ALL_SESSIONS, made[build.variant])
             self._context.store.append_build(record)
 
@@ -106,11 +106,14 @@ class TrialBuilds:
                 drifts += self._changes(was)
         return made, drifts
 
-    def _announced(self, builds: Iterable[Build], whither: str) -> Iterator[Build]:
-        """Give one build after the other, and say that it begins."""
+    def _announced(self, builds: Iterable[Build], whither: str = "") -> Iterator[Build]:
+        """Give one build after the other, and say that it begins; all of a session in one line."""
         chosen, context = list(builds), self._context
+        if chosen and whither:
+            context.watcher.say(f"build   {', '.join(one.variant for one in chosen)}{whither}")
         for number, build in enumerate(chosen, 1):
-            context.watcher.say(f"build   {build.variant}{whither}")
+            if not whither:
+                context.watcher.say(f"build   {build.variant}")
             stage = f"building {build.variant}{whither} ({number} of {len(chosen)})"
             context.store.update(stage=stage)
             yield build
@@ -121,7 +124,7 @@ class TrialBuilds:
         """Execute a build, and hash what it made."""
         context, stem, seed = self._context, f"build-{build.variant}", None
         if session != ALL_SESSIONS:
-            seed = layout_seed(context.store.manifest.seed, session, build.variant)
+            seed = context.seed_of(build.variant, session)
             stem = f"{stem}-session{session}"
         cost = context.commands.build(
             build if seed is None else with_layout_seed(build, seed),
@@ -216,6 +219,6 @@ def layout_finding(record: BuildRecord, earlier: Mapping[int, BuildRecord]) -> F
         status="warn",
         what=f"sessions {session} and {record.session} of {record.variant} have the same build: the layout was not varied",
         where=f"{names}: the same sha256, with seeds {earlier[session].layout_seed} and {record.layout_seed}",
-        fix="see that the linker takes {layout_seed}; if another file is built, name it under 'artifacts'",
+        fix="let the linker take {layout_seed}, or name its file in 'artifacts'",
         reason="the interval speaks for layouts only where each session has its own",
     )
