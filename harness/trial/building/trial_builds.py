@@ -73,11 +73,14 @@ class TrialBuilds:
         if not self.of_sessions or self.session == session:
             return
         context, earlier = self._context, layouts_by_session(self._records())
+        made = []
         for build in self._announced(self.of_sessions, f" for session {session}"):
             record = self._built(build, session, segment)
             context.store.append_build(record)
             found = layout_finding(record, earlier.get(build.variant, {}))
             context.note("before", [] if found is None else [found], session)
+            made.append(record)
+        self._refuse_overwritten(made)
         context.find_programs()
         self.session = session
 
@@ -105,6 +108,18 @@ class TrialBuilds:
             else:
                 drifts += self._changes(was)
         return made, drifts
+
+    def _refuse_overwritten(self, made: Iterable[BuildRecord]) -> None:
+        """Refuse builds of a session of which one changes what another one made."""
+        campaign = self._context.campaign
+        for record in made:
+            home = campaign.source.parent
+            now = self._hashes(home / name for name in record.hashes)
+            other = [name for name in record.hashes if now.get(name) != record.hashes[name]]
+            if other:
+                what = f"after the builds of session {record.session}, {other[0]} is not what the build of {record.variant} made"
+                fix = "another variant's build overwrites it: let each write files of its own, such as bin/{variant}"
+                raise CommandFailedError(what, str(campaign.source), fix)
 
     def _announced(self, builds: Iterable[Build], whither: str = "") -> Iterator[Build]:
         """Give one build after the other, and say that it begins; all of a session in one line."""

@@ -197,6 +197,22 @@ def test_an_artifact_that_is_not_made_ends_the_trial_and_says_what_to_do(stage, 
     assert read_builds(stage.trial) == ()
 
 
+def test_a_build_that_overwrites_another_variants_program_is_refused(stage, two):
+    """The first variant would be measured with the second one's program, under the record of its own."""
+
+    def both(request):
+        stage.program(request.argv[1], f"#!/bin/sh\n# {' '.join(request.argv)}\n")
+        stage.program("a", f"#!/bin/sh\n# of {request.argv[1]}\n")
+
+    stage.command = both
+    with pytest.raises(
+        LaunchError, match=r"after the builds of session 1, bin/a is not what the build of a made"
+    ) as refused:
+        stage.start(two())
+    assert "bin/{variant}" in refused.value.fix
+    assert order(stage) == ["build a", "build b"]
+
+
 def test_a_signal_in_a_build_interrupts_the_trial_and_the_session_is_built_later(stage, two):
     stage.command = lambda request: stage.interrupt() if len(stage.executed) > 8 else link(request)
     link = links(stage)
