@@ -164,6 +164,10 @@ PAGES = {
     "RejectionStudy": "analysis.plan.study_page",
     "CoverageStudy": "analysis.plan.study_page",
     "DrawStudy": "analysis.plan.study_page",
+    "Why": "analysis.why.page",
+    "WhyAnswer": "analysis.why.page",
+    "Instructions": "analysis.why.instructions.page",
+    "InstructionsAnswer": "analysis.why.instructions.page",
     "Gate": "analysis.verdict.gate_answer.page",
     "Verdict": "analysis.verdict.screen.page",
     "CompareAnswer": "analysis.verdict.compare_answer.page",
@@ -176,6 +180,7 @@ PAGES = {
 CHAPTERS = {
     "answer": "analysis.report.answer.chapter",
     "benchmarks": "analysis.report.benchmarks.chapter",
+    "why": "analysis.report.why.chapter",
     "published": "analysis.report.published.chapter",
     "suite": "analysis.report.suite.chapter",
     "variation": "analysis.report.variation.chapter",

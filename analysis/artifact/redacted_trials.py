@@ -10,13 +10,15 @@ import functools
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..record.environment_records import COMMIT
+from ..record.profiles import BESIDE, PROFILE, SAMPLES
 from ..record.shapes import checksum_holds, encode, encode_checked
 from ..record.trial_files import (
+    BUILDS,
     CAMPAIGN,
     ENVIRONMENT,
     FINDINGS,
@@ -91,7 +93,7 @@ def learn_trial(scrubber: Scrubber, trial: Path) -> None:
             scrubber.learn("env", value, sort="value")
         elif scrubber.takes("env"):
             what = "a short or common value, which a template puts into a variable"
-            scrubber.leave(f"trials/{trial.name}/{CAMPAIGN}", what)
+            scrubber.leave(f"{_place_of(trial)}/{CAMPAIGN}", what)
     mappings = _variables_of(_object(trial / RESOLVED))
     known = {value for one in mappings for value in one.values() if isinstance(value, str)}
     for value in sorted(known):
@@ -106,6 +108,12 @@ def learn_trial(scrubber: Scrubber, trial: Path) -> None:
         scrubber.learn_folder(str(process.get("cwd") or ""))
         for name in _FOLDERS & variables.keys():
             scrubber.learn_folder(str(variables[name]))
+
+
+def _place_of(trial: Path) -> str:
+    """Give where a trial lies in its bundle: itself, or the timed runs of a profile."""
+    timed = (trial.parent / PROFILE).is_file()
+    return "/".join(("trials", *trial.parts[-3 if timed else -1 :]))
 
 
 def _of_campaign(trial: Path) -> tuple[set[str] | None, list[str]]:
@@ -145,6 +153,7 @@ def redact_trial(scrubber: Scrubber, trial: Path, write: Callable[[Path, bytes],
     }
     for name, rule in rules.items():
         _rewrite(trial / name, functools.partial(_of_lines, rule), write)
+    _rewrite(trial / BUILDS, lambda data: _of_builds(scrubber, data), write)
     rows = trial / MEASUREMENTS
     _rewrite(rows, lambda data: _of_measurements(scrubber, data, altered), write)
     literals, _ = _of_campaign(trial)
@@ -191,9 +200,13 @@ def _own_commit(scrubber: Scrubber, commit: Any) -> Any:  # noqa: ANN401 - a val
 
 
 def _own_manifest(scrubber: Scrubber, manifest: Row) -> Row:
-    found = dict(manifest)
     own = [("host", None), ("node", None), *[("trial", None)] * _is_host(manifest)]
-    for key, sort in (*own, ("host_id", "machine")):
+    return _own_hosts(scrubber, manifest, [*own, ("host_id", "machine")])
+
+
+def _own_hosts(scrubber: Scrubber, row: Row, own: Sequence[tuple[str, str | None]]) -> Row:
+    found = dict(row)
+    for key, sort in own:
         value = found.get(key)
         if isinstance(value, str) and value != _UNKNOWN:
             found[key] = scrubber.field("host", value, sort=sort)
@@ -203,6 +216,25 @@ def _own_manifest(scrubber: Scrubber, manifest: Row) -> Row:
 def _is_host(manifest: Row) -> bool:
     """Tell whether a trial is called after its host, as those of a fleet are."""
     return manifest.get("trial") in (manifest.get("node"), manifest.get("host"))
+
+
+def redact_profile(scrubber: Scrubber, profile: Path, write: Callable[[Path, bytes], None]) -> None:
+    """Take names out of a profile that lies beside its trial: its host's, and those in names of functions."""
+    place = profile.parent
+    trial = _object(place.with_name(place.name.removesuffix(BESIDE)) / MANIFEST)
+    own = [("host_id", "machine"), *[("trial", None)] * _is_host(trial)]
+
+    def rule(data: bytes) -> bytes:
+        before = _parsed(data) or {}
+        after: Row = values(_own_hosts(scrubber, before, own), scrubber.text)
+        return data if after == before else (json.dumps(after, indent=2) + "\n").encode()
+
+    def of_function(row: Row) -> Row:
+        found: Row = values(row, scrubber.text)
+        return found
+
+    _rewrite(profile / PROFILE, rule, write)
+    _rewrite(profile / SAMPLES, functools.partial(_of_lines, of_function), write)
 
 
 def redact_fleet(scrubber: Scrubber, path: Path, write: Callable[[Path, bytes], None]) -> None:
@@ -311,6 +343,22 @@ def _of_measurements(scrubber: Scrubber, data: bytes, altered: set[int]) -> byte
             line = _changed(line, rule, encode_checked)  # noqa: PLW2901 - the line as it is stored
         lines.append(line)
     return b"".join(lines)
+
+
+def _of_builds(scrubber: Scrubber, data: bytes) -> bytes:
+    """Take names out of builds: their files are keys."""
+
+    def rule(row: Row) -> Row:
+        found: Row = values(row, scrubber.text)
+        for name in ("artifacts", "programs"):
+            found |= {name: {scrubber.text(path): one for path, one in _part(found, name).items()}}
+        found.pop("crc32", None)
+        return found
+
+    return b"".join(
+        _changed(line, rule, encode_checked) if checksum_holds(line.rstrip(b"\n")) else line
+        for line in data.splitlines(keepends=True)
+    )
 
 
 def _of_manifest(scrubber: Scrubber, trial: Path, data: bytes) -> bytes:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .arguments import Subparsers
 
 
-_REQUESTED = ("sources", "claims", "about", "campaign", "binaries", "seed", "max_bytes")
+_REQUESTED = ("sources", "claims", "about", "campaign", "binaries", "why", "seed", "max_bytes")
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
@@ -69,6 +69,11 @@ def add(subparsers: Subparsers) -> None:
         help="where the campaign file is now (default: where it was when the trial was measured)",
     )
     parser.add_argument("--binaries", action="store_true", help="also pack the measured programs")
+    parser.add_argument(
+        "--why",
+        action="store_true",
+        help="also pack the profiles that 'fairtrial why' left beside the trials (TRIAL.why)",
+    )
     parser.add_argument(
         "--redact",
         metavar="KINDS",

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import StoreError
-from ..record.environment_records import places_of, whole_targets
+from ..record.environment_records import of_one_session, places_of, whole_targets
 from ..record.manifest import read_manifest
 from ..record.shapes import readable_rows
 from ..record.trial_files import ENERGY_METRICS, ENVIRONMENT, FINDINGS
@@ -140,6 +140,7 @@ class RecordedProgram:
     """The executable of a cell as one segment of a session found it.
 
     `sha256` is None where it could not be read. `segment` counts how often the session was resumed.
+    With `of_session` the session's build made it: other sessions have other bytes.
     """
 
     benchmark: str
@@ -147,6 +148,7 @@ class RecordedProgram:
     session: int
     segment: int
     sha256: str | None
+    of_session: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,6 +217,7 @@ def _programs(path: Path, most: int) -> Iterator[RecordedProgram]:
                     session=in_session,
                     segment=in_segment,
                     sha256=sha256 if isinstance(sha256, str) else None,
+                    of_session=of_one_session(about),
                 )
 
 

@@ -74,6 +74,20 @@ def ordered_variants_of(trial: Path) -> tuple[str, ...] | None:
     return tuple(str(name) for name in names)
 
 
+def builds_each_session(trial: Path) -> frozenset[str]:
+    """Name the variants that each session builds anew (`build.each: session`); none where nobody can tell."""
+    return built_each_session(settings_of(trial).get("builds"))
+
+
+def built_each_session(builds: object) -> frozenset[str]:
+    """Name the variants of which the resolved `builds` of a campaign say that each session builds them."""
+    return frozenset(
+        str(one["variant"])
+        for one in (builds if isinstance(builds, list) else ())
+        if isinstance(one, dict) and one.get("each") == "session" and "variant" in one
+    )
+
+
 def setting_leaves(value: object, at: str = "") -> Iterator[tuple[str, object]]:
     """Give the settings below one, each as its key with dots and its value; lists are values."""
     if isinstance(value, dict) and value:

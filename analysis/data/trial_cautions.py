@@ -17,6 +17,7 @@ from ..record.shapes import opened, readable_rows
 from ..record.trial_files import CAMPAIGN, ENVIRONMENT, FINDINGS, IMPORT, MEASUREMENTS, Manifest
 from ..words import alike, shown
 from .columns import OUTCOMES
+from .protocol import builds_each_session
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -170,13 +171,26 @@ def always_said(trial: Trial, cautions: Iterable[Caution] = ()) -> Iterator[Caut
     """Give what every answer must say.
 
     What an imported trial cannot tell, which hosts of a fleet are not there and what stands for a
-    session of it, and pooled iterations.
+    session of it, that sessions have layouts of their own, and pooled iterations.
     """
     if trial.manifest.origin == "imported":
         yield from trial.cautions
     else:
         yield from (one for one in trial.cautions if one.code in _OF_FLEETS)
+    yield from _layouts_in_sessions(trial)
     yield from (one for one in cautions if one.code == "iterations-pooled")
+
+
+def _layouts_in_sessions(trial: Trial) -> Iterator[Caution]:
+    built = builds_each_session(trial.path)
+    names = tuple(name for name in trial.manifest.variants if name in built)
+    if names and trial.sessions > 1:
+        yield Caution(
+            "layouts-in-sessions",
+            f"each session builds {figures.listed(names, 3)} anew: what differs between sessions, and their "
+            "share of the variance, has layouts in it; a session and its layouts cannot be told apart",
+            names,
+        )
 
 
 def imported_cautions(trial: Path, manifest: Manifest) -> Iterator[Caution]:

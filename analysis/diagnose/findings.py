@@ -13,7 +13,7 @@ from .result import CellLine, FarRun, Finding, TwoBinaries, Untested
 from .wording import in_sessions
 
 if TYPE_CHECKING:
-    from ..data.host_record import HostNote, HostRecord
+    from ..data.host_record import HostNote, HostRecord, RecordedProgram
     from ..data.trial import Trial
     from .cell_tests import CellTests, Description
     from .run_table import RunTable, Series
@@ -188,10 +188,18 @@ def waiting_runs(trial: Trial, chosen: Sequence[int]) -> Iterator[Finding]:
 
 
 def two_binaries(record: HostRecord, variants: Sequence[str]) -> Iterator[TwoBinaries]:
-    """Name the variants of which two sessions, or parts of one, had different executables."""
+    """Name the variants of which two sessions, or parts of one, had different executables.
+
+    Of what each session builds only the parts of a session are compared.
+    """
+    recorded = [one for one in record.programs if one.sha256 and one.variant in variants]
+    of_session: dict[tuple[str, str, int], set[str | None]] = {}
+    for program in recorded:
+        if program.of_session:
+            of_session.setdefault(_where(program), set()).add(program.sha256)
     cells: dict[tuple[str, str], dict[str, list[int]]] = {}
-    for program in record.programs:
-        if program.sha256 is None or program.variant not in variants:
+    for program in recorded:
+        if program.sha256 is None or len(of_session.get(_where(program), ())) == 1:
             continue
         hashes = cells.setdefault((program.variant, program.benchmark), {})
         sessions = hashes.setdefault(program.sha256, [])
@@ -209,3 +217,7 @@ def two_binaries(record: HostRecord, variants: Sequence[str]) -> Iterator[TwoBin
             hashes=tuple(sha256 for sha256, _ in met),
             sessions=tuple(sessions for _, sessions in met),
         )
+
+
+def _where(program: RecordedProgram) -> tuple[str, str, int]:
+    return program.variant, program.benchmark, program.session

@@ -386,7 +386,8 @@ class _Place:
             y2 = math.inf if y2 is None else y2
             area = isinstance(mark, Rect)
             corners = [(x1, y1), (x2, y1), (x2, y2), (x1, y2)] if area else [(x1, y1), (x2, y2)]
-            add(Outline([self.at(corners)], style, closed=area))
+            title = mark.title if isinstance(mark, Rect) else ""
+            add(Outline([self.at(corners)], style, closed=area, title=title))
         elif isinstance(mark, Dots):
             if len(mark.points):
                 add(Spots(self.at(mark.points), style, mark.r, mark.shape))

@@ -76,6 +76,7 @@ class Rect(NamedTuple):
     y1: float
     y2: float | None
     css: str
+    title: str = ""
 
 
 class Circle(NamedTuple):

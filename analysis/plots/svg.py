@@ -132,7 +132,8 @@ def _line(mark: Line) -> str:
 def _rect(mark: Rect) -> str:
     height = "100%" if mark.y2 is None else _n(mark.y2 - mark.y1)
     size = f'width="{_p(max(0.0, mark.x2 - mark.x1))}" height="{height}"'
-    return f'<rect class="{mark.css}" x="{_p(mark.x1)}" y="{_n(mark.y1)}" {size}/>'
+    head = f'<rect class="{mark.css}" x="{_p(mark.x1)}" y="{_n(mark.y1)}" {size}'
+    return f"{head}>{_title(mark.title)}</rect>" if mark.title else f"{head}/>"
 
 
 def _circle(mark: Circle) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .environment_records import whole_targets
+from .environment_records import commit_of, of_one_session, whole_targets
 from .trial_files import Finding, Stored
 
 
@@ -254,13 +254,17 @@ def _targets(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
             old, new = before.get(name), after.get(name)
             yield _changed(f"targets.{name}", what, old, new)
             continue
-        yield from _binary(name, before[name], after[name])
+        if not (of_one_session(before[name]) or of_one_session(after[name])):
+            yield from _binary(name, before[name], after[name])
+    yield from _commits(before, after)
     # A library that many targets use is one change, not many.
     users: dict[tuple[str, str, str | None, str | None], list[str]] = {}
     for name in shared:
         for part in ("libraries", "interpreter"):
             old_files, new_files = before[name].get(part) or {}, after[name].get(part) or {}
             for file in dict.fromkeys((*old_files, *new_files)):
+                if of_one_session(old_files.get(file)) or of_one_session(new_files.get(file)):
+                    continue
                 old, new = _hash(old_files.get(file)), _hash(new_files.get(file))
                 if old != new:
                     users.setdefault((part, file, old, new), []).append(name)
@@ -305,6 +309,21 @@ def _binary(name: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[C
         old, new = a.get("resolved"), b.get("resolved")
         what = _sentence(f"the place of {name}'s executable", old, new) + " (same content)"
         yield _changed(f"targets.{name}.resolved", what, old, new)
+
+
+def _commits(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
+    """Compare the commits of what each session builds: they are its identity, and hashes are not."""
+    told = set()
+    for name in a:
+        if name not in b or not (of_one_session(a[name]) or of_one_session(b[name])):
+            continue
+        variant = name.rpartition("/")[2]
+        old, new = commit_of(a[name]), commit_of(b[name])
+        if None in (old, new) or old == new or (variant, old, new) in told:
+            continue
+        told.add((variant, old, new))
+        what = f"{variant} is built from another commit than before: {old} is now {new}"
+        yield _changed(f"targets.{name}.commit", what, old, new, identity=True)
 
 
 def _hash(entry: Any) -> str | None:  # noqa: ANN401 - a library's entry, or an interpreter's hash

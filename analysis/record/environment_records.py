@@ -26,8 +26,15 @@ def places_of(record: Mapping[str, Any], most: int) -> Iterator[tuple[int, int]]
     yield from ((one, 0) for one in range(session + 1, last + 1))
 
 
+def segments_of(records: Iterable[Mapping[str, Any]], most: int) -> dict[int, int]:
+    """Give the last segment of each session that environment records tell of, in a trial of `most` sessions."""
+    return dict(place for record in records for place in places_of(record, most))
+
+
 SAME = "same_as"
 COMMIT = "commit"
+BUILT = "built"
+SESSION = "session"
 _OF_COMMIT = (COMMIT, "commit_unknown")
 
 
@@ -71,6 +78,20 @@ def whole_targets(targets: object) -> dict[str, Any]:
     return found
 
 
+def of_one_session(about: object) -> bool:
+    """Tell whether the build of a session made an executable, or a library: another session has other bytes.
+
+    Its hash says nothing beyond its session; what is executed is known by its commit, or its build steps.
+    """
+    return isinstance(about, Mapping) and about.get(BUILT) == SESSION
+
+
+def commit_of(about: object) -> str | None:
+    """Give the commit that the description of an executable names; None where it is not known."""
+    commit = about.get(COMMIT) if isinstance(about, Mapping) else None
+    return commit if isinstance(commit, str) and PLACEHOLDER.fullmatch(commit) is None else None
+
+
 def commits_of(record: Mapping[str, Any]) -> dict[str, str | None]:
     """Give the commit of each variant that an environment record names; None for one that is not known.
 
@@ -78,9 +99,7 @@ def commits_of(record: Mapping[str, Any]) -> dict[str, str | None]:
     """
     found: dict[str, set[str | None]] = {}
     for name, about in whole_targets(record.get("targets")).items():
-        commit = about.get(COMMIT) if isinstance(about, dict) else None
-        known = isinstance(commit, str) and PLACEHOLDER.fullmatch(commit) is None
-        found.setdefault(name.rpartition("/")[2], set()).add(commit if known else None)
+        found.setdefault(name.rpartition("/")[2], set()).add(commit_of(about))
     return {
         variant: next(iter(commits)) if len(commits) == 1 else None
         for variant, commits in found.items()

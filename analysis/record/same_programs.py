@@ -3,6 +3,7 @@
 Two are one where the hashes of program, loader and libraries are the same in every record, and the commands differ
 in the program's path at most, of which only a compiled program's may differ: a script finds its modules beside
 itself. Working folder, inputs and variables must be the same too, and nothing be executed around the runs.
+What the build of a session makes is another program in each session, and never one with a neighbour.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from .environment_records import of_one_session
 
 if TYPE_CHECKING:
     from .trial_files import Manifest
@@ -65,6 +68,8 @@ def _same_cell(
         ours, theirs = (row.get(f"{cell['benchmark']}/{cell['variant']}") for cell in (a, b))
         if not (isinstance(ours, dict) and isinstance(theirs, dict)):
             return False
+        if _of_one_session(ours) or _of_one_session(theirs):
+            return False
         if not ours.get("sha256") or _bytes(ours) != _bytes(theirs):
             return False
         if not alike and ours.get("kind") != "elf":
@@ -77,6 +82,12 @@ def _arguments(cell: Mapping[str, Any]) -> list[Any] | None:
     command = cell["command"]
     words = command.get("argv") if isinstance(command, dict) else None
     return [words[1:]] if isinstance(words, list) else None
+
+
+def _of_one_session(target: Mapping[str, Any]) -> bool:
+    libraries = target.get("libraries")
+    parts = libraries.values() if isinstance(libraries, dict) else ()
+    return any(map(of_one_session, (target, *parts)))
 
 
 def _bytes(target: Mapping[str, Any]) -> str:

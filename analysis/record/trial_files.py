@@ -133,6 +133,7 @@ ENVIRONMENT = "environment.jsonl"
 PLAN = "plan.jsonl"
 MEASUREMENTS = "measurements.jsonl"
 FINDINGS = "findings.jsonl"
+BUILDS = "builds.jsonl"  # only where something was built
 OUTPUTS = "outputs"
 IMPORT = "import.json"  # what the files of an imported trial cannot tell
 

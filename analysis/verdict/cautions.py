@@ -16,6 +16,7 @@ from ..pages import number_format as figures
 from ..pages.model import Caution
 from ..pages.short_sentence import ShortSentence
 from ..record.run_numbers import METRIC_NUMBERS
+from .layouts import drawn_layouts, layout_cautions
 
 if TYPE_CHECKING:
     from .one_variant import VariantSummary
@@ -181,6 +182,7 @@ def run_cautions(
     yield from _failed(trial, variants, rows)
     yield from waiting_cautions(trial, variants, metric, rows)
     yield from suspended_cautions(trial, variants)
+    yield from layout_cautions(drawn_layouts(trial, variants))
     # which benchmarks were to have another metric than those of every run, nobody knows
     awaited = () if metric not in METRIC_NUMBERS else asked or trial.manifest.benchmarks
     gone = _gone([name for name in awaited if name not in rows and not _counts(trial, name)])
@@ -273,6 +275,7 @@ _NOT_COMPARABLE = (
     *("outputs-differ", "one-variant-twice", "two-trials", "sessions-apart", "one-session"),
     *("rows-reordered", "session-misstated", "iterations-pooled", "order-unknown", "order-of-file"),
     *("benchmarks-of-one-side", "floored", "not-positive", "below-resolution", "means-of-zeros"),
+    "layout-not-varied",
 )
 _UNEQUAL = ("waited-unequally",)
 _DRIFT = (

@@ -25,6 +25,7 @@ from ..stats.multiplicity import Correction
 from .cautions import method_cautions, question_cautions, run_cautions
 from .fleet_hosts import FleetHostStanding, HostEnvironments, undecided_by
 from .judging import Question, judge_host, panel_of
+from .layouts import Layout, counted_layouts, drawn_layouts
 from .result import CandidateVerdict, Verdict
 from .sides import (
     all_failed,
@@ -57,6 +58,7 @@ class _JudgedHost(NamedTuple):
     host: str
     manifest: Manifest
     counts: dict[str, Any]
+    layouts: Mapping[str, Sequence[Layout]]
     results: dict[str, Multilevel]
     crashed: dict[str, Counter[str]]
     cautions: tuple[Caution, ...]
@@ -115,7 +117,8 @@ class _Hosts:
         )
         counts = counts_of(trial, question.metric, self.chosen, sides.values())
         own = tuple(caution for caution in told if caution.code not in _OF_HOSTS)
-        self.judged.append(_JudgedHost(name, trial.manifest, counts, results, crashed, own))
+        drawn = drawn_layouts(trial, self.chosen)
+        self.judged.append(_JudgedHost(name, trial.manifest, counts, drawn, results, crashed, own))
         self.environments.add(name, trial.path)
 
     def _leave_out(self, name: str, why: str) -> None:
@@ -267,6 +270,7 @@ def _together(opened: OpenedFleet, found: _Hosts) -> Verdict:
         unit=info.unit,
         better=info.better,
         baseline=first.baseline,
+        layouts=counted_layouts(one.layouts for one in found.judged),
         finished=all(one.state != "running" for one in found.progress),
         candidates=candidates,
         cautions=merged(
@@ -336,7 +340,8 @@ def _host_cautions(found: _Hosts) -> Iterator[Caution]:
         more = f"; and {len(programs) - 3} more hosts" if len(programs) > 3 else ""
         yield Caution(
             "binary-differs",
-            "what was executed is not the same on all hosts (by its SHA-256), so that hosts and "
+            "what was executed is not the same on all hosts (by its SHA-256, or its commit where each "
+            "session builds it), so that hosts and "
             f"programs are compared together: {told}{more}",
             tuple(programs),
             ShortSentence.of(

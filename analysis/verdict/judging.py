@@ -26,6 +26,7 @@ from ..record.trial_files import CERTIFICATES
 from ..stats.arguments import door
 from ..stats.multiplicity import Correction
 from .cautions import method_cautions, question_cautions, rows_of, run_cautions
+from .layouts import counted_layouts, drawn_layouts
 from .result import CandidateVerdict, HptBound, Verdict
 from .sides import (
     candidates_in,
@@ -261,6 +262,7 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
         alone=alone,
         diagnosis=diagnosis,
         certificate=certificate,
+        layouts=counted_layouts([drawn_layouts(trial, chosen)]),
         outermost=trial.outermost,
         closed=_closed(manifest),
         session_s=_session_s(trial),

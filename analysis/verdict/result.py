@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..methods.multilevel.law import LooksRule
     from ..methods.multilevel.result import Multilevel
     from .fleet_hosts import FleetHostStanding
+    from .layouts import VariantLayouts
     from .one_variant import VariantSummary
     from .panel import Panel
 
@@ -65,6 +66,8 @@ class Verdict(Result):
         of `Multilevel`.
     hosts : tuple of FleetHostStanding
         Of a fleet, all its hosts, judged or not; empty for a trial.
+    layouts : tuple of VariantLayouts
+        Of the judged variants that each session builds, how many layouts they had; empty where none is.
     whole : bool
         Whether a screen shows all benchmarks.
     usual : bool
@@ -118,6 +121,7 @@ class Verdict(Result):
     diagnosis: Diagnosis | None = None
     certificate: Certificate | None = None
     hosts: tuple[FleetHostStanding, ...] = ()
+    layouts: tuple[VariantLayouts, ...] = ()
     whole: bool = False
     usual: bool = True
     outermost: Unit = "session"

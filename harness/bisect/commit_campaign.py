@@ -7,6 +7,7 @@ repository begins with ``{commit_tree}``, a value of each variant.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -19,15 +20,17 @@ from analysis.errors import UsageError
 
 from ..campaign.cells import CampaignEntry, entries
 from ..campaign.defaults import OwnDefaults
-from ..campaign.load import load_campaign
+from ..campaign.load import MAX_SEED, load_campaign
+from ..campaign.model import LAYOUT_SEED
 from ..campaign.schema import check_shape
-from ..campaign.templates import parse_template
+from ..campaign.templates import SEED_NAME, parse_template
 from ..campaign.yaml_reader import Document, Plain, Value, decoded, read_document
 from ..launch.commands import base_environment
+from .built import EPOCH, SECONDS_OF_EPOCH
 from .programs import SEARCH
 
 if TYPE_CHECKING:
-    from ..campaign.model import Campaign, Cell
+    from ..campaign.model import Build, Campaign, Cell
     from .built import Built
     from .recipe import Recipe
 
@@ -41,19 +44,27 @@ _BARE = re.compile(
 _WORD = re.compile(r"(?!(?i:null)$)[A-Za-z_][A-Za-z0-9_-]*")
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _IN_FOLDER = 'cd "$0" && exec "$@"'
+_BUILT_IN_FOLDER = f'export {EPOCH}="${{{EPOCH}:-{SECONDS_OF_EPOCH}}}"; unset GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE; {_IN_FOLDER}'
 
 
-def campaign_of(recipe: Recipe, built: Sequence[Built], file: Path, *, baseline: Built) -> Campaign:
+def campaign_of(
+    recipe: Recipe, built: Sequence[Built], file: Path, *, baseline: Built, trial: str = ""
+) -> Campaign:
     """Write the campaign whose variants are these commits to `file`, and load it.
 
-    Its variants are called as the commits (`Commit.name`), in the given order.
+    Its variants are called as the commits (`Commit.name`), in the given order. Where sessions draw layouts, the
+    seed is that of its `trial`: a proof in the layouts of the search would repeat their luck.
 
     Raises
     ------
     UsageError
         If a path is not UTF-8, or a value has a name that is needed here.
     """
-    text = campaign_text(recipe, built, baseline=baseline)
+    seed = recipe.campaign.seed
+    if recipe.draws_layouts:
+        digest = hashlib.sha256(f"{seed}:{trial}".encode()).digest()
+        seed = int.from_bytes(digest[:8], "big") % (MAX_SEED + 1)
+    text = campaign_text(recipe, built, baseline=baseline, seed=seed)
     try:
         file.write_text(text, encoding="utf-8")
     except UnicodeEncodeError:
@@ -61,24 +72,31 @@ def campaign_of(recipe: Recipe, built: Sequence[Built], file: Path, *, baseline:
         raise UsageError(what, str(file), "rename it") from None
     template = recipe.campaign
     own = OwnDefaults(values=template.own_defaults)
-    return load_campaign(file, seed=template.seed, defaults=dict(template.defaults), own=own)
+    return load_campaign(file, seed=seed, defaults=dict(template.defaults), own=own)
 
 
-def campaign_text(recipe: Recipe, built: Sequence[Built], *, baseline: Built) -> str:
-    """Give the text of the campaign whose variants are these commits."""
+def campaign_text(
+    recipe: Recipe, built: Sequence[Built], *, baseline: Built, seed: int | None = None
+) -> str:
+    """Give the text of the campaign whose variants are these commits; `seed` is another than the template's."""
     template = recipe.campaign
     document = read_document(decoded(template.text, template.source), str(template.source))
-    return "\n".join(_lines(_Maker(recipe, document), built, baseline)) + "\n"
+    other = None if seed in {None, template.seed} else seed
+    return "\n".join(_lines(_Maker(recipe, document), built, baseline, other)) + "\n"
 
 
-def _lines(maker: _Maker, built: Sequence[Built], baseline: Built) -> Iterator[str]:
+def _lines(
+    maker: _Maker, built: Sequence[Built], baseline: Built, seed: int | None
+) -> Iterator[str]:
     maker.with_libraries = any(one.libraries for one in built)
     benchmarks = {name: maker.benchmark(name) for name in maker.benchmarks}
     hooks = maker.hooks()
     yield "# commits of a bisection: each is measured in the tree that is kept of it"
     for name, value in maker.given.items():
-        if name not in _REPLACED:
+        if name not in _REPLACED and (name != "seed" or seed is None):
             yield f"{_key(name)}: {_flow(value)}"
+    if seed is not None:
+        yield f"seed: {seed}"
     yield f"baseline: {_flow(baseline.commit.name)}"
     yield f'commit: "{{{_COMMIT}}}"'
     variants = {one.commit.name: maker.variant(one) for one in built}
@@ -113,13 +131,33 @@ class _Maker:
 
     def variant(self, built: Built) -> dict[str, Any]:
         """Give the values of one commit."""
-        values = {_COMMIT: built.commit.sha}
+        values: dict[str, Any] = {_COMMIT: built.commit.sha}
+        build = self.recipe.build
+        if build is not None and build.each == "session":
+            values["build"] = self._build(build, built)
         if self._in_tree:
             values[_TREE] = str(built.tree)
         if self.with_libraries:
             folders = built.libraries or (built.tree,)
             values[_LIBRARIES] = ":".join(map(str, folders))
         return values
+
+    def _build(self, build: Build, built: Built) -> dict[str, Any]:
+        """Give the build of one commit in its own tree, as the workshop executed it there."""
+        folder = self._path(build.cwd)
+        variables = [_literal(f"{name}={text}") for name, text in build.env.items()]
+        before = [
+            "/bin/sh",
+            "-c",
+            _literal(_BUILT_IN_FOLDER),
+            folder,
+            *["env"][: len(variables)],
+            *variables,
+        ]
+        steps = [[*before, *map(_literal, step.argv)] for step in build.steps]
+        files = [self._path(path) for path in build.artifacts]
+        files += [f"{{{_TREE}}}/{_literal(name)}" for name in built.made]
+        return {"each": "session", "run": steps, "artifacts": list(dict.fromkeys(files))}
 
     def benchmark(self, name: str) -> dict[str, Any]:
         """Give one benchmark with all that the variant says of it."""
@@ -225,8 +263,8 @@ def _steps(value: Any) -> list[Any]:  # noqa: ANN401 - one command, a list of th
 
 
 def _literal(text: str) -> str:
-    """Give the template that stands for a text as it is."""
-    return text.replace("{", "{{").replace("}", "}}")
+    """Give the template that stands for a text as it is; the seed of a layout is each session's own."""
+    return text.replace("{", "{{").replace("}", "}}").replace(LAYOUT_SEED, f"{{{SEED_NAME}}}")
 
 
 def _flow(value: Value) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from analysis.errors import StoreError
 from analysis.words import WIDTH, next_lines, shown
 
+from ..campaign.model import shown as with_placeholders
 from ..errors import about, counted, wrapped
 from ..trial.progress import read_progress, trials_in
 from .bisecting import Request
@@ -126,7 +127,7 @@ def expected(question: Question, request: Request) -> Expected:
         builds=min(commits.last + 1, _BUILDS + math.ceil(halvings)),
         sessions=(low, high),
         sessions_at_most=most,
-        build=tuple(" ".join(step.argv) for step in build),
+        build=tuple(with_placeholders(" ".join(step.argv)) for step in build),
         run_s=run_s,
         seconds=seconds,
         notes=tuple(notes),

@@ -152,7 +152,7 @@ class Sessions:
             strict=self.options.strict,
             share=self.options.share,
             wait_s=self.options.wait_s,
-            built=True,
+            built=not self.recipe.builds_each_session,
         )
         ending = add_session(self._campaign(name, places), options, self.watcher, self._looks())
         if ending.status == "interrupted":
@@ -181,6 +181,7 @@ class Sessions:
                 built,
                 folder / f"{name.replace('/', '-')}.yaml",
                 baseline=self._built(self._phase.lower),
+                trial=name,
             )
         return self._campaigns[name]
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from analysis.errors import UsageError
 from analysis.words import shown
 
+from ..campaign.layout_seed import needs_layout_seed
 from ..campaign.scalar_kinds import known_here
 from ..host.executables import sha256_file
 from .git_calls import GitError, git
@@ -49,6 +50,16 @@ class Recipe:
     build: Build | None
     inputs: tuple[TakenInput, ...]
     notes: tuple[str, ...]
+
+    @property
+    def builds_each_session(self) -> bool:
+        """Whether each session builds the commits that it measures anew."""
+        return self.build is not None and self.build.each == "session"
+
+    @property
+    def draws_layouts(self) -> bool:
+        """Whether a session is measured with seeds of its own, so that two trials must not have the same ones."""
+        return self.builds_each_session or any(map(needs_layout_seed, self.cells))
 
     def in_repository(self, path: Path) -> PurePosixPath | None:
         """Give the place of a file or folder in the repository; None of what lies outside of it.
@@ -107,6 +118,11 @@ def recipe_of(
         told = f"every commit is measured as the campaign's variant '{named}'"
         notes.insert(0, f"{told}; --variant takes another" if variant is None else told)
     notes += _absolute(root, cells, build)
+    if build is not None and build.each == "session":
+        notes.append(
+            "each session builds its two to four commits anew (each: session), in their kept trees, where there is no "
+            "git; commits are one program only where their files are the same"
+        )
     return Recipe(
         campaign=campaign,
         variant=named,

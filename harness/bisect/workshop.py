@@ -1,7 +1,8 @@
 """Where commits are built: a clone beside the user's repository, and the programs that are kept of each.
 
 Equal sources give equal programs: every commit is built at one path, in files that git has just written, with
-the same variables; ``SOURCE_DATE_EPOCH`` stands still, so that compilers write one date.
+the same variables; ``SOURCE_DATE_EPOCH`` stands still, so that compilers write one date. Where each session
+builds its own programs, a commit is built where it is kept: sessions go on with what lies there.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -22,14 +23,15 @@ from typing import TYPE_CHECKING, Self
 from analysis.errors import StoreError, UsageError
 from analysis.words import shown
 
+from ..campaign.layout_seed import layout_seed, with_layout_seed
 from ..errors import LauncherDiedError, LaunchError
 from ..host.executables import sha256_file, sha256_of
 from ..launch.commands import SideCommands, base_environment
-from .built import Built, NotBuilt
+from .built import EPOCH, SECONDS_OF_EPOCH, Built, NotBuilt
 from .clone import Clone
 from .git_calls import ALONE, GitError, git, without_repository
 from .kept_trees import KeptTrees, Record, size_of, stored
-from .programs import NoProgramError, digest_of_sources, find_programs
+from .programs import Found, NoProgramError, digest_of_sources, find_programs
 
 if TYPE_CHECKING:
     from ..campaign.model import Command
@@ -43,7 +45,9 @@ SAID_BEFORE_BUILDS = (
 )
 MARKER = "workshop.json"
 _LOCK = "lock"
-_EPOCH = ("SOURCE_DATE_EPOCH", "1000000000")
+_NO_SESSION = (
+    0  # of the first build, with which nothing is measured where each session builds its own
+)
 _LEAST_FREE = (
     1024 * 1024
 )  # bytes: a build that fails with less on the disk says nothing of its commit
@@ -190,27 +194,19 @@ class Workshop:
             log = Path(record.log or self.folder)
             again = again or record.bisection != self._bisection
             return None if again else NotBuilt(commit=commit, why=record.why, log=log)
-        tree = self._kept.tree(key)
+        tree, tracked = self._kept.tree(key), self._tracked(commit)
+        programs = record.programs.items()
         try:
-            same = all(
-                sha256_file(tree / name) == digest for name, digest in record.programs.items()
-            ) and record.sources == digest_of_sources(tree, self._tracked(commit))
+            same = record.sources == digest_of_sources(tree, tracked) and all(
+                sha256_file(tree / name) == digest
+                for name, digest in ({} if self._recipe.builds_each_session else programs)
+            )
             if not same:
                 return None
-            found = find_programs(
-                self._recipe, tree, commit.tree, self._clone.path, self._environment
-            )
+            found = self._found(commit, tree)
         except (OSError, NoProgramError):
             return None
-        return Built(
-            commit=commit,
-            tree=tree,
-            programs=found.programs,
-            identity=found.identity,
-            seconds=record.seconds,
-            libraries=found.libraries,
-            reused=True,
-        )
+        return _built_of(commit, tree, found, tracked, record.seconds, reused=True)
 
     def _built(self, commit: Commit, key: str) -> Built | NotBuilt:
         """Build a commit and keep it, or keep why it was not built."""
@@ -221,7 +217,7 @@ class Workshop:
         commands = SideCommands(self._cpus, self._interrupts)
         began = time.monotonic()
         try:
-            self._make(commit, commands, logs)
+            self._make(commit, key, commands, logs)
         except (GitError, LaunchError) as error:
             self._interrupts.check()
             if isinstance(error.__cause__, LauncherDiedError):
@@ -231,12 +227,11 @@ class Workshop:
             commands.close()  # with whatever a build left behind
         seconds = time.monotonic() - began
         tree = self._kept.tree(key)
-        self._clone.hand_over(tree)
+        if not self._recipe.builds_each_session:
+            self._clone.hand_over(tree)
         self._put_inputs(tree)
         try:
-            found = find_programs(
-                self._recipe, tree, commit.tree, self._clone.path, self._environment
-            )
+            found = self._found(commit, tree)
         except NoProgramError as error:
             return self._failed(commit, key, str(error), logs, seconds)
         tracked = self._tracked(commit)
@@ -249,16 +244,13 @@ class Workshop:
             size_bytes=size_of(tree),
         )
         self._kept.write(key, record)
-        return Built(
-            commit=commit,
-            tree=tree,
-            programs=found.programs,
-            identity=found.identity,
-            seconds=seconds,
-            libraries=found.libraries,
-        )
+        return _built_of(commit, tree, found, tracked, seconds)
 
-    def _make(self, commit: Commit, commands: SideCommands, logs: Path) -> None:
+    def _found(self, commit: Commit, tree: Path) -> Found:
+        place = tree if self._recipe.builds_each_session else self._clone.path
+        return find_programs(self._recipe, tree, commit.tree, place, self._environment)
+
+    def _make(self, commit: Commit, key: str, commands: SideCommands, logs: Path) -> None:
         """Check a commit out and execute the campaign's build in it."""
         limit = self._recipe.campaign.protocol.build_timeout_s
 
@@ -278,14 +270,19 @@ class Workshop:
 
         self._clone.check_out(commit, execute)
         self._note_lfs(commit)
-        place = self._clone.path / self._recipe.place
+        top = self._clone.path
+        if self._recipe.builds_each_session:
+            top = self._kept.tree(key)
+            self._clone.hand_over(top)
+        place = top / self._recipe.place
         place.mkdir(parents=True, exist_ok=True)
         build = self._recipe.build
         if build is None:
             return
         self._say(f"build   {commit.name}  {commit.subject}")
-        named = dataclasses.replace(build, variant=commit.name, cwd=place)
-        environment = dict([_EPOCH]) | self._environment
+        seed = layout_seed(self._recipe.campaign.seed, _NO_SESSION, commit.name)
+        named = with_layout_seed(dataclasses.replace(build, variant=commit.name, cwd=place), seed)
+        environment = {EPOCH: SECONDS_OF_EPOCH} | self._environment
         commands.build(named, environment, logs, timeout_s=limit)
 
     def _failed(self, commit: Commit, key: str, what: str, logs: Path, seconds: float) -> NotBuilt:
@@ -359,6 +356,8 @@ class Workshop:
             "compilers": {name: self._environment.get(name) for name in _COMPILERS},
             "folder": str(self.folder),
         }
+        if recipe.builds_each_session:
+            parts["each"] = "session"
         text = json.dumps(parts, sort_keys=True)
         return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:8]
 
@@ -393,6 +392,27 @@ class Workshop:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+
+
+def _built_of(
+    commit: Commit,
+    tree: Path,
+    found: Found,
+    tracked: Collection[str],
+    seconds: float,
+    *,
+    reused: bool = False,
+) -> Built:
+    return Built(
+        commit=commit,
+        tree=tree,
+        programs=found.programs,
+        identity=found.identity,
+        seconds=seconds,
+        libraries=found.libraries,
+        reused=reused,
+        made=tuple(name for name in found.programs if name not in tracked),
+    )
 
 
 def _last_line(error: LaunchError) -> str:

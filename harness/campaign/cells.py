@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from analysis.record.trial_files import ENERGY_METRICS
 
 from .defaults import Table, completed, fields_of
-from .model import Cell, Expect, MetricRule, Sink
+from .model import LAYOUT_SEED, Cell, Expect, MetricRule, Sink
 from .scalar_kinds import NAME, nearest
 from .target_schema import EXPECT, METRIC, VARIANT
-from .templates import Filler, JsonPathError, TemplateError, parse_path, parse_template
+from .templates import SEED_NAME, Filler, JsonPathError, TemplateError, parse_path, parse_template
 from .yaml_reader import Document, Location, quote
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ class CellMaker:
     def build_environment(
         self, variant: CampaignEntry, values: Mapping[str, str], who: str
     ) -> dict[str, str]:
-        """Give the variant's variables for its build, without those that need a benchmark."""
+        """Give the variant's variables for its build, without those that need a benchmark or a session."""
         scope = _Scope(entries=(variant,), values=values, who=who)
         kept = {}
         for name, (text, path) in scope.merged("env").items():
@@ -211,9 +211,10 @@ class CellMaker:
             if set(names) <= values.keys():
                 kept[name] = self.filler.text(path, text, values, who)
             else:
+                on = "session" if set(names) - values.keys() == {SEED_NAME} else "benchmark"
                 self.notes.append(
                     f"the build of '{variant.name}' is executed without the variable"
-                    f" '{name}': its value depends on the benchmark"
+                    f" '{name}': its value depends on the {on}"
                 )
         return kept
 
@@ -245,6 +246,15 @@ class CellMaker:
         given += [
             ((*entry.path, "inputs"), entry.given.get("inputs", [])) for entry in scope.entries
         ]
+        return self._files(given, scope)
+
+    def artifacts(
+        self, path: Location, given: list[str], values: Mapping[str, str], who: str
+    ) -> tuple[Path, ...]:
+        """Give the files that a build makes, each once."""
+        return self._files([(path, given)], _Scope(entries=(), values=values, who=who))
+
+    def _files(self, given: list[tuple[Location, list[str]]], scope: _Scope) -> tuple[Path, ...]:
         return tuple(
             dict.fromkeys(
                 self.root / self._file((*place, index), text, scope)
@@ -254,8 +264,10 @@ class CellMaker:
         )
 
     def _environment(self, scope: _Scope) -> dict[str, str]:
+        own = scope.values  # a value of that name is the file's
+        values = own if SEED_NAME in own else {**own, SEED_NAME: LAYOUT_SEED}
         return {
-            name: self.filler.text(path, text, scope.values, scope.who)
+            name: self.filler.text(path, text, values, scope.who)
             for name, (text, path) in scope.merged("env").items()
         }
 

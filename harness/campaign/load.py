@@ -93,11 +93,12 @@ def load_campaign(
     seed: int | None = None,
     defaults: Table | None = None,
     own: OwnDefaults | None = None,
+    text: bytes | None = None,
 ) -> Campaign:
-    """Read, check and resolve a campaign file."""
+    """Read, check and resolve a campaign file; with `text`, as if that stood in it, whether it is there or not."""
     if seed is not None and not 0 <= seed <= MAX_SEED:
         raise UsageError(f"the seed must be from 0 to {MAX_SEED}, not {seed}")
-    data = read_bytes(path)
+    data = read_bytes(path) if text is None else text
     document = read_document(decoded(data, path), str(path))
     given, faults = check_shape(document)
     problems = [*document.problems, *faults.problems]

@@ -15,6 +15,11 @@ Sink = Literal["file", "discard", "keep"]
 Order = Literal["shuffled", "interleaved", "alternating", "sequential"]
 WarmupSessions = Literal["all", "first"]
 OnDisturbance = Literal["keep", "repeat"]
+Each = Literal["campaign", "session"]
+
+LAYOUT_SEED = (
+    "\0layout_seed\0"  # stands for {layout_seed} until a session fills it in; no file can hold it
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +63,7 @@ class MetricRule:
 class Cell:
     """One benchmark x variant, with every template filled in. Durations in seconds.
 
-    `before` and `after` are the hooks around each of its runs, executed in order.
+    `before` and `after` are the hooks around each of its runs, executed in order. `env` may hold `LAYOUT_SEED`.
     """
 
     benchmark: str
@@ -79,12 +84,17 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Build:
-    """The build steps of one variant, executed once before the first session."""
+    """The build steps of one variant, executed once before the first session, or before each.
+
+    `artifacts` are the files that it makes and that are hashed. `steps` and `env` may hold `LAYOUT_SEED`.
+    """
 
     variant: str
     steps: tuple[Command, ...]
     cwd: Path
     env: Mapping[str, str]
+    each: Each = "campaign"
+    artifacts: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,13 +257,18 @@ class Campaign:
         index = {(cell.benchmark, cell.variant): cell for cell in self.cells}
         object.__setattr__(self, "_index", index)
 
+    @property
+    def built_each_session(self) -> tuple[str, ...]:
+        """The variants that each session builds anew."""
+        return tuple(build.variant for build in self.builds if build.each == "session")
+
     def cell(self, benchmark: str, variant: str) -> Cell:
         """Give the cell of that benchmark and variant."""
         return self._index[benchmark, variant]
 
     def to_dict(self) -> dict[str, Any]:
         """Give the parsed and defaulted content as JSON types, paths relative to the file."""
-        return dict(content(self, self.source.parent))
+        return dict(shown(content(self, self.source.parent, _goes_without_saying)))
 
 
 # What says where a campaign came from, and where in it something stands: moving a line is no change.
@@ -265,6 +280,8 @@ _NO_CONTENT: Mapping[type, frozenset[str]] = {
 NO_IDENTITY: Mapping[type, frozenset[str]] = {
     Campaign: frozenset({"judge", "series", "commit", "share"})
 }
+# What a part has only where its campaign says so: earlier trials are held against later ones key by key.
+_UNSAID: Mapping[type, Mapping[str, object]] = {Build: {"each": "campaign", "artifacts": []}}
 # Tells of a part, one of its fields and that field's content whether to leave it out.
 LeavesOut = Callable[[object, str, object], bool]
 
@@ -284,6 +301,22 @@ def content(value: Any, root: Path, leaves_out: LeavesOut | None = None) -> Any:
         return {key: content(item, root, leaves_out) for key, item in value.items()}
     if isinstance(value, tuple):
         return [content(item, root, leaves_out) for item in value]
+    return value
+
+
+def _goes_without_saying(part: object, name: str, inside: object) -> bool:
+    unsaid = _UNSAID.get(type(part), {})
+    return name in unsaid and inside == unsaid[name]
+
+
+def shown(value: Any) -> Any:  # noqa: ANN401 - JSON types
+    """Write ``{layout_seed}`` for its mark, in all texts of a value."""
+    if isinstance(value, str):
+        return value.replace(LAYOUT_SEED, "{layout_seed}")
+    if isinstance(value, Mapping):
+        return {key: shown(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [shown(item) for item in value]
     return value
 
 

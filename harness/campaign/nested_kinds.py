@@ -126,13 +126,15 @@ class Forms(Kind):
     """A value that may be written as a text, as a list or as a mapping.
 
     `needs` says which forms there are, after 'must be'. With `of_commands` a list of texts is
-    refused: it could mean one command or several.
+    refused: it could mean one command or several. A mapping is `longer`, where there is one, but for those
+    whose keys are of `mapping` alone.
     """
 
     needs: str
     text: Kind | None = None
     items: Kind | None = None
     mapping: Kind | None = None
+    longer: Section | None = None
     of_commands: bool = False
 
     def read(self, value: object, at: Location, faults: Faults) -> Any:  # noqa: ANN401 - of the form that is there
@@ -146,12 +148,18 @@ class Forms(Kind):
 
     def _form(self, value: object) -> Kind | None:
         if isinstance(value, dict):
-            return self.mapping
+            short, longer = self.mapping, self.longer
+            if longer is None or not isinstance(short, Section):
+                return short
+            of_short, of_longer = (
+                any(nearest(key, tuple(one.keys)) for key in value) for one in (short, longer)
+            )
+            return short if of_short and not of_longer else longer
         return self.items if isinstance(value, list) else self.text
 
     def schema(self, sections: dict[str, JsonSchema]) -> JsonSchema:
         """Describe each form."""
-        forms = (self.text, self.items, self.mapping)
+        forms = (self.text, self.items, self.mapping, self.longer)
         return {"oneOf": [form.schema(sections) for form in forms if form is not None]}
 
     def spelled(self, value: Any) -> Any:  # noqa: ANN401 - as the base
@@ -284,6 +292,7 @@ class Section(Kind):
         given = {}
         unknown = [name for name in value if name not in self.keys] if self.free is None else []
         misspelt = {nearest(name, tuple(self.keys)) for name in unknown}
+        refused = any(map(self.refuses, unknown))
         for name, key in self.keys.items():
             if name in value:
                 found = key.kind.read(value[name], (*at, name), faults)
@@ -291,7 +300,7 @@ class Section(Kind):
                     faults.places.append((*at, name))
                 else:
                     given[name] = found
-            elif key.required and name not in misspelt:  # else the unknown key is reported
+            elif key.required and name not in misspelt and not refused:  # else that is reported
                 faults.missing(name, at)
         return given
 

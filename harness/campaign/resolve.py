@@ -15,6 +15,7 @@ from ..meters.counter_events import EVENTS, RawEventError, parse_raw
 from .cells import MAX_CELLS, CampaignEntry, CellMaker, entries
 from .defaults import Table, completed, fields_of
 from .model import (
+    LAYOUT_SEED,
     Build,
     Campaign,
     Cell,
@@ -27,7 +28,7 @@ from .model import (
 )
 from .scalar_kinds import FIX, cpu_numbers, known_here, nearest, said_of_range, wrong_range
 from .schema import CHECKS, COUNTERS, HOOKS, ISOLATION, PROTOCOL, known_keys, section_at
-from .templates import Filler, TemplateError, parse_template
+from .templates import SEED_NAME, Filler, TemplateError, parse_template
 from .yaml_reader import Document, Location, quote
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ class Resolver:
             for benchmark in self.benchmarks
             for variant in self.variants
         )
+        builds = tuple(self._builds(maker))
         protocol = self._protocol(values["protocol"])
         counting = self._counting(values["counters"], protocol)
         campaign = Campaign(
@@ -114,7 +116,7 @@ class Resolver:
             series=values["series"],
             commit=self._commits(values["commit"]),
             cells=cells,
-            builds=tuple(self._builds(maker)),
+            builds=builds,
             hooks=self._hooks(values["hooks"]),
             protocol=protocol,
             isolation=self._isolation(values["isolation"]),
@@ -133,6 +135,8 @@ class Resolver:
         self._unused_values()
         # the values that are there, but wrong themselves
         self.filler.finish({str(place[-1]) for place in self.faults.places if place})
+        if not self.problems:  # else what is filled in may be wrong
+            self._refuse_shared_files(builds)
         self.notes += maker.notes + self.filler.notes
         self.notes += _alike_notes("variants", self.variants)
         self.notes += _alike_notes("benchmarks", self.benchmarks)
@@ -192,10 +196,49 @@ class Resolver:
             given = variant.given["build"] if own else self.values["build"]
             values = {**variant.values, "variant": variant.name}
             who = f"in the build of variant {quote(variant.name)}"
-            steps = self.filler.steps(path, given, values, who)
+            longer = isinstance(given, Mapping) and "run" in given
+            said = completed("build.", given if longer else {"run": given}, self.defaults)
+            artifacts = maker.artifacts((*path, "artifacts"), said["artifacts"], values, who)
+            path = (*path, "run") if longer else path
+            if said["each"] == "session":
+                self._refuse_own_seed(variant)
+                values[SEED_NAME] = LAYOUT_SEED
+            steps = self.filler.steps(path, said["run"], values, who)
             if steps:
                 env = maker.build_environment(variant, values, who)
-                yield Build(variant=variant.name, steps=steps, cwd=maker.root, env=env)
+                yield Build(
+                    variant=variant.name,
+                    steps=steps,
+                    cwd=maker.root,
+                    env=env,
+                    each=said["each"],
+                    artifacts=artifacts,
+                )
+
+    def _refuse_shared_files(self, builds: Sequence[Build]) -> None:
+        """Refuse a file that two variants make where one of them makes it in each session anew."""
+        for build in builds:
+            others = [one for one in builds if one.variant != build.variant]
+            for path in build.artifacts if build.each == "session" else ():
+                other = next((one.variant for one in others if path in one.artifacts), None)
+                if other is None:
+                    continue
+                variant = next(one for one in self.variants if one.name == build.variant)
+                own = "build" in variant.given
+                place: Location = (
+                    (*variant.path, "build", "artifacts") if own else ("build", "artifacts")
+                )
+                name = path.relative_to(build.cwd) if path.is_relative_to(build.cwd) else path
+                what = f"the builds of {quote(build.variant)} and {quote(other)} make one file, {quote(str(name))}"
+                fix = "in each session one would overwrite it for the other: put {variant} into its name"
+                self._problem(place, what, fix)
+                return
+
+    def _refuse_own_seed(self, variant: CampaignEntry) -> None:
+        if SEED_NAME in variant.values:
+            what = f"'{SEED_NAME}' is the seed of each session's build (each: session)"
+            place = variant.places[SEED_NAME]
+            self.filler.report(place, what, "choose another name for the value", key=True)
 
     def _hooks(self, values: Mapping[str, Any]) -> Hooks:
         commands = {
@@ -364,7 +407,7 @@ class Resolver:
                     self.problems.append(self._unused(entry, name, place, set().union(*uses)))
 
     def _unused(self, entry: CampaignEntry, name: str, place: Location, used: set[str]) -> Problem:
-        missing = sorted(used - entry.values.keys() - {"variant", "benchmark"})
+        missing = sorted(used - entry.values.keys() - {"variant", "benchmark", SEED_NAME})
         if len(place) == 3 and not nearest(name, missing) and nearest(name, known_keys(entry.path)):
             return section_at(place[:-1]).unknown(self.document, place)
         near = nearest(name, missing)

@@ -40,7 +40,16 @@ from .scalar_kinds import (
     switch,
     whole,
 )
-from .target_schema import BENCHMARK, ENVIRONMENT, INPUTS, STEPS, TEXT, TIMEOUT, VARIANT
+from .target_schema import (
+    BENCHMARK,
+    BUILD_STEPS,
+    ENVIRONMENT,
+    INPUTS,
+    STEPS,
+    TEXT,
+    TIMEOUT,
+    VARIANT,
+)
 from .yaml_reader import Faults
 
 if TYPE_CHECKING:
@@ -299,7 +308,10 @@ CAMPAIGN = Section(
         "seed": Key(
             whole(0, 2**63 - 1), "order, padding and everything else that is random; 0 to 2^63 - 1"
         ),
-        "build": Key(STEPS, "steps that build a variant; once per variant, logged, not timed"),
+        "build": Key(
+            BUILD_STEPS,
+            "steps that build a variant, logged, not timed; or [a mapping](#builds) that says when",
+        ),
         "variants": Key(
             Mapped(VARIANT, key=name(), names=NAMES, least=1, may_be_empty=True),
             "what is compared: name -> variant",

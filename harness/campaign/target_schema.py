@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, get_args
 
 from analysis.record.run_numbers import RESERVED_METRICS
 
-from .model import Cell, Expect, MetricRule
+from .model import Build, Cell, Each, Expect, MetricRule
 from .nested_kinds import Forms, Key, Listed, Mapped, Section
 from .scalar_kinds import NAMES, choice, duration, name, pattern, text, whole
 from .templates import VALUE_NAME
@@ -36,6 +37,60 @@ STEPS = Forms(
     items=Listed(_STEP),
     mapping=SHELL,
     of_commands=True,
+)
+
+
+def _not_empty(given: str) -> str:
+    if not given:
+        raise ValueError
+    return given
+
+
+def _shell_of_build(given: str) -> tuple[str, str] | None:
+    if given == "shell":
+        return "'shell' stands inside 'run' here", "write run: {shell: TEXT}"
+    return None
+
+
+_FILE = dataclasses.replace(
+    TEXT,
+    needs="the name of a file",
+    parse=_not_empty,
+    form=TEXT.form | {"pattern": "^[^\\u0000]+$"},
+)
+BUILD = Section(
+    "BuildSection",
+    "Steps that build a variant, when they are executed, and what they make.",
+    {
+        "run": Key(
+            Forms(
+                "a list of commands, a text or {shell: TEXT}",
+                text=TEXT,
+                items=Listed(_STEP, least=1),
+                mapping=SHELL,
+                of_commands=True,
+            ),
+            "the steps",
+            required=True,
+            field="steps",
+        ),
+        "each": Key(
+            choice(*get_args(Each)),
+            "`campaign`: once, before the first session; `session`: before each, with a `{layout_seed}`"
+            " of its own",
+        ),
+        "artifacts": Key(
+            Listed(_FILE),
+            "files that the steps make, relative to the campaign file's folder; hashed and sized",
+        ),
+    },
+    model=Build,
+    refuses=_shell_of_build,
+)
+BUILD_STEPS = dataclasses.replace(
+    STEPS,
+    needs="a list of commands, a text, {shell: TEXT} or {run: STEPS, each: ..., artifacts: ...}",
+    longer=BUILD,
 )
 ENVIRONMENT = Mapped(
     TEXT,
@@ -171,7 +226,9 @@ VARIANT = Section(
     _KEYS
     | {
         "build": Key(
-            STEPS, "build steps of this variant; variants only", otherwise="the campaign's `build`"
+            BUILD_STEPS,
+            "build steps of this variant; variants only",
+            otherwise="the campaign's `build`",
         )
     },
     model=Cell,

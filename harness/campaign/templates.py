@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..errors import Problem
 
 VALUE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+SEED_NAME = "layout_seed"  # has a value in builds of each session and in variables alone
 _TOKEN = re.compile(r"\{\{|\}\}|\{(?P<name>[^{}]*)\}|[{}]")
 
 
@@ -143,6 +144,9 @@ class Filler:
             if name in silent:
                 continue
             known = self._known[path, name]
+            if name == SEED_NAME:
+                self.report(path, *_misplaced_seed(path), part=f"{{{name}}}")
+                continue
             if not known:
                 fix = "no variant and no benchmark belongs to it; a brace is written '{{'"
             else:
@@ -202,6 +206,16 @@ class Filler:
         if (path, what) not in self._reported:
             self._reported.add((path, what))
             self.problems.append(self.document.problem(path, what, fix, key=key, part=part))
+
+
+def _misplaced_seed(path: Location) -> tuple[str, str]:
+    """Say where the seed of a session may stand: what is wrong at a place, and the remedy."""
+    said = f"'{{{SEED_NAME}}}' is the seed of a session"
+    if "build" in (path[0], *path[2:3]) and "artifacts" not in path:
+        fix = "write build: {each: session, run: ...}, or delete it"
+        return f"{said}, and this build is executed once for all of them", fix
+    fix = "it may stand in 'env', and in the 'run' of a build with 'each: session'"
+    return f"{said}, and cannot stand here", fix
 
 
 _STEP = re.compile(

@@ -26,6 +26,11 @@ RUNNER: dict[str, Command] = {
         "measure",
         "find the commit that changed a program's time",
     ),
+    "why": Command(
+        "harness.commands.explaining.command:add",
+        "understand",
+        "in which functions a slower variant takes longer",
+    ),
     "status": Command(
         "harness.commands.submit:add_status",
         "measure",

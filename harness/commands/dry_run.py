@@ -18,6 +18,7 @@ from analysis.words import WIDTH
 
 from ..campaign.identity import identity_of
 from ..campaign.load import one_block, one_cell
+from ..campaign.model import shown as with_placeholders
 from ..errors import LaunchError, about, counted, duration, wrapped
 from ..host.checks import check_before
 from ..host.reader import Host
@@ -109,8 +110,9 @@ class Preview:
             some = "; those that cannot be had are left out, see the check counters" if lost else ""
             lines.append(f"counts  {_said_of(campaign.counters)}{some}")
         for build in campaign.builds:
-            steps = "; ".join(" ".join(step.argv) for step in build.steps)
-            lines.append(f"build   {build.variant}: {steps}")
+            steps = "; ".join(with_placeholders(" ".join(step.argv)) for step in build.steps)
+            when = ", before each session" if build.each == "session" else ""
+            lines.append(f"build   {build.variant}{when}: {steps}")
         lines.append(f"plan    order {campaign.protocol.order}, seed {campaign.seed}; session 1:")
         for run in self.first[:_SHOWN]:
             kind = "warm-up" if run.warmup else f"block {run.block}"
@@ -130,7 +132,9 @@ class Preview:
         if self.seconds is not None:
             most = "" if self.campaign.protocol.stop is None else "at most "
             known = "the first block" if self.executed else "an earlier trial of this campaign"
-            besides = " without repeats" if self.campaign.protocol.repeating else ""
+            left_out = ["repeats"] * self.campaign.protocol.repeating
+            left_out += ["the builds of each session"] * bool(self.campaign.built_each_session)
+            besides = f" without {' and '.join(left_out)}" if left_out else ""
             return f"{most}{about(self.seconds)}{besides}, from {known}"
         if self.at_most_s is not None:
             return f"unknown before the first trial; its limits end it after {about(self.at_most_s)[6:]}"

@@ -16,7 +16,7 @@ from analysis.record.trial_files import RESOLVED, Manifest
 
 from ..campaign.identity import identity_of
 from ..campaign.load import load_campaign
-from ..campaign.model import NO_IDENTITY, Campaign, Command
+from ..campaign.model import NO_IDENTITY, Campaign, Command, shown as with_placeholders
 from ..trial.plan import planned_runs
 from ..trial.resume import defaults_of
 from .rerun_preview import Intent, Kind, PreviewedCommand, below, is_outside, leads_out, programs_of
@@ -105,7 +105,8 @@ def intent_of(campaign: Campaign, trial: Path, root: Path, *, sessions: int | No
     count = manifest.sessions if sessions is None else sessions
     steps = tuple(_merged(_steps(campaign, root)))
     asked = ((cell.stdin, cell.expect.stdout_file, *cell.inputs) for cell in campaign.cells)
-    named = (path for paths in asked for path in paths if path is not None)
+    named = [path for paths in asked for path in paths if path is not None]
+    named += [path for build in campaign.builds for path in build.artifacts]
     return Intent(
         trial=trial.name,
         campaign=below(campaign.source, root),
@@ -143,11 +144,11 @@ def _steps(campaign: Campaign, root: Path) -> Iterator[PreviewedCommand]:
     for build in campaign.builds:
         for command in build.steps:
             yield PreviewedCommand(
-                kind="build",
+                kind="build before each session" if build.each == "session" else "build",
                 of=(build.variant,),
-                argv=command.argv,
+                argv=tuple(with_placeholders(command.argv)),
                 cwd=below(build.cwd, root),
-                variables=dict(build.env),
+                variables=with_placeholders(build.env),
             )
     yield from hooks("setup", campaign.hooks.setup)
     for cell in campaign.cells:
@@ -159,7 +160,7 @@ def _steps(campaign: Campaign, root: Path) -> Iterator[PreviewedCommand]:
             argv=cell.command.argv,
             cwd=below(cell.cwd, root),
             stdin="" if cell.stdin is None else below(cell.stdin, root),
-            variables=dict(cell.env),
+            variables=with_placeholders(cell.env),
         )
         yield from hooks("after each run", cell.after, of)
     yield from hooks("cleanup", campaign.hooks.cleanup)

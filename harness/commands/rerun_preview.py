@@ -20,7 +20,16 @@ if TYPE_CHECKING:
 
     from ..campaign.model import Campaign
 
-Kind = Literal["build", "setup", "before each run", "run", "after each run", "cleanup", "finish"]
+Kind = Literal[
+    "build",
+    "build before each session",
+    "setup",
+    "before each run",
+    "run",
+    "after each run",
+    "cleanup",
+    "finish",
+]
 Place = Literal["bundle", "this machine", "made by the build", "missing"]
 
 _SHORT = 12  # digits of a hash on a screen

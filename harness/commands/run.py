@@ -161,7 +161,7 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         node=node,
         built=args.built,
         measure_once=args.measure_once,
-        after_session=None if scratch is None else scratch.copy_out,
+        after_session=None if scratch is None else lambda *_: scratch.copy_out(),
     )
     if args.only is not None:
         from .dry_run import execute_only

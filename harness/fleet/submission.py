@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analysis.errors import StoreError
+from analysis.errors import StoreError, UsageError
 from analysis.record.fleet import (
     FLEET,
     Fleet,
@@ -302,6 +302,12 @@ def submission_of(
 ) -> Submission:
     """Plan the fleet of a campaign, or the one job of a bisection with it; nothing is written or submitted."""
     scheduler = scheduler or Scheduler()
+    if wishes.build == "once" and campaign.built_each_session:
+        named = ", ".join(campaign.built_each_session)
+        what = (
+            f"the builds of {named} belong to each session (each: session), and cannot be made once"
+        )
+        raise UsageError(what, "--build once", "leave it out: each host builds its own")
     places = places_for(wishes, scheduler)
     if bisects is not None:
         bisects.require_one(places.hosts, wishes)
@@ -409,7 +415,13 @@ def _doubts(
             f"--time {limit} is short: Slurm warns a job two minutes before its end, or three, and "
             f"the run under way is discarded then; {limit_of_seconds(least)} or more leaves room"
         )
-    if campaign.builds and wishes.build == "node" and not builds_apart:
+    if campaign.built_each_session and not builds_apart:
+        doubts.append(
+            f"every host builds its programs before each session in {campaign.source.parent}: where that "
+            "folder is shared, hosts change each other's programs while they are measured; name one host, "
+            "or let the path be one of each host's own disk"
+        )
+    elif campaign.builds and wishes.build == "node" and not builds_apart:
         doubts.append(
             f"every host builds its programs in {campaign.source.parent}: where that folder is "
             "shared they overwrite each other's; --build once builds them here, before submission"

@@ -30,7 +30,7 @@ _LONGEST = 100
 
 
 def aslr(situation: Situation) -> Finding:
-    """Check that each run gets an address layout of its own, so that layout effects average out."""
+    """Check that stack, heap and mappings of each run lie elsewhere: what their places change averages out."""
     value = situation.state.aslr
     if value is None:
         return found("unknown", "the kernel does not show it", f"no {path_of('aslr')}")
@@ -225,8 +225,8 @@ def disk(situation: Situation) -> Finding:
 CHECKS = (
     Check(
         aslr,
-        "one fixed address layout can favour one variant by some percent; random layouts "
-        "average that out",
+        "one fixed address layout can favour one variant by some percent; random places of stack, heap and "
+        "mappings average that out, but not how the code inside the binary was linked",
     ),
     Check(
         thp,

@@ -14,14 +14,14 @@ import resource
 import shutil
 import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.errors import StoreError
 from analysis.record.environment_changes import Change, diff
-from analysis.record.environment_records import packed_targets
+from analysis.record.environment_records import BUILT, SESSION, packed_targets
 from analysis.record.manifest import read_manifest
 from analysis.record.shapes import records_of
 from analysis.record.trial_files import ENVIRONMENT, EnvironmentShape
@@ -115,16 +115,20 @@ def capture(
     tool_version: str,
     key: VariableKey | None = None,
     commits: Mapping[str, Mapping[str, Any]] | None = None,
+    of_session: Mapping[Path, Callable[[Path], bool]] | None = None,
 ) -> dict[str, Any]:
     """Describe everything that may matter to a timing, as JSON types.
 
-    `commits` are the keys about the commit of each target, by the name that it has in `targets`.
+    `commits` are the keys about the commit of each target, by the name that it has in `targets`; `of_session`
+    tells for an executable whether the build of each session makes a file: itself, or a library of it.
     """
     state = host.read()
     counters = host.counters()
     home = _home()
     # Many cells of one program share one description: hashing it for each took most of the start.
     described = describe_targets(targets.values(), variables)
+    for path, made in (of_session or {}).items():
+        described[path] = _marked(described[path], made)
     programs = {path: _without_home(entry, home) for path, entry in described.items()}
     return {
         "host": {
@@ -164,6 +168,16 @@ def capture(
             "frequency_khz": {str(cpu): khz for cpu, khz in counters.frequency_khz.items()},
         },
     }
+
+
+def _marked(about: Mapping[str, Any], made: Callable[[Path], bool]) -> dict[str, Any]:
+    """Give the description of an executable with a mark on what the build of each session makes."""
+    mark = {BUILT: SESSION}
+    libraries = {
+        name: one | mark if one["path"] is not None and made(Path(one["path"])) else one
+        for name, one in about["libraries"].items()
+    }
+    return {**about, "libraries": libraries} | (mark if made(Path(about["path"])) else {})
 
 
 def _fields(part: object, *names: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -162,7 +162,14 @@ class LauncherClient:
         stays: bool = False,
         counters: Mapping[str, Any] | None = None,
         groups: RunGroups | None = None,
+        under: Sequence[str] = (),
+        complaints: int | None = None,
     ) -> None:
+        """Start it, by the command `under` where one is given: that executes what follows it, and ends with it.
+
+        `complaints` is where that command, and the launcher, write their errors: an open file.
+        """
+        self._under, self._complaints = under, complaints
         self._stays = stays
         self.counters: tuple[EventAnswer, ...] = ()
         self._family: set[int] = set()
@@ -198,9 +205,10 @@ class LauncherClient:
         with theirs:
             try:
                 self._process = subprocess.Popen(
-                    [sys.executable, "-I", "-S", str(_SCRIPT), str(theirs.fileno())],
+                    [*self._under, sys.executable, "-I", "-S", str(_SCRIPT), str(theirs.fileno())],
                     pass_fds=[theirs.fileno(), *([self._groups.fd] if self._groups else [])],
                     stdin=subprocess.DEVNULL,
+                    stderr=self._complaints,
                     start_new_session=True,  # a terminal's Ctrl-C is for us, not for the launcher
                     cwd="/",
                 )

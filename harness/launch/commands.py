@@ -10,14 +10,16 @@ import os
 import shlex
 import shutil
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 
 from ..campaign.model import Build, Campaign, Cell, Command, Isolation
 from ..errors import LaunchError
 from ..host.executables import sha256_file
 from .client import LauncherClient
-from .exchange import LaunchRequest
+from .exchange import Execution, LaunchRequest
 from .interrupts import Interrupted, Interrupts
 
 
@@ -73,15 +75,18 @@ def check_stdin(path: Path) -> None:
         raise LaunchError(what, str(path), "write what it gives to a file and name that one")
 
 
-def resolve_all(campaign: Campaign, environment: Mapping[str, str]) -> dict[tuple[str, str], Path]:
-    """Find the executable of every cell."""
+def resolve_all(
+    campaign: Campaign, environment: Mapping[str, str], unbuilt: Collection[str] = ()
+) -> dict[tuple[str, str], Path]:
+    """Find the executable of every cell; those of the variants in `unbuilt` may be missing yet."""
     found: dict[tuple[str, str], Path] = {}
     problems: list[LaunchError] = []
     for cell in campaign.cells:
         try:
             found[cell.benchmark, cell.variant] = _resolve_cell(cell, environment)
         except LaunchError as error:
-            problems.append(error)
+            if cell.variant not in unbuilt:
+                problems.append(error)
     if not problems:
         return found
     unique = {str(problem): problem for problem in problems}
@@ -125,6 +130,19 @@ class CommandFailedError(LaunchError):
     """A hook or build step did not end with exit code 0."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildCost:
+    """What the steps of a build took: seconds in all, and the largest memory of any one of their processes.
+
+    `max_rss_bytes` says "at most the floor" where it is not above the launcher's own. `logs` are the steps' outputs.
+    """
+
+    seconds: float
+    max_rss_bytes: int | None
+    max_rss_floor_bytes: int | None
+    logs: tuple[Path, ...]
+
+
 class SideCommands:
     """Executes builds and hooks; starts its launcher when the first one comes."""
 
@@ -157,6 +175,22 @@ class SideCommands:
         setting: str = "hooks.timeout",
     ) -> float:
         """Execute one command with its output in `log`; give its duration in seconds."""
+        execution = self._executed(
+            name, command, cwd=cwd, env=env, log=log, timeout_s=timeout_s, setting=setting
+        )
+        return execution.wall_ns / 1e9
+
+    def _executed(
+        self,
+        name: str,
+        command: Command,
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        log: Path,
+        timeout_s: float,
+        setting: str,
+    ) -> Execution:
         try:
             request = LaunchRequest(
                 path=str(resolve(command.argv[0], cwd, env)),
@@ -184,32 +218,60 @@ class SideCommands:
             ending = f"exit code {code}" if number is None else f"signal {number}"
             what = f"{name} failed with {ending}: {' '.join(command.argv)}{_tail(log)}"
             raise CommandFailedError(what, command.mark, f"the whole output is in {log}")
-        return execution.wall_ns / 1e9
+        return execution
 
     def build(
-        self, build: Build, environment: Mapping[str, str], outputs: Path, *, timeout_s: float
-    ) -> None:
-        """Execute the build steps of one variant, each with a log in `outputs`."""
-        for number, step in enumerate(build.steps, 1):
+        self,
+        build: Build,
+        environment: Mapping[str, str],
+        outputs: Path,
+        *,
+        timeout_s: float,
+        stem: str | None = None,
+    ) -> BuildCost:
+        """Execute the build steps of one variant, each with a log in `outputs`: STEM-1.log, ..."""
+        stem = stem or f"build-{build.variant}"
+        logs = tuple(unused_log(outputs, stem, k) for k in range(1, len(build.steps) + 1))
+        steps = []
+        for number, (step, log) in enumerate(zip(build.steps, logs, strict=True), 1):
             try:
-                self.execute(
+                execution = self._executed(
                     f"build step {number} of '{build.variant}'",
                     step,
                     cwd=build.cwd,
                     env={**environment, **build.env},
-                    log=outputs / f"build-{build.variant}-{number}.log",
+                    log=log,
                     timeout_s=timeout_s,
                     setting="protocol.build_timeout",
                 )
             except (CommandFailedError, Interrupted):
                 self.sweep()  # compilers that it started, in whatever process group
                 raise
+            steps.append(execution)
+        return BuildCost(
+            seconds=sum(step.wall_ns for step in steps) / 1e9,
+            max_rss_bytes=_largest(steps, "max_rss_bytes"),
+            max_rss_floor_bytes=_largest(steps, "max_rss_floor_bytes"),
+            logs=logs,
+        )
 
     def _running(self) -> LauncherClient:
         if self._launcher is None:
             plain = Isolation()
             self._launcher = LauncherClient(plain, self._cpus, self._interrupts, contained=False)
         return self._launcher
+
+
+def unused_log(folder: Path, stem: str, number: int) -> Path:
+    """Name a log in `folder` that is not there yet: STEM-1.log, or STEM-again1-1.log of a repetition."""
+    repeats = chain([""], (f"-again{n}" for n in count(1)))
+    paths = (folder / f"{stem}{again}-{number}.log" for again in repeats)
+    return next(path for path in paths if not path.exists())
+
+
+def _largest(steps: Iterable[Execution], number: str) -> int | None:
+    known = [step.numbers[number] for step in steps if step.numbers[number] is not None]
+    return max(known, default=None)
 
 
 def _tail(log: Path) -> str:

@@ -5,23 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.record.environment_changes import diff, findings_of
-from analysis.record.environment_records import places_of
+from analysis.record.environment_records import segments_of
 from analysis.record.manifest import utc_now
 from analysis.record.trial_files import OUTPUTS, Finding
 
+from ..campaign.layout_seed import layout_seed, needs_layout_seed, with_layout_seed
 from ..host.commits import VariantCommit, commits_of_programs
 from ..host.variables import VariableKey, variable_key
-from ..launch.commands import CommandFailedError, SideCommands, resolve_all
+from ..launch.commands import CommandFailedError, SideCommands, unused_log
 from ..launch.interrupts import Interrupted, Interrupts
+from .building.trial_builds import TrialBuilds
 from .run_files import ArgumentFiles, set_aside
 
 if TYPE_CHECKING:
-    from ..campaign.model import Build, Campaign, Cell, Command
+    from ..campaign.model import Campaign, Cell, Command
     from ..host.placement import CpuPlan
     from ..host.state import HostState
     from ..launch.client import LauncherClient
@@ -34,7 +35,7 @@ class TrialContext:
     """What a trial is measured with, from the first look at the host until it is closed.
 
     Targets, hooks and builds start from `environment`. The `store` is there once the trial is open,
-    the `executables` of its cells once they are built; no run may pass `deadline`, a monotonic time.
+    the `executables` of its cells once the `builds` have made them; no run may pass `deadline`, a monotonic time.
     """
 
     campaign: Campaign
@@ -45,6 +46,7 @@ class TrialContext:
     watcher: Watcher
     store: Store = field(init=False)
     executables: Mapping[tuple[str, str], Path] = field(default_factory=dict)
+    builds: TrialBuilds = field(init=False)
     deadline: float | None = None
     _commits: Mapping[str, VariantCommit] | None = field(init=False, default=None)
     _threaded: set[tuple[str, str]] = field(init=False, default_factory=set)
@@ -70,24 +72,25 @@ class TrialContext:
         )
         self.note("during", [finding])
 
-    def build(self, builds: Iterable[Build]) -> None:
-        """Build some variants."""
-        chosen = list(builds)
-        for number, build in enumerate(chosen, 1):
-            self.watcher.say(f"build   {build.variant}")
-            self.store.update(stage=f"building {build.variant} ({number} of {len(chosen)})")
-            self.commands.build(
-                build,
-                self.environment,
-                self.store.path / OUTPUTS,
-                timeout_s=self.campaign.protocol.build_timeout_s,
-            )
-        self.store.update(stage=None)
+    def __post_init__(self) -> None:
+        self.builds = TrialBuilds(self)
 
-    def find_programs(self) -> None:
-        """Find what the cells execute."""
-        self.executables = resolve_all(self.campaign, self.environment)
+    def find_programs(self, *, of_sessions: bool = True) -> None:
+        """Find what the cells execute; without `of_sessions` what no session builds for itself."""
+        self.executables = self.builds.programs(of_sessions=of_sessions)
         self._commits = None
+
+    def cell_of(self, benchmark: str, variant: str, session: int) -> Cell:
+        """Give a cell as a session executes it, with the seed of its layout."""
+        cell = self.campaign.cell(benchmark, variant)
+        if not needs_layout_seed(cell):
+            return cell
+        return with_layout_seed(cell, self.seed_of(variant, session))
+
+    def seed_of(self, variant: str, session: int) -> int:
+        """Give the seed of a variant's layout in a session."""
+        manifest = self.store.manifest
+        return layout_seed(manifest.seed, session, variant, manifest.node)
 
     def commits(self) -> Mapping[str, VariantCommit]:
         """Give the commit of each variant: what the campaign says, else what git does, asked once."""
@@ -149,10 +152,11 @@ class TrialContext:
                     self.note("after", (finding,))
 
     def _log(self, stem: str, number: int) -> Path:
-        folder = self.store.path / OUTPUTS
-        repeats = chain([""], (f"-again{n}" for n in count(1)))
-        paths = (folder / f"{stem}{again}-{number}.log" for again in repeats)
-        return next(path for path in paths if not path.exists())
+        return unused_log(self.store.path / OUTPUTS, stem, number)
+
+
+# Hears of a session that has just ended, before the pause behind it.
+AfterSession = Callable[[TrialContext, int], object]
 
 
 class SessionLauncher:
@@ -250,7 +254,7 @@ class EnvironmentRecorder:
         earlier = context.store.environments()
         self._last = earlier[-1] if earlier else None
         most = context.store.manifest.sessions
-        self._segments = dict(place for record in earlier for place in places_of(record, most))
+        self._segments = segments_of(earlier, most)
 
     def next_segment(self, session: int) -> int:
         """Give 0, or how many times the session will have been resumed."""

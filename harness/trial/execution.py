@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,11 +28,12 @@ from analysis.version import VERSION
 
 from ..campaign.identity import RULE, identity_of, resolved_text
 from ..campaign.load import campaign_name
+from ..campaign.session_builds import SessionBuilds
 from ..errors import CampaignError
 from ..host.executables import describe_targets
-from ..launch.commands import SideCommands, base_environment, hashes
+from ..launch.commands import SideCommands, base_environment
 from ..launch.interrupts import Interrupted, Interrupts
-from .context import TrialContext
+from .context import AfterSession, TrialContext
 from .ending import Ending
 from .folder import clear_unused, holds_only_a_start
 from .plan import planned_runs, reserve
@@ -87,7 +88,7 @@ class Options:
     node: str | None = None
     built: bool = False
     measure_once: bool = False
-    after_session: Callable[[], object] | None = None
+    after_session: AfterSession | None = None
 
 
 def start(campaign: Campaign, options: Options, watcher: Watcher) -> Ending:
@@ -102,11 +103,11 @@ def opened_new(
 ) -> Ending | None:
     """Make the folder of a new trial and its programs; give an ending where it comes to no run."""
     campaign, watcher = context.campaign, context.watcher
-    builds = () if options.built else campaign.builds
+    builds = () if options.built else context.builds.once
     if options.measure_once:
         _refuse_measuring_once(campaign)
     if not builds:  # say what is missing before a folder is made
-        context.find_programs()
+        context.find_programs(of_sessions=False)
     files_to_set_aside(campaign, context.executables)  # refuses inputs
     manifest = _manifest(campaign, context.prepared, sessions, options)
     if options.name is not None and (options.folder / options.name).is_dir():
@@ -121,9 +122,9 @@ def opened_new(
     watcher.opened(store.path, campaign, context.prepared)
     try:
         if builds:
-            context.build(builds)
-            context.find_programs()
-        store.update(targets=hashes(context.executables.values()))
+            context.builds.build_once(builds)
+            context.find_programs(of_sessions=False)
+        store.update(targets=context.builds.lasting())
         if options.measure_once:
             _leave_out_same(context, sessions)
         context.set_aside_files()
@@ -151,13 +152,16 @@ def _refuse_measuring_once(campaign: Campaign) -> None:
 def _leave_out_same(context: TrialContext, sessions: int) -> None:
     """Note in the manifest which variants are not measured, before anything is planned.
 
-    Of neighbours that are one program the first is measured, or the baseline among them.
+    Of neighbours that are one program the first is measured, or the baseline among them. What each session
+    builds is none with a neighbour.
     """
     campaign, store = context.campaign, context.store
     paths = {f"{bench}/{variant}": path for (bench, variant), path in context.executables.items()}
     described = describe_targets(paths.values(), context.environment)
     programs = whole_targets(packed_targets(paths, described))
     cells = json.loads(json.dumps(campaign.to_dict()["cells"]))  # as resolved.json has them
+    built = SessionBuilds.of(campaign).places
+    cells = [cell for cell in cells if cell["variant"] not in built]
     same: dict[str, str] = {}
     for group in neighbours_of_one_program(campaign.variants, cells, [programs]):
         measured = campaign.baseline if campaign.baseline in group else group[0]

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from analysis.errors import StoreError
 from analysis.record.trial_files import (
+    BUILDS,
     CAMPAIGN,
     ENVIRONMENT,
     FINDINGS,
@@ -166,6 +167,7 @@ FRESH_MANIFEST = f".{MANIFEST}.new"
 FRESH_ENVIRONMENT = f".{ENVIRONMENT}.new"
 FILES = frozenset(
     {
+        BUILDS,
         CAMPAIGN,
         ENVIRONMENT,
         FINDINGS,

@@ -98,6 +98,34 @@ _LOW_DISK_BYTES = 1024 * 1024
 _DEATHS = 2  # of the launchers of a run
 
 
+def request_of(
+    context: TrialContext,
+    cell: Cell,
+    stdout: Path,
+    stderr: Path,
+    further: Mapping[str, str] | None = None,
+) -> LaunchRequest:
+    """Give what a launcher executes for a cell; what it writes goes to these files, unless it is discarded.
+
+    `further` variables stand before those of the campaign.
+    """
+    merged = {**context.environment, **(further or {}), **cell.env}
+    merged.pop(PADDING_VARIABLE, None)  # of a fairtrial around this one, say
+    return LaunchRequest(
+        path=str(context.executables[cell.benchmark, cell.variant]),
+        argv=cell.command.argv,
+        env={os.fsencode(name): os.fsencode(text) for name, text in merged.items()},
+        padded=os.fsencode(PADDING_VARIABLE),
+        cwd=cell.cwd,
+        stdin=cell.stdin,
+        stdout=None if cell.stdout == "discard" else stdout,
+        stderr=None if cell.stderr == "discard" else stderr,
+        limits=limit_numbers(context.campaign.isolation.limits),
+        timeout_s=cell.timeout_s,
+        grace_s=context.campaign.protocol.grace_s,
+    )
+
+
 class CapReached(Exception):  # noqa: N818 - a planned end, not an error
     """A hard cap in runs or in time was reached: that of the campaign's key `key`."""
 
@@ -138,7 +166,7 @@ class Measurer:
 
     def measure(self, run: PlannedRun) -> Measurement:
         """Execute one run; again where its launcher died, or something stood still meanwhile."""
-        cell = self._campaign.cell(run.benchmark, run.variant)
+        cell = self._context.cell_of(run.benchmark, run.variant, run.session)
         began = time.time_ns()
         deaths = suspended = 0
         try:
@@ -270,21 +298,7 @@ class Measurer:
         key = (cell.benchmark, cell.variant)
         request = self._requests.get(key)
         if request is None:
-            merged = {**self._context.environment, **cell.env}
-            merged.pop(PADDING_VARIABLE, None)  # of a fairtrial around this one, say
-            request = LaunchRequest(
-                path=str(self._context.executables[key]),
-                argv=cell.command.argv,
-                env={os.fsencode(name): os.fsencode(text) for name, text in merged.items()},
-                padded=os.fsencode(PADDING_VARIABLE),
-                cwd=cell.cwd,
-                stdin=cell.stdin,
-                stdout=None if cell.stdout == "discard" else self._spools.stdout,
-                stderr=None if cell.stderr == "discard" else self._spools.stderr,
-                limits=limit_numbers(self._campaign.isolation.limits),
-                timeout_s=cell.timeout_s,
-                grace_s=self._campaign.protocol.grace_s,
-            )
+            request = request_of(self._context, cell, self._spools.stdout, self._spools.stderr)
             self._requests[key] = request
         return request
 

@@ -7,6 +7,7 @@ import dataclasses
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -14,6 +15,7 @@ from analysis.errors import StoreError
 from analysis.record.trial_files import Finding, PlannedRun, SessionEnd
 from analysis.version import VERSION
 
+from ..campaign.session_builds import SessionBuilds
 from ..errors import HostError
 from ..host.checks import check_before, fatal_findings
 from ..host.executables import describe_inputs
@@ -122,6 +124,7 @@ class Prepared:
     ) -> dict[str, Any]:
         """Capture the environment of a session, as JSON types; `commits` are those of the variants."""
         known = {name: one.to_dict() for name, one in (commits or {}).items()}
+        builds = SessionBuilds.of(self.campaign)
         record = capture(
             self.host,
             targets={f"{bench}/{variant}": path for (bench, variant), path in executables.items()},
@@ -129,6 +132,11 @@ class Prepared:
             tool_version=VERSION,
             key=key,
             commits={f"{b}/{v}": known[v] for b, v in executables if v in known},
+            of_session={
+                path: partial(builds.made, variant=v)
+                for (_, v), path in executables.items()
+                if v in builds.places
+            },
         )
         # fairtrial has moved itself off the measured CPUs by now; what it may use is meant here
         record["process"]["affinity"] = format_cpus(self.state.usable)
@@ -309,7 +317,8 @@ def expected_seconds(
         if seconds is None:
             return None
         total += seconds * protocol.passes(sessions)
-    return total + protocol.pause_s * (sessions - 1)
+    built = any(build.each == "session" for build in campaign.builds)  # then it settles after each
+    return total + protocol.pause_s * (sessions if built else sessions - 1)
 
 
 class Watcher(Protocol):

@@ -1,21 +1,15 @@
-"""Which trial to go on with, whether it is still the same experiment, and with the same programs.
-
-What a build may overwrite is copied into the trial first.
-"""
+"""Which trial to go on with, whether it is still the same experiment, and with the same programs."""
 
 from __future__ import annotations
 
 import dataclasses
 import difflib
 import hashlib
-import os
-import shlex
-import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import ne
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from analysis.errors import StoreError, UsageError
 from analysis.record.environment_changes import diff
@@ -41,13 +35,19 @@ from ..campaign.identity import (
     stored_own_defaults,
 )
 from ..campaign.load import campaign_name, load_campaign
-from ..errors import DriftError
-from ..host.executables import sha256_file
-from ..launch.commands import hashes
 from ..launch.interrupts import Interrupted
+from .building.drift import drift, refuse, settle
+from .building.programs_again import builds_again, programs_again
 from .ending import Ending, refuse_comparison, refuse_imported
-from .execution import Options, _broken_off, _host, _metrics, carry_out, readied
-from .folder import open_inside, storing
+from .execution import (
+    Options,
+    _broken_off,
+    _host,
+    _metrics,
+    carry_out,
+    readied,
+)
+from .folder import storing
 from .locks import is_written_now, written_by_another
 from .plan import plan_session, planned_runs
 from .preparation import Watcher
@@ -56,7 +56,7 @@ from .run_files import kept_bytes, remove_discarded
 from .writer import Store, rows_done
 
 if TYPE_CHECKING:
-    from ..campaign.model import Build, Campaign
+    from ..campaign.model import Campaign
     from .context import TrialContext
 
 
@@ -94,17 +94,6 @@ def trial_to_resume(folder: Path, campaign: str, named: Path | None) -> tuple[Pa
     if is_written_now(path):
         raise written_by_another(path)
     return path, manifest
-
-
-def drift(what: str, old: object, new: object) -> Finding:
-    """Make the finding of one difference between the trial as it began and now."""
-    return Finding(
-        check="drift",
-        status="warn",
-        what=what,
-        where=f"{old} -> {new}",
-        reason="runs before and after a change are not samples of the same thing",
-    )
 
 
 def campaign_drift(path: Path, manifest: Manifest, campaign: Campaign) -> list[Finding]:
@@ -152,17 +141,6 @@ def refuse_other_units(
             )
 
 
-def target_drift(old: Mapping[str, str], new: Mapping[str, str]) -> list[Finding]:
-    """Compare the executables' hashes."""
-    drifts = []
-    for path in sorted(old.keys() | new.keys()):
-        before, now = old.get(path, "not used"), new.get(path, "not used")
-        if before != now:
-            what = f"the program {path} has changed: sha256 {before[:12]}… is now {now[:12]}…"
-            drifts.append(drift(what, before, now))
-    return drifts
-
-
 def host_drift(manifest: Manifest, host: str, host_id: str, cpu_model: str | None) -> list[Finding]:
     """Compare what makes a host: its machine id and its processor."""
     drifts = []
@@ -187,24 +165,6 @@ def environment_drift(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Fi
         for change in diff(dict(old), dict(new))
         if change.identity or change.key == "kernel.release"
     ]
-
-
-def settle(store: Store, drifts: list[Finding], *, accept: bool) -> None:
-    """Refuse a trial that has drifted, or record the drift when it is accepted."""
-    if not accept:
-        refuse(store.path, drifts)
-    store.append_findings("resume", drifts)
-
-
-def refuse(path: Path, drifts: Sequence[Finding], *, complete: bool = False) -> None:
-    """Stop if anything has drifted; the way out is another one of a trial that is `complete`."""
-    if drifts:
-        manifest = read_manifest(path)
-        again: list[str] = []
-        if manifest.looks_plan is not None:  # its description is the command that measured it
-            again = shlex.split(load_campaign(path / CAMPAIGN).description)
-        said = [one.what for one in drifts]
-        raise DriftError(str(path), said, manifest.campaign_path, complete=complete, again=again)
 
 
 def check_plan(store: Store, campaign: Campaign) -> None:
@@ -234,89 +194,6 @@ def check_plan(store: Store, campaign: Campaign) -> None:
             str(store.path / "plan.jsonl"),
             "go back to the campaign.yaml in the trial's folder, or start a new trial",
         )
-
-
-TARGETS_BEFORE = f"{OUTPUTS}/targets-before"
-
-
-def programs_again(context: TrialContext, *, builds: bool, accept: bool) -> None:
-    """Find what the cells execute; build it only where it is missing or a change is accepted.
-
-    Without `builds` nothing is built: what is missing is then missed.
-    """
-    campaign, store = context.campaign, context.store
-    then = store.manifest.targets
-    if not then:  # it was broken off before all was built: nothing was measured with them
-        if builds:
-            context.build(campaign.builds)
-    else:
-        there = hashes(Path(path) for path in then if os.path.lexists(path))
-        changed = target_drift({path: then[path] for path in there}, there)
-        missing = [path for path in then if path not in there]
-        if not accept:
-            refuse(store.path, changed)
-        if campaign.builds and (changed or missing):
-            wanted = campaign.builds if changed else _builds_of(campaign, missing)
-            copies = [_copy(store.path, Path(path), digest) for path, digest in there.items()]
-            try:
-                if builds:
-                    context.build(wanted)
-            except BaseException:
-                _put_back(copies)
-                raise
-            if not accept:  # a build of one variant may touch the others'
-                _put_back(copies)
-    context.find_programs()
-    now = hashes(context.executables.values())
-    if then:
-        settle(store, target_drift(then, now), accept=accept)
-    store.update(targets=now)
-
-
-def _builds_of(campaign: Campaign, missing: Sequence[str]) -> Sequence[Build]:
-    """Give the builds of the variants whose programs are missing; all, where that cannot be told."""
-    owners: dict[str, set[str]] = {path: set() for path in missing}
-    for cell in campaign.cells:
-        path = str(cell.cwd / cell.command.argv[0])
-        if path in owners:
-            owners[path].add(cell.variant)
-    variants = set().union(*owners.values())
-    builds = [build for build in campaign.builds if build.variant in variants]
-    known = all(owners.values()) and variants <= {build.variant for build in builds}
-    return builds if known else campaign.builds
-
-
-class _Copy(NamedTuple):
-    program: Path  # links followed
-    place: Path
-    digest: str
-    mode: int
-
-
-def _copy(trial: Path, path: Path, digest: str) -> _Copy:
-    program = path.resolve()
-    name = f"{TARGETS_BEFORE}/{digest[:16]}-{path.name}"
-    with storing(trial / name):
-        (trial / TARGETS_BEFORE).mkdir(exist_ok=True)
-        fd = open_inside(trial, f"{name}.part", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        with os.fdopen(fd, "wb") as copy, program.open("rb") as original:
-            shutil.copyfileobj(original, copy)
-            copy.flush()
-            os.fsync(fd)
-        (trial / f"{name}.part").replace(trial / name)
-        mode = program.stat().st_mode & 0o7777
-    return _Copy(program, trial / name, digest, mode)
-
-
-def _put_back(copies: Sequence[_Copy]) -> None:
-    for copy in copies:
-        with storing(copy.program):
-            if copy.program.exists() and sha256_file(copy.program) == copy.digest:
-                continue
-            fresh = copy.program.with_name(f".{copy.program.name}.before")
-            shutil.copyfile(copy.place, fresh)
-            fresh.chmod(copy.mode)
-            fresh.replace(copy.program)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -438,6 +315,7 @@ def reopened(
     try:
         _accept(context, manifest, accept=options.accept_drift)
         programs_again(context, builds=not options.built, accept=options.accept_drift)
+        builds_again(context, accept=options.accept_drift)
         earlier = store.environments()
         if earlier:
             now = context.prepared.describe(context.executables, context.environment)

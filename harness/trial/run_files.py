@@ -130,6 +130,9 @@ class ArgumentFiles:
 
     def _unknown(self) -> Iterator[Path]:
         seen = {Path(name) for name in self.known}
+        for build in self._campaign.builds:
+            if build.each == "session":  # another file in each: its hashes are those of the builds
+                seen.update(build.artifacts)
         for cell in self._campaign.cells:
             seen.update(path for _, path in declared_inputs(cell))
             seen.update(rule.source for rule in cell.metrics if isinstance(rule.source, Path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from analysis.errors import FairtrialError, StoreError
@@ -14,7 +14,7 @@ from analysis.record.trial_files import Finding, GivenUp, PlannedRun, SessionEnd
 from ..host.checks import check_between
 from ..launch.client import LauncherClient
 from ..launch.interrupts import Interrupted
-from .context import EnvironmentRecorder, SessionLauncher, TrialContext
+from .context import AfterSession, EnvironmentRecorder, SessionLauncher, TrialContext
 from .ending import RUN_CAP, Ending
 from .measure import CapReached, ClockWatch, Measurer
 from .metering import SessionEnergy
@@ -32,9 +32,7 @@ _LOOK_S = 30.0
 class TrialRun:
     """One trial under way: executes the sessions that are left of an open store."""
 
-    def __init__(
-        self, context: TrialContext, after_session: Callable[[], object] | None = None
-    ) -> None:
+    def __init__(self, context: TrialContext, after_session: AfterSession | None = None) -> None:
         self._context = context
         self._after_session = after_session
         self._campaign, self._store = context.campaign, context.store
@@ -75,8 +73,8 @@ class TrialRun:
         for session in range(1, (sessions := self._store.manifest.sessions) + 1):
             if self._session(session):
                 if self._after_session is not None:
-                    self._after_session()
-                if session < sessions:
+                    self._after_session(self._context, session)
+                if session < sessions and not self._context.builds.of_sessions:
                     self._rest(self._campaign.protocol.pause_s)
 
     def _close(self, reason: str) -> None:
@@ -145,6 +143,11 @@ class TrialRun:
         segment = self._environments.next_segment(session)
         if session not in self._sessions_planned:
             self._store.append_plan(rules.runs)
+        if context.builds.of_sessions:  # the machine settles after them
+            self._check_time(f"the builds of session {session}")
+            context.builds.build_for(session, segment)
+            self._rest(self._campaign.protocol.pause_s)
+            self._interrupts.check()
         self._environments.record(session, segment)
         gaps = prepared.probe()
         self._interrupts.check()  # a signal may have come while it was looked
@@ -254,11 +257,13 @@ class TrialRun:
         if protocol.max_runs is not None and self._store.executed >= protocol.max_runs:
             what = f"{RUN_CAP} of {protocol.max_runs} runs was reached"
             raise CapReached("protocol.max_runs", what)
-        deadline = self._context.deadline
+        self._check_time(f"run {run.position}")
+
+    def _check_time(self, what: str) -> None:
+        deadline, cap = self._context.deadline, self._campaign.protocol.max_time_s
         if deadline is not None and time.monotonic() >= deadline:
             raise CapReached(
-                "protocol.max_time",
-                f"the time cap of {protocol.max_time_s:g} s was reached before run {run.position}",
+                "protocol.max_time", f"the time cap of {cap:g} s was reached before {what}"
             )
 
     def _rest(self, seconds: float) -> None:

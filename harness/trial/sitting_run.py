@@ -6,7 +6,7 @@ import dataclasses
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,10 +23,10 @@ from analysis.record.trial_files import (
 
 from ..host.checks import check_between
 from ..launch.commands import hashes
+from .building.drift import target_drift
 from .ending import Ending
 from .measure import CapReached
 from .plan import PlannedSession, planned_runs
-from .resume import target_drift
 from .session import TrialRun
 from .stopping import SessionRules
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from analysis.plan.compare_looks import Look
 
     from ..host.state import GapLook
-    from .context import TrialContext
+    from .context import AfterSession, TrialContext
     from .sitting import SittingPlan, SittingWatcher
 
 WARM_S = 10.0  # what takes longer needs no warm-up
@@ -106,7 +106,7 @@ class SittingRun(TrialRun):
         context: TrialContext,
         sitting: SittingPlan,
         watcher: SittingWatcher,
-        after_session: Callable[[], object] | None = None,
+        after_session: AfterSession | None = None,
     ) -> None:
         super().__init__(context, after_session)
         self._sitting, self._listener = sitting, watcher
@@ -146,7 +146,7 @@ class SittingRun(TrialRun):
             sessions += 1
             self.whole += 1
             if self._after_session is not None:
-                self._after_session()
+                self._after_session(self._context, self.whole)
             if self.whole in self.plan.looks and self.plan.rule == "repeated":
                 self._look_now(final=False)
         self._because = because

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.errors import StoreError
+from analysis.record.builds import BuildRecord, read_builds
 from analysis.record.disturbance import MOST_REPEATS, DisturbanceTally
 from analysis.record.manifest import manifest_text, read_manifest, utc_now
 from analysis.record.shapes import (
@@ -34,6 +35,7 @@ from analysis.record.shapes import (
     records_of,
 )
 from analysis.record.trial_files import (
+    BUILDS,
     CAMPAIGN,
     ENVIRONMENT,
     FINDINGS,
@@ -204,6 +206,7 @@ def damage_in(path: Path, manifest: Manifest, written: Mapping[int, str]) -> Sto
             for _ in records_of(path / name, kind):
                 pass
         opened(path / CAMPAIGN).close()
+        read_builds(path)
     except StoreError as damage:
         return damage
     return None
@@ -340,7 +343,14 @@ class Store:
 
     def _mend(self) -> None:
         """Cut off what a power failure left half written in the other files."""
-        for name in (FINDINGS, PLAN, ENVIRONMENT):  # what is said of the others is put behind it
+        for name in (
+            FINDINGS,
+            PLAN,
+            ENVIRONMENT,
+            BUILDS,
+        ):  # what is said of others is put behind it
+            if name == BUILDS and not (self.path / name).exists():  # nothing was built
+                continue
             with opened(self.path / name) as file:
                 data = file.read()
             size = data.rfind(b"\n") + 1
@@ -388,6 +398,10 @@ class Store:
     def append_environment(self, record: dict[str, Any]) -> None:
         """Append the environment of a session or segment."""
         self._append(ENVIRONMENT, encode(record) + b"\n")
+
+    def append_build(self, record: BuildRecord) -> None:
+        """Append what a build made, before anything is measured with it."""
+        self._append(BUILDS, encode_checked(record.to_dict()) + b"\n")
 
     def end_sitting(self, last: int) -> None:
         """Write into the last environment, of a sitting, which session was its last; nothing of others."""
@@ -443,8 +457,8 @@ class Store:
         """Sync everything, hash every file, write the last manifest and release the lock."""
         self.free_reserve()
         self.sync()
-        names = [ENVIRONMENT, PLAN, MEASUREMENTS, FINDINGS, CAMPAIGN, RESOLVED]
-        # the first version has no RESOLVED; what else is missing has been said
+        names = [ENVIRONMENT, PLAN, MEASUREMENTS, FINDINGS, CAMPAIGN, RESOLVED, BUILDS]
+        # the first version has no RESOLVED, and not all build; what else is missing has been said
         names = [name for name in names if (self.path / name).exists()]
         with storing(self.path):
             kept = (self.path / OUTPUTS).rglob("*")  # hooks may have made folders there

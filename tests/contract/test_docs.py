@@ -16,6 +16,7 @@ from typing import get_args, get_type_hints
 import pytest
 import yaml
 
+from analysis.record.builds import BuildRecord
 from analysis.record.run_numbers import FIRST, NUMBERS, Measurement, Outcome
 from analysis.record.trial_files import (
     SCHEMA,
@@ -101,6 +102,7 @@ def blocks(text, language):
         ("plan.jsonl", names(PlannedRun)),
         ("measurements.jsonl", [*names(Measurement), "crc32"]),
         ("findings.jsonl", ["at", "session", "when", *names(Finding)]),
+        ("builds.jsonl", [*names(BuildRecord), "crc32"]),
         ("environment.jsonl", ["session", "segment", "at", "sessions", "containment"]),
     ],
 )

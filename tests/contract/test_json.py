@@ -446,6 +446,35 @@ def test_every_key_of_a_series_of_variants_is_documented():
     assert set(keys(value)) - documented("ordered-variants") - HEAD == set()
 
 
+def test_every_key_of_why_is_documented():
+    from analysis.why.result import WhyAnswer
+    from tests.unit.analysis.why.whole_answer import whole_answer
+
+    told = whole_answer()
+    assert all(
+        (told.rows, told.others, told.kernel_not_seen, told.asleep, told.cpu_wait, told.gone)
+    )  # or their keys would not be seen
+    assert all((told.opposite, told.counters, told.runtimes, told.renames, told.verdict_was))
+    value = without_data(WhyAnswer(answers=(told,)).to_dict(), data_of("why"))
+    assert keys(value) - documented("why") - HEAD == set()
+
+
+def test_every_key_of_counted_instructions_is_documented():
+    from analysis.why.instructions.result import InstructionsAnswer, compare_counts
+
+    counts = {("f", "app"): 3}
+    told = compare_counts(
+        (counts, counts),
+        (counts, {("f", "app"): 4}),
+        trial="runs/x",
+        benchmark="keys",
+        names=("old", "new"),
+        valgrind="3.19.0",
+    )
+    value = InstructionsAnswer(answers=(told,)).to_dict()
+    assert keys(value) - documented("why --instructions") - HEAD == set()
+
+
 def test_every_caution_code_is_documented_and_used():
     told = set(re.findall(r"(?m)^\| `([a-z0-9-]+)` \|", section("Cautions")))
     texts = {path: path.read_text() for path in (ROOT / "analysis").rglob("*.py")}

@@ -50,8 +50,9 @@ from harness.campaign.identity import identity_of, resolved_text
 from harness.campaign.load import load_campaign
 from harness.campaign.model import Campaign
 from harness.host.executables import sha256_file
+from harness.trial.building.drift import target_drift
 from harness.trial.progress import read_progress, trials_in
-from harness.trial.resume import campaign_drift, check_plan, defaults_of, target_drift
+from harness.trial.resume import campaign_drift, check_plan, defaults_of
 from harness.trial.stopping import SessionStop, stored_runs
 from harness.trial.writer import Store
 

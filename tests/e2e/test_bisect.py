@@ -189,3 +189,44 @@ def test_status_tells_the_answer_and_a_trial_of_it_is_not_gone_on_with_by_run(pl
     done = planted.run_fairtrial(*words)
     assert done.returncode == 5
     assert "belongs to a bisection" in " ".join(done.stderr.split())
+
+
+LAYOUTS = {
+    "each": "session",
+    "run": [["sh", "make.sh", "{layout_seed}"]],
+    "artifacts": ["app"],
+}
+# each layout is faster or slower than another by up to 1 %
+MAKES = """\
+seed=$1
+{{ echo '#!/bin/sh'; echo "echo seed $seed; echo work 0.{cost}$(printf %03d $((seed % 1000))) s"; }} > app
+chmod +x app
+"""
+
+
+def test_a_step_is_proven_over_layouts_that_sessions_draw(lab):
+    """Each session builds both ends anew, and the proof's sessions do not repeat the layouts of step 0."""
+    folder = lab.folder / "app"
+    folder.mkdir()
+    made.git(folder, "init", "-q", "-b", "main")
+    for cost in (100, 130):
+        (folder / "make.sh").write_text(MAKES.format(cost=cost))
+        made.git(folder, "add", "make.sh")
+        made.git(folder, "commit", "-q", "-m", f"cost {cost}")
+    made.campaign(folder, build=LAYOUTS)
+    words = ("HEAD~1", "HEAD", "--campaign", "app/campaign.yaml", "--looks", "3")
+    done = bisect(lab, *words, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["culprits"][0]["low"] < 100 / 130 < found["culprits"][0]["high"]
+    assert "build-noise" not in [one["code"] for one in found["cautions"]]
+    seeds = {}
+    for trial in made.bisection(lab).glob("*/builds.jsonl"):
+        rows = [json.loads(line) for line in trial.read_text().splitlines()]
+        assert {(row["session"], row["variant"]) for row in rows} == {
+            (session, name) for session in (1, 2, 3) for name in {row["variant"] for row in rows}
+        }
+        seeds[trial.parent.name] = {row["layout_seed"] for row in rows}
+        assert len({json.dumps(row["artifacts"]) for row in rows}) == len(rows) == 6
+    assert {*seeds} == {"step0", "proof-1"}
+    assert not seeds["step0"] & seeds["proof-1"]

@@ -28,7 +28,10 @@ FORMS: dict[str, Any] = {
     "variants": {
         "a": {"level": 6, "build": "make clean", "env": {"CC": "gcc"}},
         "b": {"command": "b {level}", "matrix": {"level": [1, "two"]}},
-        "c": None,
+        "c": {
+            "build": {"run": [["make"], {"shell": "x"}], "each": "session", "artifacts": ["a/b", 3]}
+        },
+        "d": None,
     },
     "baseline": "a",
     "benchmarks": {
@@ -223,6 +226,7 @@ def test_the_full_campaign_has_every_key():
             "LimitsSection": FULL["isolation"]["limits"],
             "StopSection": section["properties"],
             "RawEvent": FULL["counters"]["events"][1],
+            "BuildSection": FULL["variants"]["c"]["build"],
         }.get(name) or FULL[name.removesuffix("Section").lower()]
         if name == "VariantSection":
             where = {**FULL["benchmarks"]["text"], **where}

@@ -36,6 +36,7 @@ from .answers import Answered, answer
 from .campaign import pack_campaigns
 from .describing import described, write_software, write_texts
 from .gathering import Staging, gather
+from .profiles import pack_profiles
 from .request import CLAIMS, PackingRequest, read_about
 
 if TYPE_CHECKING:
@@ -189,6 +190,7 @@ def pack_bundle(request: PackingRequest, output: Path) -> Bundled:
     with passing_folder() as place, Commands(place.homes, place.lock) as commands:
         staging = Staging(place.content, request.max_bytes)
         found = gather(request.sources, staging, hide_hosts=request.redact is not None)
+        found = pack_profiles(found, staging, wanted=request.why)
         found, about, cautions = pack_campaigns(request, found, staging, named=named, output=output)
         # names go before anything is computed or hashed: results and hashes are of what is packed
         redacted = None if request.redact is None else request.redact(staging.root)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
@@ -13,7 +13,8 @@ from typing import Any, Literal
 from ...data.host_record import read_environments
 from ...errors import UsageError
 from ...pages.model import Caution
-from ...record.trial_files import CAMPAIGN, RESOLVED, Manifest
+from ...record.builds import ALL_SESSIONS, read_builds
+from ...record.trial_files import BUILDS, CAMPAIGN, RESOLVED, Manifest
 from .gathering import CopiedSource, Staging, file_hash
 from .request import ABOUT, About, PackingRequest, read_about
 
@@ -160,10 +161,13 @@ def _pack_files(wanted: PackedCampaign, resolved: Mapping[str, Any], staging: St
     if recipe is not None:
         chosen.append(recipe)
     recorded = _recorded(wanted)
+    built = _built(wanted)
+    made = {name for name, hashes in built.items() if len(hashes) > 1}
+    recorded |= {str(base / name): min(built[name]) for name in built.keys() - made}
     for path in wanted.manifest.targets:
         if path in recorded and _below(base, Path(path)) is None:
             staging.miss(path, "a program of the host", sha256=recorded[path])
-    files = _Files(wanted, base, recorded, staging, packed)
+    files = _Files(wanted, base, recorded, made, staging, packed)
     folders: set[str] = set()
     for named in sorted(set(named_files(resolved))):
         files.pack(named, folders)
@@ -187,6 +191,7 @@ class _Files:
     wanted: PackedCampaign
     base: Path
     recorded: Mapping[str, str]
+    made: Collection[str]  # paths from the campaign's folder of what each session built
     staging: Staging
     packed: set[str]
 
@@ -222,6 +227,9 @@ class _Files:
             self.staging.miss(local, "it is not there any more", sha256=known)
 
     def _inside(self, named: NamedPath, given: Path, local: str, known: str | None) -> None:
+        if local in self.made:
+            self.staging.miss(local, f"each session built its own; {BUILDS} has their hashes")
+            return
         left_out = named.role != "input" and not self.wanted.binaries and _is_binary(given)
         now = file_hash(given) if known is not None or left_out else None
         if known is not None and now != known:
@@ -258,6 +266,16 @@ def _recorded(wanted: PackedCampaign) -> dict[str, str]:
         local = _below(then, plain) or _below(real, plain)
         moved[str(base / local) if local is not None else path] = sha256
     return moved
+
+
+def _built(wanted: PackedCampaign) -> dict[str, set[str]]:
+    """Give what the builds of sessions made, by its path from the campaign's folder: the hashes that it had."""
+    found: dict[str, set[str]] = {}
+    for one in read_builds(wanted.trial):
+        if one.session != ALL_SESSIONS:
+            for name, digest in one.hashes.items():
+                found.setdefault(name, set()).add(digest)
+    return found
 
 
 def _resolved(path: Path) -> Mapping[str, Any] | None:

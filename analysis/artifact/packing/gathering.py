@@ -18,6 +18,7 @@ from ...importers.trials import is_file, is_foreign, trial_and_variant
 from ...record.fleet import FLEET, Fleet, fleet_text, is_fleet, read_fleet, trial_place
 from ...record.manifest import read_manifest
 from ...record.trial_files import (
+    BUILDS,
     CAMPAIGN,
     CERTIFICATES,
     ENVIRONMENT,
@@ -176,7 +177,7 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
         yield piece
 
 
-_RECORDS = (CAMPAIGN, RESOLVED, ENVIRONMENT, PLAN, MEASUREMENTS, FINDINGS, IMPORT)
+_RECORDS = (CAMPAIGN, RESOLVED, ENVIRONMENT, PLAN, MEASUREMENTS, FINDINGS, BUILDS, IMPORT)
 _SAFE = re.compile(r"[^\w.+-]+")
 _MOST_FILES = 20_000  # of a folder of another tool
 
@@ -189,6 +190,7 @@ class CopiedSource:
     origin: Path  # where it lies outside
     source: BundleSource  # what the bundle says of it
     manifest: Manifest | None = None  # of a trial
+    profiled: bool = False  # whether profiles of it are in the bundle
 
 
 def gather(
@@ -326,23 +328,7 @@ def _trial(
     _refuse_running(path, manifest)
     name = _named(wanted or manifest.trial, names)
     root = f"trials/{name}"
-    there = _listed(path, manifest)
-    for file in sorted(there):
-        sha256 = staging.copy(f"{root}/{file}", path / file)
-        if manifest.files.get(file, sha256) != sha256:
-            raise StoreError(
-                "the file is not what it was when the trial ended",
-                str(path / file),
-                "restore it from a copy; what was changed by hand is not a measurement",
-            )
-    for file in sorted(manifest.files.keys() - there):
-        if not file.startswith(f"{OUTPUTS}/"):  # kept output is evidence, not a record
-            staging.gone.append(f"{root}/{file}")
-        staging.miss(
-            f"{root}/{file}", "the trial does not hold it any more", sha256=manifest.files[file]
-        )
-    for file in sorted(_strays(path, there)):
-        staging.miss(f"{root}/{file}", "it is in the trial's folder and not part of the trial")
+    copy_records(path, root, manifest, staging)
     if (path.parent / CERTIFICATES).is_dir() and any((path.parent / CERTIFICATES).iterdir()):
         staging.miss(
             f"{CERTIFICATES}/",
@@ -361,6 +347,28 @@ def _trial(
         identity=file_hash(path / MANIFEST),
     )
     return CopiedSource(given=(given,), origin=path, source=source, manifest=manifest)
+
+
+def copy_records(path: Path, root: str, manifest: Manifest, staging: Staging) -> set[str]:
+    """Copy a trial's own files to a place in the bundle, list what is not there, and name the files."""
+    there = _listed(path, manifest)
+    for file in sorted(there):
+        sha256 = staging.copy(f"{root}/{file}", path / file)
+        if manifest.files.get(file, sha256) != sha256:
+            raise StoreError(
+                "the file is not what it was when the trial ended",
+                str(path / file),
+                "restore it from a copy; what was changed by hand is not a measurement",
+            )
+    for file in sorted(manifest.files.keys() - there):
+        if not file.startswith(f"{OUTPUTS}/"):  # kept output is evidence, not a record
+            staging.gone.append(f"{root}/{file}")
+        staging.miss(
+            f"{root}/{file}", "the trial does not hold it any more", sha256=manifest.files[file]
+        )
+    for file in sorted(strays(path, there)):
+        staging.miss(f"{root}/{file}", "it is in the trial's folder and not part of the trial")
+    return there
 
 
 def _is_host(manifest: Manifest) -> bool:
@@ -391,10 +399,10 @@ def _listed(path: Path, manifest: Manifest) -> set[str]:
         found = (p for p in outputs.rglob("*") if not p.name.startswith("current."))
         inside = () if outputs.is_symlink() else found
         named = {MANIFEST, *_RECORDS, *(p.relative_to(path).as_posix() for p in inside)}
-    return _plain(path, named)
+    return plain_files(path, named)
 
 
-def _plain(path: Path, named: Iterable[str]) -> set[str]:
+def plain_files(path: Path, named: Iterable[str]) -> set[str]:
     """Give those files of a trial that are there, and reached through no link."""
     found: set[str] = set()
     folders: dict[str, bool] = {"": True}  # whether one is a folder, and no link
@@ -406,25 +414,27 @@ def _plain(path: Path, named: Iterable[str]) -> set[str]:
         for part in name.split("/")[:-1]:
             folder = f"{parent}/{part}" if parent else part
             if folder not in folders:
-                folders[folder] = folders[parent] and _is(f"{root}/{folder}", stat.S_ISDIR)
+                folders[folder] = folders[parent] and is_kind(f"{root}/{folder}", stat.S_ISDIR)
             parent = folder
-        if folders[parent] and _is(f"{root}/{name}", stat.S_ISREG):
+        if folders[parent] and is_kind(f"{root}/{name}", stat.S_ISREG):
             found.add(name)
     return found
 
 
-def _is(path: str, kind: Callable[[int], bool]) -> bool:
+def is_kind(path: str, kind: Callable[[int], bool]) -> bool:
+    """Tell whether something is there and, without following a link, of a kind such as `stat.S_ISREG`."""
     try:
         return kind(os.lstat(path).st_mode)
     except (OSError, ValueError):
         return False
 
 
-def _strays(path: Path, known: set[str]) -> Iterator[str]:
+def strays(path: Path, known: set[str]) -> Iterator[str]:
+    """Name the files and links below a folder that are not among the known ones."""
     start = len(str(path)) + 1
     for folder, folders, files in os.walk(path):
         inside = folder[start:]
-        links = [one for one in folders if _is(f"{folder}/{one}", stat.S_ISLNK)]
+        links = [one for one in folders if is_kind(f"{folder}/{one}", stat.S_ISLNK)]
         for one in (*files, *links):
             name = f"{inside}/{one}" if inside else one
             if name not in known:

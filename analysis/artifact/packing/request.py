@@ -158,6 +158,7 @@ class PackingRequest:
     # where the campaign file lies now; None looks where the trial says that it lay
     campaign: Path | None = None
     binaries: bool = False  # whether programs are packed
+    why: bool = False  # whether the profiles are packed that lie beside trials
     seed: int = 0  # of results with random draws
     max_bytes: int = MOST_BYTES  # the most that all files may have
     # takes names out of all files of a folder, before anything is computed or hashed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,7 +69,8 @@ def campaign_differences(a: StatedCampaign, b: StatedCampaign) -> Iterator[str]:
             if not same:
                 yield f"{key} stands in one of them only"
         elif a.settings[key] != b.settings[key]:
-            yield f"{key} is {_said(a.settings[key])} and {_said(b.settings[key])}"
+            old, new = _apart(a.settings[key], b.settings[key])
+            yield f"{key} is {_said(old)} and {_said(new)}"
 
 
 def _stated(manifest: Manifest, name: str) -> object:
@@ -82,6 +83,20 @@ def _stated(manifest: Manifest, name: str) -> object:
 
 def _plain(value: object) -> Any:  # noqa: ANN401 - JSON types
     return json.loads(json.dumps(value.to_dict() if isinstance(value, Stored) else value))
+
+
+def _apart(a: object, b: object) -> Sequence[object]:
+    """Give what differs in two settings: of lists, such as the builds, the first two objects without what is equal."""
+    pairs = zip(a, b, strict=False) if isinstance(a, list) and isinstance(b, list) else ()
+    for old, new in pairs:
+        if old != new and isinstance(old, dict) and isinstance(new, dict):
+            same = [
+                key
+                for key in old
+                if key not in {"benchmark", "variant"} and old[key] == new.get(key)
+            ]
+            return [{key: one[key] for key in one if key not in same} for one in (old, new)]
+    return a, b
 
 
 def _said(value: object) -> str:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from ...errors import StoreError, UsageError
 from ...pages import number_format as figures
+from ...record.environment_records import commit_of, of_one_session
 from ...record.fleet import FLEET, Fleet, FleetHost, is_fleet, read_fleet, trial_place, write_fleet
 from ...record.fleet_progress import is_held
 from ...record.manifest import appearing, read_manifest
@@ -25,7 +26,10 @@ from .trials import merge_trials
 
 
 def other_programs(hosts: Mapping[str, Sequence[MergedPart]]) -> dict[str, tuple[str, ...]]:
-    """Compare the executables of each benchmark and variant over the hosts."""
+    """Compare the executables of each benchmark and variant over the hosts.
+
+    They are known by their hashes; what each session builds by its commit, where that is known.
+    """
     found: dict[str, dict[str, str]] = {}  # cell -> host -> hash
     for host, parts in hosts.items():
         for part in parts:
@@ -45,11 +49,14 @@ def _hashes(part: MergedPart) -> dict[str, str]:
     targets = first.get("targets")
     if not isinstance(targets, Mapping):
         return {}
-    return {
-        str(cell): known["sha256"]
-        for cell, known in targets.items()
-        if isinstance(known, Mapping) and isinstance(known.get("sha256"), str)
-    }
+    return {str(cell): name for cell, about in targets.items() if (name := _name_of(about))}
+
+
+def _name_of(about: object) -> str | None:
+    if of_one_session(about):
+        return commit_of(about)
+    digest = about.get("sha256") if isinstance(about, Mapping) else None
+    return digest if isinstance(digest, str) else None
 
 
 Way = Literal["sessions", "fleet"]
@@ -109,7 +116,7 @@ class MergedFleet:
             )
         if self.other_programs:
             lines.append(
-                "not the same programs on all hosts, by their SHA-256; otherwise than most:"
+                "not the same programs on all hosts, by their SHA-256 or commits; otherwise than most:"
             )
             for host, cells in [*self.other_programs.items()][:_ODD]:
                 lines.append(f"  {host:<18} {figures.listed(cells, _CELLS)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,12 +13,14 @@ from typing import Any, TypeVar
 
 from ...errors import StoreError, UsageError
 from ...pages import number_format as figures
+from ...record.builds import ALL_SESSIONS, rows_of_builds
 from ...record.environment_changes import Change, diff
 from ...record.shapes import ShapeError, encode, encode_checked, opened, parse, records_of
 from ...record.trial_files import (
     ENVIRONMENT,
     MANIFEST,
     MEASUREMENTS,
+    OUTPUTS,
     PLAN,
     RESOLVED,
     Appended,
@@ -89,6 +92,19 @@ class Offsets:
         """Give the environments, or the findings, of a part."""
         for _, row in records_of(path, kind):
             yield self._line(row)
+
+    def builds(self, trial: Path, name: str, made: Counter[str]) -> Iterator[bytes]:
+        """Give the builds of a part, the trial `name`; `made` counts those for all sessions, by variant."""
+        for record, row in rows_of_builds(trial):
+            del row["crc32"]
+            if record.session == ALL_SESSIONS:
+                row["segment"] = made[record.variant]
+                made[record.variant] += 1
+            else:
+                row["session"] += self.sessions
+            logs = (log.removeprefix(f"{OUTPUTS}/") for log in record.log)
+            row["log"] = [f"{OUTPUTS}/{self.output(log, name)}" for log in logs]
+            yield encode_checked(row) + b"\n"
 
     def _line(self, row: dict[str, Any]) -> bytes:
         if type(row.get("session")) is int:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ...errors import StoreError, UsageError
+from ...record.builds import LAYOUT_CHECK, Layout, layouts_by_session, read_builds
 from ...record.environment_changes import Change, describe_changes, findings_of
 from ...record.manifest import appearing, manifest_text, read_manifest, utc_now, write_hashed
 from ...record.same_programs import same_in_all
 from ...record.shapes import encode, opened, records_of
 from ...record.trial_files import (
+    BUILDS,
     CAMPAIGN,
     ENVIRONMENT,
     FINDINGS,
@@ -148,6 +151,8 @@ def _write(
         FINDINGS: _findings(both, between, at),
         CAMPAIGN: _bytes_of(parts[0].path / CAMPAIGN),
     }
+    if any((part.path / BUILDS).exists() for part in parts):
+        files[BUILDS] = _builds(both)
     if parts[0].resolved is not None:
         files[RESOLVED] = _bytes_of(parts[0].path / RESOLVED)
     hashes = {file: write_hashed(folder / file, data) for file, data in files.items()}
@@ -198,6 +203,33 @@ def _findings(
         )
         for finding in (said, *findings_of(seam.changes)):
             yield encode(head | finding.to_dict()) + b"\n"
+    for finding in _layouts(part for _, part in both):
+        yield encode({"at": at, "session": None, "when": "merge"} | finding.to_dict()) + b"\n"
+
+
+def _builds(both: Iterable[tuple[Offsets, MergedPart]]) -> Iterator[bytes]:
+    """Give the builds of all parts."""
+    made: Counter[str] = Counter()
+    for place, part in both:
+        yield from place.builds(part.path, part.manifest.trial, made)
+
+
+def _layouts(parts: Iterable[MergedPart]) -> Iterator[Finding]:
+    """Say of which variant several trials have the same layouts: those of one seed draw the same."""
+    drawn: dict[str, list[Layout]] = {}
+    for part in parts:
+        for variant, sessions in layouts_by_session(read_builds(part.path)).items():
+            drawn.setdefault(variant, []).extend(one.layout for one in sessions.values())
+    for variant, layouts in drawn.items():
+        if len(set(layouts)) < len(layouts):
+            yield Finding(
+                check=LAYOUT_CHECK,
+                status="warn",
+                what=f"{len(layouts)} sessions of {variant} have {len(set(layouts))} layouts",
+                where=BUILDS,
+                fix="measure trials that are to be put together with seeds of their own: fairtrial run --seed N",
+                reason="trials of one seed draw the same layouts: the interval speaks for no more of them",
+            )
 
 
 def _outputs(both: Iterable[tuple[Offsets, MergedPart]]) -> Iterator[tuple[str, Path]]:

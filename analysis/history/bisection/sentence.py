@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...announcing import cells, cut
 from ...pages.difference import Compared, Difference
 from ...pages.model import Next
-from ...pages.number_format import counted, listed, said
+from ...pages.number_format import counted, is_time, listed, said
 from ...words import shown
 from ..search_result import PairWord
 from .result import Bisection, End, ProvenStep
@@ -106,9 +106,12 @@ def next_of(told: Bisection) -> Next | None:
     metric = () if told.metric == "wall" else ("--metric", told.metric)
     steps = [one for one in (*told.culprits, *told.refuted[-1:]) if one.trial is not None]
     if steps:
-        why = "the claim's numbers" if told.culprits else "the last proof's numbers"
         one = steps[0]
-        variant = ("--variant", f"{one.commits[-1].place:04d}-{one.upto[:7]}")
+        name = f"{one.commits[-1].place:04d}-{one.upto[:7]}"
+        if told.culprits and is_time(told.unit):  # functions take time, and nothing else
+            return Next(("fairtrial", "why", f"{one.trial}:{name}"), "in which functions")
+        why = "the claim's numbers" if told.culprits else "the last proof's numbers"
+        variant = ("--variant", name)
         return Next(("fairtrial", "verdict", str(one.trial), *variant, *metric), why)
     if told.first.sessions:
         words = ("fairtrial", "verdict", f"{told.path}/step0", *metric)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ...data.merging.campaigns import StatedCampaign, campaign_differences
+from ...data.protocol import built_each_session
 from ...pages.model import Caution
 from ...pages.number_format import counted, listed
 from ...pages.short_sentence import ShortSentence
@@ -137,7 +138,7 @@ class SeriesMaker:
         programs = _programs(raw, benchmark)
         growing.commit = night.baseline_commit or growing.commit
         growing.programs |= programs
-        if not programs and night.baseline_commit is None:
+        if not (programs or night.baseline_commit or _known_by_its_steps(raw.first)):
             self._unknown[raw.name] = None
 
     def _break(
@@ -198,6 +199,12 @@ class SeriesMaker:
 def figures_of(nights: Sequence[str]) -> str:
     """Name some nights and count them."""
     return f"{counted(len(nights), 'night')} ({listed(nights, _SHOWN)})"
+
+
+def _known_by_its_steps(trial: KeptTrial) -> bool:
+    """Tell whether each session builds the baseline: then it is its build's steps, which the campaign holds."""
+    settings = trial.campaign.settings
+    return trial.baseline in built_each_session((settings or {}).get("builds"))
 
 
 def _same(a: StatedCampaign, b: StatedCampaign) -> bool:

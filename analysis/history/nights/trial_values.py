@@ -18,7 +18,7 @@ from ...data.trial import Trial, read_trial
 from ...errors import InsufficientDataError, StoreError
 from ...importers.naming import name_of
 from ...methods.multilevel.session_means import SessionMeans, means_of_one, means_of_pair
-from ...record.environment_records import commits_of_all
+from ...record.environment_records import commits_of_all, of_one_session
 from ...record.shapes import ShapeError, lines_of, parse, readable_rows
 from ...record.trial_files import ENVIRONMENT, IMPORT, MEASUREMENTS, PLAN, RESOLVED, Manifest
 from .kept_trial import KeptTrial, VariantValues, imported_campaign, plain_campaign
@@ -187,11 +187,16 @@ def _column(
 
 
 def _programs(environments: Iterable[SessionEnvironment]) -> dict[str, str | None]:
-    """Give the SHA-256 of each cell's executable; None where it is not one over all sessions."""
+    """Give the SHA-256 of each cell's executable; None where it is not one over all sessions.
+
+    Nor is it one where each session builds it, though there be a single session.
+    """
     found: dict[str, set[str | None]] = {}
     for one in environments:
         for cell, about in one.sections.get("targets", {}).items():
             digest = about.get("sha256") if isinstance(about, dict) else None
+            if of_one_session(about):
+                digest = None
             found.setdefault(cell, set()).add(digest if isinstance(digest, str) else None)
     return {cell: next(iter(all_)) if len(all_) == 1 else None for cell, all_ in found.items()}
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...data.protocol import ordered_variants_of, settings_of
+from ...data.protocol import builds_each_session, ordered_variants_of, settings_of
 from ...data.trial import Trial, not_judged
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...methods.multilevel.law import Looks
@@ -320,7 +320,10 @@ def _cautions(
     small = [
         line.name for line in lines for step in line.steps if abs(math.log(step.speedup)) < _SMALL
     ]
-    if small:
+    in_the_interval = builds_each_session(trial.path).issuperset(
+        name for one in tables for name in one.variants
+    )
+    if small and not in_the_interval:
         said = (
             f"{figures.listed(list(dict.fromkeys(small)))}: a step below about 1 % may be one of layout, "
             "by which two builds of one source differ too"

@@ -12,6 +12,7 @@ from ...pages import number_format as figures
 from ...pages.model import Value
 from ...pages.number_format import said
 from ...record.trial_files import RESOLVED
+from ...verdict.layouts import layouts_sentences
 from ...verdict.screen.heading import amount_on_hosts
 from ...words import shorten, shown
 from ..fleet import level_of, standing_of
@@ -230,6 +231,9 @@ def reading(verdict: Verdict, rows: Sequence[Mapping[str, Any]], *, beside: int)
     found = [f"Dot: ratio of the geometric means of the {what}."]
     if any(row["low"].text for row in rows):
         found.append(f"Line: {level(verdict).text} interval.")
+    judged = (verdict.baseline, *(one.variant for one in verdict.candidates))
+    if layouts := layouts_sentences(verdict.layouts, judged):
+        found.append(f"{' '.join(layouts)}.")
     if strokes := max((len(row["sessions"]) for row in rows), default=0):
         noun = f"{results[0].outermost}s"
         if results[0].design == "one session, blocks":

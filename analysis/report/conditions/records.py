@@ -18,6 +18,7 @@ from ...data.protocol import pinned_cpus, settings_of
 from ...diagnose.wording import in_sessions
 from ...pages.model import Cell, Value
 from ...pages.number_format import counted, listed, quantity
+from ...record.environment_records import commit_of, of_one_session
 from ...words import shorten, shown
 from ..spoken import joined
 
@@ -30,6 +31,7 @@ UNKNOWN = "unknown"
 _PROGRAMS = 4  # that are named
 _DIGITS = 12  # of a hash
 _LONGEST = 640  # characters of a recorded text
+_EACH = "built by each session"
 _PART = 60  # and of one within a fact
 _MACHINE = {"none": "no virtual machine", None: "whether it is a virtual machine is unknown"}
 _INSIDE = {"none": "no container", None: "whether in a container is unknown"}
@@ -170,12 +172,14 @@ def _programs(targets: Mapping[str, Any]) -> str:
     """Name each executable once, with its hash and the variants that it belongs to."""
     variant_of = {name: name.rpartition("/")[2] for name in targets}
     variants = set(variant_of.values())
-    users: dict[tuple[str, str | None], set[str]] = {}
+    users: dict[tuple[str, str], set[str]] = {}
     for name, about in _mappings(targets):
-        users.setdefault((_path(about), _known(about, "sha256")), set()).add(variant_of[name])
-    told = []
-    for (path, digest), mine in users.items():
+        digest = _known(about, "sha256")
         hashed = "not readable" if digest is None else f"sha256 {digest[:_DIGITS]}…"
+        hashed = _EACH if of_one_session(about) else hashed
+        users.setdefault((_path(about), hashed), set()).add(variant_of[name])
+    told = []
+    for (path, hashed), mine in users.items():
         some = ", ".join(sorted(map(_brief, mine)))
         whose = f" ({'the same for all variants' if mine == variants else some})"
         told.append(f"{_brief(path)}, {hashed}{whose if len(variants) > 1 else ''}")
@@ -188,8 +192,11 @@ def _targets(targets: Mapping[str, Any]) -> dict[str, str]:
     libraries = [pair for about in programs for pair in _mappings(about.get("libraries"))]
     named = [(f"program {shown(_path(about))}", about) for about in programs]
     named += [(f"library {shown(name)}", about) for name, about in libraries]
+    first = f"; the first session's, {_EACH}"
     return {
-        name: f"sha256 {digest}" if (digest := about.get("sha256")) else UNKNOWN
+        name: f"sha256 {digest}{first if of_one_session(about) else ''}"
+        if (digest := about.get("sha256"))
+        else UNKNOWN
         for name, about in named
     }
 
@@ -435,11 +442,18 @@ def _flat(source: Source) -> dict[int, dict[str, str]]:
 
 
 def _program(about: Any) -> str:  # noqa: ANN401 - JSON types
-    """Write the hashes of an executable and its libraries, so that any change shows."""
+    """Write the hashes of an executable and its libraries, so that any change shows.
+
+    What each session builds has no change but that of its commit.
+    """
     if not isinstance(about, Mapping):
         return UNKNOWN
     digest = about.get("sha256")
-    hashes = sorted(str(one.get("sha256"))[:8] for _, one in _mappings(about.get("libraries")))
+    libraries = [one for _, one in _mappings(about.get("libraries")) if not of_one_session(one)]
+    hashes = sorted(str(one.get("sha256"))[:8] for one in libraries)
+    if of_one_session(about):
+        commit = commit_of(about)
+        return " ".join([_EACH, *([commit[:12]] if commit else []), *hashes])
     return " ".join([digest[:12] if isinstance(digest, str) else "not readable", *hashes])
 
 

@@ -134,6 +134,14 @@ def _measured(trial: Trial, subject: Subject, begin: str) -> Iterator[Sentence]:
         f"{begin} executed {cells} {_amount(trial, verdict)}, {order}, every run in a process of "
         f"its own{' with ' * bool(apart)}{apart}."
     )
+    built = [one.variant for one in verdict.layouts]
+    if built and len(subject.trials) == 1:
+        every = len(built) == len(manifest.variants)
+        whose = "all variants" if every else counted(len(built), "variant")
+        yield (
+            f"Before each session {whose} {_were(len(built))} built anew, with another layout of the "
+            "code each time."
+        )
     if manifest.sequential and manifest.stop is not None:
         yield (
             "A session ended when the 95 % interval of each suite's speedup was narrower than "

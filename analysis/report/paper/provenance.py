@@ -20,7 +20,15 @@ from ...errors import StoreError
 from ...importers.trials import trial_and_variant
 from ...record.fleet import FLEET, Fleet, read_fleet
 from ...record.manifest import read_manifest
-from ...record.trial_files import CAMPAIGN, ENVIRONMENT, MANIFEST, MEASUREMENTS, PLAN, RESOLVED
+from ...record.trial_files import (
+    BUILDS,
+    CAMPAIGN,
+    ENVIRONMENT,
+    MANIFEST,
+    MEASUREMENTS,
+    PLAN,
+    RESOLVED,
+)
 from ...version import VERSION
 from ...words import shown
 from ..fleet import first_host, level_of
@@ -124,7 +132,8 @@ def _hashes(subject: Subject) -> Facts:
                     yield f"{shown(one.host)}: {MANIFEST}", _digest(Path(one.trial) / MANIFEST)
             continue
         yield f"{of}{MANIFEST}", _digest(trial.path / MANIFEST)
-        yield from ((f"{of}{name}", manifest.files.get(name)) for name in _FILES)
+        built = [BUILDS] if BUILDS in manifest.files else []
+        yield from ((f"{of}{name}", manifest.files.get(name)) for name in (*_FILES, *built))
         for path, digest in sorted(manifest.targets.items()):
             yield f"{of}{without_homes(path)}", digest or None
     for source in subject.sources:

@@ -23,6 +23,7 @@ from ...pages.model import (
 )
 from ...words import shorten, shown
 from ..cautions import shown_cautions
+from ..layouts import layouts_sentences
 from ..result import Verdict
 from .explained import explained_sections
 from .heading import heading
@@ -71,7 +72,7 @@ def _first_screen(verdict: Verdict, noted: ShownCautions, most: int) -> Page:
     notes += [command] if command is not None else []
     return Page(
         title=_title(verdict),
-        sections=(_answer(verdict), Section((heading(verdict),)), evidence),
+        sections=(_answer(verdict), Section((heading(verdict),)), evidence, *_layouts(verdict)),
         following=(Section(tuple(notes)),),
     )
 
@@ -91,6 +92,7 @@ def _whole(verdict: Verdict) -> Page:
             _answer(verdict),
             Section((heading(verdict),)),
             Section(_evidence(verdict, marks, ROWS)),
+            *_layouts(verdict),
             *(explained_sections(verdict) if verdict.explained else ()),
         ),
         cautions=cautions,
@@ -107,6 +109,12 @@ def _answer(verdict: Verdict) -> Section:
             *standing_sentences(verdict.hosts, whole=verdict.whole),
         )
     )
+
+
+def _layouts(verdict: Verdict) -> tuple[Section, ...]:
+    names = (verdict.baseline, *(one.variant for one in verdict.candidates))
+    told = layouts_sentences(verdict.layouts, names)
+    return (Section(tuple(map(Sentence, told))),) if told else ()
 
 
 def _evidence(verdict: Verdict, marks: dict[str, str], most: int) -> tuple[Block, ...]:

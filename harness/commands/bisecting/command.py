@@ -108,6 +108,11 @@ v1.4 v1.5 --metric max_rss         the commit that needs more memory
     parser.add_argument(
         "--strict", action="store_true", help="warnings of required checks are fatal (exit 3)"
     )
+    parser.add_argument(
+        "--why",
+        action="store_true",
+        help="then ask of each culprit in which functions it differs from its parent, as 'fairtrial why'",
+    )
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write a page (HTML)")
     add_wait(parser)
     add_share(parser)
@@ -190,7 +195,10 @@ def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
         return _stopped(listener)
     finally:
         listener.close()
-    write_result(found, out, as_json=args.json)
+    if args.why:
+        _write_with_why(args, found, out, err)
+    else:
+        write_result(found, out, as_json=args.json)
     if args.output is not None:
         _write_page(args.output, found)
     assert found.exit_code is not None, "it is ended"
@@ -210,6 +218,33 @@ def _stopped(listener: BisectView) -> int:
     for line in next_lines(("fairtrial", "bisect", "--resume", str(folder)), "goes on"):
         listener.insist(line)
     return 130
+
+
+def _write_with_why(args: argparse.Namespace, found: Bisection, out: TextIO, err: TextIO) -> None:
+    """Write the answer, and behind it why each culprit differs; JSON has that as its key ``why``.
+
+    What stops the second changes nothing of the first: it is said, and JSON has null.
+    """
+    from analysis.errors import FairtrialError
+
+    from ...launch.interrupts import Interrupted
+    from ..arguments import write_json
+    from .culprits import why_of
+
+    if not args.json:
+        write_result(found, out, as_json=False)
+        out.flush()
+    told = None
+    try:
+        told = why_of(found, args, err)
+    except FairtrialError as error:
+        err.write(f"fairtrial: no answer to --why: {error}\n")
+    except Interrupted:
+        err.write("--why was stopped by you; the bisection is complete\n")
+    if args.json:
+        write_json({**found.to_dict(), "why": None if told is None else told.to_dict()}, out)
+    elif told is not None:
+        out.write(f"\n{told}\n")
 
 
 def _write_page(path: Path, found: Bisection) -> None:

@@ -38,6 +38,14 @@ def test_another_program_is_another_variant_even_in_one_session(planted):
     assert identical_variants(read_trial(planted(program=program))) == ()
 
 
+def test_what_each_session_builds_is_identical_where_it_is_in_every_session(planted):
+    # authority: hashes are compared within a session only (docs/layouts.md)
+    shared = planted("shared", program=lambda _variant, session: f"{session}" * 64)
+    assert identical_variants(read_trial(shared)) == (("one", "two"),)
+    own = planted("own", program=lambda variant, session: f"{variant}{session}")
+    assert identical_variants(read_trial(own)) == ()
+
+
 def test_an_unknown_program_is_no_proof(planted):
     assert identical_variants(read_trial(planted(program=lambda *_: None))) == ()
 

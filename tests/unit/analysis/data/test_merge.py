@@ -14,8 +14,10 @@ from analysis.data.merging.parts import Offsets
 from analysis.data.merging.trials import merge_trials
 from analysis.data.trial import read_trial
 from analysis.errors import StoreError, UsageError
+from analysis.record.builds import read_builds
 from analysis.record.environment_records import commits_of
 from analysis.record.manifest import read_manifest
+from analysis.record.shapes import encode_checked
 from analysis.record.trial_files import ENERGY, Appended, GivenUp, IdlePower
 
 TIMES = {
@@ -191,6 +193,70 @@ def test_the_idle_power_of_a_session_moves_with_it(night, tmp_path):
     assert moved == (idle, replace(idle, session=4))
 
 
+def build(number, session, variant="a", sha256="a", segment=0):
+    """Give a line of a night's builds."""
+    log = f"outputs/build-{variant}{'' if session == 0 else f'-session{session}'}-1.log"
+    row = {
+        "session": session,
+        "segment": segment,
+        "variant": variant,
+        "layout_seed": session or None,
+        "artifacts": {"prog": {"sha256": sha256 * 64, "bytes": 9}},
+        "programs": {},
+        "seconds": 0.1 * number,
+        "log": [log],
+        "at": "t",
+        "linker": "of a later version",
+    }
+    return encode_checked(row) + b"\n"
+
+
+def test_builds_move_with_their_sessions_and_logs(night, tmp_path):
+    def of(number, *lines):
+        return lambda made: made.extra.update({"builds.jsonl": b"".join(lines)})
+
+    first = night(1, change=of(1, build(1, 0), build(1, 1, "b", "c"), build(1, 2, "b", "d")))
+    second = night(2, change=of(2, build(2, 0), build(2, 2, "b", "e", segment=1)))
+    merge_trials([first, second], tmp_path / "all")
+    found = read_builds(tmp_path / "all")
+    assert [(one.session, one.segment, one.variant) for one in found] == [
+        (0, 0, "a"),
+        (1, 0, "b"),
+        (2, 0, "b"),
+        (0, 1, "a"),
+        (4, 1, "b"),
+    ]
+    assert found[0].log == ("outputs/synthetic-night-1/build-a-1.log",)
+    assert found[-1].log == ("outputs/synthetic-night-2/build-b-session2-1.log",)
+    assert found[-1].layout_seed == 2
+    assert {row["linker"] for row in lines(tmp_path / "all" / "builds.jsonl")} == {
+        "of a later version"
+    }
+    assert "builds.jsonl" in read_manifest(tmp_path / "all").files
+    told = [row["check"] for row in lines(tmp_path / "all" / "findings.jsonl")]
+    assert "layout-not-varied" not in told
+
+
+def test_nights_with_the_same_layouts_are_told(night, tmp_path):
+    # trials of one seed draw the same: twelve sessions, six layouts
+    def same(made):
+        made.extra["builds.jsonl"] = build(1, 1, "b", "c") + build(1, 2, "b", "d")
+
+    merge_trials([night(1, change=same), night(2, change=same)], tmp_path / "all")
+    (told,) = (
+        row
+        for row in lines(tmp_path / "all" / "findings.jsonl")
+        if row["check"] == "layout-not-varied"
+    )
+    assert told["what"] == "4 sessions of b have 2 layouts"
+    assert (told["status"], told["when"], told["session"]) == ("warn", "merge", None)
+
+
+def test_nights_without_builds_have_no_such_file(night, tmp_path):
+    merge_trials([night(1), night(2)], tmp_path / "all")
+    assert not (tmp_path / "all" / "builds.jsonl").exists()
+
+
 def test_nights_of_other_commits_are_of_one_campaign(night, tmp_path):
     """Each session keeps its commits; what the variants are is no part of the campaign."""
 
@@ -215,6 +281,24 @@ def test_nights_of_other_commits_are_of_one_campaign(night, tmp_path):
     other = night(4, campaign=CAMPAIGN | {"commits": {"a": "v1"}}, campaign_sha256="5" * 64)
     with pytest.raises(StoreError, match=r"commits\.a stands in one of them only"):
         merge_trials([nights[0], other], tmp_path / "other")
+
+
+def test_nights_that_were_built_at_other_times_are_of_other_campaigns(night, tmp_path):
+    """A layout of each session is not what one layout of the campaign is."""
+
+    def of(number, identity, **keys):
+        build = {"variant": "a", "steps": [{"argv": ["make"]}], "cwd": ".", "env": {}} | keys
+        return night(number, campaign=CAMPAIGN | {"builds": [build]}, campaign_sha256=identity * 64)
+
+    plain = of(1, "1")
+    merge_trials([plain, of(2, "1")], tmp_path / "all")
+    for number, keys in enumerate(({"each": "session"}, {"artifacts": ["app"]}), 3):
+        with pytest.raises(StoreError) as refused:
+            merge_trials([plain, of(number, str(number), **keys)], tmp_path / f"other-{number}")
+        said = f"builds is {{'variant': 'a'}} and { ({'variant': 'a'} | keys) }"
+        assert refused.value.what == f"these are trials of different campaigns: {said}"
+    layouts = [of(k, "5", each="session", artifacts=["app"]) for k in (5, 6)]
+    merge_trials(layouts, tmp_path / "layouts")
 
 
 def test_a_night_without_energy_is_merged_with_one_that_had_it(night, tmp_path):

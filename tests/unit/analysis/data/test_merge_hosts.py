@@ -39,7 +39,8 @@ def trial(tmp_path, synthetic):
         )
         record = {"host": {"name": host, "machine_id_sha256": host_id}, "cpu": {"model": "M"}}
         if program is not None:
-            record["targets"] = {"x/old": {"sha256": "1"}, "x/new": {"sha256": program}}
+            about = program if isinstance(program, dict) else {"sha256": program}
+            record["targets"] = {"x/old": {"sha256": "1"}, "x/new": about}
         lines = [{"session": k, "segment": 0, **record} for k in (1, 2)]
         made.extra = {
             "environment.jsonl": b"".join(json.dumps(line).encode() + b"\n" for line in lines),
@@ -75,6 +76,24 @@ def test_trials_of_several_hosts_become_a_fleet_of_copies(trial, tmp_path):
                 copy = tmp_path / "fleet" / name / file.relative_to(path)
                 assert copy.read_bytes() == file.read_bytes()
     assert judge_fleet(tmp_path / "fleet").candidates[0].hosts.hosts == fleet.names
+
+
+@pytest.mark.parametrize(("commits", "odd"), [("aaa", ()), ("aab", ("lab3",)), ((None,) * 3, ())])
+def test_what_each_session_builds_is_told_apart_by_its_commit(trial, tmp_path, commits, odd):
+    # authority: docs/layouts.md; the hashes differ on every host, as layouts do
+    paths = [
+        trial(
+            f"t{k}",
+            f"lab{k}",
+            "abc"[k - 1],
+            program={"sha256": f"{k}", "built": "session", "commit": commits[k - 1]},
+        )
+        for k in (1, 2, 3)
+    ]
+    fleet = merge_hosts(named_trials(paths), tmp_path / "fleet")
+    assert tuple(fleet.other_programs) == odd
+    told = [one for one in judge_fleet(fleet.fleet).cautions if one.code == "binary-differs"]
+    assert [one.about for one in told] == ([odd] if odd else [])
 
 
 def test_a_host_that_executed_another_program_is_said(trial, tmp_path):

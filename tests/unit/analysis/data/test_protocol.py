@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from analysis.data.protocol import campaign_text, pinned_cpus, settings_of
+from analysis.data.protocol import builds_each_session, campaign_text, pinned_cpus, settings_of
 from analysis.data.trial import read_trial
 from analysis.record.trial_files import CAMPAIGN, RESOLVED
 
@@ -30,3 +30,16 @@ def test_cpus_are_those_of_each_session(tmp_path, synthetic):
     chosen = {1: (3,), 2: None, 3: (3,)}
     trial.rows = [replace(row, cpus=chosen[row.session]) for row in trial.rows]
     assert pinned_cpus(read_trial(trial.write(tmp_path / "t"))) == ((3,), None)
+
+
+def test_the_variants_that_each_session_builds(tmp_path):
+    builds = [
+        {"variant": "a", "each": "session"},
+        {"variant": "b"},
+        {"variant": "c", "each": "campaign"},
+    ]
+    (tmp_path / RESOLVED).write_text(json.dumps({"campaign": {"builds": builds}}))
+    assert builds_each_session(tmp_path) == {"a"}
+    for odd in ({}, {"builds": 3}, {"builds": [3, {"each": "session"}]}):
+        (tmp_path / RESOLVED).write_text(json.dumps({"campaign": odd}))
+        assert builds_each_session(tmp_path) == frozenset()

@@ -243,6 +243,19 @@ def test_two_binaries_are_named_with_their_sessions(measured):
     assert diagnose_trial(unread).two_binaries == ()
 
 
+def test_what_each_session_builds_is_compared_within_a_session_only(measured):
+    # authority: docs/layouts.md; the resumed session that was built to other bytes is two programs
+    def began(session, segment, sha256):
+        about = {"sha256": sha256, "built": "session"}
+        return {"session": session, "segment": segment, "targets": {"x/a": about, "y/a": about}}
+
+    rebuilt = [began(1, 0, "22"), began(2, 0, "33"), began(2, 1, "33"), began(3, 0, "44")]
+    assert diagnose_trial(measured(environment=rebuilt)).two_binaries == ()
+    drifted = [began(1, 0, "22"), began(2, 0, "33"), began(2, 1, "44"), began(3, 0, "33")]
+    (one,) = diagnose_trial(measured(environment=drifted)).two_binaries
+    assert (one.hashes, one.sessions) == (("33", "44"), ((2,), (2,)))
+
+
 def test_variants_metrics_and_wrong_ones(measured):
     trial = measured()
     found = diagnose_trial(trial, variants=("b",), metric="user")

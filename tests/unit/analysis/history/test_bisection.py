@@ -45,9 +45,9 @@ def test_a_culprit_is_named_with_who_made_it(found: dict[str, Bisection]) -> Non
     sha = named[77].sha[:7]
     assert text.startswith(f"{sha} made it slower: it takes ")
     assert f"{sha}  {named[77].date[:10]}  Ada Author  change 77" in text
-    proof = f"runs/bisect-app-20261123/proof-1 --variant 0077-{sha}"
-    assert told.next == (f"fairtrial verdict {proof}",)
-    assert "next  fairtrial verdict runs/bisect-app-20261123/proof-1 --variant" in text
+    proof = f"runs/bisect-app-20261123/proof-1:0077-{sha}"
+    assert told.next == (f"fairtrial why {proof}",)
+    assert f"next  fairtrial why {proof}" in text
     assert f"{told.sessions} sessions, 456 runs, {told.builds} commits built, 15 min" in text
 
 
@@ -159,6 +159,13 @@ def test_a_small_step_is_said_to_be_one_perhaps_of_layout(found: dict[str, Bisec
     assert (
         "below 1 %" not in {one.code: one.text for one in found["proven"].cautions}["build-noise"]
     )
+
+
+def test_where_each_session_draws_a_layout_no_step_is_one_of_a_single_build() -> None:
+    for drawn in (False, True):
+        told = searched(made(16, {9: 5}), 16, surroundings(layouts_drawn=drawn))
+        assert told.culprits
+        assert ("build-noise" in [one.code for one in told.cautions]) is not drawn
 
 
 def test_failing_runs_and_equal_programs_are_told() -> None:

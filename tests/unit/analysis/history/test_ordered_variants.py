@@ -215,6 +215,17 @@ def test_a_small_step_may_be_one_of_layout(made: Maker) -> None:
     assert "build-noise" in [one.code for one in found.cautions]
 
 
+@pytest.mark.parametrize(("built", "told"), [(NAMES, False), (NAMES[1:], True)])
+def test_where_each_session_builds_all_of_a_series_layouts_are_in_the_interval(
+    made: Maker, built: tuple[str, ...], told: bool
+) -> None:
+    builds = [{"variant": name, "each": "session"} for name in built]
+    trial = made({4: 0.7}, sd=0.0005, extra={"resolved.json": resolved(series=True, builds=builds)})
+    found = ordered_variants(trial, margin=0.001)
+    assert found.benchmarks[0].outcome == "step"
+    assert ("build-noise" in [one.code for one in found.cautions]) is told
+
+
 def test_a_metric_of_which_more_is_better_turns_round(made: Maker) -> None:
     metrics = {"rate": {"unit": "1/s", "better": "higher"}}
     turned = made({4: 3.0}, rate=True, metrics=metrics)
@@ -289,12 +300,16 @@ def resolved(commands: Mapping[str, Sequence[str]] | None = None, **settings: ob
 
 
 def environment(
-    hashes: Sequence[str], kind: str = "elf", libraries: Sequence[str] | None = None
+    hashes: Sequence[str],
+    kind: str = "elf",
+    libraries: Sequence[str] | None = None,
+    built: str = "campaign",
 ) -> bytes:
     targets = {
         f"text/{v}": {
             "sha256": h,
             "kind": kind,
+            "built": built,
             "interpreter": {"ld": "1"},
             "libraries": {"lib": {"path": f"b/{v}/lib", "sha256": (libraries or ["2"] * 8)[k]}},
         }
@@ -333,6 +348,7 @@ def test_one_program_in_all_is_refused(made: Maker) -> None:
             "a script finds its modules beside itself",
         ),
         ({"environment.jsonl": environment(SAME, libraries=list("12345678"))}, "other libraries"),
+        ({"environment.jsonl": environment(SAME, built="session")}, "each session builds them"),
         ({"environment.jsonl": b""}, "nobody knows the hashes"),
         (
             {"resolved.json": resolved({v: ["app", v] for v in NAMES}, series=True)},

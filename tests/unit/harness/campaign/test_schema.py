@@ -126,6 +126,7 @@ def keys_of_the_schema() -> dict[str, Any]:
         **walk("expect.", parts["ExpectSection"]),
         **walk("metrics.*.", parts["MetricSection"]),
         **walk("counters.", parts["CountersSection"]),
+        **walk("build.", parts["BuildSection"]),
     }
 
 
@@ -188,6 +189,8 @@ def test_a_default_written_out_means_what_is_left_out(tmp_path, key):
     }
     if key.startswith("counters."):
         campaign["counters"] = {"events": ["cycles"]}
+    if key.startswith("build."):
+        campaign["build"] = {"run": "make"}
     path = tmp_path / "c.yaml"
     path.write_text(json.dumps(campaign))
     plain = load_campaign(path)

@@ -210,6 +210,38 @@ def test_everything_that_would_be_executed_is_said(bundle):
     assert json.loads(json.dumps(intent.to_dict()))["steps"][0]["argv"] == ["make", "LEVEL=1"]
 
 
+def test_a_build_of_each_session_is_said_to_be_one_with_its_placeholder(bundle):
+    build = {"each": "session", "run": [["make", "LEVEL={level}", "SEED={layout_seed}"]]}
+    text = {**TEXT, "build": build | {"artifacts": ["tool", "/usr/lib/their.so"]}}
+    text["benchmarks"]["one"] = {**TEXT["benchmarks"]["one"], "env": {"SEED": "{layout_seed}"}}
+    root, file, trial = bundle(text)
+    intent = intent_of(received(root, file, trial), trial, root.resolve(), sessions=None)
+    built, run = intent.steps[0], next(step for step in intent.steps if step.kind == "run")
+    assert built.kind == "build before each session"
+    assert built.argv == ("make", "LEVEL=1", "SEED={layout_seed}")
+    assert run.variables == {"SEED": "{layout_seed}"}
+    assert (
+        intent.unsaid("make LEVEL=1 'SEED={layout_seed}'")[0] == "make LEVEL=2 'SEED={layout_seed}'"
+    )
+    page = str(intent)
+    assert "    build before each session of a, in campaigns/t\n" in page
+    assert "\0" not in page + json.dumps(intent.to_dict())
+    assert intent.reads == ("/usr/lib/their.so",)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        {"run": [["make", "LEVEL={level}"]], "each": "session"},
+        {"run": [["make", "LEVEL={level}"]], "artifacts": ["/etc/passwd"]},
+    ],
+)
+@pytest.mark.parametrize("redacted", [False, True])
+def test_when_it_is_built_and_what_is_hashed_are_what_was_measured(bundle, build, redacted):
+    with pytest.raises(StoreError, match="measured; nothing was executed"):
+        received(*bundle(then={**TEXT, "build": build}), redacted=redacted)
+
+
 def test_files_behind_the_commands_are_told_with_their_hashes(bundle):
     root, file, trial = bundle()
     intent = intent_of(received(root, file, trial), trial, root.resolve(), sessions=2)

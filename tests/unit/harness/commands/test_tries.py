@@ -78,6 +78,18 @@ def test_a_dry_run_tells_when_limits_end_a_trial(tmp_path, protocol, seconds):
     assert json.loads(out.getvalue())["at_most_seconds"] == seconds
 
 
+def test_a_dry_run_tells_when_a_variant_is_built(tmp_path):
+    path = tmp_path / "c.yaml"
+    build = "build: {each: session, run: [[make, 'S={layout_seed}', '{{x}}'], [make, b]], artifacts: [p]}\n"
+    path.write_text(CAMPAIGN.replace("a: {}", "a: {build: make}") + build)
+    out = io.StringIO()
+    words = ["run", str(path), "--dry-run", "--dir", str(tmp_path / "runs")]
+    assert main(words, out, io.StringIO()) == 0
+    lines = out.getvalue().splitlines()
+    assert "build   a: make" in lines
+    assert "build   b, before each session: make S={layout_seed} {x}; make b" in lines
+
+
 @pytest.mark.parametrize(("failed", "said"), [(0, "2 runs;"), (1, "2 runs (1 failed);")])
 def test_a_probe_is_the_first_block_and_its_seconds(ends, campaign, view, failed, said):
     asked = ends(SAMPLE, failed=failed)

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.errors import StoreError
+from analysis.errors import StoreError, UsageError
 from analysis.record.fleet import read_fleet
+from harness.campaign.load import load_campaign
 from harness.campaign.model import Command, Isolation
 from harness.errors import HostError, LaunchError
 from harness.fleet.resubmission import resubmission_of
@@ -131,6 +132,33 @@ def test_programs_that_were_built_once_are_looked_for_at_once(make_campaign, mak
         build_once(make_campaign(), tmp_path, interrupts, [].append)
         with pytest.raises(LaunchError, match="absent"):
             build_once(make_campaign(cells=(missing,)), tmp_path, interrupts, [].append)
+
+
+LAYOUTS = """\
+name: layouts
+variants: {old: {build: {run: make, each: %s}}, new: }
+benchmarks: {x: {command: [run]}}
+"""
+
+
+def test_what_each_session_builds_is_built_by_no_submission(tmp_path, taking):
+    path = tmp_path / "layouts.yaml"
+
+    def submitted(each, build):
+        path.write_text(LAYOUTS % each)
+        wishes = Wishes(hosts="lab1,lab2", time="10", build=build)
+        return submission_of(load_campaign(path), wishes, tmp_path, taking)
+
+    with pytest.raises(UsageError, match="builds of old belong to each session") as refused:
+        submitted("session", "once")
+    assert refused.value.where == "--build once"
+    (told,) = [note for note in submitted("session", "node").notes if "host builds" in note]
+    assert told.startswith(f"every host builds its programs before each session in {tmp_path}: ")
+    assert "while they are measured" in told
+    assert "--build once" not in told
+    assert submitted("campaign", "once").campaign is not None
+    (told,) = [note for note in submitted("campaign", "node").notes if "host builds" in note]
+    assert told.endswith("--build once builds them here, before submission")
 
 
 def test_a_user_without_a_name_has_a_number(monkeypatch):

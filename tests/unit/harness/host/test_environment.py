@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from analysis.record.environment_changes import describe_changes, diff
-from analysis.record.environment_records import whole_targets
+from analysis.record.environment_records import of_one_session, whole_targets
 from harness.host import executables as targets_module
 from harness.host.executables import (
     describe_inputs,
@@ -298,6 +298,27 @@ def test_no_file_is_hashed_twice_for_many_cells(tmp_path, monkeypatch):
     entry = json.loads(json.dumps(whole_targets(record["targets"])["b7/v"]))
     assert entry["sha256"] == record["targets"]["b/copy"]["sha256"] == sha256_of(copy_of_it)
     assert set(entry["libraries"]) == set(describe_target(Path(sys.executable), {})["libraries"])
+
+
+def test_what_the_build_of_each_session_makes_is_marked(tmp_path):
+    # authority: docs/environment.md; the libraries of the host keep their hashes without a mark
+    mine, other = tmp_path / "mine", tmp_path / "other"
+    for path in (mine, other):
+        path.write_bytes(Path(sys.executable).read_bytes())
+        path.chmod(0o755)
+    with Host(hosts.lent(hosts.amd())) as host:
+        targets = capture(
+            host,
+            targets={"text/new": mine, "logs/new": mine, "text/old": other},
+            variables={},
+            tool_version="0",
+            of_session={mine: lambda path: path.is_relative_to(tmp_path)},
+        )["targets"]
+    whole = whole_targets(targets)
+    marked = {name for name, about in whole.items() if of_one_session(about)}
+    assert marked == {"text/new", "logs/new"}
+    assert whole["text/new"]["sha256"] == whole["text/old"]["sha256"]
+    assert not any(map(of_one_session, whole["text/new"]["libraries"].values()))
 
 
 def test_descriptions_in_bulk_are_those_of_each(tmp_path):

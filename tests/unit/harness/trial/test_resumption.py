@@ -10,19 +10,12 @@ from analysis.errors import StoreError, UsageError
 from analysis.record.shapes import checksum_holds
 from harness.campaign.identity import identity_of
 from harness.launch.interrupts import Interrupted
+from harness.trial.building.drift import drift, settle, target_drift
 from harness.trial.locks import is_written_now
 from harness.trial.plan import plan_session
 from harness.trial.progress import trials_in
 from harness.trial.repeating import still_to_do
-from harness.trial.resume import (
-    campaign_drift,
-    check_plan,
-    drift,
-    host_drift,
-    settle,
-    target_drift,
-    trial_to_resume,
-)
+from harness.trial.resume import campaign_drift, check_plan, host_drift, trial_to_resume
 from harness.trial.writer import Store
 
 
@@ -82,6 +75,14 @@ def test_a_fleet_is_passed_over_and_the_trials_behind_it_are_found(tmp_path, mak
     fleet = tmp_path / "runs" / "a-fleet"  # comes before the trial
     fleet.mkdir()
     (fleet / "fleet.json").write_text("{}")
+    trials = trials_in(tmp_path / "runs")
+    assert [path for path, _ in trials.found] == [wanted]
+    assert trials.unreadable == ()
+
+
+def test_profiles_beside_a_trial_are_passed_over(tmp_path, make_trial):
+    wanted = make_trial(1)
+    wanted.with_name(wanted.name + ".why").mkdir()
     trials = trials_in(tmp_path / "runs")
     assert [path for path, _ in trials.found] == [wanted]
     assert trials.unreadable == ()

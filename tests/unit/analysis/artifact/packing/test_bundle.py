@@ -23,6 +23,9 @@ from analysis.artifact.packing.gathering import Staging
 from analysis.artifact.packing.request import Redacted
 from analysis.artifact.recomputing import Recomputed
 from analysis.errors import StoreError, UsageError
+from analysis.record.builds import BuildRecord
+from analysis.record.shapes import encode_checked
+from analysis.record.trial_files import BUILDS
 
 ABOUT = """\
 title: A title
@@ -107,6 +110,39 @@ class TestContents:
         with_them = pack(campaign.trial, campaign=campaign.file, binaries=True)
         assert "hook.py" not in with_them.missing
         assert with_them.files[f"campaigns/{campaign.trial.name}/hook.py"] == data
+
+    def test_what_each_session_built_anew_is_not_passed_off_as_what_was_measured(
+        self, campaign, pack
+    ):
+        # the negative control: what all sessions have in common is what was measured
+        same = hashlib.sha256((campaign.folder / "build-b.sh").read_bytes()).hexdigest()
+        records = [
+            BuildRecord(
+                session=session,
+                segment=0,
+                variant="a",
+                artifacts={},
+                programs={"build-a.sh": f"{session}" * 64, "build-b.sh": same},
+                seconds=1.0,
+                log=(),
+                at="2026-11-27T10:00:00Z",
+            )
+            for session in (1, 2)
+        ]
+        lines = (encode_checked(one.to_dict()) + b"\n" for one in records)
+        (campaign.trial / BUILDS).write_bytes(b"".join(lines))
+        stored = json.loads((campaign.trial / "manifest.json").read_text())
+        digest = hashlib.sha256((campaign.trial / BUILDS).read_bytes()).hexdigest()
+        stored["files"][BUILDS] = digest
+        (campaign.trial / "manifest.json").write_text(json.dumps(stored))
+        made = pack(campaign.trial, campaign=campaign.file, binaries=True)
+        root = f"campaigns/{campaign.trial.name}"
+        assert (f"{root}/build-a.sh" in made.files, f"{root}/build-b.sh" in made.files) == (
+            False,
+            True,
+        )
+        assert "each session built its own" in made.missing["build-a.sh"].why
+        assert f"trials/{campaign.trial.name}/{BUILDS}" in made.files
 
     def test_an_input_that_changed_since_is_not_passed_off_as_the_measured_one(
         self, campaign, pack

@@ -16,8 +16,9 @@ import yaml
 from analysis.artifact.redacted_names import Known, Scrubber, known_here
 from analysis.data.trial import read_trial
 from analysis.errors import UsageError
+from analysis.record.builds import read_builds
 from analysis.record.manifest import read_manifest
-from analysis.record.shapes import checksum_holds
+from analysis.record.shapes import checksum_holds, encode_checked
 from analysis.record.trial_files import ENVIRONMENT
 from analysis.verdict.judging import judge
 
@@ -575,3 +576,30 @@ def test_this_machine_and_account_are_known(monkeypatch):
     assert "/strange/place" in found.homes
     assert found.hosts == (platform.node(),)
     assert "1" not in found.values
+
+
+def test_builds_lose_the_names_in_their_paths_and_keep_their_checksums(folder):
+    planted(folder)
+    row = {
+        "session": 1,
+        "segment": 0,
+        "variant": "gzip-1",
+        "layout_seed": 5,
+        "artifacts": {f"/home/{USER}/out/prog": {"sha256": "a" * 64, "bytes": 9}},
+        "programs": {f"/home/{USER}/out/prog": "a" * 64, "build/prog": "b" * 64},
+        "seconds": 0.1,
+        "log": ["outputs/build-gzip-1-session1-1.log"],
+        "at": "t",
+    }
+    line = encode_checked(row) + b"\n"
+    torn = line[:-9]
+    (folder.trial / "builds.jsonl").write_bytes(line + torn)
+    done = folder.redact()
+    (one,) = read_builds(folder.trial)
+    assert set(one.artifacts) == {"/redacted-home-1/out/prog"}
+    assert set(one.programs) == {"/redacted-home-1/out/prog", "build/prog"}
+    assert one.hashes["build/prog"] == "b" * 64
+    assert "trials/sample/builds.jsonl" in done.record.files
+    # a torn line is the reader's to tell: it stays, and that a name is left in it is listed
+    assert (folder.trial / "builds.jsonl").read_bytes().endswith(torn)
+    assert any("builds.jsonl" in one for one in done.record.left)

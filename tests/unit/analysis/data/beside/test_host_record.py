@@ -13,7 +13,8 @@ def test_findings_and_programs(tmp_path):
     begins = {
         "session": 1,
         "segment": 0,
-        "targets": {"x/a": {"sha256": "11"}, "y/a": {"sha256": None}, "odd": {}, "z/a": 3},
+        "targets": {"x/a": {"sha256": "11"}, "y/a": {"sha256": None}, "odd": {}, "z/a": 3}
+        | {"x/b": {"sha256": "22", "built": "session"}, "y/b": {"same_as": "x/b"}},
     }
     (tmp_path / FINDINGS).write_text(json.dumps(finding) + "\n[1]\n{torn")
     (tmp_path / ENVIRONMENT).write_text(
@@ -25,6 +26,8 @@ def test_findings_and_programs(tmp_path):
     assert record.programs == (
         RecordedProgram(benchmark="x", sha256="11", **common),
         RecordedProgram(benchmark="y", sha256=None, **common),
+        RecordedProgram(benchmark="x", sha256="22", of_session=True, **common | {"variant": "b"}),
+        RecordedProgram(benchmark="y", sha256="22", of_session=True, **common | {"variant": "b"}),
     )
 
 

@@ -34,6 +34,7 @@ def night(tmp_path, synthetic):
         campaign=None,
         environment=None,
         programs=None,
+        rebuilt=(),
         commits=None,
         inputs=None,
         change=None,
@@ -65,6 +66,7 @@ def night(tmp_path, synthetic):
                 "path": f"/bin/{variant}",
                 "sha256": own[variant],
                 "commit": (commits or {}).get(variant),
+                **({"built": "session"} if variant in rebuilt else {}),
             }
             for bench in made.manifest.benchmarks
             for variant in made.manifest.variants
@@ -79,7 +81,11 @@ def night(tmp_path, synthetic):
             for b in made.manifest.benchmarks
             for v in made.manifest.variants
         ]
-        resolved = {"name": "synthetic", "seed": number, "cells": cells, **(campaign or {})}
+        resolved = {"name": "synthetic", "seed": number, "cells": cells}
+        resolved["builds"] = [
+            {"variant": name, "each": "session", "steps": [["make", name]]} for name in rebuilt
+        ]
+        resolved |= campaign or {}
         hashed = {"x.in": {"sha256": "a" * 64}, "y.in": {"sha256": "b" * 64}, **(inputs or {})}
         lines = [
             {"session": k, "segment": 0, **HOST, **(environment or {}), "targets": targets}

@@ -130,6 +130,46 @@ def test_a_baseline_of_which_nothing_is_stored_is_told(night, tmp_path):
     assert of(found)[0].nights[0].host_facts == {}
 
 
+@pytest.mark.parametrize("sessions", [1, 2])
+@pytest.mark.parametrize("commit", ["c0", None])
+def test_a_baseline_that_each_session_builds_is_its_commit_or_its_steps(
+    night, tmp_path, sessions, commit
+):
+    # authority: docs/layouts.md; its bytes are others every night, and in every session
+    for k in (1, 2, 3):
+        night(
+            k,
+            sessions=sessions,
+            rebuilt=("v1", "tip"),
+            programs={"v1": f"{k}" * 64},
+            commits={"v1": commit},
+        )
+    found = read_nights([tmp_path / "runs"])
+    (one,) = of(found)
+    assert (one.ended, len(one.nights), codes(found)) == (None, 3, [])
+    assert {(n.program_sha256, n.baseline_sha256) for n in one.nights} == {(None, None)}
+    assert {n.baseline_commit for n in one.nights} == {commit}
+    assert host_changes(one.nights[0], one.nights[1]) == ()
+
+
+@pytest.mark.parametrize(
+    ("later", "why"),
+    [
+        ({"commits": {"v1": "c1"}}, "baseline"),
+        (
+            {"campaign": {"builds": [{"variant": "v1", "each": "session", "steps": [["cc"]]}]}},
+            "campaign",
+        ),
+    ],
+)
+def test_another_commit_or_other_steps_of_such_a_baseline_end_a_series(night, tmp_path, later, why):
+    # the negative control of the one above
+    same = {"rebuilt": ("v1",), "commits": {"v1": "c0"}}
+    night(1, **same)
+    night(2, **same | later)
+    assert [one.ended for one in of(read_nights([tmp_path / "runs"]))] == [why, None]
+
+
 def test_the_order_is_that_of_the_first_runs_and_ties_go_by_name(night, tmp_path):
     night(3)
     night(1)
@@ -254,6 +294,7 @@ def test_folders_that_are_no_nights_are_passed_over(night, tmp_path):
     (runs / "bisect-app" / "bisect.json").write_text("{}")
     night(5, place=runs / ".hidden")
     night(6, place=runs / "night-01" / "outputs" / "night-06")
+    night(7, place=runs / "night-01.why" / "cand" / "timed")  # measured to explain that one
     (runs / "latest").symlink_to(runs / "night-02")
     (runs / "notes.txt").write_text("1\n2\n")
     found = read_nights([runs])

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import lzma
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from analysis.data.trial import read_trial
 from analysis.methods.variance_sources.fit import components_of, nested, sources
 from analysis.methods.variance_sources.runs import pooled
 
@@ -191,3 +193,23 @@ def closed_form(values, group):
     within = ((values - means[group]) ** 2).sum() / (values.size - counts.size)
     size = (values.size - (counts**2).sum() / values.size) / (counts.size - 1)
     return (between - within) / (between + (size - 1) * within)
+
+
+@pytest.mark.parametrize(
+    ("each", "sessions", "told"),
+    [("session", 6, True), ("campaign", 6, False), ("session", 1, False)],
+)
+def test_layouts_are_in_the_share_of_sessions_where_each_builds_its_own(
+    synthetic, tmp_path, each, sessions, told
+):
+    # authority: docs/layouts.md
+    times = np.exp(0.01 * np.random.default_rng(5).normal(size=48))
+    made = synthetic({"old": {"x": times}, "new": {"x": times[::-1]}}, sessions=sessions)
+    builds = [{"variant": "new", "each": each}]
+    made.extra |= {"resolved.json": json.dumps({"campaign": {"builds": builds}}).encode()}
+    found = sources(
+        read_trial(made.write(tmp_path / "trial")), permutations=99, rng=np.random.default_rng(1)
+    )
+    about = [one.about for one in found.cautions if one.code == "layouts-in-sessions"]
+    assert about == ([("new",)] if told else [])
+    assert any(one.source == "session" for one in found.components) is (sessions > 1)

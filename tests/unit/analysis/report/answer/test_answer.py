@@ -14,6 +14,8 @@ import pytest
 
 from analysis.importers.sources import Reading
 from analysis.pages.model import Value
+from analysis.record.builds import BuildRecord
+from analysis.record.shapes import encode_checked
 from analysis.report.answer.chapter import chapter
 from analysis.report.shell import chapter_html
 from analysis.report.subject import Subject, subject_of
@@ -248,6 +250,33 @@ def test_the_campaign_s_own_words_and_order_are_told(subject: Make) -> None:
     first = "".join(span.text for span in answer.deck[0])
     assert first.startswith("what gzipU+202E costs: 120 runs")
     assert first.endswith("in 5 sessions of 3 blocks, interleaved, each block in a new order.")
+
+
+def test_layouts_of_each_session_are_told_below_the_forest(subject: Make) -> None:
+    def built(trial: Any) -> None:
+        records = (
+            BuildRecord(
+                session=session,
+                segment=0,
+                variant=variant,
+                artifacts={},
+                programs={"prog": f"{variant}{session}"},
+                seconds=0.1,
+                log=(),
+                at="2026-11-27T10:00:00Z",
+            )
+            for session in range(1, 6)
+            for variant in ("base", "fast")
+        )
+        lines = (encode_checked(one.to_dict()) + b"\n" for one in records)
+        trial.extra["builds.jsonl"] = b"".join(lines)
+
+    answer = gather(subject({"base": EVEN, "fast": FAST}, change=built))
+    (told,) = [sentence for sentence in answer.reading if "layout" in sentence]
+    assert told == (
+        "5 layouts of each variant: the interval speaks for layouts that the linker may draw, "
+        "not for one build."
+    )
 
 
 def test_looks_share_the_level_and_it_is_said(subject: Make) -> None:

@@ -116,6 +116,34 @@ def test_a_changed_program_is_a_row(subject, recorded):
     assert found["targets.text/fast"]["cells"] == ["ab" * 6, "ab" * 6, "cd" * 6]
 
 
+def test_a_program_that_each_session_builds_is_no_row(subject, recorded):
+    records = [recorded(k) for k in (1, 2, 3)]
+    for k, record in enumerate(records):
+        for bench in ("text", "logs"):
+            record["targets"][f"{bench}/fast"] |= {"sha256": f"c{k}" * 32, "built": "session"}
+    chapter = conditions(subject(records))
+    assert "targets.text/fast" not in rows(chapter)
+    assert "programs and libraries" in chapter["hosts"][0]["same"]
+    (told,) = facts(chapter)["programs"]
+    assert (
+        told == "/usr/bin/x, sha256 abababababab… (base); /usr/bin/x, built by each session (fast)"
+    )
+    for bench in ("text", "logs"):  # its commit is what it is
+        records[2]["targets"][f"{bench}/fast"]["commit"] = "9b77e02"
+    cells = rows(conditions(subject(records)))["targets.text/fast"]["cells"]
+    assert cells[1] != cells[2]
+
+
+def test_what_each_session_builds_is_no_difference_between_two_trials(subject, recorded):
+    # the negative control: a program of the whole trial is one
+    for built, told in (("session", False), ("campaign", True)):
+        ours, theirs = ([recorded(k) for k in (1, 2, 3)] for _ in range(2))
+        for k, record in enumerate((*ours, *theirs)):
+            record["targets"]["text/fast"] |= {"sha256": f"c{k}" * 32, "built": built}
+        between = conditions(subject(ours, second=theirs))["between"]
+        assert any("programs" in one for one in between) is told
+
+
 def test_a_session_without_a_record_is_said(subject, recorded):
     chapter = conditions(subject([recorded(1), recorded(3)]))
     assert "Of 1 of them there is no record." in chapter["hosts"][0]["same"]

@@ -16,7 +16,9 @@ import yaml
 from hypothesis import given, strategies as st
 
 from analysis.importers.sources import Reading
-from analysis.record.trial_files import Appended, GivenUp, MergedTrial, StopRule
+from analysis.record.builds import BuildRecord
+from analysis.record.shapes import encode_checked
+from analysis.record.trial_files import BUILDS, Appended, GivenUp, MergedTrial, StopRule
 from analysis.report.paper.chapter import chapter as paper, embedded
 from analysis.report.paper.paragraph import METHODS, citations_of, counted, works
 from analysis.report.paper.provenance import whole_numbers
@@ -95,6 +97,24 @@ def test_the_paragraph_says_what_the_manifest_and_the_verdict_say(made, chapter)
         f"Measured and analysed with fairtrial {VERSION}",
     ):
         assert words in text
+
+
+def test_layouts_of_each_session_are_told_with_the_hash_of_their_record(made, chapter) -> None:
+    record = BuildRecord(
+        session=1,
+        segment=0,
+        variant="old",
+        artifacts={},
+        programs={"prog": "1" * 64},
+        seconds=1.0,
+        log=(),
+        at="2026-11-27T10:00:00Z",
+    )
+    made.extra[BUILDS] = encode_checked(record.to_dict()) + b"\n"
+    found = chapter(made)
+    assert "Before each session one variant was built anew" in said(found)
+    told = {fact["name"]: fact["text"] for fact in found["hashes"]}
+    assert told[BUILDS] == hashlib.sha256(made.extra[BUILDS]).hexdigest()
 
 
 def test_it_names_neither_the_host_nor_what_a_laboratory_starts_it_with(made, chapter) -> None:

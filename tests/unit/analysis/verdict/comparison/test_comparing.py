@@ -301,6 +301,24 @@ def test_hosts_environments_and_plans_are_compared(night, environment):
     assert (pair["from"], pair["to"]) == ("one", "two")
 
 
+@pytest.mark.parametrize(("commits", "keys"), [("aa", []), ("ab", ["targets.x/new.commit"])])
+def test_what_each_session_builds_differs_by_its_commit(night, environment, commits, keys):
+    # authority: docs/layouts.md; the bytes of two sessions are never the same
+    trials = [
+        night(
+            f"t{k}",
+            EFFECTS,
+            seed=k,
+            environment={
+                **environment,
+                "targets": {"x/new": {"sha256": f"{k}", "built": "session", "commit": commit}},
+            },
+        )
+        for k, commit in enumerate(commits)
+    ]
+    assert [change.key for change in compare_trials(*trials).environment] == keys
+
+
 def test_an_environment_that_nobody_recorded_is_unknown_not_equal(night):
     found = compare_trials(night("one", EFFECTS), night("two", EFFECTS, environment=None, seed=2))
     assert found.environment is None

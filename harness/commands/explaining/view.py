@@ -1,0 +1,84 @@
+"""What a person watches while a profile is recorded: one line about all of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TextIO
+
+from analysis.announcing import doing
+from analysis.words import shown
+
+from ..live_view import View
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from analysis.record.run_numbers import Measurement
+    from analysis.record.trial_files import Finding, PlannedRun, SessionEnd
+
+    from ...campaign.model import Campaign
+    from ...trial.preparation import Prepared
+
+
+class WhyView(View):
+    """Follows the runs of a small trial that nobody reads; what it tells of itself is said only if verbose."""
+
+    def __init__(self, err: TextIO, *, quiet: bool = False, verbose: bool = False) -> None:
+        super().__init__(err, quiet=quiet, verbose=verbose)
+        self._runs = self._planned = 0
+
+    def about(self, what: str) -> None:
+        """Say what is executed now, unless quiet."""
+        super().say(what)
+
+    def say(self, text: str) -> None:
+        """Say what the small trial tells of itself, if verbose."""
+        if self._verbose:
+            super().say(text)
+
+    def opened(self, trial: Path, campaign: Campaign, prepared: Prepared) -> None:
+        """Say what is measured where, if verbose."""
+        if self._verbose:
+            super().opened(trial, campaign, prepared)
+
+    def findings(self, findings: Iterable[Finding]) -> None:
+        """Say what was found on the host, if verbose."""
+        if self._verbose:
+            super().findings(findings)
+
+    def begin(self, total: int, done: int, sessions: int) -> None:  # noqa: ARG002 - a Watcher's
+        """Begin to count."""
+        self._planned, self._runs = total, done
+        self.tick()
+
+    def run_started(self, run: PlannedRun) -> None:  # noqa: ARG002 - likewise
+        """Draw."""
+        self.tick()
+
+    def run_done(self, measurement: Measurement) -> None:
+        """Count a run, and say of one that failed why."""
+        if measurement.position >= 0:
+            self._runs += 1
+        if measurement.outcome != "ok":
+            self._failed(measurement, f"{measurement.benchmark} / {measurement.variant}")
+        self.tick()
+
+    def session_ended(self, end: SessionEnd, total: int) -> None:
+        """Nothing: sessions have no rule of their own."""
+
+    def total_changed(self, total: int) -> None:
+        """Hear that so many runs are the most."""
+        self._planned = total
+
+    def tick(self) -> None:
+        """Draw the line anew where it is time."""
+        doing("executing", self._runs, self._planned, "runs")
+
+    def end(self) -> None:
+        """Nothing: the line goes when the answer is written."""
+
+
+def said_of(variant: str, baseline: str, benchmarks: tuple[str, ...], how: str) -> str:
+    """Say what is executed: ``why: new against old on text: 6 sessions``."""
+    where = shown(benchmarks[0]) if len(benchmarks) == 1 else f"{len(benchmarks)} benchmarks"
+    return f"{shown(variant)} against {shown(baseline)} on {where}: {how} (Ctrl-C ends it)"

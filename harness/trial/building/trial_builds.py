@@ -1,0 +1,239 @@
+"""Builds of a trial, once for all sessions or anew for each: executed, hashed and recorded.
+
+A session's own build draws another layout of the same program, so that the interval over sessions speaks for layouts.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analysis.record.builds import (
+    ALL_SESSIONS,
+    LAYOUT_CHECK,
+    Artifact,
+    BuildRecord,
+    layouts_by_session,
+    read_builds,
+)
+from analysis.record.manifest import utc_now
+from analysis.record.trial_files import BUILDS, OUTPUTS, Finding
+
+from ...campaign.layout_seed import with_layout_seed
+from ...campaign.session_builds import SessionBuilds
+from ...host.executables import sha256_file
+from ...launch.commands import BuildCost, CommandFailedError, hashes, resolve_all
+from .drift import drift, target_drift
+
+if TYPE_CHECKING:
+    from ...campaign.model import Build
+    from ..context import TrialContext
+
+
+class TrialBuilds:
+    """Builds the variants of a trial, and keeps a record of each build.
+
+    `session` is the session whose own builds stand, None before the first.
+    """
+
+    def __init__(self, context: TrialContext) -> None:
+        self._context = context
+        self.session: int | None = None
+        builds = context.campaign.builds
+        self.once = tuple(build for build in builds if build.each == "campaign")
+        self.of_sessions = tuple(build for build in builds if build.each == "session")
+        self._own = SessionBuilds.of(context.campaign)
+        self._shared = SessionBuilds.of(context.campaign, "campaign")
+
+    def programs(self, *, of_sessions: bool = True) -> dict[tuple[str, str], Path]:
+        """Find the executables of the cells; without `of_sessions` those alone that no session builds."""
+        campaign, environment = self._context.campaign, self._context.environment
+        if of_sessions:
+            return resolve_all(campaign, environment)
+        found = resolve_all(campaign, environment, self._own.places)
+        return {key: path for key, path in found.items() if not self._own.made(path, key[1])}
+
+    def lasting(self) -> dict[str, str]:
+        """Hash the executables that are one program for the whole trial, by their paths."""
+        found = self._context.executables.items()
+        return hashes(path for (_, variant), path in found if not self._own.made(path, variant))
+
+    def build_once(self, builds: Iterable[Build]) -> None:
+        """Build some variants, for all sessions."""
+        made = Counter(one.variant for one in self._records() if one.session == ALL_SESSIONS)
+        for build in self._announced(builds):
+            record = self._built(build, ALL_SESSIONS, made[build.variant])
+            self._context.store.append_build(record)
+
+    def build_for(self, session: int, segment: int) -> None:
+        """Build what a session has of its own, unless that stands."""
+        if not self.of_sessions or self.session == session:
+            return
+        context, earlier = self._context, layouts_by_session(self._records())
+        made = []
+        for build in self._announced(self.of_sessions, f" for session {session}"):
+            record = self._built(build, session, segment)
+            context.store.append_build(record)
+            found = layout_finding(record, earlier.get(build.variant, {}))
+            context.note("before", [] if found is None else [found], session)
+            made.append(record)
+        self._refuse_overwritten(made)
+        context.find_programs()
+        self.session = session
+
+    def build_again(self, session: int, segment: int) -> tuple[list[BuildRecord], list[Finding]]:
+        """Have the files of a session's builds as they were; build again what is not there as it was.
+
+        Give the records of these builds, which are not stored yet, and what is other than before.
+        """
+        known = layouts_by_session(self._records())
+        before = {one.variant: known.get(one.variant, {}).get(session) for one in self.of_sessions}
+        wanted = [
+            build
+            for build in self.of_sessions
+            if (was := before[build.variant]) is None or self._changes(was)
+        ]
+        announced = self._announced(wanted, f" for session {session} again")
+        made = [self._built(build, session, segment) for build in announced]
+        self._context.find_programs()
+        self.session = session
+        drifts: list[Finding] = []
+        for variant, was in before.items():
+            if was is None:
+                what = f"what the build of {variant} for session {session} made is not known"
+                drifts.append(drift(what, f"{BUILDS}: no record", "built again"))
+            else:
+                drifts += self._changes(was)
+        return made, drifts
+
+    def _refuse_overwritten(self, made: Iterable[BuildRecord]) -> None:
+        """Refuse builds of a session of which one changes what another one made."""
+        campaign = self._context.campaign
+        for record in made:
+            home = campaign.source.parent
+            now = self._hashes(home / name for name in record.hashes)
+            other = [name for name in record.hashes if now.get(name) != record.hashes[name]]
+            if other:
+                what = f"after the builds of session {record.session}, {other[0]} is not what the build of {record.variant} made"
+                fix = "another variant's build overwrites it: let each write files of its own, such as bin/{variant}"
+                raise CommandFailedError(what, str(campaign.source), fix)
+
+    def _announced(self, builds: Iterable[Build], whither: str = "") -> Iterator[Build]:
+        """Give one build after the other, and say that it begins; all of a session in one line."""
+        chosen, context = list(builds), self._context
+        if chosen and whither:
+            context.watcher.say(f"build   {', '.join(one.variant for one in chosen)}{whither}")
+        for number, build in enumerate(chosen, 1):
+            if not whither:
+                context.watcher.say(f"build   {build.variant}")
+            stage = f"building {build.variant}{whither} ({number} of {len(chosen)})"
+            context.store.update(stage=stage)
+            yield build
+        if chosen:
+            context.store.update(stage=None)
+
+    def _built(self, build: Build, session: int, segment: int) -> BuildRecord:
+        """Execute a build, and hash what it made."""
+        context, stem, seed = self._context, f"build-{build.variant}", None
+        if session != ALL_SESSIONS:
+            seed = context.seed_of(build.variant, session)
+            stem = f"{stem}-session{session}"
+        cost = context.commands.build(
+            build if seed is None else with_layout_seed(build, seed),
+            context.environment,
+            context.store.path / OUTPUTS,
+            timeout_s=context.campaign.protocol.build_timeout_s,
+            stem=stem,
+        )
+        return BuildRecord(
+            session=session,
+            segment=segment,
+            variant=build.variant,
+            layout_seed=seed,
+            artifacts={
+                self._name(path): self._artifact(build, path, cost) for path in build.artifacts
+            },
+            programs=self._hashes(self._programs_of(build.variant)),
+            seconds=cost.seconds,
+            max_rss_bytes=cost.max_rss_bytes,
+            max_rss_floor_bytes=cost.max_rss_floor_bytes,
+            log=tuple(f"{OUTPUTS}/{log.name}" for log in cost.logs),
+            at=utc_now(),
+        )
+
+    def _artifact(self, build: Build, path: Path, cost: BuildCost) -> Artifact:
+        """Hash a file that a build has made."""
+        try:
+            return Artifact(sha256=sha256_file(path), bytes=path.stat().st_size)
+        except OSError as error:
+            what = f"the build of '{build.variant}' did not make {self._name(path)}"
+            if not isinstance(error, FileNotFoundError):
+                what = f"what the build of '{build.variant}' made cannot be read: {self._name(path)}: {error.strerror}"
+            logs = ", ".join(map(str, cost.logs))
+            fix = f"name the files that it makes under 'artifacts'; its output is in {logs}"
+            raise CommandFailedError(what, str(self._context.campaign.source), fix) from error
+
+    def _programs_of(self, variant: str) -> Iterator[Path]:
+        """Give the executables of a variant that its build may have made, as far as they are there."""
+        campaign = self._context.campaign
+        cells = tuple(cell for cell in campaign.cells if cell.variant == variant)
+        own = dataclasses.replace(campaign, cells=cells)
+        for path in resolve_all(own, self._context.environment, {variant}).values():
+            if self._own.made(path, variant) or self._shared.made(path, variant):
+                yield path
+
+    # ---- what is there
+
+    def _records(self) -> tuple[BuildRecord, ...]:
+        return read_builds(self._context.store.path)
+
+    def _changes(self, was: BuildRecord) -> list[Finding]:
+        """Hold the files of a build against what they are now."""
+        home = self._context.campaign.source.parent
+        now = self._hashes(home / name for name in was.hashes)
+        told = f"session {was.session} of {was.variant} was measured with another build"
+        return [
+            dataclasses.replace(one, what=f"{one.what}; {told}")
+            for one in target_drift(was.hashes, now)
+        ]
+
+    def _hashes(self, paths: Iterable[Path]) -> dict[str, str]:
+        return {self._name(Path(path)): digest for path, digest in hashes(paths).items()}
+
+    def _name(self, path: Path) -> str:
+        """Name a file by its path from the campaign's folder, where it lies below that."""
+        home = self._context.campaign.source.parent
+        return str(path.relative_to(home)) if path.is_relative_to(home) else str(path)
+
+
+def layout_finding(record: BuildRecord, earlier: Mapping[int, BuildRecord]) -> Finding | None:
+    """Say, once for a variant, that two sessions have one layout, or that nobody can tell.
+
+    `earlier` are the builds of the variant's other sessions.
+    """
+    others = {session: one.layout for session, one in earlier.items() if session != record.session}
+    known = list(others.values())
+    if record.layout not in known or len(set(known)) < len(known):
+        return None
+    if not record.layout:
+        return Finding(
+            check=LAYOUT_CHECK,
+            status="unknown",
+            what=f"whether the builds of {record.variant} differ is not known: none of its files is hashed",
+            where="build.artifacts",
+            fix="name the files that it makes under 'artifacts'",
+            reason="the interval speaks for layouts only where each session has its own",
+        )
+    session = next(number for number, layout in others.items() if layout == record.layout)
+    names = ", ".join(name for name, _ in record.layout)
+    return Finding(
+        check=LAYOUT_CHECK,
+        status="warn",
+        what=f"sessions {session} and {record.session} of {record.variant} have the same build: the layout was not varied",
+        where=f"{names}: the same sha256, with seeds {earlier[session].layout_seed} and {record.layout_seed}",
+        fix="let the linker take {layout_seed}, or name its file in 'artifacts'",
+        reason="the interval speaks for layouts only where each session has its own",
+    )

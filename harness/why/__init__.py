@@ -1,0 +1,1 @@
+"""Recording where the time of two variants goes: perf around runs, session by session."""

@@ -1,0 +1,225 @@
+"""From a trial to the profile of one of its variants: a small trial of its own, profiled after each session."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from analysis.errors import StoreError, UsageError
+from analysis.record.manifest import read_manifest, utc_now
+from analysis.record.profiles import (
+    TIMED,
+    JudgedThen,
+    Profile,
+    SampledCell,
+    cell_name,
+    profiles_of,
+    write_profile,
+)
+from analysis.version import VERSION
+
+from ..launch.commands import base_environment, resolve_all
+from ..launch.interrupts import Interrupted
+from ..trial.execution import Options, start
+from .perf_tool import Perf, find_perf
+from .profile_folder import new_profile
+from .sample_counts import runtime_of
+from .session_profile import SessionProfiler
+from .unchanged import refuse_changed
+
+if TYPE_CHECKING:
+    from analysis.record.trial_files import Manifest
+
+    from ..campaign.model import Campaign
+    from ..trial.preparation import Watcher
+
+Chains = Literal["fp", "dwarf"]
+DEFAULT_HZ = 999
+DWARF_HZ = 999  # each sample brings 16 KB of its stack along
+SESSIONS, TIMED_RUNS, PROFILED_RUNS = 6, 3, 3
+_WARMUP = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileRequest:
+    """What is to be recorded: a candidate against the trial's baseline, on some of its benchmarks.
+
+    In each of `sessions` every program is timed `timed` times without perf and then executed `profiled` times under it.
+    `frequency_hz` None means the usual one of the `chains`; `verdict_was` is stored as it is.
+    """
+
+    variant: str
+    benchmarks: tuple[str, ...]
+    sessions: int = SESSIONS
+    timed: int = TIMED_RUNS
+    profiled: int = PROFILED_RUNS
+    frequency_hz: int | None = None
+    chains: Chains | None = None
+    verdict_was: Mapping[str, JudgedThen] = field(default_factory=dict)
+
+    @property
+    def wanted_hz(self) -> int:
+        """The frequency that is asked for, in samples a second."""
+        return self.frequency_hz or (DWARF_HZ if self.chains == "dwarf" else DEFAULT_HZ)
+
+
+def record_profile(
+    campaign: Campaign, trial: Path, request: ProfileRequest, options: Options, watcher: Watcher
+) -> Path:
+    """Record the profile of a variant beside its trial, in which nothing changes; give the profile's folder.
+
+    `campaign` is the trial's, loaded with its seed; of `options` those count that are about a host. What is
+    built in each session is built again, all else must be there as it was.
+
+    Raises
+    ------
+    HostError
+        If there is no perf that works here, or host, campaign or programs are not those of the trial.
+    UsageError
+        If the trial has no such variant or benchmark, or was not measured.
+    StoreError
+        If the profile cannot be written, or another process records it.
+    Interrupted
+        If a signal asked to stop: nothing is left of the profile.
+    """
+    manifest = read_manifest(trial)
+    _require_counts(request)
+    refuse_changed(campaign, trial, (request.variant,), request.benchmarks)
+    asked = of_two(campaign, manifest, request)
+    perf = find_perf()
+    frequency = _frequency(perf, request.wanted_hz)
+    started = utc_now()
+    with new_profile(trial, request.variant) as folder:
+        profiler = SessionProfiler(
+            perf=perf,
+            folder=folder,
+            frequency_hz=frequency,
+            chains=request.chains,
+            runs=request.profiled,
+        )
+        timed = replace(
+            options,
+            folder=folder,
+            name=TIMED,
+            sessions=request.sessions,
+            built=False,
+            measure_once=False,
+            accept_drift=False,
+            node=manifest.node,
+            after_session=profiler.after_session,
+        )
+        ending = start(asked, timed, watcher)
+        if ending.status == "interrupted":
+            raise Interrupted(int((ending.reason or "signal 2").rpartition(" ")[2]))
+        if ending.status != "complete":
+            what = f"the timed runs were not measured to their end: {ending.reason}"
+            raise StoreError(what, str(trial), "try again")
+        cells = tuple(profiler.cells)
+        write_profile(
+            folder,
+            Profile(
+                trial=manifest.trial,
+                campaign_sha256=manifest.campaign_sha256,
+                host_id=manifest.host_id,
+                cpu_model=manifest.cpu_model,
+                tool_version=VERSION,
+                perf_version=perf.version,
+                event=perf.event,
+                frequency_hz=frequency,
+                kernel=perf.kernel,
+                chains=request.chains,
+                baseline=manifest.baseline,
+                variant=request.variant,
+                benchmarks=request.benchmarks,
+                sessions=request.sessions,
+                timed_runs=request.timed,
+                profiled_runs=request.profiled,
+                seed=manifest.seed,
+                programs=_programs(asked, read_manifest(folder / TIMED).targets),
+                program_names=_program_names(asked),
+                runtimes=_runtimes(cells, request.chains),
+                started=started,
+                finished=utc_now(),
+                verdict_was=request.verdict_was,
+            ),
+            cells,
+        )
+    return profiles_of(trial) / request.variant
+
+
+def _require_counts(request: ProfileRequest) -> None:
+    if min(request.sessions, request.timed, request.profiled, request.wanted_hz) < 1:
+        what = "sessions, runs and frequency of a profile are 1 or more"
+        raise UsageError(what, None, "name whole numbers above 0")
+
+
+def of_two(campaign: Campaign, manifest: Manifest, request: ProfileRequest) -> Campaign:
+    """Give the campaign of the profile's timed runs: baseline and candidate on the benchmarks that are asked for."""
+    variants = (manifest.baseline, request.variant)
+    protocol = replace(
+        campaign.protocol,
+        sessions=request.sessions,
+        runs=request.timed,
+        warmup=_WARMUP,
+        stop=None,
+        max_runs=None,
+        max_time_s=None,
+    )
+    return replace(
+        campaign,
+        baseline=manifest.baseline,
+        variants=variants,
+        benchmarks=request.benchmarks,
+        cells=tuple(
+            campaign.cell(benchmark, variant)
+            for benchmark in request.benchmarks
+            for variant in variants
+        ),
+        builds=tuple(  # what was built once is there: nothing of the trial's is built anew
+            build
+            for build in campaign.builds
+            if build.each == "session" and build.variant in variants
+        ),
+        hooks=replace(campaign.hooks, finish=()),  # a trial's end is none of its own
+        commit={name: text for name, text in campaign.commit.items() if name in variants},
+        seed=manifest.seed,
+        protocol=protocol,
+    )
+
+
+def _frequency(perf: Perf, wanted: int) -> int:
+    """Give the frequency that the kernel takes: what is wanted, or its most."""
+    return wanted if perf.most_hz is None else min(wanted, max(1, perf.most_hz))
+
+
+def _programs(campaign: Campaign, hashes_by_path: Mapping[str, str]) -> dict[str, str]:
+    rebuilt = campaign.built_each_session
+    environment = base_environment(campaign.isolation, os.environ)
+    found = resolve_all(campaign, environment)
+    return {
+        cell_name(benchmark, variant): hashes_by_path[str(path)]
+        for (benchmark, variant), path in found.items()
+        if variant not in rebuilt and str(path) in hashes_by_path
+    }
+
+
+def _program_names(campaign: Campaign) -> dict[str, str]:
+    """Give the names of the files that perf shows: those of the programs, links followed."""
+    environment = base_environment(campaign.isolation, os.environ)
+    return {
+        cell_name(benchmark, variant): path.resolve().name
+        for (benchmark, variant), path in resolve_all(campaign, environment).items()
+    }
+
+
+def _runtimes(cells: Iterable[SampledCell], chains: str | None) -> dict[str, str]:
+    """Say for each cell what was seen of an interpreter's functions in any session."""
+    found: dict[str, str] = {}
+    for cell in cells:
+        what, name = runtime_of(cell, chains), cell_name(cell.benchmark, cell.variant)
+        if what is not None and found.get(name, "not-seen").startswith("not-seen"):
+            found[name] = what
+    return found

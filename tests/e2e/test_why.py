@@ -1,0 +1,328 @@
+"""`fairtrial why` on C programs whose slower function is known. Authority: what was planted in tests/why_programs.py."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import runpy
+import shutil
+import signal
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+programs = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "why_programs.py")))
+processes = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "processes.py")))
+KINDS = tuple(programs.KINDS)
+SESSIONS = 4  # the fewest that may name a function
+TOLERANCE_MS = 4.0  # 30 million of the same instructions take 10 ms here; machines differ
+
+
+def hashes(folder):
+    """Hash every file of a folder."""
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def measured(lab, kinds=KINDS, **protocol):
+    """Build programs and measure a trial of them, which is as short as it can be."""
+    programs.build(lab.folder / "bin", kinds)
+    campaign = lab.write_campaign(
+        variants={"base": {}, "cand": {}},
+        baseline="base",
+        benchmarks=programs.benchmarks(kinds, "bin"),
+        protocol={"sessions": 1, "runs": 2, "warmup": 0, **protocol},
+        checks={"probe": "0s"},
+    )
+    done = lab.run_fairtrial("run", campaign, "-q")
+    assert done.returncode == 0, done.stderr
+    return lab.trial()
+
+
+def profile(lab, trial, *words, sessions=SESSIONS, **own):
+    """Ask why of the candidate, with enough samples for a short program."""
+    more = ("--sessions", sessions, "--frequency", 4999, "--wait-for-lock")
+    return lab.run_fairtrial("why", f"{trial}:cand", *more, *words, **own)
+
+
+def needed():
+    if not shutil.which("perf"):
+        pytest.skip("perf is not installed")
+    if not programs.has_compiler():
+        pytest.skip("no C compiler is installed")
+
+
+@pytest.fixture(scope="module")
+def asked(make_lab, tmp_path_factory):
+    """Give a lab in which it was asked once, of all programs; what the trial was before is kept."""
+    needed()
+    lab = make_lab(tmp_path_factory.mktemp("why") / "lab")
+    lab.path = measured(lab)
+    lab.before = hashes(lab.path)
+    lab.verdict = lab.run_fairtrial("verdict", lab.path, "--json").stdout
+    lab.done = profile(lab, lab.path, "--any", "--json")
+    return lab
+
+
+@pytest.fixture
+def told(asked):
+    assert asked.done.returncode == 0, asked.done.stderr
+    return {one["benchmark"]: one for one in json.loads(asked.done.stdout)["answers"]}
+
+
+def first(answer):
+    return answer["rows"][0]
+
+
+def named(answer):
+    return [row["function"] for row in answer["rows"] if row["named"]]
+
+
+@pytest.mark.parametrize(
+    ("kind", "function", "file"),
+    [
+        ("planted", "weigh", "planted"),
+        ("renamed", "weigh_keys", "renamed"),
+        ("stripped", "[unknown]", "stripped"),
+        ("forks", "weigh", "forks"),
+    ],
+)
+def test_the_planted_function_is_the_first_row_and_named(told, kind, function, file):
+    row = first(told[kind])
+    assert (row["function"], row["object"], row["named"]) == (function, file, True)
+    assert row["low_ms"] > 0
+    assert abs(told[kind]["total"]["difference_ms"] - 10.0) < 2 * TOLERANCE_MS
+
+
+def test_what_is_no_longer_inlined_is_a_function_of_its_own(told):
+    rows = {row["function"]: row for row in told["inlining"]["rows"]}
+    assert rows["get"]["presence"] == "new"
+    assert {*named(told["inlining"])} <= {"get", "gather"}
+    assert first(told["inlining"])["function"] in {"get", "gather"}
+
+
+def test_an_extra_copy_is_found_in_the_library(told):
+    row = first(told["copy"])
+    assert row["object"] == "libc"
+    assert "mem" in row["function"]
+    assert row["named"]
+
+
+def test_a_renamed_function_is_shown_as_a_pair_and_joined_when_that_is_said(asked, told):
+    assert told["renamed"]["gone"] == ["weigh (renamed)"]
+    assert told["renamed"]["new"] == ["weigh_keys (renamed)"]
+    words = ("--stored", "--benchmark", "renamed", "--rename", "weigh=weigh_keys", "--json")
+    done = asked.run_fairtrial("why", f"{asked.path}:cand", *words)
+    (joined,) = json.loads(done.stdout)["answers"]
+    row = first(joined)
+    assert (row["function"], row["was"], row["presence"]) == ("weigh_keys", "weigh", "both")
+    assert joined["gone"] == joined["new"] == []
+
+
+def test_two_copies_of_one_program_name_nothing(asked, told):
+    """One trial in twenty may name something: then a second one must not."""
+    if named(told["same"]):
+        again = profile(asked, asked.path, "--any", "--json", "--benchmark", "same")
+        assert not named(json.loads(again.stdout)["answers"][0])
+
+
+def test_a_difference_that_is_not_there_again_withholds_names(asked, told):
+    words = ("why", f"{asked.path}:cand", "--stored", "--benchmark", "same")
+    done = asked.run_fairtrial(*words)
+    if told["same"]["total"]["low_ms"] <= 0 <= told["same"]["total"]["high_ms"]:
+        assert done.returncode == 3
+        assert done.stdout.startswith("same: no difference of CPU time appeared")
+        assert "parse" not in done.stdout
+    assert "parse" in asked.run_fairtrial(*words, "--any").stdout
+
+
+def test_nothing_of_the_trial_changes_and_profiled_runs_are_in_no_verdict(asked, told):
+    assert hashes(asked.path) == asked.before
+    assert asked.run_fairtrial("verdict", asked.path, "--json").stdout == asked.verdict
+    timed = asked.path.with_name(asked.path.name + ".why") / "cand" / "timed"
+    rows = [row for row in asked.read_rows(timed) if not row["warmup"]]
+    assert len(rows) == SESSIONS * len(KINDS) * 2 * told["planted"]["timed_runs"]
+
+
+def test_the_answer_alone_is_on_stdout_and_is_the_stored_one(asked):
+    assert json.loads(asked.done.stdout)["method"] == "why"
+    assert f"{len(KINDS)} benchmarks: {SESSIONS} sessions" in asked.done.stderr
+    words = ("why", f"{asked.path}:cand", "--stored", "--any")
+    stored, again = (asked.run_fairtrial(*words, "--json") for _ in range(2))
+    assert stored.stdout == again.stdout == asked.done.stdout
+    assert stored.stderr == ""
+    near = f"{asked.path.relative_to(asked.folder)}:cand"  # a command is never broken
+    page = asked.run_fairtrial("why", near, "--stored", "--any").stdout
+    assert max(map(len, page.splitlines())) <= 80
+
+
+def test_counts_of_instructions_say_the_same_exactly(asked):
+    if not shutil.which("valgrind"):
+        pytest.skip("valgrind is not installed")
+    words = ("--instructions", "--benchmark", "planted", "--json", "--wait-for-lock")
+    done = asked.run_fairtrial("why", f"{asked.path}:cand", *words)
+    assert done.returncode == 0, done.stderr
+    (answer,) = json.loads(done.stdout)["answers"]
+    row = answer["rows"][0]
+    assert (row["function"], row["object"]) == ("weigh", "planted")
+    # 5,000 rounds more in each of 1,000 calls, each of the same few instructions
+    assert row["difference"] % 5_000_000 == 0
+    assert row["difference"] == answer["total"]["difference"]
+    assert hashes(asked.path) == asked.before
+
+
+# ---- what is refused, and in what words
+
+
+@pytest.fixture(scope="module")
+def small(make_lab, tmp_path_factory):
+    """Give a lab with a trial of one program; each test leaves it as it was."""
+    needed()
+    lab = make_lab(tmp_path_factory.mktemp("refused") / "lab")
+    lab.path = measured(lab, ("planted",))
+    lab.before = hashes(lab.path)
+    return lab
+
+
+@pytest.fixture
+def searched(small, monkeypatch):
+    """Give the folder in which programs are searched first."""
+    place = small.folder / "tools"
+    place.mkdir(exist_ok=True)
+    monkeypatch.setitem(small.environment, "PATH", str(place))
+    yield place
+    shutil.rmtree(place)
+
+
+def beside(lab):
+    return lab.path.with_name(lab.path.name + ".why")
+
+
+def refused(lab, code, *says, words=()):
+    done = profile(lab, lab.path, *words, sessions=1)
+    assert done.returncode == code, done.stderr
+    for text in says:
+        assert text in " ".join(done.stderr.split())
+    assert done.stdout == ""
+    assert not beside(lab).exists()
+
+
+def test_a_changed_program_is_refused(small):
+    program = small.folder / "bin" / "cand" / "planted"
+    content = program.read_bytes()
+    program.write_bytes(content + b"\0")
+    says = ("bin/cand/planted has changed", "fix: build it as it was then")
+    refused(small, 3, *says)
+    if shutil.which("valgrind"):
+        refused(small, 3, *says, words=("--instructions",))
+    program.unlink()
+    refused(small, 4, "not found")
+    program.write_bytes(content)
+    program.chmod(0o755)
+    assert hashes(small.path) == small.before
+
+
+def test_another_host_is_refused(small):
+    path = small.path / "manifest.json"
+    content = path.read_bytes()
+    path.write_text(json.dumps(json.loads(content) | {"host_id": "other"}))
+    refused(small, 3, "the host has changed", "on the host of the trial")
+    path.write_bytes(content)
+
+
+def test_without_the_tools_the_remedy_is_told(small, searched):
+    refused(small, 3, "there is no perf", "apt install linux-perf")
+    refused(small, 3, "not installed", "apt install valgrind", words=("--instructions",))
+    assert hashes(small.path) == small.before
+
+
+def test_what_perf_says_where_the_kernel_lets_nobody_sample_is_told(small, searched):
+    """As perf 6.1 says it at perf_event_paranoid 3."""
+    perf = searched / "perf"
+    perf.write_text(
+        '#!/bin/sh\n[ "$1" != version ] || { echo perf version 6.1; exit 0; }\n'
+        "echo 'Access to performance monitoring and observability operations is limited.' >&2\n"
+        "echo 'perf_event_paranoid setting is 3' >&2\nexit 255\n"
+    )
+    perf.chmod(0o755)
+    refused(small, 3, "does not sample a program here", "try it: perf record")
+    assert hashes(small.path) == small.before
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("why", "absent"), "this is no trial"),
+        (("why", "{trial}:nobody"), "the trial has no variant 'nobody'"),
+        (("why", "{trial}:base"), "'base' is the baseline"),
+        (("why", "{trial}:cand", "--benchmark", "nothing"), "there is no benchmark 'nothing'"),
+        (("why", "{trial}:cand", "--stored"), "nothing is stored"),
+        (("why", "{trial}:cand", "--stored", "--sessions", "3"), "--stored executes none"),
+        (("why", "{trial}", "--stored", "--instructions"), "not allowed with"),
+        (("why", "{trial}:cand", "--rename", "a=b=c"), "must be OLD=NEW"),
+        (("why", "{trial}"), "no candidate slower than the baseline"),
+    ],
+)
+def test_wrong_words_are_told(lab, words, says):
+    """Of one session there is no verdict: nothing is slower."""
+    path = lab.write_campaign(
+        variants={"base": {}, "cand": {}},
+        baseline="base",
+        protocol={"sessions": 1, "runs": 1, "warmup": 0},
+    )
+    assert lab.run_fairtrial("run", path, "-q").returncode == 0
+    lab.trial().rename(lab.folder / "runs" / "t")
+    words = [word.format(trial="runs/t") for word in words]
+    done = lab.run_fairtrial(*words)
+    assert done.returncode == 2, done.stderr
+    assert says in " ".join(done.stderr.split())
+
+
+# ---- what ends early
+
+
+def ended_by(lab, number):
+    """Start to ask, and send a signal once the first session runs; give exit code and words."""
+    words = ("why", f"{lab.path}:cand", "--sessions", "50", "--wait-for-lock")
+    process = lab.start_fairtrial(*words)
+    rows = beside(lab) / ".cand.part" / "timed" / "measurements.jsonl"
+
+    def runs():
+        assert process.poll() is None, process.err_path.read_text()
+        return rows.exists() and rows.stat().st_size
+
+    processes.wait_until(runs, "a program is timed")
+    os.kill(process.pid, number)
+    return lab.ended(process)
+
+
+def test_ctrl_c_keeps_nothing_and_says_so(small):
+    code, said = ended_by(small, signal.SIGINT)
+    assert code == 130
+    assert "the trial is as it was" in said
+    assert hashes(small.path) == small.before
+    assert not beside(small).exists()
+
+
+def test_a_kill_leaves_what_the_next_start_removes(small):
+    """And the campaign, which was deleted since, is read from the trial."""
+    code, _ = ended_by(small, signal.SIGKILL)
+    assert code == -signal.SIGKILL
+    assert hashes(small.path) == small.before
+    words = ("why", f"{small.path}:cand", "--stored", "--any")
+    stored = small.run_fairtrial(*words)
+    assert stored.returncode == 2
+    assert "nothing is stored" in stored.stderr
+    (small.folder / "c.yaml").unlink()
+    done = profile(small, small.path, "--any", "--json", sessions=1)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["answers"][0]["withheld"] == "few-sessions"
+    assert [path.name for path in beside(small).iterdir()] == ["cand"]
+    assert small.run_fairtrial(*words, "--require").returncode == 1
+    assert hashes(small.path) == small.before
+    shutil.rmtree(beside(small))

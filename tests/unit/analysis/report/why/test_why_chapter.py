@@ -1,0 +1,205 @@
+"""The chapter on why: what `explain` answers on the profiles beside the trial, and a sentence where one is not its own.
+
+Authority: `analysis.why.explain` on the same profile; the page of the same trial before it had one.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import shutil
+from dataclasses import replace
+from html import unescape
+from html.parser import HTMLParser
+
+import pytest
+
+from analysis.importers.sources import Reading
+from analysis.pages import as_csv, as_markup, as_text
+from analysis.pages.model import page_of
+from analysis.record.manifest import read_manifest
+from analysis.record.profiles import PROFILE, profiles_of, read_profile
+from analysis.report.assembling import assemble
+from analysis.report.page import brief_page, data_page, narrow_page
+from analysis.report.shell import html_page
+from analysis.report.subject import subject_of, subjects_of
+from analysis.report.why.chapter import chapter
+from analysis.report.why.rows import rows_of
+from analysis.why.explain import explain
+from tests.profiled import CALLS, profile_beside
+
+
+@pytest.fixture(scope="module")
+def trial(tmp_path_factory, synthetic):
+    """Write a small trial in which `slow` is slower on `keys`."""
+    rng = random.Random(5)
+
+    def walls(ms):
+        return [ms / 1e3 * (1 + rng.gauss(0, 0.01)) for _ in range(12)]
+
+    made = synthetic(
+        {
+            "base": {"keys": walls(30), "logs": walls(50)},
+            "slow": {"keys": walls(35), "logs": walls(50)},
+            "other": {"keys": walls(30), "logs": walls(50)},
+        },
+        sessions=6,
+    )
+    return made.write(tmp_path_factory.mktemp("why") / "runs" / "sort")
+
+
+@pytest.fixture
+def profiled(trial, tmp_path, synthetic):
+    """Give a copy of the trial with a profile of `slow` beside it."""
+    place = tmp_path / "runs" / trial.name
+    shutil.copytree(trial, place)
+    profile_beside(place, synthetic, variant="slow", benchmarks=("keys",))
+    return place
+
+
+def subject(path, **asked):
+    return subject_of([str(path)], Reading(), explain=False, **asked)
+
+
+def told(path, **asked):
+    return chapter(subject(path, **asked))
+
+
+def change(path, **fields):
+    """Change keys of the profile of `slow`."""
+    file = profiles_of(path) / "slow" / PROFILE
+    file.write_text(json.dumps(json.loads(file.read_text()) | fields))
+
+
+class Texts(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_data(self, data):
+        self.found.append(data)
+
+
+# --- what is shown
+
+
+def test_the_rows_are_those_of_explain_in_every_form(profiled):
+    found = told(profiled)
+    why = explain(read_profile(profiles_of(profiled) / "slow"), benchmark="keys")
+    assert [row.name for row in why.named] == ["qsort_cmp (app)", "msort_with_tmp (libc)"]
+    (one,) = found["profiles"]
+    (answer,) = one["answers"]
+    assert answer["told"].to_dict() == why.to_dict()
+    functions = [row for row in answer["rows"] if row.kind == "function"]
+    assert [row.difference.value for row in functions] == [row.difference_ms for row in why.rows]
+    assert [row.named for row in functions] == [row.named for row in why.rows]
+    report = assemble(subjects_of([str(profiled)], Reading(), explain=False))
+    page = html_page(report)
+    forms = {
+        "csv": as_csv.render(data_page(report)),
+        "md": as_markup.render_markdown(page_of(report)),
+        "latex": as_markup.render_latex(narrow_page(report)),
+        "html": page.replace("\N{MINUS SIGN}", "-"),
+    }
+    for form, text in forms.items():
+        for row in functions:
+            assert row.difference.text in text, (form, row.name)
+        if form != "csv":  # which has tables only
+            assert "Recorded 2026-11-27" in text
+            assert "None of these runs is in the verdict" in text
+    assert "Why it differs" not in as_text.render(brief_page(report))
+
+
+def test_recorded_runs_change_no_other_part_of_the_page(trial, profiled):
+    before = assemble([subject(trial)])
+    after = assemble([subject(profiled)])
+    assert [one.name for one in before.chapters if one.name == "why"] == []
+    names = [one.name for one in after.chapters]
+    assert names.index("why") == names.index("parts") + 1
+    assert after.headline == before.headline
+    one, other = (
+        {c.name: c.to_dict() for c in report.chapters if c.name in ("answer", "parts", "suite")}
+        for report in (before, after)
+    )
+    text = json.dumps(other).replace(str(profiled), str(trial))
+    assert json.loads(text) == json.loads(json.dumps(one))
+
+
+def test_a_page_without_a_profile_has_nothing_of_it(trial):
+    page = html_page(assemble([subject(trial)]))
+    assert "why-" not in page
+    assert "flame" not in page
+
+
+def test_the_flame_graph_is_folded_and_has_its_table(profiled):
+    page = html_page(assemble([subject(profiled)]))
+    assert page.count('class="plot flame"') == 1
+    assert page.index("<details><summary>Who called whom") < page.index('class="plot flame"')
+    assert html_page(assemble([subject(profiled)])) == page
+
+
+def test_without_callers_there_is_no_flame_graph(profiled, synthetic):
+    profile_beside_again(profiled, synthetic, chains=None)
+    found = told(profiled)
+    assert found["profiles"][0]["answers"][0]["calls"] == []
+    assert "without callers" in found["profiles"][0]["deck"][0]
+    assert 'class="plot flame"' not in html_page(assemble([subject(profiled)]))
+
+
+def test_a_difference_that_did_not_appear_names_no_function(profiled, synthetic):
+    same = {chain: (ms[0], ms[0]) for chain, ms in CALLS.items()}
+    profile_beside_again(profiled, synthetic, calls=same, seed=3)
+    (answer,) = told(profiled)["profiles"][0]["answers"]
+    assert answer["told"].withheld == "total-not-resolved"
+    assert {row.kind for row in answer["rows"]} == {"total", "off-cpu"}
+    assert answer["calls"] == []
+    assert "no difference on the CPU" in told(profiled)["summary"]
+
+
+def test_only_what_is_asked_for_is_shown(profiled):
+    assert told(profiled, variants=("other",)) is None
+    assert told(profiled, benchmarks=("logs",)) is None
+    assert told(profiled, variants=("slow",)) is not None
+
+
+def test_a_second_metric_does_not_repeat_it(profiled):
+    report = assemble(subjects_of([str(profiled)], Reading(), ("wall", "user"), explain=False))
+    assert [one.anchor for one in report.chapters if one.name == "why"] == ["why"]
+
+
+def test_hostile_names_stay_text(profiled, synthetic):
+    nasty = "<script>alert(1)</script>\x07\u202e"
+    calls = {**CALLS, ("_start@app", f"{nasty}@app"): (4.0, 9.0)}
+    profile_beside_again(profiled, synthetic, calls=calls)
+    page = html_page(assemble([subject(profiled)]))
+    assert "<script>alert" not in page
+    assert "\x07" not in page
+    assert "\u202e" not in page
+    texts = Texts()
+    texts.feed(page)
+    assert any("<script>alert(1)</script>" in text for text in texts.found)
+
+
+def test_tables_have_the_decimals_that_one_per_cent_needs(profiled):
+    why = explain(read_profile(profiles_of(profiled) / "slow"), benchmark="keys")
+    rows = rows_of(why)
+    assert rows[0].difference.text == f"+{why.total.difference_ms:.2f}"
+    assert rows[-1].kind == "off-cpu"
+    assert all(math.isfinite(row.difference.value) for row in rows)
+    negative = replace(why.total, difference_ms=-0.001)
+    assert rows_of(replace(why, total=negative))[0].difference.text == "0.00"
+
+
+def test_a_profile_that_is_not_shown_is_a_sentence_of_the_page(profiled):
+    change(profiled, trial="elsewhere")
+    found = told(profiled)
+    assert found["profiles"] == []
+    assert "elsewhere" in found["faults"][0]
+    assert found["faults"][0] in unescape(html_page(assemble([subject(profiled)])))
+
+
+def profile_beside_again(path, synthetic, **options):
+    shutil.rmtree(profiles_of(path))
+    profile_beside(path, synthetic, variant="slow", benchmarks=("keys",), **options)
+    assert read_manifest(path).trial

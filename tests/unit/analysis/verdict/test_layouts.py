@@ -1,0 +1,132 @@
+"""What a verdict says of layouts, where each session builds its own; authority: docs/layouts.md, by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from analysis.data.trial import read_trial
+from analysis.errors import StoreError
+from analysis.record.builds import Artifact, BuildRecord
+from analysis.record.shapes import encode_checked
+from analysis.record.trial_files import BUILDS
+from analysis.verdict.judging import judge
+from analysis.verdict.layouts import VariantLayouts, layouts_sentences
+
+Lines = Callable[[str, int], str | None]
+
+
+def build(variant: str, session: int, digest: str, segment: int = 0) -> bytes:
+    record = BuildRecord(
+        session=session,
+        segment=segment,
+        variant=variant,
+        layout_seed=session or None,
+        artifacts={f"build/{variant}": Artifact(sha256=digest, bytes=10)},
+        programs={},
+        seconds=0.1,
+        log=(),
+        at="2026-11-27T10:00:00Z",
+    )
+    return encode_checked(record.to_dict()) + b"\n"
+
+
+@pytest.fixture
+def trial(synthetic, tmp_path) -> Callable[[bytes], Path]:
+    """Write a trial of two variants and six sessions with these builds."""
+
+    def make(builds: bytes) -> Path:
+        times = [1.0, 1.02, 1.01, 1.03, 0.99, 1.0, 1.01, 1.02, 1.0, 0.98, 1.01, 1.0]
+        made = synthetic(
+            {"old": {"x": times}, "new": {"x": [1.1 * t for t in times[::-1]]}}, sessions=6
+        )
+        made.extra |= {BUILDS: builds}
+        return made.write(tmp_path / "trial")
+
+    return make
+
+
+def built(*variants: str, layouts: int = 6) -> bytes:
+    return b"".join(build(v, s, f"{v}{s % layouts}") for s in range(1, 7) for v in variants)
+
+
+def test_a_layout_of_each_session_is_what_the_interval_speaks_for(trial):
+    found = judge(read_trial(trial(built("old", "new"))))
+    six = [{"variant": name, "layouts": 6, "sessions": 6} for name in ("old", "new")]
+    assert found.to_dict()["layouts"] == six
+    text = " ".join(str(found).split())
+    assert (
+        "6 layouts of each variant: the interval speaks for layouts that the linker may draw, "
+        "not for one build"
+    ) in text
+    assert max(map(len, str(found).splitlines())) <= 80
+    assert "layout-not-varied" not in found.to_dict()["caution_codes"]
+
+
+@pytest.mark.parametrize("builds", [b"", build("old", 0, "a") + build("new", 0, "b")])
+def test_of_one_build_nothing_is_said_of_layouts(trial, builds):
+    found = judge(read_trial(trial(builds)))
+    assert found.to_dict()["layouts"] == []
+    assert "layout" not in str(found)
+
+
+@pytest.mark.parametrize(("layouts", "speaks"), [(1, False), (4, True)])
+def test_a_linker_that_ignores_the_seed_is_told(trial, layouts, speaks):
+    path = trial(built("old") + built("new", layouts=layouts))
+    found = judge(read_trial(path))
+    (one,) = [c for c in found.cautions if c.code == "layout-not-varied"]
+    assert one.about == ("new",)
+    assert f"new has {layouts} layout{'s' * (layouts > 1)} in 6 sessions" in one.text
+    screen = " ".join(str(found).split())
+    assert f"note [1] new has {layouts} layout" in screen or f"note new has {layouts}" in screen
+    assert ("4 to 6 layouts of each variant" in screen) is speaks
+    assert ("6 layouts of old: the interval" in screen) is not speaks
+
+
+def test_builds_of_which_no_file_is_hashed_are_unknown(trial):
+    unknown = BuildRecord(
+        session=1,
+        segment=0,
+        variant="new",
+        artifacts={},
+        programs={},
+        seconds=0.1,
+        log=(),
+        at="2026-11-27T10:00:00Z",
+    )
+    lines = (replace(unknown, session=k).to_dict() for k in range(1, 7))
+    found = judge(read_trial(trial(b"".join(encode_checked(line) + b"\n" for line in lines))))
+    assert found.layouts == ()
+    (one,) = [c for c in found.cautions if c.code == "layout-not-varied"]
+    assert "whether sessions had layouts of their own of new is not known" in one.text
+    assert "the interval speaks" not in str(found)
+
+
+def test_a_session_that_was_built_twice_has_the_layout_that_was_measured(trial):
+    twice = build("new", 3, "new2") + build("new", 3, "new3", segment=1)
+    others = b"".join(build("new", s, f"new{s}") for s in (1, 2, 4, 5, 6))
+    (one,) = judge(read_trial(trial(twice + others))).layouts
+    assert one == VariantLayouts(variant="new", layouts=6, sessions=6)
+
+
+def test_one_side_that_is_built_once_is_named():
+    one = VariantLayouts(variant="new", layouts=6, sessions=6)
+    assert layouts_sentences([one], ["old", "new"]) == (
+        "6 layouts of new:",
+        "the interval speaks for layouts that the linker may draw, but for one build of old",
+    )
+    assert layouts_sentences([], ["old", "new"]) == ()
+
+
+def test_a_damaged_record_of_builds_is_no_answer(trial):
+    path = trial(built("old", "new"))
+    (path / BUILDS).write_bytes(b'{"session": 1}\n')
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest["files"].pop(BUILDS, None)
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(StoreError):
+        judge(read_trial(path))

@@ -1,0 +1,406 @@
+"""A session's own build: drawn by its seed, before the session's checks, recorded, and held to on resume.
+
+Authority: docs/trial-format.md (builds.jsonl) and docs/campaign.md (build.each); the contract of a resumed trial is
+that no session of it is measured with two programs, and that none is thrown away.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import errno
+import hashlib
+
+import pytest
+
+from analysis.errors import StoreError
+from analysis.record.builds import read_builds
+from analysis.record.trial_files import StopRule
+from harness.campaign.layout_seed import layout_seed
+from harness.campaign.model import LAYOUT_SEED, Build, Command
+from harness.errors import DriftError, LaunchError
+from harness.trial import writer
+
+MARK = "campaign.yaml:2:1"
+
+
+@pytest.fixture
+def two(stage, campaign, make_cell):
+    """Give a campaign of two variants, each built anew in each of two sessions: `make NAME SEED`."""
+    stage.program("make")
+    stage.command = links(stage)
+
+    def make(sessions=2, each="session", artifacts=True, env=None, **given):
+        cells, builds = [], []
+        for variant in ("a", "b"):
+            path = stage.bin / variant
+            command = Command(argv=(f"bin/{variant}",), mark="campaign.yaml:1:1")
+            cells.append(make_cell("x", variant, command=command, env=env or {}))
+            argv = ("make", variant, *([LAYOUT_SEED] if each == "session" else []))
+            builds.append(
+                Build(
+                    variant=variant,
+                    steps=(Command(argv=argv, mark=MARK),),
+                    cwd=stage.folder,
+                    env={},
+                    each=each,
+                    artifacts=(path,) if artifacts else (),
+                )
+            )
+        return campaign(
+            ("x",), sessions=sessions, cells=tuple(cells), builds=tuple(builds), **given
+        )
+
+    return make
+
+
+def links(stage, text=" ".join):
+    """Give a build that writes the program of its variant; what stands there comes of the command's words."""
+
+    def answer(request):
+        stage.program(request.argv[1], f"#!/bin/sh\n# {text(request.argv)}\n")
+
+    return answer
+
+
+def order(stage):
+    """Say what was executed, in a word each: builds with their seed, and targets."""
+    return [
+        f"build {request.argv[1]}" if request.argv[0] == "make" else request.argv[0]
+        for _, request in stage.executed
+    ]
+
+
+def seeds(stage):
+    return [int(r.argv[2]) for _, r in stage.executed if r.argv[0] == "make"]
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def broken_off(stage, campaign, at):
+    """Begin a trial and break it off at the run of that number, from 0."""
+    stage.target = stage.at(at, stage.interrupt)
+    assert stage.start(campaign).status == "interrupted"
+    stage.target = lambda request: None
+    stage.executed.clear()
+
+
+# --- what is executed, and when -----------------------------------------------------------------
+
+
+def test_each_session_begins_with_its_builds_and_no_other_has_their_seeds(stage, two):
+    assert stage.start(two()).status == "complete"
+    said = order(stage)
+    assert said[:2] == ["build a", "build b"] == said[8:10]
+    assert not any(one.startswith("build") for one in (*said[2:8], *said[10:]))
+    expected = [layout_seed(7, session, variant) for session in (1, 2) for variant in "ab"]
+    assert seeds(stage) == expected
+    assert stage.findings("layout-not-varied") == []
+
+
+def test_what_was_built_is_recorded_before_it_is_measured(stage, two):
+    known = []
+    stage.target = lambda request: known.append(len(read_builds(stage.trial)))
+    stage.start(two())
+    assert known == [2] * 6 + [4] * 6
+    first, *_, last = read_builds(stage.trial)
+    assert (first.session, first.segment, first.variant) == (1, 0, "a")
+    assert first.layout_seed == layout_seed(7, 1, "a")
+    assert first.artifacts["bin/a"].sha256 == first.programs["bin/a"] != last.programs["bin/b"]
+    assert last.artifacts["bin/b"].sha256 == digest(stage.bin / "b")
+    assert last.artifacts["bin/b"].bytes == (stage.bin / "b").stat().st_size
+    assert (first.seconds, first.max_rss_bytes, first.max_rss_floor_bytes) == (0.001, 4096, 1024)
+    assert first.log == ("outputs/build-a-session1-1.log",)
+    assert last.log == ("outputs/build-b-session2-1.log",)
+    assert "builds.jsonl" in stage.manifest["files"]
+
+
+def test_a_build_for_all_sessions_is_recorded_too(stage, two):
+    stage.start(two(each="campaign"))
+    assert [(one.session, one.variant, one.layout_seed) for one in read_builds(stage.trial)] == [
+        (0, "a", None),
+        (0, "b", None),
+    ]
+
+
+def test_a_trial_without_builds_has_no_such_file(stage, campaign):
+    stage.start(campaign())
+    assert not (stage.trial / "builds.jsonl").exists()
+    assert "builds.jsonl" not in stage.manifest["files"]
+
+
+def test_the_pause_follows_the_builds_and_stands_nowhere_else(stage, two):
+    stage.start(two(pause_s=3.0))
+    assert stage.slept == [3.0, 3.0]
+    stage.slept.clear()
+
+
+def test_the_variables_of_a_cell_have_the_seed_of_its_session(stage, two):
+    stage.start(two(env={"SEED": LAYOUT_SEED}))
+    given = [
+        (request.argv[0], int(request.env[b"SEED"]))
+        for _, request in stage.executed
+        if request.argv[0] != "make"
+    ]
+    for variant in "ab":
+        ours = [seed for name, seed in given if name == f"bin/{variant}"]
+        assert ours == [layout_seed(7, 1, variant)] * 3 + [layout_seed(7, 2, variant)] * 3
+
+
+def test_a_program_of_a_session_is_no_program_of_the_whole_trial(stage, two):
+    stage.start(two())
+    assert stage.manifest["targets"] == {}
+
+
+def test_no_change_is_told_between_sessions_because_their_builds_differ(stage, two):
+    stage.start(two())
+    assert stage.findings("drift") == stage.findings("environment") == []
+
+
+def test_an_argument_that_a_session_builds_is_not_told_as_changed(stage, two):
+    c = two(sessions=3)
+    cells = tuple(
+        dataclasses.replace(
+            cell, command=Command(argv=("true", f"bin/{cell.variant}"), mark=cell.command.mark)
+        )
+        for cell in c.cells
+    )
+    stage.start(dataclasses.replace(c, cells=cells))
+    assert stage.findings("input") == []
+
+
+# --- builds that go wrong -----------------------------------------------------------------------
+
+
+def test_a_build_that_fails_ends_the_trial_as_one_before_the_first_session_does(stage, two):
+    c, link = two(), links(stage)
+    numbers = iter(range(9))
+    stage.command = lambda request: {"exit_code": 2} if next(numbers) == 2 else link(request)
+    with pytest.raises(LaunchError, match="build step 1 of 'a' failed with exit code 2"):
+        stage.start(c)
+    assert (stage.manifest["status"], len(stage.rows)) == ("stopped", 6)
+    assert stage.manifest["stage"] is None
+    stage.command = link
+    assert stage.resume(c).status == "complete"
+    assert [one.session for one in read_builds(stage.trial)] == [1, 1, 2, 2]
+
+
+def test_an_artifact_that_is_not_made_ends_the_trial_and_says_what_to_do(stage, two):
+    c = two()
+    missing = dataclasses.replace(c.builds[0], artifacts=(stage.folder / "build" / "prog",))
+    with pytest.raises(LaunchError) as error:
+        stage.start(dataclasses.replace(c, builds=(missing, c.builds[1])))
+    assert error.value.what == "the build of 'a' did not make build/prog"
+    assert "artifacts" in error.value.fix
+    assert "build-a-session1-1.log" in error.value.fix
+    assert read_builds(stage.trial) == ()
+
+
+def test_a_build_that_overwrites_another_variants_program_is_refused(stage, two):
+    """The first variant would be measured with the second one's program, under the record of its own."""
+
+    def both(request):
+        stage.program(request.argv[1], f"#!/bin/sh\n# {' '.join(request.argv)}\n")
+        stage.program("a", f"#!/bin/sh\n# of {request.argv[1]}\n")
+
+    stage.command = both
+    with pytest.raises(
+        LaunchError, match=r"after the builds of session 1, bin/a is not what the build of a made"
+    ) as refused:
+        stage.start(two())
+    assert "bin/{variant}" in refused.value.fix
+    assert order(stage) == ["build a", "build b"]
+
+
+def test_a_signal_in_a_build_interrupts_the_trial_and_the_session_is_built_later(stage, two):
+    stage.command = lambda request: stage.interrupt() if len(stage.executed) > 8 else link(request)
+    link = links(stage)
+    assert stage.start(two()).status == "interrupted"
+    assert len(stage.rows) == 6
+    stage.command = link
+    stage.executed.clear()
+    assert stage.resume(two()).status == "complete"
+    assert order(stage)[:2] == ["build a", "build b"]
+    assert [one.session for one in read_builds(stage.trial)][-2:] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "artifacts", "status", "said"),
+    [
+        (lambda words: words[1], True, "warn", "sessions 1 and 2 of a have the same build"),
+        (lambda words: words[1], False, "warn", "sessions 1 and 2 of a have the same build"),
+    ],
+)
+def test_two_equal_builds_of_a_variant_are_told_once(stage, two, text, artifacts, status, said):
+    c = two(sessions=3, artifacts=artifacts)
+    stage.command = links(stage, text)
+    stage.start(c)
+    found = stage.findings("layout-not-varied")
+    assert [(one["session"], one["status"]) for one in found] == [(2, status), (2, status)]
+    assert said in found[0]["what"]
+    assert "bin/a" in found[0]["where"]
+
+
+def test_builds_of_which_no_file_is_known_are_not_called_varied(stage, two):
+    c = two(sessions=3, artifacts=False)
+    cells = tuple(
+        dataclasses.replace(cell, command=Command(argv=("true",), mark=MARK)) for cell in c.cells
+    )
+    away = stage.folder / "elsewhere"
+    away.mkdir()
+    builds = tuple(dataclasses.replace(build, cwd=away) for build in c.builds)
+    stage.start(dataclasses.replace(c, cells=cells, builds=builds, source=away / "campaign.yaml"))
+    found = stage.findings("layout-not-varied")
+    assert [(one["session"], one["status"]) for one in found] == [(2, "unknown"), (2, "unknown")]
+
+
+def test_nothing_is_built_once_the_time_is_up(stage, two):
+    def passes(context, session):
+        stage.clock.now += 20.0
+
+    ending = stage.start(two(max_time_s=11.0), after_session=passes)
+    assert (ending.status, len(stage.rows)) == ("stopped", 6)
+    assert "was reached before the builds of session 2" in stage.manifest["reason"]
+    assert seeds(stage) == [layout_seed(7, 1, "a"), layout_seed(7, 1, "b")]
+
+
+# --- going on -----------------------------------------------------------------------------------
+
+
+def test_a_resume_between_two_sessions_builds_the_next_and_no_other(stage, two):
+    broken_off(stage, two(), 6)
+    (stage.bin / "a").unlink()
+    assert len(stage.rows) == 6
+    assert stage.resume(two()).status == "complete"
+    assert order(stage)[:2] == ["build a", "build b"]
+    assert seeds(stage) == [layout_seed(7, 2, "a"), layout_seed(7, 2, "b")]
+
+
+def test_a_half_session_whose_programs_stand_is_not_built_again(stage, two):
+    broken_off(stage, two(), 3)
+    assert stage.resume(two(), sessions=2).status == "complete"
+    assert seeds(stage) == [layout_seed(7, 2, "a"), layout_seed(7, 2, "b")]
+    assert stage.findings("drift") == []
+
+
+def test_a_half_session_is_built_again_with_its_seed(stage, two):
+    broken_off(stage, two(), 9)
+    before = digest(stage.bin / "b")
+    stage.program("b", "of another session")
+    assert stage.resume(two()).status == "complete"
+    assert order(stage)[0] == "build b"
+    assert seeds(stage) == [layout_seed(7, 2, "b")]
+    assert digest(stage.bin / "b") == before
+    again = read_builds(stage.trial)[-1]
+    assert (again.session, again.segment, again.variant) == (2, 1, "b")
+    assert again.log == ("outputs/build-b-session2-again1-1.log",)
+    assert len(stage.rows) == 12 + 2  # the warm-ups of the second session are repeated
+
+
+def test_a_half_session_that_comes_out_differently_is_refused_and_stays_as_it_was(stage, two):
+    broken_off(stage, two(), 9)
+    rows = len(stage.rows)
+    (stage.bin / "a").unlink()
+    stage.command = links(stage, lambda words: "of another compiler")
+    with pytest.raises(DriftError) as error:
+        stage.resume(two())
+    assert "bin/a has changed" in error.value.what
+    assert "session 2 of a was measured with another build" in error.value.what
+    assert (stage.manifest["status"], len(stage.rows)) == ("interrupted", rows)
+    assert len(read_builds(stage.trial)) == 4
+
+
+def test_an_accepted_difference_is_recorded_and_no_run_is_thrown_away(stage, two):
+    broken_off(stage, two(), 9)
+    before = stage.rows
+    (stage.bin / "a").unlink()
+    stage.command = links(stage, lambda words: "of another compiler")
+    assert stage.resume(two(), accept_drift=True).status == "complete"
+    assert stage.rows[: len(before)] == before
+    (told,) = stage.findings("drift", "resume")
+    assert "bin/a has changed" in told["what"]
+    assert read_builds(stage.trial)[-1].segment == 1
+
+
+def test_a_half_session_of_which_no_build_is_known_is_refused(stage, two):
+    broken_off(stage, two(), 3)
+    (stage.trial / "builds.jsonl").unlink()
+    with pytest.raises(DriftError, match="what the build of a for session 1 made is not known"):
+        stage.resume(two())
+    assert stage.resume(two(), accept_drift=True).status == "complete"
+
+
+def test_sessions_that_are_appended_are_built_and_those_before_are_not(stage, two):
+    stage.start(two(sessions=1))
+    stage.executed.clear()
+    assert stage.resume(two(sessions=1), sessions=3).status == "complete"
+    assert seeds(stage) == [layout_seed(7, session, v) for session in (2, 3) for v in "ab"]
+
+
+def test_a_session_that_ended_by_its_rule_is_not_built_again(stage, two):
+    c = two(sessions=2, runs=2, stop=StopRule(width=100.0, min_runs=2, max_runs=2))
+    broken_off(stage, c, 6)
+    assert [end["session"] for end in stage.manifest["session_ends"]] == [1]
+    assert stage.resume(c).status == "complete"
+    assert seeds(stage) == [layout_seed(7, 2, "a"), layout_seed(7, 2, "b")]
+
+
+def test_a_torn_last_build_is_cut_off_and_told(stage, two):
+    broken_off(stage, two(), 6)
+    path = stage.trial / "builds.jsonl"
+    with path.open("ab") as file:
+        file.write(b'{"session":2,"segm')
+    assert stage.resume(two()).status == "complete"
+    found = [(one.session, one.segment) for one in read_builds(stage.trial)]
+    assert found == [(1, 0), (1, 0), (2, 0), (2, 0), (2, 1), (2, 1)]
+    (told,) = stage.findings("store")
+    assert told["where"] == "builds.jsonl:5"
+
+
+def test_a_trial_is_not_complete_when_its_builds_were_edited(stage, two):
+    def edits():
+        path = stage.trial / "builds.jsonl"
+        path.write_bytes(path.read_bytes().replace(b'"segment":0', b'"segment":7'))
+
+    stage.target = stage.at(11, edits)
+    with pytest.raises(StoreError, match="checksum"):
+        stage.start(two())
+    assert stage.manifest["status"] == "stopped"
+
+
+# --- what cannot stand together -----------------------------------------------------------------
+
+
+def test_a_host_of_a_fleet_builds_for_its_sessions_whatever_was_built_before(stage, two):
+    stage.start(two(sessions=1), built=True, node="host7")
+    assert seeds(stage) == [layout_seed(7, 1, variant, "host7") for variant in "ab"]
+
+
+def test_a_full_disk_ends_the_trial_before_anything_is_measured_without_a_record(
+    stage, two, monkeypatch
+):
+    link = links(stage)
+    real = writer.append_synced
+
+    def full(trial, name, data):
+        if name == "builds.jsonl" and len(stage.rows) == 6:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(trial, name, data)
+
+    monkeypatch.setattr(writer, "append_synced", full)
+    with pytest.raises(StoreError, match="No space left on device") as error:
+        stage.start(two())
+    assert "--resume" in error.value.fix
+    assert (stage.manifest["status"], len(stage.rows)) == ("stopped", 6)
+    monkeypatch.setattr(writer, "append_synced", real)
+    stage.command = link
+    assert stage.resume(two()).status == "complete"
+    assert [one.session for one in read_builds(stage.trial)] == [1, 1, 2, 2]
+
+
+def test_variants_that_sessions_build_are_never_one_program(stage, two):
+    stage.command = links(stage, lambda words: "the same bytes")
+    stage.start(dataclasses.replace(two(), series=True), measure_once=True)
+    assert "same_program" not in stage.manifest
+    assert len(stage.rows) == 12

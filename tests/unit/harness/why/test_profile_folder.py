@@ -1,0 +1,75 @@
+"""A profile appears whole or not at all, and takes the place of an earlier one; what was killed is removed."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+
+import pytest
+
+from analysis.errors import StoreError
+from harness.why.profile_folder import new_profile
+
+
+@pytest.fixture
+def trial(tmp_path):
+    folder = tmp_path / "t"
+    folder.mkdir(mode=0o750)
+    return folder
+
+
+def names(trial):
+    beside = trial.with_name("t.why")
+    return sorted(path.name for path in beside.iterdir()) if beside.exists() else None
+
+
+def test_it_appears_when_it_is_whole(trial):
+    with new_profile(trial, "v") as part:
+        assert names(trial) == [".v.part"]
+        assert part.stat().st_mode & 0o777 == 0o750
+        (part / "a").write_text("1")
+    assert names(trial) == ["v"]
+    with new_profile(trial, "v") as part:
+        assert names(trial) == [".v.part", "v"]
+        (part / "a").write_text("2")
+    with new_profile(trial, "w"):
+        pass
+    assert names(trial) == ["v", "w"]
+    assert (trial.with_name("t.why") / "v" / "a").read_text() == "2"
+
+
+def test_what_ends_early_leaves_the_earlier_one(trial):
+    with pytest.raises(KeyError), new_profile(trial, "v"):
+        raise KeyError
+    assert names(trial) is None
+    with new_profile(trial, "v") as part:
+        (part / "a").write_text("1")
+    with pytest.raises(KeyboardInterrupt), new_profile(trial, "v"):
+        raise KeyboardInterrupt
+    assert names(trial) == ["v"]
+
+
+def test_what_a_kill_left_is_removed_or_put_back(trial):
+    beside = trial.with_name("t.why")
+    (beside / ".w.part").mkdir(parents=True)
+    (beside / ".v.old").mkdir()
+    (beside / ".v.old" / "a").write_text("1")
+    with new_profile(trial, "x"):
+        assert names(trial) == [".x.part", "v"]  # its successor did not come
+    (beside / ".v.old").mkdir()
+    with new_profile(trial, "x"):
+        assert names(trial) == [".x.part", "v", "x"]
+
+
+def test_what_another_process_records_is_left_alone(trial):
+    timed = trial.with_name("t.why") / ".v.part" / "timed"
+    timed.mkdir(parents=True)
+    (timed / "measurements.jsonl").touch()
+    fd = os.open(timed / "measurements.jsonl", os.O_RDWR)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        with pytest.raises(StoreError, match="another process"), new_profile(trial, "v"):
+            pass
+    finally:
+        os.close(fd)
+    assert timed.exists()

@@ -1,0 +1,249 @@
+"""A profile of real programs: what is in it, what it leaves alone, and how it ends early (docs/why.md)."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from analysis.data.trial import read_trial
+from analysis.errors import UsageError
+from analysis.record.profiles import SEEN, JudgedThen, profiles_of, read_profile
+from harness.campaign.layout_seed import layout_seed
+from harness.errors import HostError, LaunchError
+from harness.host.tree import Tree
+from harness.why.perf_tool import permission_of
+from harness.why.profile_folder import new_profile
+from harness.why.recording import DEFAULT_HZ, DWARF_HZ, ProfileRequest, record_profile
+from harness.why.session_profile import SessionProfiler
+
+pytestmark = [pytest.mark.usefixtures("perf"), pytest.mark.host]
+
+WAS = JudgedThen(outcome="slower", speedup=0.5, low=0.4, high=0.6, metric="wall")
+
+
+def request(**changes):
+    small = {"variant": "cand", "benchmarks": ("spin",), "frequency_hz": 9999}
+    return ProfileRequest(**{**small, "sessions": 1, "timed": 1, "profiled": 1, **changes})
+
+
+def recorded(tiny, listening, **changes):
+    place = record_profile(tiny.campaign, tiny.trial, request(**changes), tiny.options, listening)
+    return read_profile(place)
+
+
+def test_a_profile_holds_what_was_asked_and_the_trial_is_as_it_was(tiny, listening):
+    before = tiny.state()
+    found = recorded(
+        tiny, listening, benchmarks=("spin", "child"), verdict_was={"spin": WAS}, sessions=2
+    )
+    assert tiny.state() == before
+    profile = found.profile
+    assert (profile.trial, profile.baseline, profile.variant) == ("tiny", "base", "cand")
+    assert (profile.frequency_hz, profile.sessions, profile.chains) == (9999, 2, None)
+    assert profile.verdict_was == {"spin": WAS}
+    assert set(profile.programs) == {"spin/base", "spin/cand", "child/base", "child/cand"}
+    assert profile.program_names["spin/cand"] == "cand"
+    assert profile.runtimes == {}
+    cells = {(one.session, one.benchmark, one.variant): one for one in found.cells}
+    assert len(cells) == len(found.cells) == 8
+    assert {one.runs for one in found.cells} == {1}
+    # the program and all that it starts: two of them take more than one
+    for session in (1, 2):
+        for variant in ("base", "cand"):
+            one, two = (cells[session, name, variant].samples for name in ("spin", "child"))
+            assert 0 < one < two
+    # nothing of perf or of what starts the programs
+    objects = {function.object for one in found.cells for function in one.functions}
+    assert not [name for name in objects if "python" in name or name == "perf"]
+    timed = read_trial(found.timed)
+    assert timed.manifest.variants == ("base", "cand")
+    assert timed.manifest.sessions == 2
+    assert sorted(path.name for path in profiles_of(tiny.trial).iterdir()) == ["cand"]
+    there = sorted(path.name for path in (profiles_of(tiny.trial) / "cand").iterdir())
+    assert there == ["profile.json", "samples.jsonl", "timed"]
+
+
+@pytest.mark.powerless
+def test_without_the_right_the_users_side_alone_is_sampled_and_that_is_said(tiny, listening):
+    if permission_of(Tree(Path("/"))).kernel == SEEN:
+        pytest.skip("root may sample the kernel")
+    found = recorded(tiny, listening)
+    assert found.profile.kernel.startswith("not-seen: perf_event_paranoid is 2")
+    objects = {function.object for one in found.cells for function in one.functions}
+    assert "kernel" not in objects
+    assert all(one.samples for one in found.cells)
+
+
+HOOKS = """\
+name: hooked
+variants: {base: {}, cand: {}}
+benchmarks:
+  spin: {command: ["./{variant}"]}
+hooks:
+  setup: [[sh, -c, "echo setup $FAIRTRIAL_SESSION >> log"]]
+  before:
+    - [sh, -c, "echo before >> log"]
+    - [awk, "BEGIN {{ for (i = 0; i < 300000; i++) x += i }}"]
+  after: [[sh, -c, "echo after >> log"]]
+  cleanup: [[sh, -c, "echo cleanup >> log"]]
+protocol: {sessions: 1, runs: 1, warmup: 0}
+isolation: {cpus: none}
+checks: {probe: 0s}
+"""
+
+
+def test_hooks_stand_around_and_are_not_sampled_and_chains_end_where_it_counts(
+    make_tiny, listening
+):
+    hooked = make_tiny(HOOKS)
+    (hooked.folder / "log").unlink()
+    found = recorded(hooked, listening, chains="fp")
+    around = ["before", "after"] * 2
+    said = (hooked.folder / "log").read_text().split("\n")[:-1]
+    timed = 2 * len(around)  # with the warm-ups
+    session, record = said[: timed + 2], said[timed + 2 :]
+    assert session == ["setup 1", *around, *around, "cleanup"]
+    assert record == ["setup 1", *around, "cleanup"]
+    objects = {function.object for one in found.cells for function in one.functions}
+    assert not [name for name in objects if "awk" in name]
+    for cell in found.cells:
+        assert sum(one.samples for one in cell.chains) == cell.samples > 0
+        for number, function in enumerate(cell.functions):
+            ends = sum(one.samples for one in cell.chains if one.frames[-1] == number)
+            assert ends == function.samples
+
+
+def maps(folder: Path) -> list[Path]:
+    """Give where the programs, in their order, wrote maps."""
+    pids = (folder / "pids").read_text().split()
+    return [Path(f"/tmp/perf-{pid}.map") for pid in pids]
+
+
+def test_maps_that_profiled_runs_wrote_are_removed_and_no_others(make_tiny, listening):
+    tiny = make_tiny(program="echo > /tmp/perf-$$.map; echo $$ >> pids")
+    try:
+        recorded(tiny, listening)
+        *others, one, two = maps(tiny.folder)
+        assert len(others) == 9 + 4  # of the trial; timed, with its warm-ups
+        assert not one.exists()
+        assert not two.exists()
+        assert all(path.exists() for path in others)
+    finally:
+        for path in maps(tiny.folder):
+            path.unlink(missing_ok=True)
+
+
+SESSIONS = """\
+name: rebuilt
+variants: {base: {}, cand: {}}
+build:
+  each: session
+  run: [[sh, -c, "sed 's/^:.*/: {layout_seed}/' plain > {variant}.new; chmod +x {variant}.new; mv {variant}.new {variant}"]]
+benchmarks: {spin: {command: ["./{variant}"]}}
+protocol: {sessions: 2, runs: 1, warmup: 0}
+isolation: {cpus: none}
+checks: {probe: 0s}
+"""
+
+
+def test_what_each_session_builds_is_what_it_profiles(make_tiny, listening, monkeypatch):
+    tiny = make_tiny(SESSIONS, prepare=lambda folder: (folder / "base").rename(folder / "plain"))
+    profiled = []
+    execute = SessionProfiler._execute
+
+    def looking(self, context, session, data, errors):
+        profiled.append((tiny.folder / "cand").read_text().splitlines()[2])
+        return execute(self, context, session, data, errors)
+
+    monkeypatch.setattr(SessionProfiler, "_execute", looking)
+    found = recorded(tiny, listening, sessions=2)
+    assert found.profile.programs == {}
+    seeds = [layout_seed(1, session, "cand") for session in (1, 2)]
+    assert profiled == [f": {seed}" for seed in seeds]
+    assert [one.session for one in found.cells] == [1, 1, 2, 2]
+
+
+def test_a_program_that_fails_is_told(make_tiny, listening):
+    # the trial's runs, and the timed ones, have their rows
+    tiny = make_tiny(program='[ -z "$NODE_OPTIONS" ]')
+    before = tiny.state()
+    with pytest.raises(LaunchError, match=r"no profiled run of spin / .* as it must: exit code 1"):
+        recorded(tiny, listening)
+    assert not profiles_of(tiny.trial).exists()
+    assert tiny.state() == before
+
+
+def test_a_perf_that_fails_under_way_is_quoted(tiny, listening, tmp_path, monkeypatch):
+    perf = tmp_path / "bin" / "perf"
+    perf.parent.mkdir()
+    perf.write_text(
+        "#!/bin/sh\n"
+        "case $1 in version) echo perf version 6.8; exit;; evlist) echo cpu-clock; exit;; esac\n"
+        'for last; do :; done; [ "$last" = true ] || { echo "failed to mmap with 1" >&2; exit 255; }\n'
+    )
+    perf.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{perf.parent}:{os.environ['PATH']}")
+    before = tiny.state()
+    with pytest.raises(HostError, match="perf did not start the programs: failed to mmap with 1"):
+        recorded(tiny, listening)
+    assert not profiles_of(tiny.trial).exists()
+    assert tiny.state() == before
+
+
+def test_counts_that_are_none_are_refused(tiny, listening):
+    with pytest.raises(UsageError, match="are 1 or more"):
+        recorded(tiny, listening, profiled=0)
+
+
+def test_stacks_are_copied_less_often():
+    assert request(frequency_hz=None).wanted_hz == DEFAULT_HZ
+    assert request(frequency_hz=None, chains="dwarf").wanted_hz == DWARF_HZ <= DEFAULT_HZ
+
+
+SCRIPT = """\
+import sys
+from pathlib import Path
+from harness.campaign.load import load_campaign
+from harness.launch.interrupts import Interrupted
+from harness.trial.execution import Options
+from harness.why.recording import ProfileRequest, record_profile
+
+class Silent:
+    def __getattr__(self, name):
+        return lambda *given, **named: None
+
+trial = Path(sys.argv[2])
+asked = ProfileRequest(variant="cand", benchmarks=("spin",), sessions=1, timed=1, profiled=1)
+try:
+    record_profile(load_campaign(Path(sys.argv[1])), trial, asked, Options(folder=trial.parent), Silent())
+except Interrupted as stop:
+    sys.exit(100 + stop.number)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_whatever_ends_it_the_trial_is_as_it_was(make_tiny, listening, number, processes, marker):
+    tiny = make_tiny(program=f'[ -z "$NODE_OPTIONS" ] || sleep {marker}')
+    before = tiny.state()
+    child = subprocess.Popen([sys.executable, "-c", SCRIPT, tiny.file, tiny.trial])
+    try:
+        processes.wait_until(lambda: processes.processes_with(marker))
+        child.send_signal(number)
+        code = child.wait(20)
+    finally:
+        child.kill()
+    processes.wait_until(lambda: not processes.processes_with(marker))
+    assert tiny.state() == before
+    beside = profiles_of(tiny.trial)
+    if number == signal.SIGINT:
+        assert code == 100 + signal.SIGINT
+        assert not beside.exists()
+    else:
+        assert [path.name for path in beside.iterdir()] == [".cand.part"]
+        with new_profile(tiny.trial, "cand") as part:
+            assert list(part.iterdir()) == []
