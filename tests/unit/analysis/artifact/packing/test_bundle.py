@@ -130,7 +130,11 @@ class TestContents:
             for session in (1, 2)
         ]
         lines = (encode_checked(one.to_dict()) + b"\n" for one in records)
-        (campaign.trial / BUILDS).write_bytes(b"".join(lines))
+        data = b"".join(lines)
+        (campaign.trial / BUILDS).write_bytes(data)
+        manifest = json.loads((campaign.trial / "manifest.json").read_text())
+        manifest["files"][BUILDS] = hashlib.sha256(data).hexdigest()
+        (campaign.trial / "manifest.json").write_text(json.dumps(manifest))
         made = pack(campaign.trial, campaign=campaign.file, binaries=True)
         root = f"campaigns/{campaign.trial.name}"
         assert (f"{root}/build-a.sh" in made.files, f"{root}/build-b.sh" in made.files) == (
