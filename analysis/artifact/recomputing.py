@@ -308,19 +308,21 @@ def _resident(pid: int, *, with_children: bool) -> int:
 
 COMMANDS = (
     "verdict", "gate", "hpt", "speedup-test", "resample", "mixture", "biplot", "diagnose", "plan",
-    "study", "sources", "diff", "report",
+    "study", "sources", "why", "diff", "report",
 )  # fmt: skip
 ANSWERS = (0, 1, 7)  # exit codes of an answer: done, a gate said no, a gate could not tell
+_ANSWERS_OF = {"why": (0, 1, 3)}  # 3: the difference did not appear again
+_ONLY_WITH = {"why": "--stored"}  # without it programs are executed
 # every option of these commands that writes no file; they are taken in full only, not abbreviated
 OPTIONS = frozenset(
-    """--all --alpha --also --alternative --always-valid --and --annotations --backend --below --benchmark
+    """--all --alpha --also --alternative --always-valid --and --annotations --any --backend --below --benchmark
     --benchmarks --best-of --better --centre --certificate --clt --clusters --compare --compatible --conf-level
     --confidence --correction --decimal --digits --draws --effect --estimators --exclude --exit-code --explain
     --flags --font-family --font-size --format --gate --group --guard --ignore --interval --jitter --json
     --layout --level --looks --margin --max-components --max-hosts --max-runs --max-sessions --mean --metric
-    --names --normality --on --original --others --pairs --power --precision --quantile --rank --ratio --resamples
+    --names --normality --on --original --others --pairs --power --precision --quantile --rank --ratio --rename --require --resamples
     --resolution --response --risk --runs --scale --scores --search --seed --shift --shift-by --shifted --sides
-    --simulations --sources --speedup --starts --steps --test-share --ties --unit --variant --variation
+    --simulations --sources --speedup --starts --steps --stored --test-share --ties --unit --variant --variation
     --verbose --weight --width --within-session --without-replacement --workers""".split()  # noqa: SIM905 - a table of words
 )
 # where a command may leave something: all of it in a folder of its own
@@ -335,6 +337,9 @@ def fault_of_command(command: Sequence[str]) -> str | None:
     if not command or command[0] not in COMMANDS:
         named = repr(command[0]) if command else "nothing"
         return f"it is {named}, none of {', '.join(COMMANDS)}: those read and print"
+    needed = _ONLY_WITH.get(command[0])
+    if needed is not None and needed not in command[1:]:
+        return f"{command[0]} executes programs without {needed}"
     # leave out ``-o -``, by which a report is printed like any other answer
     found: list[str] = []
     for word in command[1:]:
@@ -378,7 +383,7 @@ def recompute(command: Sequence[str], folder: Path, commands: Commands) -> Recom
             f"{said[:200]} ...",
             "shorten its arguments, or see that this user may execute fairtrial",
         ) from error
-    if done.exit_code not in ANSWERS:
+    if done.exit_code not in _ANSWERS_OF.get(command[0], ANSWERS):
         told = done.stderr.decode("utf-8", "replace").strip()
         raise AnalysisError(
             f"the command gave no answer (exit {done.exit_code}): {told[-2000:]}",

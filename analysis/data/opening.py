@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 from ..errors import AnalysisError, FairtrialError, UsageError, library_needed
+from ..record.profiles import is_profiles
 from ..record.trial_files import MANIFEST, MEASUREMENTS
 from ..words import shorten
 from .number_text import number_in
@@ -485,7 +486,7 @@ def _folders(opened: Opened) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
             waiting.extend(
                 (Path(entry.path), depth + 1)
                 for entry in entries
-                if entry.is_dir(follow_symlinks=False)
+                if entry.is_dir(follow_symlinks=False) and not is_profiles(entry.path)
             )
 
 

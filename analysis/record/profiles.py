@@ -15,7 +15,7 @@ from pathlib import Path
 from ..errors import StoreError
 from .manifest import write_hashed
 from .shapes import ShapeError, document_of, encode, records_of, shaped
-from .trial_files import Stored
+from .trial_files import MANIFEST, Stored
 
 BESIDE = ".why"  # what the folder of a trial's profiles adds to the trial's name
 PROFILE, SAMPLES, TIMED = "profile.json", "samples.jsonl", "timed"
@@ -28,6 +28,12 @@ _AGAIN = "record the profile anew: fairtrial why TRIAL:VARIANT"
 def profiles_of(trial: Path) -> Path:
     """Give the folder of a trial's profiles, one folder a variant; it may not be there."""
     return trial.with_name(trial.name + BESIDE)
+
+
+def is_profiles(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a folder is one of profiles by its name: what is timed in it is no trial of its user's."""
+    folder = os.fspath(path)
+    return folder.endswith(BESIDE) and not os.path.lexists(os.path.join(folder, MANIFEST))  # noqa: PTH118 - an entry's path is text
 
 
 def cell_name(benchmark: str, variant: str) -> str:

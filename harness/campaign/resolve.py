@@ -102,6 +102,7 @@ class Resolver:
             for benchmark in self.benchmarks
             for variant in self.variants
         )
+        builds = tuple(self._builds(maker))
         protocol = self._protocol(values["protocol"])
         counting = self._counting(values["counters"], protocol)
         campaign = Campaign(
@@ -115,7 +116,7 @@ class Resolver:
             series=values["series"],
             commit=self._commits(values["commit"]),
             cells=cells,
-            builds=tuple(self._builds(maker)),
+            builds=builds,
             hooks=self._hooks(values["hooks"]),
             protocol=protocol,
             isolation=self._isolation(values["isolation"]),
@@ -134,6 +135,8 @@ class Resolver:
         self._unused_values()
         # the values that are there, but wrong themselves
         self.filler.finish({str(place[-1]) for place in self.faults.places if place})
+        if not self.problems:  # else what is filled in may be wrong
+            self._refuse_shared_files(builds)
         self.notes += maker.notes + self.filler.notes
         self.notes += _alike_notes("variants", self.variants)
         self.notes += _alike_notes("benchmarks", self.benchmarks)
@@ -211,6 +214,25 @@ class Resolver:
                     each=said["each"],
                     artifacts=artifacts,
                 )
+
+    def _refuse_shared_files(self, builds: Sequence[Build]) -> None:
+        """Refuse a file that two variants make where one of them makes it in each session anew."""
+        for build in builds:
+            others = [one for one in builds if one.variant != build.variant]
+            for path in build.artifacts if build.each == "session" else ():
+                other = next((one.variant for one in others if path in one.artifacts), None)
+                if other is None:
+                    continue
+                variant = next(one for one in self.variants if one.name == build.variant)
+                own = "build" in variant.given
+                place: Location = (
+                    (*variant.path, "build", "artifacts") if own else ("build", "artifacts")
+                )
+                name = path.relative_to(build.cwd) if path.is_relative_to(build.cwd) else path
+                what = f"the builds of {quote(build.variant)} and {quote(other)} make one file, {quote(str(name))}"
+                fix = "in each session one would overwrite it for the other: put {variant} into its name"
+                self._problem(place, what, fix)
+                return
 
     def _refuse_own_seed(self, variant: CampaignEntry) -> None:
         if SEED_NAME in variant.values:

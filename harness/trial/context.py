@@ -85,7 +85,12 @@ class TrialContext:
         cell = self.campaign.cell(benchmark, variant)
         if not needs_layout_seed(cell):
             return cell
-        return with_layout_seed(cell, layout_seed(self.store.manifest.seed, session, variant))
+        return with_layout_seed(cell, self.seed_of(variant, session))
+
+    def seed_of(self, variant: str, session: int) -> int:
+        """Give the seed of a variant's layout in a session."""
+        manifest = self.store.manifest
+        return layout_seed(manifest.seed, session, variant, manifest.node)
 
     def commits(self) -> Mapping[str, VariantCommit]:
         """Give the commit of each variant: what the campaign says, else what git does, asked once."""

@@ -103,7 +103,6 @@ def opened_new(
 ) -> Ending | None:
     """Make the folder of a new trial and its programs; give an ending where it comes to no run."""
     campaign, watcher = context.campaign, context.watcher
-    refuse_built_before(campaign, options)
     builds = () if options.built else context.builds.once
     if options.measure_once:
         _refuse_measuring_once(campaign)
@@ -132,17 +131,6 @@ def opened_new(
     except (FairtrialError, Interrupted) as error:
         return _broken_off(store, error)
     return None
-
-
-def refuse_built_before(campaign: Campaign, options: Options) -> None:
-    """Refuse programs that were built once for all hosts where each session builds its own."""
-    own = [build.variant for build in campaign.builds if build.each == "session"]
-    if options.built and own:
-        raise UsageError(
-            f"programs that are built beforehand, and a build of each session ({', '.join(own)}), exclude each other",
-            str(campaign.source),
-            "leave out --built ('--build once' of submit), or write 'each: campaign'",
-        )
 
 
 def _refuse_measuring_once(campaign: Campaign) -> None:

@@ -18,6 +18,7 @@ from analysis.record.bisections import is_bisection
 from analysis.record.disturbance import Disturbances, DisturbanceTally
 from analysis.record.fleet import is_fleet
 from analysis.record.manifest import read_manifest
+from analysis.record.profiles import is_profiles
 from analysis.record.shapes import RESTORE, ShapeError, check, checksum_holds, opened, parse
 from analysis.record.trial_files import (
     CERTIFICATES,
@@ -52,7 +53,7 @@ def trials_in(folder: Path, campaign: str | None = None) -> Trials:
     for path in _folders(folder):
         if campaign is not None and not path.name.startswith(f"{campaign}-"):
             continue
-        if is_fleet(path) or is_bisection(path):  # its trials are its own
+        if is_fleet(path) or is_bisection(path) or is_profiles(path):  # its trials are its own
             continue
         try:
             manifest = read_manifest(path)

@@ -46,7 +46,6 @@ from .execution import (
     _metrics,
     carry_out,
     readied,
-    refuse_built_before,
 )
 from .folder import storing
 from .locks import is_written_now, written_by_another
@@ -314,7 +313,6 @@ def reopened(
     with context.interrupts.at_once():  # a long trial is read for a while
         store = context.store = Store.reopen(path)
     try:
-        refuse_built_before(context.campaign, options)
         _accept(context, manifest, accept=options.accept_drift)
         programs_again(context, builds=not options.built, accept=options.accept_drift)
         builds_again(context, accept=options.accept_drift)

@@ -108,6 +108,7 @@ COMMANDS = (
         "run",
         "compare",
         "bisect",
+        "why",
         "status",
         "submit",
         "cancel",
@@ -544,7 +545,7 @@ SHARING: tuple[Row, ...] = (
     ),
     (
         "bundle @small -o a.zip {}",
-        ("--about @about.yaml", "--campaign @told.yaml", "--binaries", "--redact none"),
+        ("--about @about.yaml", "--campaign @told.yaml", "--binaries", "--redact none", "--why"),
     ),
     (
         "bundle @small -o a.tar.gz --claims {}",
@@ -654,8 +655,19 @@ MEASURING: tuple[Row, ...] = (
             "v1 v2 --campaign absent --benchmark one --metric wall --variant a --margin 0.01 --all",
             "v1 v2 --sessions-max 9 --work-dir w --dry-run --strict -o p.html --share --json -q -v",
             "v1 v2 --dir runs --wait-for-lock=9",
+            "v1 v2 --why",
         ),
     ),
+    (
+        "why {}",
+        (
+            *("", "absent", "--stored", "--stored --json", "--stored --sessions 3", "--rename a"),
+            "absent --benchmark one --sessions 4 --frequency 999 --chains fp --any --require -q -v",
+            "absent --instructions --rename a=b --format md --wait-for-lock=9",
+            "absent --flame f.svg",
+        ),
+    ),
+    ("why {} --stored", (*SOUND, "@unfinished", "@torn"), ("", "--json")),
     ("status {} {}", (*TRIALS, *FLEETS), ("",)),
     ("status {} --json", (*SOUND, "@unfinished", "@interrupted", "@torn", "@schema-1-unfinished")),
     ("status --diff {} {}", ("@pair", "@changed", "@pair @again", "@fleet", "@torn"), FORMS),

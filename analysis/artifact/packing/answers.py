@@ -44,6 +44,8 @@ def default_commands(found: Iterable[CopiedSource], seed: int) -> list[tuple[str
             if one.source.kind != "fleet":
                 words = ("verdict", path, *first, "--explain", "--json")
                 commands.append((f"explained{end}", words))
+        if one.profiled:
+            commands.append((f"why{end}", ("why", path, "--stored", "--json")))
         commands.append(
             (f"diagnosis{end}", ("diagnose", path, "--json", *_seeded("diagnose", seed)))
         )

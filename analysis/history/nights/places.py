@@ -14,6 +14,7 @@ from ...importers.trials import is_file, is_foreign
 from ...record.bisections import BISECTION
 from ...record.fleet import is_fleet, read_fleet, trial_place
 from ...record.manifest import read_manifest
+from ...record.profiles import is_profiles
 from ...record.shapes import ShapeError, parse
 from ...record.trial_files import CERTIFICATES, IMPORT, MANIFEST, OUTPUTS
 from .dates import date_in, first_date
@@ -139,7 +140,7 @@ def _walk(folder: Path, depth: int, files: list[Path]) -> Iterator[NightPlace]:
             yield _fleet(path)
         elif os.path.lexists(path / MANIFEST):
             yield _trial(path)
-        elif depth < _DEEPEST:
+        elif depth < _DEEPEST and not is_profiles(path):
             yield from _walk(path, depth + 1, files)
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from analysis.history.bisection.result import Bisection
-    from analysis.why.result import WhyAnswer
 
 
-def why_of(found: Bisection, args: argparse.Namespace, err: TextIO) -> WhyAnswer | None:
+def why_of(found: Bisection, args: argparse.Namespace, err: TextIO) -> Any:  # noqa: ANN401 - a result, or None
     """Record and explain the profile of each culprit in the trial of its proof; None where there is no culprit.
 
     Raises
@@ -21,8 +20,10 @@ def why_of(found: Bisection, args: argparse.Namespace, err: TextIO) -> WhyAnswer
     Interrupted
         If a signal came.
     """
-    from ..explaining.answering import Request, explained, recorded
-    from ..explaining.targets import targets_of
+    from analysis.commands.explaining.answers import Explaining, explained
+    from analysis.commands.explaining.targets import targets_of
+
+    from ..explaining.answering import Request, recorded
     from ..explaining.view import WhyView
 
     targets = tuple(
@@ -39,5 +40,5 @@ def why_of(found: Bisection, args: argparse.Namespace, err: TextIO) -> WhyAnswer
     if not targets:
         return None
     view = WhyView(err, quiet=args.quiet, verbose=args.verbose)
-    request = Request(wait_s=args.wait_for_lock)
-    return explained(recorded(targets, request, view), request)
+    profiles = recorded(targets, Request(wait_s=args.wait_for_lock), view)
+    return explained(profiles, Explaining())

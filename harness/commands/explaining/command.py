@@ -9,9 +9,6 @@ from ..arguments import add_command, add_wait, positive
 
 if TYPE_CHECKING:
     from ..arguments import Subparsers
-    from .answering import Request
-    from .targets import Target
-    from .view import WhyView
 
 _TO_EXECUTE = ("sessions", "frequency", "chains")
 _INTERRUPTED = 130
@@ -70,6 +67,11 @@ runs/x:new --instructions          instructions of each function, counted by cal
         help="NEW is what the candidate calls the baseline's function OLD; may be repeated",
     )
     parser.add_argument(
+        "--flame",
+        metavar="FILE.svg",
+        help="also draw who calls whom, and what takes longer; it needs --chains",
+    )
+    parser.add_argument(
         "--any",
         action="store_true",
         help="name functions although the whole difference is not there again",
@@ -111,58 +113,69 @@ def _rename(text: str) -> tuple[str, str]:
     return old, new
 
 
-def _why(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+def _check(args: argparse.Namespace) -> None:
+    """Refuse options that do not go together, before anything is executed."""
     from analysis.errors import UsageError
-
-    from ...launch.interrupts import Interrupted
-    from .answering import exit_code_of, explained, recorded, write_answer
-    from .targets import place_of, stored_profiles, targets_of
-    from .view import WhyView
 
     if args.stored:
         for name in _TO_EXECUTE:
             if getattr(args, name) is not None:
                 what = f"--{name} is for programs that are executed, and --stored executes none"
                 raise UsageError(what, None, f"leave --stored out, or --{name}")
+    if args.flame is not None:
+        from analysis.commands.explaining.answers import check_flame
+
+        check_flame(args.flame)
+        if args.instructions or not (args.stored or args.chains):
+            fix = "add --chains dwarf, or --chains fp for programs with frame pointers"
+            raise UsageError("--flame draws callers, and none are recorded", None, fix)
+
+
+def _why(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
+    from analysis.commands.explaining.answers import (
+        Explaining,
+        exit_code_of,
+        explained,
+        write_answer,
+        write_pictures,
+    )
+    from analysis.commands.explaining.targets import place_of, stored_profiles, targets_of
+
+    from ...launch.interrupts import Interrupted
+    from .answering import Request, counted, recorded
+    from .view import WhyView
+
+    _check(args)
     folder, variant = place_of(args.trial)
-    request = _request(args)
+    how = Explaining(
+        benchmarks=tuple(args.benchmark or ()),
+        renames=dict(args.rename or ()),
+        any_total=args.any,
+    )
     form = "json" if args.json else args.format
     if args.stored:
-        answer = explained(stored_profiles(folder, variant), request)
+        profiles = stored_profiles(folder, variant)
     else:
-        targets = targets_of(folder, variant, request.benchmarks)
+        targets = targets_of(folder, variant, how.benchmarks)
         view = WhyView(err, quiet=args.quiet, verbose=args.verbose)
+        request = Request(
+            sessions=args.sessions,
+            frequency_hz=args.frequency,
+            chains=args.chains,
+            wait_s=args.wait_for_lock,
+        )
         try:
-            if args.instructions:
-                return _count(targets, request, view, out, form)
+            if args.instructions:  # they are exact: nothing is withheld
+                write_answer(counted(targets, request, view, how.renames), out, form=form)
+                return 0
             profiles = recorded(targets, request, view)
         except Interrupted:
             view.insist("stopped by you; nothing of it is kept, and the trial is as it was")
             return _INTERRUPTED
-        answer = explained(profiles, request)
+    answer = explained(profiles, how)
     write_answer(answer, out, form=form)
+    if args.flame is not None:
+        out.flush()
+        for path in write_pictures(profiles, answer, args.flame):
+            err.write(f"wrote {path}\n")
     return exit_code_of(answer, require=args.require)
-
-
-def _request(args: argparse.Namespace) -> Request:
-    from .answering import Request
-
-    return Request(
-        benchmarks=tuple(args.benchmark or ()),
-        sessions=args.sessions,
-        frequency_hz=args.frequency,
-        chains=args.chains,
-        renames=dict(args.rename or ()),
-        any_total=args.any,
-        wait_s=args.wait_for_lock,
-    )
-
-
-def _count(
-    targets: tuple[Target, ...], request: Request, view: WhyView, out: TextIO, form: str
-) -> int:
-    """Answer by counts of instructions: they are exact, so that nothing is withheld."""
-    from .answering import counted, write_answer
-
-    write_answer(counted(targets, request, view), out, form=form)
-    return 0

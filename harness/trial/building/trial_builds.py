@@ -22,7 +22,7 @@ from analysis.record.builds import (
 from analysis.record.manifest import utc_now
 from analysis.record.trial_files import BUILDS, OUTPUTS, Finding
 
-from ...campaign.layout_seed import layout_seed, with_layout_seed
+from ...campaign.layout_seed import with_layout_seed
 from ...campaign.session_builds import SessionBuilds
 from ...host.executables import sha256_file
 from ...launch.commands import BuildCost, CommandFailedError, hashes, resolve_all
@@ -64,7 +64,7 @@ class TrialBuilds:
     def build_once(self, builds: Iterable[Build]) -> None:
         """Build some variants, for all sessions."""
         made = Counter(one.variant for one in self._records() if one.session == ALL_SESSIONS)
-        for build in self._announced(builds, ""):
+        for build in self._announced(builds):
             record = self._built(build, ALL_SESSIONS, made[build.variant])
             self._context.store.append_build(record)
 
@@ -73,11 +73,14 @@ class TrialBuilds:
         if not self.of_sessions or self.session == session:
             return
         context, earlier = self._context, layouts_by_session(self._records())
+        made = []
         for build in self._announced(self.of_sessions, f" for session {session}"):
             record = self._built(build, session, segment)
             context.store.append_build(record)
             found = layout_finding(record, earlier.get(build.variant, {}))
             context.note("before", [] if found is None else [found], session)
+            made.append(record)
+        self._refuse_overwritten(made)
         context.find_programs()
         self.session = session
 
@@ -106,11 +109,26 @@ class TrialBuilds:
                 drifts += self._changes(was)
         return made, drifts
 
-    def _announced(self, builds: Iterable[Build], whither: str) -> Iterator[Build]:
-        """Give one build after the other, and say that it begins."""
+    def _refuse_overwritten(self, made: Iterable[BuildRecord]) -> None:
+        """Refuse builds of a session of which one changes what another one made."""
+        campaign = self._context.campaign
+        for record in made:
+            home = campaign.source.parent
+            now = self._hashes(home / name for name in record.hashes)
+            other = [name for name in record.hashes if now.get(name) != record.hashes[name]]
+            if other:
+                what = f"after the builds of session {record.session}, {other[0]} is not what the build of {record.variant} made"
+                fix = "another variant's build overwrites it: let each write files of its own, such as bin/{variant}"
+                raise CommandFailedError(what, str(campaign.source), fix)
+
+    def _announced(self, builds: Iterable[Build], whither: str = "") -> Iterator[Build]:
+        """Give one build after the other, and say that it begins; all of a session in one line."""
         chosen, context = list(builds), self._context
+        if chosen and whither:
+            context.watcher.say(f"build   {', '.join(one.variant for one in chosen)}{whither}")
         for number, build in enumerate(chosen, 1):
-            context.watcher.say(f"build   {build.variant}{whither}")
+            if not whither:
+                context.watcher.say(f"build   {build.variant}")
             stage = f"building {build.variant}{whither} ({number} of {len(chosen)})"
             context.store.update(stage=stage)
             yield build
@@ -121,7 +139,7 @@ class TrialBuilds:
         """Execute a build, and hash what it made."""
         context, stem, seed = self._context, f"build-{build.variant}", None
         if session != ALL_SESSIONS:
-            seed = layout_seed(context.store.manifest.seed, session, build.variant)
+            seed = context.seed_of(build.variant, session)
             stem = f"{stem}-session{session}"
         cost = context.commands.build(
             build if seed is None else with_layout_seed(build, seed),
@@ -216,6 +234,6 @@ def layout_finding(record: BuildRecord, earlier: Mapping[int, BuildRecord]) -> F
         status="warn",
         what=f"sessions {session} and {record.session} of {record.variant} have the same build: the layout was not varied",
         where=f"{names}: the same sha256, with seeds {earlier[session].layout_seed} and {record.layout_seed}",
-        fix="see that the linker takes {layout_seed}; if another file is built, name it under 'artifacts'",
+        fix="let the linker take {layout_seed}, or name its file in 'artifacts'",
         reason="the interval speaks for layouts only where each session has its own",
     )

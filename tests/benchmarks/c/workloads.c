@@ -171,6 +171,9 @@ int main(int count, char **names) {
         {"memory", memory}, {"text", text},   {"calls", calls},
     };
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
-        if (count > 1 && !strcmp(names[1], all[i].name)) return all[i].work(), 0;
+        if (count > 1 && !strcmp(names[1], all[i].name)) {
+            for (int rounds = count > 2 ? atoi(names[2]) : 1; rounds > 0; rounds--) all[i].work();
+            return 0;
+        }
     return 2;
 }

@@ -18,6 +18,9 @@ ROOT = Path(__file__).resolve().parents[4]
 # what writes a file, or gives no answer
 OTHERS = {"--output", "-o", "--plot", "--plots", "--junit", "--html", "--summary", "--help", "-h"}
 OTHERS |= {"--dask"}  # what leaves this host
+# of programs that are executed, and of a command's own words about that
+OTHERS |= {"--sessions", "--frequency", "--chains", "--instructions", "--wait-for-lock", "--flame"}
+OTHERS |= {"--quiet", "-q", "-v"}
 OTHERS |= {"--font-family", "--font-size"} - OPTIONS
 
 
@@ -54,6 +57,7 @@ def test_no_option_that_names_a_file_to_write_is_allowed():
         "plan trials/x --effect -1",
         "sources trials/x trials/y --resamples 99 --seed 3 --json",
         "diff trials/x trials/y --exit-code --json",
+        "why trials/x:a --stored --benchmark b --rename old=new --any --json",
         "sources sources/t.csv --response y --group vendor --ignore a,b --variation sd --runs 5",
     ],
 )
@@ -69,6 +73,11 @@ def test_what_reads_and_prints_is_executed(command):
         ("merge a b -o c", "none of"),
         ("import x -o y", "none of"),
         ("calibrate x", "none of"),
+        ("why trials/x --json", "executes programs"),
+        ("why trials/x --stored=1", "executes programs"),
+        ("why trials/x --sto", "executes programs"),
+        ("why trials/x --stored --instructions", "only read"),
+        ("why trials/x --stored --flame x.svg", "only read"),
         ("--version", "none of"),
         ("report trials/x -o ../../evil", "only read"),
         ("report trials/x -oevil", "only read"),

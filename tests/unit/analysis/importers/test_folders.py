@@ -99,6 +99,10 @@ def test_a_trial_within_is_a_kind_of_its_own_and_never_read(tmp_path: Path) -> N
     (trial / "manifest.json").write_text("{}")
     (trial / "measurements.jsonl").touch()
     sample(trial, "outputs")  # what a measured program wrote
+    timed = tmp_path / "runs/one.why/cand/timed"
+    timed.mkdir(parents=True)
+    for name in ("manifest.json", "measurements.jsonl"):  # of its profile
+        (timed / name).touch()
     assert names(tmp_path) == ["fold/new/sample.json"]
     assert trials_within(open_foreign(str(tmp_path))) == (str(trial),)
     with pytest.raises(UsageError, match=r"criterion.* and like a folder with the trial"):

@@ -212,14 +212,33 @@ def test_a_value_of_the_seeds_name_cannot_stand_beside_a_build_of_each_session(p
     assert found.where.endswith(f"c.yaml:2:{16 + value.index('layout')}")
 
 
+SHARED = "name: n\nbuild: {run: make, each: %s, artifacts: [app%s]}\nvariants: {a: {%s}, b: , c: {build: []}}\n"
+
+
+def test_two_variants_cannot_make_one_file_in_each_session(load, problem):
+    text = SHARED + "benchmarks: {x: {command: [run]}}\n"
+    found = problem(text % ("session", "", ""))
+    assert found.where.endswith("c.yaml:2:46")
+    assert found.what == "the builds of 'a' and 'b' make one file, 'app'"
+    assert found.fix.endswith("put {variant} into its name")
+    own = "build: {run: make, artifacts: [app]}"  # once, and each session overwrites it
+    assert (
+        problem(text % ("session", "", own)).what
+        == "the builds of 'b' and 'a' make one file, 'app'"
+    )
+    load(text % ("session", "-{variant}", ""))
+    load(text % ("campaign", "", ""))
+
+
 @pytest.mark.parametrize(
     ("build", "taken"),
     [
         ("make", True),
         ({"shell": "make"}, True),
         ({"run": "make"}, True),
-        ({"run": {"shell": "make"}, "each": "session", "artifacts": ["a", "a", 3]}, True),
+        ({"run": {"shell": "make"}, "each": "session", "artifacts": ["{variant}"]}, True),
         ({"run": [["make"]], "each": "campaign", "artifacts": []}, True),
+        ({"run": [["make"]], "artifacts": ["a", "a", 3]}, True),
         ({}, False),
         ({"each": "session"}, False),
         ({"run": []}, False),

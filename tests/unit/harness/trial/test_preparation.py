@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import os
 import shutil
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from analysis.errors import StoreError
-from harness.campaign.model import CheckPolicy
+from harness.campaign.model import Build, CheckPolicy
 from harness.errors import HostError
 from harness.host.checks import fatal_findings
 from harness.host.reader import Host
@@ -63,6 +64,9 @@ def test_the_time_is_that_of_earlier_runs_with_the_rests(campaign):
     known = {"x/a": 1.0, "x/b": 2.0}
     assert expected_seconds(c, 2, known) == 2 * (4 * 3.0 + 0.5 * 8) + 10.0
     assert expected_seconds(c, 2, {"x/a": 1.0}) is None
+    own = Build(variant="a", steps=(), cwd=Path("/"), env={}, each="session")
+    built = dataclasses.replace(c, builds=(own,))  # then one follows the builds of each session
+    assert expected_seconds(built, 2, known) == 2 * (4 * 3.0 + 0.5 * 8) + 2 * 10.0
 
 
 # --- what is prepared --------------------------------------------------------------------------

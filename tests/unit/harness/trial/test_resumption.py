@@ -80,6 +80,14 @@ def test_a_fleet_is_passed_over_and_the_trials_behind_it_are_found(tmp_path, mak
     assert trials.unreadable == ()
 
 
+def test_profiles_beside_a_trial_are_passed_over(tmp_path, make_trial):
+    wanted = make_trial(1)
+    wanted.with_name(wanted.name + ".why").mkdir()
+    trials = trials_in(tmp_path / "runs")
+    assert [path for path, _ in trials.found] == [wanted]
+    assert trials.unreadable == ()
+
+
 def test_the_folders_that_cannot_be_resumed_are_named(tmp_path):
     # the attacks on 0.1.0, B14: a trial that died between its folder and its manifest
     (tmp_path / "c-20261121-041200-beef").mkdir()

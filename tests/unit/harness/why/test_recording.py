@@ -79,16 +79,6 @@ def test_without_the_right_the_users_side_alone_is_sampled_and_that_is_said(tiny
     assert all(one.samples for one in found.cells)
 
 
-def test_chains_end_in_the_function_that_counts(tiny, listening):
-    found = recorded(tiny, listening, chains="fp")
-    for cell in found.cells:
-        assert cell.chains
-        assert sum(one.samples for one in cell.chains) == cell.samples
-        for number, function in enumerate(cell.functions):
-            ends = sum(one.samples for one in cell.chains if one.frames[-1] == number)
-            assert ends == function.samples
-
-
 HOOKS = """\
 name: hooked
 variants: {base: {}, cand: {}}
@@ -107,10 +97,12 @@ checks: {probe: 0s}
 """
 
 
-def test_hooks_stand_around_and_are_not_sampled(make_tiny, listening):
+def test_hooks_stand_around_and_are_not_sampled_and_chains_end_where_it_counts(
+    make_tiny, listening
+):
     hooked = make_tiny(HOOKS)
     (hooked.folder / "log").unlink()
-    found = recorded(hooked, listening)
+    found = recorded(hooked, listening, chains="fp")
     around = ["before", "after"] * 2
     said = (hooked.folder / "log").read_text().split("\n")[:-1]
     timed = 2 * len(around)  # with the warm-ups
@@ -119,6 +111,11 @@ def test_hooks_stand_around_and_are_not_sampled(make_tiny, listening):
     assert record == ["setup 1", *around, "cleanup"]
     objects = {function.object for one in found.cells for function in one.functions}
     assert not [name for name in objects if "awk" in name]
+    for cell in found.cells:
+        assert sum(one.samples for one in cell.chains) == cell.samples > 0
+        for number, function in enumerate(cell.functions):
+            ends = sum(one.samples for one in cell.chains if one.frames[-1] == number)
+            assert ends == function.samples
 
 
 def maps(folder: Path) -> list[Path]:
@@ -214,9 +211,6 @@ from pathlib import Path
 from harness.campaign.load import load_campaign
 from harness.launch.interrupts import Interrupted
 from harness.trial.execution import Options
-from harness.host.tree import Tree
-from harness.why.perf_tool import permission_of
-from harness.why.profile_folder import new_profile
 from harness.why.recording import ProfileRequest, record_profile
 
 class Silent:

@@ -70,19 +70,16 @@ def test_another_campaign_is_refused(tiny):
     asked(tiny)
 
 
-@pytest.mark.parametrize(
-    ("names", "words"),
-    [
+def test_names_that_the_trial_lacks_are_refused(tiny):
+    for names, words in (
         ({"variants": ("base",)}, "no candidate 'base'"),
         ({"variants": ("none",)}, "no candidate 'none'"),
         ({"benchmarks": ("none",)}, "no benchmark 'none'"),
         ({"benchmarks": ()}, "no benchmark is named"),
-    ],
-)
-def test_names_that_the_trial_lacks_are_refused(tiny, names, words):
-    with pytest.raises(UsageError, match=words) as refused:
-        asked(tiny, **names)
-    assert "name one of: " in refused.value.fix
+    ):
+        with pytest.raises(UsageError, match=words) as refused:
+            asked(tiny, **names)
+        assert "name one of: " in refused.value.fix
 
 
 def test_what_was_not_measured_here_cannot_be_executed(tiny):

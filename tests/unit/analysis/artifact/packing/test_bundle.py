@@ -130,11 +130,11 @@ class TestContents:
             for session in (1, 2)
         ]
         lines = (encode_checked(one.to_dict()) + b"\n" for one in records)
-        data = b"".join(lines)
-        (campaign.trial / BUILDS).write_bytes(data)
-        manifest = json.loads((campaign.trial / "manifest.json").read_text())
-        manifest["files"][BUILDS] = hashlib.sha256(data).hexdigest()
-        (campaign.trial / "manifest.json").write_text(json.dumps(manifest))
+        (campaign.trial / BUILDS).write_bytes(b"".join(lines))
+        stored = json.loads((campaign.trial / "manifest.json").read_text())
+        digest = hashlib.sha256((campaign.trial / BUILDS).read_bytes()).hexdigest()
+        stored["files"][BUILDS] = digest
+        (campaign.trial / "manifest.json").write_text(json.dumps(stored))
         made = pack(campaign.trial, campaign=campaign.file, binaries=True)
         root = f"campaigns/{campaign.trial.name}"
         assert (f"{root}/build-a.sh" in made.files, f"{root}/build-b.sh" in made.files) == (
@@ -142,6 +142,7 @@ class TestContents:
             True,
         )
         assert "each session built its own" in made.missing["build-a.sh"].why
+        assert f"trials/{campaign.trial.name}/{BUILDS}" in made.files
 
     def test_an_input_that_changed_since_is_not_passed_off_as_the_measured_one(
         self, campaign, pack

@@ -294,6 +294,7 @@ def test_folders_that_are_no_nights_are_passed_over(night, tmp_path):
     (runs / "bisect-app" / "bisect.json").write_text("{}")
     night(5, place=runs / ".hidden")
     night(6, place=runs / "night-01" / "outputs" / "night-06")
+    night(7, place=runs / "night-01.why" / "cand" / "timed")  # measured to explain that one
     (runs / "latest").symlink_to(runs / "night-02")
     (runs / "notes.txt").write_text("1\n2\n")
     found = read_nights([runs])

@@ -7,16 +7,18 @@ that no session of it is measured with two programs, and that none is thrown awa
 from __future__ import annotations
 
 import dataclasses
+import errno
 import hashlib
 
 import pytest
 
-from analysis.errors import StoreError, UsageError
+from analysis.errors import StoreError
 from analysis.record.builds import read_builds
 from analysis.record.trial_files import StopRule
 from harness.campaign.layout_seed import layout_seed
 from harness.campaign.model import LAYOUT_SEED, Build, Command
 from harness.errors import DriftError, LaunchError
+from harness.trial import writer
 
 MARK = "campaign.yaml:2:1"
 
@@ -195,6 +197,22 @@ def test_an_artifact_that_is_not_made_ends_the_trial_and_says_what_to_do(stage, 
     assert read_builds(stage.trial) == ()
 
 
+def test_a_build_that_overwrites_another_variants_program_is_refused(stage, two):
+    """The first variant would be measured with the second one's program, under the record of its own."""
+
+    def both(request):
+        stage.program(request.argv[1], f"#!/bin/sh\n# {' '.join(request.argv)}\n")
+        stage.program("a", f"#!/bin/sh\n# of {request.argv[1]}\n")
+
+    stage.command = both
+    with pytest.raises(
+        LaunchError, match=r"after the builds of session 1, bin/a is not what the build of a made"
+    ) as refused:
+        stage.start(two())
+    assert "bin/{variant}" in refused.value.fix
+    assert order(stage) == ["build a", "build b"]
+
+
 def test_a_signal_in_a_build_interrupts_the_trial_and_the_session_is_built_later(stage, two):
     stage.command = lambda request: stage.interrupt() if len(stage.executed) > 8 else link(request)
     link = links(stage)
@@ -235,6 +253,16 @@ def test_builds_of_which_no_file_is_known_are_not_called_varied(stage, two):
     stage.start(dataclasses.replace(c, cells=cells, builds=builds, source=away / "campaign.yaml"))
     found = stage.findings("layout-not-varied")
     assert [(one["session"], one["status"]) for one in found] == [(2, "unknown"), (2, "unknown")]
+
+
+def test_nothing_is_built_once_the_time_is_up(stage, two):
+    def passes(context, session):
+        stage.clock.now += 20.0
+
+    ending = stage.start(two(max_time_s=11.0), after_session=passes)
+    assert (ending.status, len(stage.rows)) == ("stopped", 6)
+    assert "was reached before the builds of session 2" in stage.manifest["reason"]
+    assert seeds(stage) == [layout_seed(7, 1, "a"), layout_seed(7, 1, "b")]
 
 
 # --- going on -----------------------------------------------------------------------------------
@@ -344,10 +372,31 @@ def test_a_trial_is_not_complete_when_its_builds_were_edited(stage, two):
 # --- what cannot stand together -----------------------------------------------------------------
 
 
-def test_programs_that_are_built_once_for_all_hosts_are_refused(stage, two):
-    with pytest.raises(UsageError, match="exclude each other"):
-        stage.start(two(), built=True)
-    assert list(stage.runs.iterdir()) == []
+def test_a_host_of_a_fleet_builds_for_its_sessions_whatever_was_built_before(stage, two):
+    stage.start(two(sessions=1), built=True, node="host7")
+    assert seeds(stage) == [layout_seed(7, 1, variant, "host7") for variant in "ab"]
+
+
+def test_a_full_disk_ends_the_trial_before_anything_is_measured_without_a_record(
+    stage, two, monkeypatch
+):
+    link = links(stage)
+    real = writer.append_synced
+
+    def full(trial, name, data):
+        if name == "builds.jsonl" and len(stage.rows) == 6:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(trial, name, data)
+
+    monkeypatch.setattr(writer, "append_synced", full)
+    with pytest.raises(StoreError, match="No space left on device") as error:
+        stage.start(two())
+    assert "--resume" in error.value.fix
+    assert (stage.manifest["status"], len(stage.rows)) == ("stopped", 6)
+    monkeypatch.setattr(writer, "append_synced", real)
+    stage.command = link
+    assert stage.resume(two()).status == "complete"
+    assert [one.session for one in read_builds(stage.trial)] == [1, 1, 2, 2]
 
 
 def test_variants_that_sessions_build_are_never_one_program(stage, two):

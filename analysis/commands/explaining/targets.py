@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analysis.errors import FairtrialError, UsageError
-from analysis.record.fleet import is_fleet
-from analysis.record.profiles import JudgedThen, profiles_of
-from analysis.words import command_line
+from ...errors import FairtrialError, UsageError
+from ...record.fleet import is_fleet
+from ...record.profiles import JudgedThen, profiles_of
+from ...words import command_line
 
 if TYPE_CHECKING:
-    from analysis.data.trial import Trial
-    from analysis.verdict.result import CandidateVerdict, Verdict
+    from ...data.trial import Trial
+    from ...verdict.result import CandidateVerdict, Verdict
 
 SLOWER, DECIDED = ("slower",), ("slower", "faster")
 
@@ -37,7 +37,7 @@ def place_of(source: str | None) -> tuple[Path, str | None]:
     UsageError
         If it names no trial, or a fleet, which is many.
     """
-    from analysis.importers.trials import newest_trial, trial_and_variant
+    from ...importers.trials import newest_trial, trial_and_variant
 
     named = trial_and_variant(str(newest_trial()) if source is None else source)
     if named is None or not named[0].is_dir():
@@ -69,9 +69,9 @@ def targets_of(
     FairtrialError
         If nothing is named and no verdict can be given.
     """
-    from analysis.data.trial import read_trial
-    from analysis.verdict.judging import judge
-    from analysis.verdict.sides import candidates_in, known_names
+    from ...data.trial import read_trial
+    from ...verdict.judging import judge
+    from ...verdict.sides import candidates_in, known_names
 
     trial = read_trial(folder)
     known_names("benchmark", benchmarks or None, trial.manifest.benchmarks, str(folder))

@@ -1,0 +1,123 @@
+"""The answers of ``why``: explained from stored profiles or counts, and written in the form that is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from ...errors import UsageError
+from ..arguments import show
+
+if TYPE_CHECKING:
+    from ...why.instructions.result import Counts, Instructions, InstructionsAnswer
+    from ...why.result import WhyAnswer
+
+NOTHING_NAMED, NOT_RESOLVED = 1, 3  # exit codes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explaining:
+    """How profiles are explained.
+
+    `benchmarks` are those that are named, all where none is. `renames` has new names of functions by their old ones.
+    With `any_total` functions are named although the whole difference is not there again.
+    """
+
+    benchmarks: tuple[str, ...] = ()
+    renames: Mapping[str, str] = field(default_factory=dict)
+    any_total: bool = False
+
+
+def explained(profiles: Sequence[Path], how: Explaining) -> WhyAnswer:
+    """Explain stored profiles, benchmark by benchmark.
+
+    Raises
+    ------
+    UsageError
+        If a benchmark is named of which nothing is stored.
+    StoreError
+        If a profile is damaged.
+    """
+    from ...announcing import doing
+    from ...data.trial import read_trial
+    from ...record.profiles import read_profile
+    from ...why.explain import explain_by
+    from ...why.result import WhyAnswer
+
+    doing("explaining")
+    stored = [read_profile(place) for place in profiles]
+    known = dict.fromkeys(name for one in stored for name in one.profile.benchmarks)
+    for name in how.benchmarks:
+        if name not in known:
+            what = f"no profile of the benchmark {name!r} is stored"
+            raise UsageError(what, str(profiles[0].parent), f"stored: {', '.join(known)}")
+    return WhyAnswer(
+        answers=tuple(
+            explain_by(one, trial, benchmark=name, renames=how.renames, any_total=how.any_total)
+            for one in stored
+            for trial in (read_trial(one.timed),)
+            for name in one.profile.benchmarks
+            if name in (how.benchmarks or known)
+        )
+    )
+
+
+def exit_code_of(answer: WhyAnswer, *, require: bool) -> int:
+    """Give 3 where no benchmark differs again, 1 where a name is required and there is none, else 0."""
+    if all(one.withheld == "total-not-resolved" for one in answer.answers):
+        return NOT_RESOLVED
+    return NOTHING_NAMED if require and not any(one.named for one in answer.answers) else 0
+
+
+def check_flame(text: str) -> None:
+    """Refuse a name of a picture that is none, before anything is executed."""
+    from ...plots.drawing import check_picture
+
+    check_picture(text)
+
+
+def write_pictures(profiles: Sequence[Path], answer: WhyAnswer, path: str) -> tuple[Path, ...]:
+    """Draw the callers of each answer that has rows; give the files.
+
+    Raises
+    ------
+    UsageError
+        If no callers are stored.
+    """
+    from ...record.profiles import read_profile
+    from ...why.flame import write_flames
+
+    stored = {one.profile.variant: one for one in map(read_profile, profiles)}
+    pairs = [(stored[one.variant], one) for one in answer.answers if one.rows]
+    return write_flames(pairs, Path(path)) if pairs else ()
+
+
+def counts_compared(
+    baseline: tuple[Counts, Counts],
+    candidate: tuple[Counts, Counts],
+    **about: Any,  # noqa: ANN401 - those of `compare_counts`
+) -> Instructions:
+    """Compare what two executions of each variant were counted to; as `compare_counts`."""
+    from ...why.instructions.result import compare_counts
+
+    return compare_counts(baseline, candidate, **about)
+
+
+def counts_answer(answers: Sequence[Instructions]) -> InstructionsAnswer:
+    """Give the answers of one command as one."""
+    from ...why.instructions.result import InstructionsAnswer
+
+    return InstructionsAnswer(answers=tuple(answers))
+
+
+def write_answer(answer: WhyAnswer | InstructionsAnswer, out: TextIO, *, form: str) -> None:
+    """Write an answer as ``text``, ``md`` or ``json``."""
+    if form == "md":
+        from ...pages.as_markup import render_markdown
+        from ...pages.model import page_of
+
+        out.write(f"{render_markdown(page_of(answer)).rstrip()}\n")
+    else:
+        show(answer, out, as_json=form == "json")
