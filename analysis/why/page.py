@@ -35,6 +35,7 @@ _NOTES = 3
 _WIDE = WIDTH - 2  # columns of a table that stands below a title
 _LEAST_NAME, _VARIANT, _METRIC = 16, 10, 24
 _DIGITS = 3  # decimals of a total of 1 to 9 ms; of ten times as much one less
+_NOTHING = 5e-5  # of a ratio, below which a change is written as 0
 _MEANS = "rows say where time is, not what was changed; a stall may count for its caller"
 
 
@@ -113,7 +114,7 @@ def _family(told: Why) -> list[Row]:
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """How the milliseconds of one table are written: with so many decimals."""
+    """How the milliseconds of one table are written: with so many decimals, differences with one less."""
 
     digits: int
 
@@ -129,7 +130,7 @@ class _Written:
         return f"{self._signed(row.low_ms)} to {self._signed(row.high_ms)}"
 
     def _signed(self, value: float) -> str:
-        text = f"{value:+.{self.digits}f}"
+        text = f"{value:+.{max(self.digits - 1, 0)}f}"
         return text[1:] if float(text) == 0 else text
 
 
@@ -250,10 +251,11 @@ def _counter(one: Counter) -> tuple[Cell, ...]:
     word = {"equivalent": "the same, within 1 %", "undecided": "undecided"}.get(
         one.word, "more" if one.ratio > 1 else "less"
     )
+    nothing = max(abs(end - 1) for end in (one.ratio, one.low, one.high)) < _NOTHING
     return (
         f"  {shorten(shown(one.metric), _METRIC)}",
-        Value("0 %" if one.low == one.high == 1 else found.cell(), one.ratio),
-        "-" if one.low == one.high else found.cell_interval(),
+        Value("0 %" if nothing else found.cell(), one.ratio),
+        "0 to 0 %" if nothing else found.cell_interval(),
         word,
     )
 

@@ -85,7 +85,7 @@ def next_of(told: Why) -> Next | None:
     if told.gone and told.new:
         pair = "=".join(_function(names[0]) for names in (told.gone, told.new))
         return Next((*head, "--stored", "--rename", pair), "if these two are one function")
-    return Next(("fairtrial", "report", source), "the page, with these rows")
+    return Next(("fairtrial", "report", source, "-o", "report.html"), "a page with these rows")
 
 
 def _function(name: str) -> str:

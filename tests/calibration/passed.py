@@ -50,6 +50,8 @@ SUBJECTS = (
     "analysis/plan",
     "analysis/stats",
     "analysis/verdict/comparison",
+    "analysis/why/intervals.py",
+    "analysis/why/parts.py",
     "tests/calibration",
 )
 # What a calibration of the runner's rules executes of it: file -> definitions.

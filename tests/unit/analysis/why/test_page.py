@@ -1,0 +1,146 @@
+"""The screen of `why`. Authority: docs/why.md, "Reading the answer"; 80 columns, three notes, one next command."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from analysis.why.result import Why, WhyAnswer
+from tests.examples import examples
+from tests.unit.analysis.why.test_explain import BASE_MS, SLOW_MS, explained, steady
+from tests.unit.analysis.why.whole_answer import whole_answer
+
+WIDE = (28.0, 31.0, 33.0, 27.0, 30.0, 31.5)
+F, G = steady(cmp=20, sort=80), steady(cmp=40, sort=60)
+
+
+def cells(told: object, start: str) -> list[str]:
+    """Give the words of the line of a table that begins so."""
+    (line,) = (one for one in str(told).splitlines() if one.strip().startswith(start))
+    return line.split()
+
+
+def test_the_first_line_is_the_answer():
+    told = explained(F, G)
+    assert (
+        str(told).splitlines()[0]
+        == "b0: v1 takes 4.1 ms more CPU time than v0; cmp +7.6 ms, 1 more"
+    )
+    assert told.to_dict()["sentence"] == told.sentence == str(told).splitlines()[0]
+
+
+def test_a_row_has_both_times_the_difference_its_interval_and_its_p():
+    told = explained(F, G)
+    first = told.rows[0]
+    assert cells(told, "* cmp (app)") == [
+        *("*", "cmp", "(app)"),
+        f"{first.baseline_ms:.2f}",
+        f"{first.candidate_ms:.2f}",
+        f"{first.difference_ms:+.1f}",
+        *(f"{first.low_ms:+.1f}", "to", f"{first.high_ms:+.1f}"),
+        *("<", "0.0001"),
+    ]
+    assert "all, on the CPU" in str(told)
+    assert "off the CPU" in str(told)
+
+
+def test_what_did_not_appear_again_shows_no_function():
+    told = explained(F, G, WIDE, WIDE[::-1])
+    said = str(told)
+    assert said.startswith("b0: no difference of CPU time appeared in these sessions (")
+    assert "cmp" not in said
+    assert "* named" not in said
+    assert said.splitlines()[-2:] == [
+        "next  fairtrial why runs/t:v1 --benchmark b0 --sessions 12",
+        "      more sessions, narrower intervals",
+    ]
+    shown = explained(F, G, WIDE, WIDE[::-1], asked={"any_total": True})
+    assert str(shown).startswith("b0: a difference of CPU time is not resolved (")
+    assert "* cmp (app)" in str(shown)
+
+
+@pytest.mark.parametrize(
+    ("told", "end", "command"),
+    [
+        (
+            explained(F[:3], G[:3], BASE_MS[:3], SLOW_MS[:3]),
+            "too few sessions to name functions",
+            "fairtrial why runs/t:v1 --benchmark b0 --sessions 6",
+        ),
+        (
+            explained([{"f": 20}] * 6, [{"f": 20}] * 6),
+            "too few samples to name functions",
+            "fairtrial why runs/t:v1 --benchmark b0 --sessions 12",
+        ),
+        (explained(F, G), "more", "fairtrial report runs/t -o report.html"),
+        (
+            explained(steady(cmp=20, sort=80), steady(keys=40, sort=60)),
+            "more",
+            "fairtrial why runs/t:v1 --benchmark b0 --stored --rename cmp=keys",
+        ),
+    ],
+)
+def test_each_answer_ends_with_what_to_do(told, end, command):
+    assert told.sentence.endswith(end)
+    assert told.next == command
+
+
+def test_nobody_is_sent_for_more_sessions_without_end():
+    many = explained(
+        steady(48, cmp=20, sort=80), steady(48, cmp=20, sort=80), WIDE * 8, WIDE[::-1] * 8
+    )
+    assert many.withheld == "total-not-resolved"
+    assert many.next is None
+
+
+def test_there_are_three_notes_at_most():
+    told = whole_answer()
+    assert len(told.cautions) > 3
+    lines = [line for line in str(told).splitlines() if line.startswith("note")]
+    assert len(lines) == 3
+    assert lines[-1].startswith(f"note  and {len(told.cautions) - 2} more")
+
+
+def test_rows_beyond_eight_are_one_and_the_others_are_counted():
+    counts = {f"f{k}": 10 for k in range(12)} | {f"tiny{k}": 0 for k in range(3)}
+    thick = [{**one, "tiny0": 1} for one in steady(**counts)]
+    told = explained(thick, thick, asked={"any_total": True})
+    assert len(told.rows) > 8
+    hidden = len(told.rows) - 8 + told.further
+    assert f"  {hidden} others, none named" in str(told)
+    assert cells(told, f"{hidden} others")[-2:] == ["-", "-"]
+
+
+def test_several_answers_begin_with_all_sentences():
+    told = explained(F, G), explained(F, G, WIDE, WIDE[::-1])
+    lines = str(WhyAnswer(answers=told)).splitlines()
+    assert lines[:2] == [one.sentence for one in told]
+    alone = WhyAnswer(answers=told[:1])
+    assert str(alone) == str(told[0])
+
+
+NAMES = st.text(st.characters(codec="utf-8", exclude_characters="/"), min_size=1, max_size=60)
+
+
+def fits(told: Why | WhyAnswer) -> None:
+    for line in str(told).splitlines():
+        words = line.split()
+        assert len(line) <= 80 or line.startswith(("next", "note", "      ")) or len(words) == 1, (
+            line
+        )
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(st.lists(NAMES, min_size=1, max_size=4, unique=True), NAMES, NAMES, st.floats(1e-3, 1e6))
+def test_names_of_any_kind_fit(names, variant, benchmark, factor):
+    base = [{name: 50 + k for name in names} for k in range(6)]
+    told = explained(
+        base, base, [factor * ms for ms in BASE_MS], [factor * ms for ms in SLOW_MS],
+        asked={"any_total": True},
+    )  # fmt: skip
+    told = replace(told, variant=variant, benchmark=benchmark)
+    fits(told)
+    fits(WhyAnswer(answers=(told, told)))
+    assert told.to_dict()["rows"]
