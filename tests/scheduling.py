@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
 import pytest
+from xdist.scheduler.loadgroup import LoadGroupScheduling
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -38,34 +40,58 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item._id = type(item._id).parse(f"{item.nodeid}@{groups}")
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Hand tests out by group, and survive the death of a worker.
+class _Collected(list[str]):
+    """The tests of a worker in their order, each with its place known."""
+
+    def __init__(self, tests: Sequence[str]) -> None:
+        super().__init__(tests)
+        self._places = {test: place for place, test in enumerate(tests)}
+
+    def index(self, test: str, *_bounds: Any) -> int:
+        return self._places[test]
+
+
+class Scheduling(LoadGroupScheduling):
+    """Hand tests out by group, survive the death of a worker, and forget what has ended.
 
     xdist 3.8 ends in an error of its own when it sends to a worker that has just died, or to one that
-    came for it and has not collected yet; and it gives the test that killed one to the next one.
+    came for it and has not collected yet; and it gives the test that killed one to the next one. It also
+    looks at all that a worker ever had whenever a test ends, and for its number among all tests.
     """
-    if config.getvalue("dist") != "loadgroup":
-        return None
-    from xdist.scheduler.loadgroup import LoadGroupScheduling
 
-    class Scheduling(LoadGroupScheduling):
-        def _assign_work_unit(self, node: Any) -> None:
-            with suppress(OSError):  # it died: what it was given comes back when that is known
-                super()._assign_work_unit(node)
+    def add_node_collection(self, node: Any, collection: Sequence[str]) -> None:
+        super().add_node_collection(node, collection)
+        if node in self.registered_collections:
+            self.registered_collections[node] = _Collected(collection)
 
-        def _reschedule(self, node: Any) -> None:
-            if node in self.registered_collections:
-                super()._reschedule(node)
+    def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:
+        test = self.registered_collections[node][item_index]
+        mine = self.assigned_work[node]
+        scope = self._split_scope(test)
+        mine[scope][test] = True
+        if all(mine[scope].values()):
+            del mine[scope]
+        self._reschedule(node)
 
-        def remove_node(self, node: Any) -> str | None:
-            workload = self.assigned_work[node]
-            crashed: str | None = super().remove_node(node)
-            for unit in workload.values():
-                if crashed in unit:
-                    unit[crashed] = True
-            for scope in [scope for scope, unit in workload.items() if all(unit.values())]:
-                self.workqueue.pop(scope, None)
-            return crashed
+    def _assign_work_unit(self, node: Any) -> None:
+        with suppress(OSError):  # it died: what it was given comes back when that is known
+            super()._assign_work_unit(node)
 
-    return Scheduling(config, log)
+    def _reschedule(self, node: Any) -> None:
+        if node in self.registered_collections:
+            super()._reschedule(node)
+
+    def remove_node(self, node: Any) -> str | None:
+        workload = self.assigned_work[node]
+        crashed: str | None = super().remove_node(node)
+        for unit in workload.values():
+            if crashed in unit:
+                unit[crashed] = True
+        for scope in [scope for scope, unit in workload.items() if all(unit.values())]:
+            self.workqueue.pop(scope, None)
+        return crashed
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduling | None:
+    return Scheduling(config, log) if config.getvalue("dist") == "loadgroup" else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import runpy
@@ -13,7 +14,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from xdist.remote import Producer
 
+from tests import scheduling
 from tests.hosts import trees
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -49,6 +52,11 @@ def test_a_suite_that_ignores_signals_hears_them_again() -> None:
     tests = ROOT / "tests/unit/harness/launch/test_interrupts.py"
     done = execute("sh", "-c", "trap '' INT HUP; exec \"$@\"", "sh", *PYTEST, tests)
     assert done.returncode == 0, done.stdout
+
+
+def test_what_is_loaded_before_the_tests_is_no_garbage() -> None:
+    assert gc.isenabled()
+    assert gc.get_freeze_count() > 50_000
 
 
 # --- skips
@@ -106,6 +114,39 @@ def test_a_worker_that_dies_is_named_with_its_test_and_the_others_are_executed(
     for test in ("test_alone[7]", "test_together[3]@together"):
         assert done.stdout.count(f"crashed while running 'test_probe.py::{test}'") == 1
     assert "2 failed, 15 passed" in done.stdout
+
+
+class Worker:
+    """One that takes what it is given, and ends nothing."""
+
+    shutting_down = False
+
+    def __init__(self, sent: list[int]) -> None:
+        self.send_runtest_some = sent.extend
+
+    def shutdown(self) -> None:
+        self.shutting_down = True
+
+
+def test_what_has_ended_is_looked_at_no_more() -> None:
+    """Each test that ends is looked for among all that are under way: 15,000 of them must not be."""
+    config = SimpleNamespace(
+        getvalue=lambda name: {"dist": "loadgroup", "tx": ["popen"]}[name],
+        option=SimpleNamespace(loadscopereorder=True),
+    )
+    sent: list[int] = []
+    worker = Worker(sent)
+    tests = [f"t.py::test_{k}@together" for k in range(4)] + [f"t.py::test_{k}" for k in range(40)]
+    found = scheduling.Scheduling(config, Producer("none", enabled=False))
+    found.add_node(worker)
+    found.add_node_collection(worker, tests)
+    found.schedule()
+    for ended, place in enumerate(sent, 1):  # it grows while tests end
+        found.mark_test_complete(worker, place)
+        assert sum(map(len, found.assigned_work[worker].values())) <= len(sent) - ended + 3
+    assert sent[:4] == [0, 1, 2, 3]  # a group stays together
+    assert sorted(sent) == list(range(len(tests)))
+    assert found.assigned_work[worker] == {}
 
 
 # --- what tests cost

@@ -16,6 +16,7 @@ from ...record.fleet import is_fleet
 from ...record.profiles import profiles_of
 from ...words import shown
 from ..chapter import Chapter, table_of
+from ..names import abridging, shortened
 from .rows import Milliseconds, axis_of, axis_picture, left_out, row_picture, rows_of
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ __all__ = ["EACH_METRIC", "chapter"]
 
 EACH_METRIC = False  # it explains the time on the CPU, whatever is judged
 _CALLS = 20  # boxes of the flame graph in its table
+_NAME = 24  # letters of a variant's or benchmark's name
+_NOTHING = 5e-7  # shares that no decimal shows
 _NEAREST = 3  # callers that are named there
 _CALLERS: Mapping[str | None, str] = {
     "fp": "callers by frame pointers",
@@ -77,8 +80,15 @@ def chapter(subject: Subject) -> Chapter | None:
             "reading": _READING,
             "cannot": _CANNOT,
             "more_of": _more,
+            "names": shortened(_names_of(subject), _NAME),
+            "brief": abridging(_names_of(subject), _NAME),
         },
     )
+
+
+def _names_of(subject: Subject) -> list[str]:
+    """Give the names that are shortened: variants and benchmarks."""
+    return [subject.baseline, *(one.variant for one in subject.candidates), *subject.order]
 
 
 def _summary(found: Beside) -> str:
@@ -144,11 +154,12 @@ def _was(told: Why) -> str:
 
 def _counter(one: Counter) -> Values:
     found = Difference(one.ratio, one.low, one.high, one.metric, one.unit, one.better)
+    nothing = max(abs(one.low - 1), abs(one.high - 1)) < _NOTHING
     word = said(one.word, timed=found.timed)
     return {
         "metric": one.metric,
-        "change": found.cell(),
-        "interval": found.cell_interval(),
+        "change": "0 %" if nothing else found.cell(),
+        "interval": "0 %" if nothing else found.cell_interval(),
         "pvalue": Value(bare_pvalue(one.pvalue_adjusted), one.pvalue_adjusted),
         "word": word,
         "style": style_of(word),
@@ -217,7 +228,7 @@ def _answered(answer: Values, number: int) -> Iterator[Block]:
         )
     if answer["calls"]:
         yield Sentence(answer["alt"])
-        yield calls_table(answer["calls"], told, f"why-{number}-calls")
+        yield _calls_table(answer["calls"], told, f"why-{number}-calls")
     yield from (Sentence(shown(caution.text)) for caution in told.cautions)
 
 
@@ -243,7 +254,7 @@ def _functions(rows: Sequence[FunctionRow], told: Why, name: str) -> Table:
     return table_of(name, columns, cells)
 
 
-def calls_table(calls: Sequence[Values], told: Why, name: str) -> Table:
+def _calls_table(calls: Sequence[Values], told: Why, name: str) -> Table:
     """Give the table beside a flame graph: what differs most, by path of calls."""
     heads = (
         f"<function; <called by; itself in {shown(told.baseline)}, ms; in {shown(told.variant)}, ms; difference, ms; "
@@ -300,5 +311,5 @@ def _drawn(one: Explained, answer: Values, ground: str) -> Values:
         "flame": None if graph is None else flame_plot(graph.flame, graph.words, answer["alt"]),
         "notes": () if graph is None else graph.notes,
         "colours": () if graph is None else graph.keys,
-        "calls": None if graph is None else calls_table(answer["calls"], one.told, ground),
+        "calls": None if graph is None else _calls_table(answer["calls"], one.told, ground),
     }

@@ -7,13 +7,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from analysis.data.matrix import PerformanceMatrix
 from analysis.data.trial import read_trial
 from analysis.errors import StoreError
+from analysis.methods.multilevel.compare import multilevel
 from analysis.record.builds import Artifact, BuildRecord
 from analysis.record.shapes import encode_checked
 from analysis.record.trial_files import BUILDS
+from analysis.stats.arguments import stream
 from analysis.verdict.judging import judge
 from analysis.verdict.layouts import VariantLayouts, layouts_sentences
 
@@ -130,3 +134,24 @@ def test_a_damaged_record_of_builds_is_no_answer(trial):
     (path / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(StoreError):
         judge(read_trial(path))
+
+
+@pytest.mark.parametrize(("per_session", "least", "most"), [(True, 0, 0.08), (False, 0.5, 1)])
+def test_the_interval_of_sessions_covers_layouts_only_where_each_session_draws_them(
+    per_session, least, most
+):
+    # authority: theory. Two variants of one source, layouts of sd 0.8 %, sessions of sd 0.2 %: any word is false.
+    # One build of each, drawn once, is the negative control.
+    rng, sessions, many = stream(30, "layouts"), 6, 400
+
+    def side(name):
+        layouts = rng.normal(0, 0.008, (many, sessions if per_session else 1))
+        times = np.exp(layouts + rng.normal(0, 0.002, (many, sessions)))
+        ids = {f"b{k}": list(range(sessions)) for k in range(many)}
+        return PerformanceMatrix.from_samples(
+            name, dict(zip(ids, times, strict=True)), better="lower", sessions=ids, blocks=ids
+        )
+
+    found = multilevel(side("new"), side("old"), margin=0.0001, correction="none")
+    words = [line.outcome for line in found.benchmarks]
+    assert least <= sum(word in ("faster", "slower") for word in words) / many <= most

@@ -237,7 +237,9 @@ def test_whatever_ends_it_the_trial_is_as_it_was(make_tiny, listening, number, p
         code = child.wait(20)
     finally:
         child.kill()
-    processes.wait_until(lambda: not processes.processes_with(marker))
+    # neither the program nor perf, which has its file's name among its arguments
+    for trace in (marker, str(profiles_of(tiny.trial))):
+        processes.wait_until(lambda trace=trace: not processes.processes_with(trace))
     assert tiny.state() == before
     beside = profiles_of(tiny.trial)
     if number == signal.SIGINT:
