@@ -35,7 +35,7 @@ def test_a_build_that_takes_too_long_dies_with_all_that_it_started(
 
 def test_what_a_build_took_is_the_sum_of_its_steps_and_the_peak_of_any_process(side, tmp_path):
     # 40 MB in a child that the shell waits for: far above the launcher's own peak
-    hungry = f"{sys.executable} -S -c 'bytes(40_000_000)'; sleep 0.02"
+    hungry = f"{sys.executable} -S -c 'bytes([7]) * 40_000_000'; sleep 0.02"
     steps = tuple(
         Command(argv=("/bin/sh", "-c", text), mark="campaign.yaml:3:1")
         for text in ("sleep 0.03; echo said", hungry)
