@@ -32,6 +32,7 @@ __all__ = ["EACH_METRIC", "chapter"]
 EACH_METRIC = False  # it explains the time on the CPU, whatever is judged
 _CALLS = 20  # boxes of the flame graph in its table
 _NAME = 24  # letters of a variant's or benchmark's name
+_LONG = 240  # letters of a sentence
 _NOTHING = 5e-7  # shares that no decimal shows
 _NEAREST = 3  # callers that are named there
 _CALLERS: Mapping[str | None, str] = {
@@ -96,7 +97,7 @@ def _summary(found: Beside) -> str:
     if not answers:
         return "nothing of what lies beside the trial is its own"
     if len(answers) == 1:
-        return shown(answers[0].sentence)
+        return _sentence(answers[0])
     named = sum(len(one.named) for one in answers)
     what = counted(named, "function") if named else "no function"
     return f"{what} named in {len(answers)} comparisons"
@@ -130,6 +131,7 @@ def _answer(one: Explained) -> Values:
     told = one.told
     return {
         "told": told,
+        "sentence": _sentence(told),
         "was": _was(told),
         "rows": list(rows_of(told)),
         "more": left_out(told),
@@ -137,6 +139,13 @@ def _answer(one: Explained) -> Values:
         "calls": [] if one.graph is None else _calls(one.graph),
         "alt": "" if one.graph is None else shown(one.graph.alt),
     }
+
+
+def _sentence(told: Why) -> str:
+    """Give the answer in one sentence: on a page it may take two lines."""
+    from ...why.sentence import sentence_of
+
+    return shown(sentence_of(told, _LONG))
 
 
 def _was(told: Why) -> str:
@@ -207,7 +216,7 @@ def _sections(values: Values) -> Iterator[Section]:
 
 def _answered(answer: Values, number: int) -> Iterator[Block]:
     told: Why = answer["told"]
-    yield Sentence(shown(told.sentence))
+    yield Sentence(answer["sentence"])
     if answer["was"]:
         yield Sentence(f"When it was recorded, {answer['was']}.")
     yield _functions(answer["rows"], told, f"why-{number}")
