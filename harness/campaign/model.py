@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from analysis.record.run_numbers import Better
 from analysis.record.trial_files import StopRule
+from analysis.record.warmup_iterations import WarmupIterations
 
 Sink = Literal["file", "discard", "keep"]
 Order = Literal["shuffled", "interleaved", "alternating", "sequential"]
@@ -49,6 +50,8 @@ class MetricRule:
 
     `source` is "stdout", "stderr" or the absolute path of a file. Exactly one of `regex` (first
     group, every match is an iteration) and `json` (a path such as ``results[*].time_s``) is set.
+    `warmup_iterations` says how many iterations of each run are stored and not judged, or that the judge
+    finds where each run becomes steady.
     """
 
     name: str
@@ -57,6 +60,7 @@ class MetricRule:
     json: str | None = None
     unit: str
     better: Better
+    warmup_iterations: WarmupIterations = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,7 +285,10 @@ NO_IDENTITY: Mapping[type, frozenset[str]] = {
     Campaign: frozenset({"judge", "series", "commit", "share"})
 }
 # What a part has only where its campaign says so: earlier trials are held against later ones key by key.
-_UNSAID: Mapping[type, Mapping[str, object]] = {Build: {"each": "campaign", "artifacts": []}}
+_UNSAID: Mapping[type, Mapping[str, object]] = {
+    Build: {"each": "campaign", "artifacts": []},
+    MetricRule: {"warmup_iterations": 0},
+}
 # Tells of a part, one of its fields and that field's content whether to leave it out.
 LeavesOut = Callable[[object, str, object], bool]
 
