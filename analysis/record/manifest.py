@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import get_args
@@ -32,6 +32,7 @@ from .trial_files import (
     StopReason,
     When,
 )
+from .warmup_iterations import warmup_of
 
 _MANY = 2**31 - 1  # sessions, and runs in each: no trial has more
 
@@ -113,6 +114,7 @@ def _check(manifest: Manifest) -> None:
                 for metric in manifest.metrics.values()
             ),
         ),
+        ("the warm-up of a metric cannot be read", all(map(_warms_up, manifest.metrics.values()))),
         (f"sessions is {sessions}", 1 <= sessions <= _MANY),
         (f"runs is {most}", 1 <= most <= _MANY),
         (f"warmup is {manifest.warmup}", manifest.warmup >= 0),
@@ -195,6 +197,14 @@ def _about_looks(plan: LooksPlan, manifest: Manifest) -> Iterator[tuple[str, boo
         "why its looks ended is not known",
         plan.stopped_because is None or plan.stopped_because in get_args(StoppedBecause),
     )
+
+
+def _warms_up(about: Mapping[str, str]) -> bool:
+    try:
+        warmup_of(about)
+    except ValueError:
+        return False
+    return True
 
 
 def _distinct(items: Sequence[object]) -> bool:

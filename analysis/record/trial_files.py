@@ -342,7 +342,8 @@ class Manifest(Stored):
     `campaign_identity`; a trial of the first version, which had one rule only, does not say it.
     `sessions` is how many sessions are planned (the campaign's, or more after ``--sessions``).
     `metrics` holds the metrics that not every trial has, those parsed from output and what meters
-    count: name -> {"unit", "better"}, and of a meter's its "source".
+    count: name -> {"unit", "better"}, of a meter's its "source", and "warmup_iterations" where some of
+    a run's iterations are not judged.
     `node` is the host's name in the fleet that the trial belongs to; the order of its runs is made
     from it too.
     `targets` maps each executable's path to its SHA-256 when the trial began.

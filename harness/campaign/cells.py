@@ -22,6 +22,7 @@ from .yaml_reader import Document, Location, quote
 
 if TYPE_CHECKING:
     from analysis.record.run_numbers import Better
+    from analysis.record.warmup_iterations import WarmupIterations
 
     from ..errors import Problem
     from .yaml_reader import Faults
@@ -152,6 +153,7 @@ class CellMaker:
         self.ports: Mapping[str, str] = {}  # of services, for commands, variables and hooks
         self._without_command: set[Location] = set()
         self._kinds: dict[str, tuple[str, Better]] = {}
+        self._warmups: dict[str, WarmupIterations] = {}
         self._regexes: dict[Location, re.Pattern[str] | None] = {}
 
     def cell(self, benchmark: CampaignEntry, variant: CampaignEntry) -> Cell:
@@ -301,6 +303,10 @@ class CellMaker:
         if first != kind:
             what = f"the metric {quote(name)} is in {first[0]}, {first[1]} is better, elsewhere"
             self.filler.report(path, what, "give one unit and one direction to a name", key=True)
+        warmup = self._warmups.setdefault(name, rule["warmup_iterations"])
+        if warmup != rule["warmup_iterations"]:
+            what = f"the metric {quote(name)} has 'warmup_iterations: {warmup}' elsewhere"
+            self.filler.report(path, what, "write the same wherever the name stands", key=True)
         if rule["regex"] is not None:
             self._metric_regex((*path, "regex"), rule["regex"])
         if rule["json"] is not None:

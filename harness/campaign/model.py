@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from analysis.record.run_numbers import Better
 from analysis.record.trial_files import StopRule
+from analysis.record.warmup_iterations import WarmupIterations
 
 Sink = Literal["file", "discard", "keep"]
 Order = Literal["shuffled", "interleaved", "alternating", "sequential"]
@@ -59,6 +60,8 @@ class MetricRule:
 
     `source` is "stdout", "stderr" or the absolute path of a file. Exactly one of `regex` (first
     group, every match is an iteration) and `json` (a path such as ``results[*].time_s``) is set.
+    `warmup_iterations` says how many iterations of each run are stored and not judged, or that the judge
+    finds where each run becomes steady.
     """
 
     name: str
@@ -67,6 +70,7 @@ class MetricRule:
     json: str | None = None
     unit: str
     better: Better
+    warmup_iterations: WarmupIterations = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -344,6 +348,7 @@ NO_IDENTITY: Mapping[type, frozenset[str]] = {
 _UNSAID: Mapping[type, Mapping[str, object]] = {
     Build: {"each": "campaign", "artifacts": []},
     Campaign: {"services": []},
+    MetricRule: {"warmup_iterations": 0},
 }
 # Tells of a part, one of its fields and that field's content whether to leave it out.
 LeavesOut = Callable[[object, str, object], bool]

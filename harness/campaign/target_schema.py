@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, get_args
 
 from analysis.record.run_numbers import RESERVED_METRICS
+from analysis.record.warmup_iterations import MOST_WARMUP
 
 from .model import Build, Cell, Each, Expect, MetricRule
 from .nested_kinds import Forms, Key, Listed, Mapped, Section
-from .scalar_kinds import NAMES, choice, duration, name, pattern, text, whole
+from .scalar_kinds import NAMES, choice, duration, either, name, pattern, text, whole
 from .templates import VALUE_NAME
 from .yaml_reader import quote
 
@@ -163,6 +164,11 @@ METRIC = Section(
         "unit": Key(TEXT, "the unit of the values", required=True),
         "better": Key(
             choice("lower", "higher"), "`lower` or `higher`: which values are better", required=True
+        ),
+        "warmup_iterations": Key(
+            either(choice("auto"), whole(0, MOST_WARMUP)),
+            "iterations of each run that are stored and not judged: how many, or `auto`: up to where the"
+            " run becomes steady",
         ),
     },
     model=MetricRule,

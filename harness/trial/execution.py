@@ -24,6 +24,7 @@ from analysis.record.trial_files import (
     Manifest,
     asked_since,
 )
+from analysis.record.warmup_iterations import stored_warmup
 from analysis.version import VERSION
 
 from ..campaign.identity import RULE, identity_of, resolved_text
@@ -241,7 +242,11 @@ def _host(prepared: Prepared) -> tuple[str, str]:
 def _metrics(campaign: Campaign, prepared: Prepared) -> dict[str, Mapping[str, str]]:
     """Give the metrics that outputs are parsed for, and those that counters and energy of this host are."""
     parsed = {
-        rule.name: {"unit": rule.unit, "better": rule.better}
+        rule.name: {
+            "unit": rule.unit,
+            "better": rule.better,
+            **stored_warmup(rule.warmup_iterations),
+        }
         for cell in campaign.cells
         for rule in cell.metrics
     }

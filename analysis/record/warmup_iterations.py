@@ -1,0 +1,34 @@
+"""How many iterations at the beginning of a run are stored and not judged: a number, or ``auto``.
+
+A trial's manifest keeps it with its metric, as text: earlier versions take nothing else there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+WarmupIterations = int | Literal["auto"]
+
+WARMUP: Final = "warmup_iterations"  # the campaign's key, and the manifest's
+MOST_WARMUP: Final = 100_000
+NEEDS: Final = f"a whole number from 0 to {MOST_WARMUP}, or auto"
+
+
+def read_warmup(text: str) -> WarmupIterations:
+    """Read what a manifest or a command line says; ValueError where it is neither."""
+    if text == "auto":
+        return "auto"
+    if not (text.isascii() and text.isdigit() and len(text) <= 6 and int(text) <= MOST_WARMUP):
+        raise ValueError(f"{WARMUP} is {text!r}, and not {NEEDS}")
+    return int(text)
+
+
+def stored_warmup(setting: WarmupIterations) -> dict[str, str]:
+    """Give what a manifest says of a metric; nothing where every iteration is judged."""
+    return {WARMUP: str(setting)} if setting else {}
+
+
+def warmup_of(about: Mapping[str, str]) -> WarmupIterations:
+    """Give what a manifest says of a metric; ValueError where it can mean nothing."""
+    return read_warmup(about.get(WARMUP, "0"))
