@@ -28,6 +28,7 @@ from .model import (
 )
 from .scalar_kinds import FIX, cpu_numbers, known_here, nearest, said_of_range, wrong_range
 from .schema import CHECKS, COUNTERS, HOOKS, ISOLATION, PROTOCOL, known_keys, section_at
+from .services import ServiceMaker
 from .templates import SEED_NAME, Filler, TemplateError, parse_template
 from .yaml_reader import Document, Location, quote
 
@@ -36,7 +37,13 @@ if TYPE_CHECKING:
     from .yaml_reader import Faults
 
 _NAMED = 3  # benchmarks that a message names
-_TEMPLATES = ("build", "hooks", "inputs", "commit")  # at the top, whose texts use values
+_TEMPLATES = (
+    "build",
+    "hooks",
+    "inputs",
+    "commit",
+    "services",
+)  # at the top, whose texts use values
 _LEAST_SERIES = 3  # variants: two are a comparison
 _COMMIT = re.compile(r"(?!-)[^\s\x00-\x1f\x7f]{1,200}")  # what git takes for the name of a commit
 
@@ -97,6 +104,10 @@ class Resolver:
             return None
         values = self.values
         maker = CellMaker(self.document, self.faults, values, self.defaults, self.filler)
+        serving = ServiceMaker(
+            values["services"], self.variants, maker.root, self.defaults, self.filler
+        )
+        maker.ports = serving.ports
         cells = tuple(
             maker.cell(benchmark, variant)
             for benchmark in self.benchmarks
@@ -117,6 +128,7 @@ class Resolver:
             commit=self._commits(values["commit"]),
             cells=cells,
             builds=builds,
+            services=serving.make(),
             hooks=self._hooks(values["hooks"]),
             protocol=protocol,
             isolation=self._isolation(values["isolation"]),

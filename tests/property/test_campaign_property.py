@@ -101,6 +101,19 @@ FORMS: dict[str, Any] = {
         "output_limit": "1kB",
     },
     "checks": {"require": ["load"], "warn": ["turbo"]},
+    "services": {
+        "db": {
+            "command": ["db", "{level}"],
+            "env": {"SYNC": "x"},
+            "cpus": [2, 3],
+            "ready": {"port": 6471, "output": "up", "timeout": "2s"},
+            "stop": "INT",
+            "cwd": "x",
+            "share_cpus": "on",
+            "grace": 3,
+            "each": "run",
+        }
+    },
 }
 
 EDITOR = editor_schema()
@@ -227,6 +240,8 @@ def test_the_full_campaign_has_every_key():
             "StopSection": section["properties"],
             "RawEvent": FULL["counters"]["events"][1],
             "BuildSection": FULL["variants"]["c"]["build"],
+            "ServiceSection": FULL["services"]["db"],
+            "ReadySection": {**FULL["services"]["db"]["ready"], "command": ""},
         }.get(name) or FULL[name.removesuffix("Section").lower()]
         if name == "VariantSection":
             where = {**FULL["benchmarks"]["text"], **where}
