@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
     from ..importers.sources import Reading, Sides
     from ..plots.sheet import Sheet
+    from ..record.warmup_iterations import WarmupIterations
     from ..stats.workers import Kind
 
 
@@ -139,6 +140,23 @@ def add_metric(parser: argparse.ArgumentParser) -> None:
         "campaign's 'judge', else wall)",
     )
     vars(metric)["known"] = WhenShown(_every_runs_metrics)
+    parser.add_argument(
+        "--warmup-iterations",
+        type=_warmup,
+        metavar="N",
+        help="leave the first N iterations of each run out, or 'auto': those before it is steady "
+        "(default: what the campaign says of the metric; 0 judges all)",
+    )
+
+
+def _warmup(text: str) -> WarmupIterations:
+    """Read a number of iterations, or ``auto``; argparse reports what is neither."""
+    from ..record.warmup_iterations import NEEDS, read_warmup
+
+    try:
+        return read_warmup(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not {NEEDS}") from None
 
 
 def add_value(
