@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from ..errors import UsageError
+from .warmup_option import add_warmup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,11 +26,8 @@ if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
     from ..importers.sources import Reading, Sides
     from ..plots.sheet import Sheet
-    from ..record.warmup_iterations import WarmupIterations
     from ..stats.workers import Kind
 
-
-if TYPE_CHECKING:
     # argparse gives no public name to what add_subparsers() returns
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -140,23 +138,7 @@ def add_metric(parser: argparse.ArgumentParser) -> None:
         "campaign's 'judge', else wall)",
     )
     vars(metric)["known"] = WhenShown(_every_runs_metrics)
-    parser.add_argument(
-        "--warmup-iterations",
-        type=_warmup,
-        metavar="N",
-        help="leave the first N iterations of each run out, or 'auto': those before it is steady "
-        "(default: what the campaign says of the metric; 0 judges all)",
-    )
-
-
-def _warmup(text: str) -> WarmupIterations:
-    """Read a number of iterations, or ``auto``; argparse reports what is neither."""
-    from ..record.warmup_iterations import NEEDS, read_warmup
-
-    try:
-        return read_warmup(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not {NEEDS}") from None
+    add_warmup(parser)
 
 
 def add_value(

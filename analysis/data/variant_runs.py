@@ -191,7 +191,7 @@ def runs_of(
             needed=1,
         )
     judged = trial.judged_iterations(metric)
-    cells = of_cells(judged, {**rows, **carried})
+    cells = of_cells(judged, variant, {**rows, **carried})
     cautions = (
         *_counted(trial, mine, values, metric),
         *iteration_cautions(

@@ -43,12 +43,14 @@ class JudgedIterations:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IterationsOfCell:
-    """What became of the iterations of a cell's runs.
+    """What became of the iterations of the runs of a benchmark and variant.
 
     `left_out` are the fewest, the median and the most iterations of a run that are not judged. With the setting
     ``auto``, `states` counts its runs by what they are called; else it is None.
     """
 
+    benchmark: str
+    variant: str
     setting: WarmupIterations
     runs: int
     left_out: tuple[int, float, int]
@@ -68,6 +70,8 @@ class IterationsOfCell:
         """Give it as JSON types."""
         states = None if self.states is None else {one: self.states.get(one, 0) for one in STATES}
         return {
+            "benchmark": self.benchmark,
+            "variant": self.variant,
             "setting": self.setting,
             "runs": self.runs,
             "left_out": dict(zip(("least", "median", "most"), self.left_out, strict=True)),
@@ -128,9 +132,9 @@ def _behind(column: MetricColumn, counts: Integers, left: Integers) -> MetricCol
 
 
 def of_cells(
-    judged: JudgedIterations | None, rows: Mapping[str, Integers]
+    judged: JudgedIterations | None, variant: str, rows: Mapping[str, Integers]
 ) -> dict[str, IterationsOfCell]:
-    """Say of each benchmark's runs what became of their iterations; nothing where all are judged."""
+    """Say of the runs of a variant, benchmark by benchmark, what became of their iterations; nothing where all are judged."""
     if judged is None or judged.setting == 0:
         return {}
     found = {}
@@ -141,6 +145,8 @@ def of_cells(
             counts = np.bincount(judged.state[row].astype(np.int64), minlength=len(STATES))
             states = dict(zip(STATES, counts.tolist(), strict=True))
         found[name] = IterationsOfCell(
+            benchmark=name,
+            variant=variant,
             setting=judged.setting,
             runs=int(row.size),
             left_out=(int(left.min()), float(np.median(left)), int(left.max())),
