@@ -169,6 +169,15 @@ class RunningServices:
                 if process is not None and process.log is not None and one.label not in self._dead:
                     process.log.unlink(missing_ok=True)
 
+    @contextlib.contextmanager
+    def around(self, variant: str) -> Iterator[None]:
+        """Have the services of a variant's run stand while the block lasts, as `before_run` and `after_run`."""
+        try:
+            self.before_run(variant)
+            yield
+        finally:
+            self.after_run(variant)
+
     def died(self, variant: str) -> str | None:
         """Say which service of a variant's runs has died, and its last lines; None where all stand."""
         if not self.services:
