@@ -75,7 +75,9 @@ class Matching:
                 stack.enter_context(_deadline(self._left))
                 return _find(regex, text, first=first)
         except _Late:
-            what = f"the pattern was too slow: {regex!r} found no end in {self._seconds:g} s"
+            what = (
+                f"the pattern was too slow: {as_written(regex)} found no end in {self._seconds:g} s"
+            )
             raise NotMatched(what) from None
         finally:
             self._left = max(1e-3, self._left - (time.process_time() - began))
@@ -111,7 +113,9 @@ class Matching:
             os.waitpid(child, 0)
             os.close(reading)
         if not data:
-            what = f"the pattern {regex!r} could not be matched: there is not enough memory"
+            what = (
+                f"the pattern {as_written(regex)} could not be matched: there is not enough memory"
+            )
             raise NotMatched(what)
         found: list[str | None] = marshal.loads(data)  # noqa: S302 - our own child wrote it
         return found
@@ -153,6 +157,12 @@ def _deadline(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+
+
+def as_written(regex: str) -> str:
+    """Give a pattern in quotes as it stands in the campaign: backslashes are not doubled."""
+    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in regex)
+    return f"'{shown}'"
 
 
 _DETAIL = 240  # characters of a reason; a program may print megabytes
@@ -207,7 +217,8 @@ def examine(
         try:
             mismatch = _mismatch(cell, stdout, digest, matching)
             if mismatch:
-                outcome, detail = "output-mismatch", mismatch
+                said = _first_words(stdout, conceal)
+                outcome, detail = "output-mismatch", f"{mismatch}; stdout: {said}"
             else:
                 sources = {"stdout": stdout, "stderr": stderr}
                 for rule in cell.metrics:
@@ -247,6 +258,10 @@ def _ending(
     return "ok", None
 
 
+_SAID = 160  # characters of an output that a reason shows
+_LINES = 3  # of it, where its beginning is shown
+
+
 def _last_words(stderr: Path | None, conceal: Callable[[str], str]) -> str:
     if stderr is None:
         return ""
@@ -254,8 +269,26 @@ def _last_words(stderr: Path | None, conceal: Callable[[str], str]) -> str:
         file.seek(max(0, stderr.stat().st_size - 4096))
         lines = file.read().decode("utf-8", "replace").split("\n")
     said = [line.strip() for line in lines if line.strip()]
-    last = conceal(said[-1]) if said else ""  # whole: of a part it would not know what it is
-    return "".join(c if c.isprintable() else "?" for c in last)[:160]
+    return (
+        _shown(conceal(said[-1])) if said else ""
+    )  # whole: of a part it would not know what it is
+
+
+def _first_words(stdout: Path | None, conceal: Callable[[str], str]) -> str:
+    """Show how an output begins, in one line."""
+    if stdout is None or not stdout.stat().st_size:
+        return "(empty)"
+    with stdout.open("rb") as file:
+        begin = file.read(4096)
+    whole = begin if len(begin) < 4096 else begin[: begin.rfind(b"\n") + 1] or begin
+    lines = [line.strip() for line in whole.decode("utf-8", "replace").split("\n")]
+    said = [conceal(line) for line in lines if line]
+    more = " | …" if len(said) > _LINES or whole != begin else ""
+    return _shown(" | ".join(said[:_LINES])) + more if said else "(blank)"
+
+
+def _shown(text: str) -> str:
+    return "".join(c if c.isprintable() else "?" for c in text)[:_SAID]
 
 
 def _fingerprint(stdout: Path | None, limit_bytes: int) -> tuple[int | None, str | None]:
@@ -285,7 +318,7 @@ def _mismatch(
     if expect.stdout_regex is not None:
         text = stdout.read_text(encoding="utf-8", errors="replace")
         if not matching.matches(expect.stdout_regex, text):
-            return f"stdout does not match {expect.stdout_regex!r}"
+            return f"stdout does not match {as_written(expect.stdout_regex)}"
     return None
 
 

@@ -107,6 +107,31 @@ def test_output_is_checked_by_regex_line_by_line(judge):
     assert judge(b"\xff\ndone\n", cell=cell).outcome == "ok"
 
 
+def test_a_mismatch_shows_the_pattern_as_it_is_written_and_how_the_output_begins(judge):
+    # the project's list of what real work showed: neither stood there, and backslashes were doubled
+    cell = {"expect": Expect(stdout_regex=r"^196418\s1$")}
+    found = judge("196417 1\n\nsecond\nthird\nfourth\n", cell=cell)
+    assert found.detail == (
+        r"stdout does not match '^196418\s1$'; stdout: 196417 1 | second | third | …"
+    )
+    assert judge("", cell=cell).detail.endswith("; stdout: (empty)")
+    assert judge("\n \n", cell=cell).detail.endswith("; stdout: (blank)")
+    assert judge("a\x1b[1m\tb", cell=cell).detail.endswith("; stdout: a?[1m?b")
+    tab = judge("x", cell={"expect": Expect(stdout_regex="a\tb\\d")})
+    assert tab.detail == r"stdout does not match 'a\tb\d'; stdout: x"
+
+
+def test_what_a_mismatch_shows_is_short_and_redacted(judge, tmp_path, make_cell):
+    cell = {"expect": Expect(stdout_sha256="0" * 64)}
+    assert len(judge("x" * 900, cell=cell).detail) < 400
+    out = tmp_path / "out"
+    out.write_text("user secret here\n" + "y" * 5000)
+    found = examine(
+        make_cell(**cell), ENDED, out, None, 10_000, conceal=lambda t: t.replace("secret", "***")
+    )
+    assert found.detail.endswith("; stdout: user *** here | …")
+
+
 def test_output_is_checked_against_a_file_that_may_change(judge, tmp_path):
     reference = tmp_path / "reference"
     reference.write_text("one")
