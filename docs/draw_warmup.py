@@ -33,7 +33,7 @@ def main(source: str) -> None:
     with lzma.open(source) as file:
         for row in csv.DictReader(io.TextIOWrapper(file)):
             runs[int(row["process"])].append(float(row["seconds"]))
-    scale = quantity_scale((0.48, 0.56))
+    scale = quantity_scale((0.485, 0.525))
     panels = []
     for number, seconds in runs.items():
         values = np.array(seconds)
