@@ -277,7 +277,7 @@ _NOT_COMPARABLE = (
     *("outputs-differ", "one-variant-twice", "two-trials", "sessions-apart", "one-session"),
     *("rows-reordered", "session-misstated", "iterations-pooled", "order-unknown", "order-of-file"),
     *("benchmarks-of-one-side", "floored", "not-positive", "below-resolution", "means-of-zeros"),
-    "layout-not-varied",
+    *("layout-not-varied", "no-steady-state", "no-iteration-left", "no-iterations"),
 )
 _UNEQUAL = ("waited-unequally",)
 _DRIFT = (
@@ -288,7 +288,7 @@ _BUSY = (
     *("host-busy", "host-throttled", "host-disturbed", "host-stolen", "cpu-lost"),
     *("disturbed-runs", "waited-for-cpu", "services-share-cpus"),
 )
-_REST = ("runs-missing", "still-running", "ended-early")
+_REST = ("runs-missing", "still-running", "ended-early", "iterations-left-out")
 _RANKS = {
     code: rank
     for rank, codes in enumerate((_FAILED, _NOT_COMPARABLE, _UNEQUAL, _DRIFT, _BUSY, _REST))
