@@ -278,7 +278,9 @@ class SessionEnd(Stored):
 class GivenUp(Stored):
     """A cell whose runs failed one after the other, so that the rest of a session went on without it.
 
-    `position` is that of the last of them, `runs` how many measured runs the cell has in the session.
+    `position` is that of the last of them, `runs` how many measured runs the cell has in the session. With
+    `never_ok` it is left out for the rest of the trial, each session has its record, the position is
+    one of the first session, and `warmups` counts the warm-ups that the session goes without.
     """
 
     benchmark: str
@@ -287,6 +289,15 @@ class GivenUp(Stored):
     position: int
     runs: int
     why: str
+    never_ok: bool = False
+    warmups: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the record as JSON types; of one that was given up in a session as ever."""
+        data = Stored.to_dict(self)
+        if not self.never_ok:
+            del data["never_ok"], data["warmups"]
+        return data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -456,7 +467,7 @@ class Manifest(Stored):
         for one in self.given_up:
             cell = one.benchmark, one.variant
             left = ended.get(one.session, self.runs) - one.runs
-            found[cell] = found.get(cell, 0) + max(0, left)
+            found[cell] = found.get(cell, 0) + max(0, left) + one.warmups
         return found
 
     def whole_sessions(self, lines: int) -> int:

@@ -334,6 +334,12 @@ class SessionRules:
             self._stop.give_up(run.benchmark, run.variant)
         return given_up, in_vain
 
+    def leave_out(self, benchmark: str, variant: str) -> None:
+        """Go on without a cell that cannot succeed."""
+        self.hopeless.cells.add((benchmark, variant))
+        if self._stop is not None:
+            self._stop.give_up(benchmark, variant)
+
     def findings(self) -> tuple[Finding, ...]:
         """Say at the session's end what of it was not repeated because nobody could tell."""
         found = None if self._repeats is None else self._repeats.finding()
