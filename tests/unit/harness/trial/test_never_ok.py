@@ -161,6 +161,13 @@ def test_the_trial_ends_when_a_variant_or_a_benchmark_has_no_cell(
     read_trial(stage.trial)
 
 
+@pytest.mark.parametrize("rule", ["skip", "stop"])
+def test_a_trial_of_which_nothing_is_left_is_complete(stage, campaign, failing, rule):
+    failing(("x", "a"), ("x", "b"))
+    ending = stage.start(campaign(sessions=1, runs=1, warmup=0, never_ok=rule))
+    assert (ending.status, ending.done, ending.planned, ending.failed) == ("complete", 4, 4, 2)
+
+
 def test_stop_ends_the_trial_at_any_cell_once_all_were_tried(stage, campaign, failing):
     failing(("x", "b"))
     made = campaign(sessions=3, never_ok="stop")
