@@ -274,6 +274,9 @@ class SessionEnd(Stored):
     text: str
 
 
+_OF_NEVER_OK = ("never_ok", "warmups")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenUp(Stored):
     """A cell whose runs failed one after the other, so that the rest of a session went on without it.
@@ -294,10 +297,8 @@ class GivenUp(Stored):
 
     def to_dict(self) -> dict[str, Any]:
         """Give the record as JSON types; of one that was given up in a session as ever."""
-        data = Stored.to_dict(self)
-        if not self.never_ok:
-            del data["never_ok"], data["warmups"]
-        return data
+        known = Stored.to_dict(self).items()
+        return {name: one for name, one in known if self.never_ok or name not in _OF_NEVER_OK}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -498,11 +499,5 @@ class Manifest(Stored):
 
     def to_dict(self) -> dict[str, Any]:
         """Give the manifest as JSON types."""
-        data = Stored.to_dict(self)
-        if not self.judge:  # a trial of a campaign without the key is stored as ever
-            del data["judge"]
-        if self.looks_plan is None:  # and so is one whose looks nobody planned
-            del data["looks_plan"]
-        if not self.same_program:
-            del data["same_program"]
-        return data
+        known, plain = Stored.to_dict(self).items(), ("judge", "looks_plan", "same_program")
+        return {name: one for name, one in known if one or name not in plain}  # else it is as ever

@@ -16,11 +16,12 @@ from ..launch.client import LauncherClient
 from ..launch.interrupts import Interrupted
 from .context import AfterSession, EnvironmentRecorder, SessionLauncher, TrialContext
 from .ending import RUN_CAP, Ending
+from .hopeless.in_a_row import finding_of_given_up
+from .hopeless.never_ok import KEY, NeverOk, finding_of_never_ok
 from .measure import CapReached, ClockWatch, Measurer
 from .metering import SessionEnergy
-from .never_ok import KEY, NeverOk, finding_of_never_ok
 from .run_files import OutputAgreement
-from .stopping import Earlier, SessionRules, finding_of, finding_of_given_up
+from .stopping import Earlier, SessionRules, finding_of
 
 if TYPE_CHECKING:
     from analysis.record.run_numbers import Measurement

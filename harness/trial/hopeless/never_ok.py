@@ -15,12 +15,12 @@ from analysis.record.run_numbers import Measurement
 from analysis.record.shapes import records_of
 from analysis.record.trial_files import MEASUREMENTS, Finding, GivenUp, PlannedRun
 
-from ..errors import counted
-from .plan import PlannedSession, planned_runs
+from ...errors import counted
+from ..plan import PlannedSession, planned_runs
 
 if TYPE_CHECKING:
-    from ..campaign.model import Campaign
-    from .writer import Store
+    from ...campaign.model import Campaign
+    from ..writer import Store
 
 KEY = "protocol.never_ok"
 _Cell = tuple[str, str]
