@@ -274,9 +274,6 @@ class SessionEnd(Stored):
     text: str
 
 
-_OF_NEVER_OK = ("never_ok", "warmups")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenUp(Stored):
     """A cell whose runs failed one after the other, so that the rest of a session went on without it.
@@ -297,8 +294,8 @@ class GivenUp(Stored):
 
     def to_dict(self) -> dict[str, Any]:
         """Give the record as JSON types; of one that was given up in a session as ever."""
-        known = Stored.to_dict(self).items()
-        return {name: one for name, one in known if self.never_ok or name not in _OF_NEVER_OK}
+        known, ours = Stored.to_dict(self).items(), ("never_ok", "warmups")
+        return {name: one for name, one in known if self.never_ok or name not in ours}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
