@@ -160,7 +160,8 @@ class NeverOk:
 
 
 def _said_of(row: Measurement) -> str:
-    return f"{row.outcome}: {row.detail}" if row.detail else row.outcome
+    detail = " ".join((row.detail or "").split())  # of a service it has several lines
+    return f"{row.outcome}: {detail}" if detail else row.outcome
 
 
 def finding_of_never_ok(one: GivenUp) -> Finding:
