@@ -10,6 +10,7 @@ from ..pages.result import Result
 if TYPE_CHECKING:
     from ..calibrate.result import Certificate
     from ..data.levels import Unit
+    from ..data.warmup import IterationsOfCell
     from ..diagnose.result import Diagnosis
     from ..methods.multilevel.host_effects import HostLevel
     from ..methods.multilevel.law import LooksRule
@@ -68,6 +69,8 @@ class Verdict(Result):
         Of a fleet, all its hosts, judged or not; empty for a trial.
     layouts : tuple of VariantLayouts
         Of the judged variants that each session builds, how many layouts they had; empty where none is.
+    iterations : tuple of IterationsOfCell
+        What became of the iterations of runs, cell by cell, where some are not judged; of a fleet empty.
     whole : bool
         Whether a screen shows all benchmarks.
     usual : bool
@@ -122,6 +125,7 @@ class Verdict(Result):
     certificate: Certificate | None = None
     hosts: tuple[FleetHostStanding, ...] = ()
     layouts: tuple[VariantLayouts, ...] = ()
+    iterations: tuple[IterationsOfCell, ...] = ()
     whole: bool = False
     usual: bool = True
     outermost: Unit = "session"

@@ -8,9 +8,11 @@ import os
 import signal
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from analysis.verdict.service_cautions import service_cautions
 from tests import processes
 
 SERVER = """\
@@ -165,3 +167,17 @@ def test_nothing_is_left_when_everything_is_killed(lab):
             os.kill(pid, signal.SIGKILL)
     process.wait()
     lab.wait_until_all_gone()
+
+
+def test_the_verdict_says_that_services_had_no_cpu_of_their_own(lab):
+    path = campaign(lab, protocol={"sessions": 2, "runs": 2, "warmup": 0})
+    assert lab.run_fairtrial("run", path).returncode == 0
+    (told,) = [one for one in verdict(lab)["cautions"] if one.startswith("services had no CPU")]
+    assert "(s/a, s/b): they ran beside the measured programs" in told  # nothing was pinned
+    environment = lab.trial() / "environment.jsonl"
+    environment.write_text(environment.read_text().replace('"beside":"runs"', '"beside":null'))
+    assert list(service_cautions(SimpleNamespace(path=lab.trial()))) == []  # each had its own
+
+
+def verdict(lab):
+    return json.loads(lab.run_fairtrial("verdict", lab.trial(), "--json").stdout)
