@@ -86,7 +86,9 @@ def test_one_that_dies_fails_its_run_and_stands_again_for_the_next(lab):
     lab.script("once.sh", "#!/bin/sh\n[ -e died ] && echo hi || { touch died; echo die; }\n")
     word = f"$({lab.folder}/once.sh)"
     command = {"shell": f"exec {sys.executable} client.py {{s.port}} {word}"}
-    path = campaign(lab, variants={"a": {}}, baseline="a", benchmarks={"one": {"command": command}})
+    protocol = {"sessions": 1, "runs": 2, "warmup": 0, "never_ok": "go_on"}
+    one = {"variants": {"a": {}}, "baseline": "a", "benchmarks": {"one": {"command": command}}}
+    path = campaign(lab, **one, protocol=protocol)
     done = lab.run_fairtrial("run", path)
     assert done.returncode == 1, done.stderr
     first, second = lab.read_rows()
