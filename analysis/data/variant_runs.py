@@ -203,7 +203,7 @@ def runs_of(
         *energy_cautions(trial, metric, used),
         *_levels(trial, rows, metric),
     )
-    failed = mine & trial.candidates & (trial.outcome != 0)
+    failed = mine & (trial.candidates | _first_tries(trial)) & (trial.outcome != 0)
     whole = _matrix(trial, variant, metric, rows, failed=failed, cautions=cautions)
     whole = replace(whole, judged_iterations=cells)
     for bench, runs in zip(whole.benchmarks, whole.samples, strict=True):
@@ -212,6 +212,22 @@ def runs_of(
         return whole
     aside = _matrix(trial, variant, metric, carried, failed=failed, cautions=cautions)
     return replace(whole, with_zeros=aside)
+
+
+def _first_tries(trial: Trial) -> Flags:
+    """Tell which runs are warm-ups of cells that were left out, because none was ok: they failed, and are all there is."""
+    found: Flags = np.zeros(len(trial), dtype=np.bool_)
+    manifest = trial.manifest
+    for one in manifest.given_up:
+        if one.never_ok and not one.runs:
+            found |= (
+                trial.warmup
+                & (trial.position >= 0)
+                & (trial.session == one.session)
+                & (trial.benchmark == manifest.benchmarks.index(one.benchmark))
+                & (trial.variant == manifest.variants.index(one.variant))
+            )
+    return found
 
 
 def _emptied(trial: Trial, mine: Flags, judged: JudgedIterations | None, metric: str) -> int:

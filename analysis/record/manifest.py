@@ -132,7 +132,8 @@ def _check(manifest: Manifest) -> None:
                 one.benchmark in manifest.benchmarks
                 and one.variant in manifest.variants
                 and 1 <= one.session <= sessions
-                and 1 <= one.runs <= most
+                and (0 if one.never_ok else 1) <= one.runs <= most
+                and one.warmups >= 0
                 for one in given_up
             ),
         ),

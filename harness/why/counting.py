@@ -195,6 +195,7 @@ def _under_callgrind(
         warmup=0,
         pause_s=0.0,
         give_up=None,
+        never_ok="go_on",
         disturbed="keep",
     )
     kept = {k: most for k, most in campaign.isolation.limits.items() if k not in _TOO_TIGHT}
