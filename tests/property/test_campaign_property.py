@@ -46,7 +46,7 @@ FORMS: dict[str, Any] = {
             "expect": {"exit": [0, 1], "sha256": "0" * 64, "regex": "x", "file": "ref"},
             "metrics": {
                 "t": {"regex": "(x)", "unit": "s", "better": "lower", "from": "stderr"},
-                "u": {"json": "a[*]", "unit": "s", "better": "higher"},
+                "u": {"json": "a[*]", "unit": "s", "better": "higher", "warmup_iterations": "auto"},
             },
             "matrix": {"n": [1]},
             "free": True,
@@ -234,7 +234,10 @@ def test_the_full_campaign_has_every_key():
             "VariantSection": FULL["variants"]["a"] | FULL["variants"]["b"],
             "BenchmarkSection": FULL["benchmarks"]["text"],
             "ExpectSection": FULL["benchmarks"]["text"]["expect"],
-            "MetricSection": {**FULL["benchmarks"]["text"]["metrics"]["t"], "json": ""},
+            "MetricSection": {
+                **FULL["benchmarks"]["text"]["metrics"]["t"],
+                **FULL["benchmarks"]["text"]["metrics"]["u"],
+            },
             "Shell": FULL["benchmarks"]["shell"]["command"],
             "KeptEnvironment": FULL["isolation"]["environment"],
             "LimitsSection": FULL["isolation"]["limits"],
