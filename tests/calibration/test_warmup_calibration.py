@@ -1,8 +1,8 @@
 """How often a simulated process is called what it is, and a flat one otherwise.
 
 Authority: the simulation (`iteration_noise`): the word is right in 90 % or more of each kind, and a flat process is
-called otherwise in 5 % or less, each as a binomial bound at 99 %. Negative controls: the price of a change without the
-noise of neighbours (that of white noise), and a threshold on first differences.
+called otherwise in 5 % or less, each as a binomial bound at 99 %. Negative controls: a price of a change
+that is a sixteenth of ours, and a threshold on first differences. `PRICE` was chosen on other draws of the same simulation.
 """
 
 from __future__ import annotations
