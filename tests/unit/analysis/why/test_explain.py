@@ -287,7 +287,7 @@ def numbers(told: Why) -> list[tuple[object, ...]]:
     ]
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(made(), st.booleans())
 def test_rows_and_others_add_up_to_the_total(given_, seen):
     base, slow, base_ms, slow_ms = given_
