@@ -217,6 +217,12 @@ if TYPE_CHECKING:
     from .verdict.result import (
         Verdict as Verdict,
     )
+    from .why.explain import (
+        explain as explain,
+    )
+    from .why.result import (
+        Why as Why,
+    )
 
 _ROOMS = {
     "data.matrix": "PerformanceMatrix",
@@ -248,6 +254,8 @@ _ROOMS = {
     "history.ordered.judging": "ordered_variants",
     "history.ordered.result": "OrderedVariants",
     "history.finding_steps": "find_steps",
+    "why.explain": "explain",
+    "why.result": "Why",
     "methods.biplot.fit": "biplot Biplot",
     "methods.variance_sources.result": "Sources",
     "methods.variance_sources.systems": "sources_of_table",

@@ -68,12 +68,15 @@ class Flame:
         Those that have room; siblings stand from the widest to the narrowest.
     total : float
         What the whole width stands for, in the unit of the chains.
+    least : float
+        The share of it below which a box has no room.
     narrow, deep : int
         How many boxes are left out: too narrow, or wide enough and too far below the first.
     """
 
     boxes: tuple[FlameBox, ...]
     total: float
+    least: float
     narrow: int
     deep: int
 
@@ -124,7 +127,11 @@ def flame_of(
         for k, left in lefts.items()
     )
     return Flame(
-        boxes=boxes, total=total, narrow=len(seen) - len(wide), deep=len(wide) - len(boxes)
+        boxes=boxes,
+        total=total,
+        least=least,
+        narrow=len(seen) - len(wide),
+        deep=len(wide) - len(boxes),
     )
 
 

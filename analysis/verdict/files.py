@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..data.trial import NOT_ASKED, Trial
@@ -11,6 +12,7 @@ from ..importers.sources import Reading, Sides, read_sides, sessions_apart
 from ..importers.trials import open_trial, trial_and_variant
 from ..pages.model import Caution, merged
 from .judging import judge_sides
+from .layouts import Layout, counted_layouts, drawn_layouts, layout_cautions
 from .sides import looks_at
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ def judge_sources(
 ) -> Sourced:
     """Read two sources and judge them."""
     sides = sessions_apart(read_sides(candidate, baseline, how))
-    named = (trial_and_variant(text) for text in (candidate, baseline or ""))
+    named = [trial_and_variant(text) for text in (candidate, baseline or "")]
     folders = dict.fromkeys(one[0] for one in named if one is not None)
     trials = tuple(
         open_trial(folder, how.level, how.better, decimal=how.decimal) for folder in folders
@@ -49,20 +51,38 @@ def judge_sources(
         looks=looks_at([one.manifest for one in trials], looks, always_valid=always_valid),
         **asked,
     )
+    drawn = _drawn(sides, named, dict(zip(folders, trials, strict=True)))
     first = [one for one in sides.candidate.cautions if one.code == NOT_ASKED]
     others = [one for one in answer.cautions if one.code != NOT_ASKED]
     usual = how.metric is None or all(trial.is_usual(how.metric) for trial in trials)
-    known = merged(first, *_once(sides, trials, others))
+    known = merged(first, *_once(sides, trials, others), layout_cautions(drawn))
     return Sourced(
         verdict=replace(
             answer,
             usual=usual,
             cautions=known,
+            layouts=counted_layouts([drawn]),
             sources=tuple(name for name in (candidate, baseline) if name is not None),
         ),
         sides=sides,
         trials=trials,
     )
+
+
+def _drawn(
+    sides: Sides, named: Sequence[tuple[Path, str | None] | None], trials: Mapping[Path, Trial]
+) -> dict[str, tuple[Layout, ...]]:
+    """Give the layouts of the sides that are variants of trials whose sessions built them, the baseline's first."""
+    found: dict[str, tuple[Layout, ...]] = {}
+    for side, one in zip((sides.baseline, sides.candidate), reversed(named), strict=True):
+        if one is None:
+            continue
+        folder, variant = one
+        name = variant or trials[folder].manifest.baseline  # the only one, where none is named
+        drawn = drawn_layouts(trials[folder], [name])
+        if name in drawn:
+            found[side.name] = drawn[name]
+    return found
 
 
 def _once(

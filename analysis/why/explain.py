@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from ..data.trial import Trial, read_trial
-from ..record.profiles import StoredProfile
+from ..errors import UsageError
+from ..record.profiles import StoredProfile, read_profile
 from ..stats.arguments import door
 from ..stats.samples import Array
 from .cautions import cautions_of
@@ -24,7 +26,7 @@ OFF_CPU, ASLEEP, CPU_WAIT = "off-CPU", "asleep", "waiting for a CPU"
 
 @door
 def explain(
-    stored: StoredProfile,
+    profile: StoredProfile | str | Path,
     *,
     benchmark: str,
     renames: Mapping[str, str] | None = None,
@@ -35,8 +37,8 @@ def explain(
 
     Parameters
     ----------
-    stored : StoredProfile
-        From `read_profile`.
+    profile : StoredProfile, str or Path
+        The folder of a profile, such as ``runs/NAME.why/VARIANT``, or what was read of it.
     benchmark : str
         One of the profile's.
     renames : mapping of str to str, optional
@@ -53,12 +55,16 @@ def explain(
     Raises
     ------
     UsageError
-        If the profile does not have the benchmark, or a rename does not fit its functions.
+        If the profile does not have the benchmark, a rename does not fit its functions, or `confidence` does not lie
+        between 0 and 1.
     InsufficientDataError
         If no session has samples and timed runs of both variants.
     StoreError
-        If the timed trial is damaged.
+        If there is no profile, or it or its timed trial is damaged.
     """
+    if not 0 < confidence < 1:
+        raise UsageError(f"confidence must lie between 0 and 1, not {confidence!r}")
+    stored = profile if isinstance(profile, StoredProfile) else read_profile(Path(profile))
     return explain_by(
         stored,
         read_trial(stored.timed),
@@ -174,18 +180,3 @@ def _waits(table: SessionTable, confidence: float) -> tuple[Row, Row] | None:
         row_of(before - waiting[0], after - waiting[1], confidence, function=ASLEEP),
         row_of(*waiting, confidence, function=CPU_WAIT),
     )
-
-
-def sampled_ms(stored: StoredProfile, benchmark: str) -> dict[tuple[int, str], float]:
-    """Give the time that a function's share of the samples is multiplied with, by session and variant, in ms.
-
-    It is the mean time on the processors of the session's timed runs, without kernel time that was not seen. Sessions
-    that do not count are left out. Raises what `explain` does.
-    """
-    table = table_of(stored, read_trial(stored.timed), benchmark, {})
-    sides = (stored.profile.baseline, table.baseline), (stored.profile.variant, table.candidate)
-    return {
-        (session, name): float(ms)
-        for name, side in sides
-        for session, ms in zip(table.sessions, side.sampled, strict=True)
-    }

@@ -17,7 +17,7 @@ from ..data.trial import read_trial
 from ..errors import UsageError
 from ..pages.number_format import counted, listed
 from ..plots.flame import FlameWords, flame_picture
-from ..plots.flame_layout import DEEPEST, LEAST, Flame, FlameBox, flame_of
+from ..plots.flame_layout import DEEPEST, LEAST, Chains, Flame, FlameBox, flame_of
 from ..plots.sheet import Sheet
 from .names import FunctionName, FunctionNames
 from .sentence import milliseconds, signed
@@ -32,6 +32,9 @@ __all__ = ["CallGraph", "call_graph", "write_flames"]
 
 _WHOLE = "all"
 _MANY_ALONE = 0.2  # share of samples without callers that is worth a sentence
+_MAIN = "main"
+_FEWEST = 3  # samples that a box stands for
+_MOST_LEFT_OUT = 0.02  # share of the whole, however few the samples are
 _TOLD = 3  # functions that the picture's words name
 _FILE = Sheet(width=280.0, font_size=9.0)
 _UNSAFE = re.compile(r"[^\w.+-]+")
@@ -114,7 +117,7 @@ class CallGraph:
         found = [
             "A box is a function as called by the box above it, as wide as its time with all that it calls: "
             f"the larger of both variants, {total} ms a run in all. A bar is as long as the difference. "
-            "Direct recursion is one box."
+            "Direct recursion is one box, and what calls main is left out."
         ]
         if self.told.named:
             found.append(
@@ -125,7 +128,7 @@ class CallGraph:
         gone = [
             f"{counted(count, 'box').replace('boxs', 'boxes')} {why}"
             for count, why in (
-                (self.flame.narrow, f"narrower than {100 * LEAST:g} % of the whole"),
+                (self.flame.narrow, f"narrower than {100 * self.flame.least:.2g} % of the whole"),
                 (self.flame.deep, f"below row {DEEPEST}"),
             )
             if count
@@ -190,6 +193,7 @@ def call_graph(stored: StoredProfile, told: Why) -> CallGraph | None:
     sides: list[dict[tuple[str, ...], float]] = []
     short: dict[str, str] = {}
     samples = alone = 0
+    steps = []
     for variant, step in (
         (profile.baseline, table.baseline.step),
         (profile.variant, table.candidate.step),
@@ -210,9 +214,20 @@ def call_graph(stored: StoredProfile, told: Why) -> CallGraph | None:
                 samples += count
                 alone += count * (len(path) < 2)
         sides.append(found)
+        steps.append(float(step.mean()) / len(table.sessions))
     return CallGraph(
-        flame=flame_of(*sides), told=told, short=short, alone=alone / samples if samples else 0.0
+        flame=_drawn(sides, _FEWEST * max(steps)),
+        told=told,
+        short=short,
+        alone=alone / samples if samples else 0.0,
     )
+
+
+def _drawn(sides: Sequence[Chains], least_ms: float) -> Flame:
+    """Lay out the chains, without boxes of so few samples that they say nothing."""
+    flame = flame_of(*sides)
+    least = min(least_ms / flame.total, _MOST_LEFT_OUT)
+    return flame if least <= LEAST else flame_of(*sides, least=least)
 
 
 def _name(name: FunctionName, renamed: Mapping[str, str], short: dict[str, str]) -> str:
@@ -228,6 +243,8 @@ def _paths(cell: SampledCell, frames: Sequence[str]) -> dict[tuple[str, ...], in
     for chain in cell.chains or ():
         path: list[str] = []
         for k in chain.frames:
+            if cell.functions[k].symbol == _MAIN:  # unwinding reaches what calls it, or not
+                path = []
             if path[-1:] != [frames[k]]:
                 path.append(frames[k])
         found[tuple(path)] += chain.samples

@@ -197,8 +197,12 @@ def _shown(told: Why) -> Iterator[Row]:
             yield told.kernel_not_seen
     yield _called(told.total, "all, on the CPU")
     yield _called(told.off_cpu, "off the CPU")
-    if told.cpu_wait is not None:
-        yield _called(told.cpu_wait, "of it, ready to run")
+    for row, name in (
+        (told.asleep, "of it, asleep or I/O"),
+        (told.cpu_wait, "of it, ready to run"),
+    ):
+        if row is not None:
+            yield _called(row, name)
 
 
 def _called(row: Row, name: str) -> Row:

@@ -9,8 +9,10 @@ from ..pages.model import Next
 from ..pages.short_sentence import ShortSentence
 from ..record.profiles import BESIDE
 from ..words import WIDTH
+from .names import UNKNOWN
 from .result import FEWEST_SAMPLES, FEWEST_SESSIONS, Row, Why
 
+_NAMELESS = "code without symbols"
 _MOST = 48  # sessions that are proposed
 
 
@@ -35,13 +37,13 @@ def resolved(told: Why) -> bool:
     return p is not None and p <= 1 - told.confidence
 
 
-def sentence_of(told: Why) -> str:
-    """Say the answer in one sentence; names are shortened where it would be longer than a line."""
+def sentence_of(told: Why, longest: int = WIDTH) -> str:
+    """Say the answer in one sentence; names are shortened where it would be longer than so many letters."""
     total = told.total
     ends = "" if total.low_ms is None else f" ({_between(total)} ms)"
     if told.withheld == "total-not-resolved":
         pattern = f"{{}}: no difference of CPU time appeared in these sessions{ends}"
-        return ShortSentence.of(pattern, told.benchmark).fitted(longest=WIDTH)
+        return ShortSentence.of(pattern, told.benchmark).fitted(longest=longest)
     if resolved(told):
         side = "more" if total.difference_ms > 0 else "less"
         amount = f"{milliseconds(abs(total.difference_ms))} ms {side} CPU time"
@@ -56,8 +58,8 @@ def sentence_of(told: Why) -> str:
     if told.named:
         first, others = told.named[0], len(told.named) - 1
         rest = f"; {{}} {signed(first.difference_ms)} ms" + (f", {others} more" if others else "")
-        names.append(first.function)
-    return ShortSentence.of(pattern + rest, told.benchmark, *names).fitted(longest=WIDTH)
+        names.append(_NAMELESS if first.function == UNKNOWN else first.function)
+    return ShortSentence.of(pattern + rest, told.benchmark, *names).fitted(longest=longest)
 
 
 def _between(row: Row) -> str:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ..trial.preparation import Watcher
 
 Chains = Literal["fp", "dwarf"]
-DEFAULT_HZ = 999
+DEFAULT_HZ = 4999
 DWARF_HZ = 999  # each sample brings 16 KB of its stack along
 SESSIONS, TIMED_RUNS, PROFILED_RUNS = 6, 3, 3
 _WARMUP = 1

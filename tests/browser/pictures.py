@@ -9,15 +9,21 @@ from __future__ import annotations
 import io
 import math
 import runpy
+import shutil
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 from PIL import Image
 
+from analysis.importers.sources import Reading
+from analysis.report.assembling import assemble
 from analysis.report.bisection.page import bisection_html
 from analysis.report.history.page import history_html
+from analysis.report.shell import html_page
+from analysis.report.subject import subject_of
 from harness.cli import main as fairtrial
 
 HERE = Path(__file__).resolve().parent
@@ -54,7 +60,22 @@ def bisection(path: Path) -> Path:
     return path
 
 
-PAGES = {"report": report, "history": history, "bisection": bisection}
+def why(path: Path) -> Path:
+    """Write the part on why alone, unfolded: of the sample trial with a made-up profile."""
+    made = SimpleNamespace(**runpy.run_path(str(HERE.parent / "profiled.py")))
+    build = runpy.run_path(str(HERE.parent / "unit" / "analysis" / "conftest.py"))["build"]
+    with tempfile.TemporaryDirectory() as folder:
+        trial = Path(shutil.copytree(SAMPLE, Path(folder) / "sample"))
+        made.profile_beside(trial, build, variant="gzip-1", benchmarks=("text",))
+        found = subject_of([str(trial)], Reading(), explain=False)
+        report = assemble([found])
+        chapters = tuple(one for one in report.chapters if one.name == "why")
+        text = html_page(replace(report, chapters=chapters))
+    path.write_text(text.replace("<details", "<details open"), "utf-8")
+    return path
+
+
+PAGES = {"report": report, "history": history, "bisection": bisection, "why": why}
 
 
 def taken(browser: SimpleNamespace, page: Path, view: str) -> Image.Image:

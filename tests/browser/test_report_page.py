@@ -30,6 +30,8 @@ def load(path: str) -> SimpleNamespace:
 chromium = load("browser/chromium.py")
 big = load("benchmarks/report.py")
 hostile = load("browser/hostile.py")
+profiled = load("profiled.py")
+build = load("unit/analysis/conftest.py").build
 
 Kind = Callable[[Path], list[str]]
 
@@ -56,11 +58,31 @@ def matrices(folder: Path) -> list[str]:
     return [str(folder / "new.csv"), str(folder / "old.csv"), "--better", "lower"]
 
 
+def explained(folder: Path) -> list[str]:
+    shutil.copytree(SAMPLE, folder / "sample")
+    profiled.profile_beside(folder / "sample", build, variant="gzip-1", benchmarks=("text", "logs"))
+    return [str(folder / "sample"), "--sources"]
+
+
+def hostile_functions(folder: Path) -> list[str]:
+    """Explain the hostile trial by functions with hostile names; one profile is of nothing that is there."""
+    (trial,) = made(hostile.write)(folder)
+    names = [name.replace("@", "") for name in (*hostile.HOSTILE, hostile.LONG)]
+    calls = {
+        ("main@app", *(f"{one}@app" for one in names[: k + 1])): (3.0, 4.0 + k) for k in range(9)
+    }
+    calls |= {(f"{one}@{one}",): (2.0, 2.0) for one in names}
+    variant = hostile.VARIANTS["gzip-1"]
+    profiled.profile_beside(Path(trial), build, variant=variant, calls=calls)
+    (folder / "trial.why" / hostile.HOSTILE[1]).mkdir()
+    return [trial, "--sources"]
+
+
 KINDS: dict[str, Kind] = {
     "sample": lambda _: [str(SAMPLE)],
     "hostile": made(hostile.write),
-    "sources of the sample": lambda _: [str(SAMPLE), "--sources"],
-    "sources of hostile names": lambda folder: [*made(hostile.write)(folder), "--sources"],
+    "sources and functions of the sample": explained,
+    "sources and functions of hostile names": hostile_functions,
     "two sides": sides,
     "matrix files": matrices,
     "one file": lambda folder: [matrices(folder)[0], "--better", "lower"],

@@ -11,6 +11,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from harness.errors import HostError
+from harness.why.perf_tool import find_perf
+
 made = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("bisect_lab.py"))))
 
 STEP, BROKEN, DOCS = 27, (20, 31), range(11, 15)
@@ -230,3 +233,40 @@ def test_a_step_is_proven_over_layouts_that_sessions_draw(lab):
         assert len({json.dumps(row["artifacts"]) for row in rows}) == len(rows) == 6
     assert {*seeds} == {"step0", "proof-1"}
     assert not seeds["step0"] & seeds["proof-1"]
+
+
+def test_why_is_asked_of_the_culprit_against_its_parent(planted):
+    """The made-up metric is 5 % slower and the processors do the same work: no function is named."""
+    try:
+        find_perf()
+    except HostError:
+        pytest.skip("there is no perf that samples here")
+    folder = made.bisection(planted)
+    before = bytes_of(folder)
+    name = f"{STEP:04d}-{planted.shas[STEP][:7]}"
+    found = json.loads(planted.done.stdout)
+    (line,) = found["next"]
+    assert line == f"fairtrial why {found['path']}/proof-1:{name}"
+    done = bisect(planted, "--resume", folder.relative_to(planted.folder), "--why", "--json")
+    assert done.returncode == 0, done.stderr
+    (answer,) = json.loads(done.stdout)["why"]["answers"]
+    parent = f"{STEP - 1:04d}-{planted.shas[STEP - 1][:7]}"
+    assert (answer["variant"], answer["baseline"]) == (name, parent)
+    assert answer["verdict_was"]["metric"] == "work"
+    after = bytes_of(folder)
+    trials = {path for path in before if len(path.parts) > 1}
+    assert {path: after[path] for path in trials} == {path: before[path] for path in trials}
+    assert {path.parts[0] for path in after.keys() - before.keys()} == {"proof-1.why"}
+
+
+def test_why_without_the_trees_of_the_commits_says_so_and_keeps_the_answer(planted):
+    folder = made.bisection(planted).relative_to(planted.folder)
+    (kept,) = (planted.folder / "work").glob("**/kept")
+    away = kept.with_name("away")
+    kept.rename(away)
+    try:
+        told = planted.run_fairtrial("why", f"{folder}/proof-1:{STEP:04d}-{planted.shas[STEP][:7]}")
+    finally:
+        away.rename(kept)
+    assert told.returncode in (3, 4), told.stderr
+    assert "fix:" in told.stderr

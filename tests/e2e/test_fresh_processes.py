@@ -119,6 +119,7 @@ TABLE = """
 0   import long.csv --dry-run --format long-csv --variant program --benchmark file --session folder --baseline old --better lower --json
 0   export runs/one:a -o e.json --to json --metric user --strict --json
 0   export new.csv -o e.csv --better lower --layout rows --decimal point
+2   bundle runs/one -o w.zip --why
 0   bundle runs/one -o b.zip --claims claims.yaml --about about.yaml --campaign c.yaml --binaries --redact host --max-bytes 99M --seed 3 --json
 """
 ROWS = [line.split(maxsplit=1) for line in TABLE.strip().splitlines()]

@@ -8,10 +8,15 @@ import os
 import runpy
 import shutil
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+
+from harness.errors import HostError
+from harness.why.perf_tool import find_perf
 
 programs = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "why_programs.py")))
 processes = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "processes.py")))
@@ -51,8 +56,10 @@ def profile(lab, trial, *words, sessions=SESSIONS, **own):
 
 
 def needed():
-    if not shutil.which("perf"):
-        pytest.skip("perf is not installed")
+    try:
+        find_perf()
+    except HostError:
+        pytest.skip("there is no perf that samples here")
     if not programs.has_compiler():
         pytest.skip("no C compiler is installed")
 
@@ -174,6 +181,73 @@ def test_counts_of_instructions_say_the_same_exactly(asked):
     assert row["difference"] % 5_000_000 == 0
     assert row["difference"] == answer["total"]["difference"]
     assert hashes(asked.path) == asked.before
+
+
+# ---- interpreted programs
+
+SCRIPT = """\
+import sys
+ROUNDS = int(sys.argv[1])
+
+def weigh(rounds):
+    total = 0
+    for k in range(rounds):
+        total ^= k
+    return total
+
+def parse(rounds):
+    total = 0
+    for k in range(rounds):
+        total += k
+    return total
+
+def visit():
+    for _ in range(100):
+        parse(2000)
+        weigh(ROUNDS)
+
+visit()
+"""
+
+
+def new_python():
+    """Find a Python that tells perf its functions: 3.12 and newer, also one of pyenv."""
+    homes = sorted(
+        Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")).glob("versions/3.1[2-9]*")
+    )
+    named = [*homes, *(shutil.which(f"python3.{minor}") for minor in (12, 13, 14)), sys.executable]
+    for one in filter(None, named):
+        path = Path(one) / "bin" / "python3" if one in homes else Path(one)
+        code = "import sys; sys.exit(not getattr(sys, 'activate_stack_trampoline', None))"
+        if not subprocess.run([path, "-c", code], check=False, capture_output=True).returncode:
+            return path
+    pytest.skip("no Python 3.12 or newer is installed")
+
+
+def test_a_function_of_a_python_program_is_found(lab):
+    """Its frames lie in the stack of the interpreter, which has no frame pointers: copies of it are read.
+
+    That takes long, so there is one session, which names nothing.
+    """
+    needed()
+    python = new_python()
+    lab.script("program.py", SCRIPT)
+    campaign = lab.write_campaign(
+        variants={"base": {"rounds": 1000}, "cand": {"rounds": 6000}},
+        baseline="base",
+        benchmarks={"keys": {"command": [str(python), "program.py", "{rounds}"]}},
+        protocol={"sessions": 1, "runs": 1, "warmup": 0},
+        checks={"probe": "0s"},
+    )
+    assert lab.run_fairtrial("run", campaign, "-q").returncode == 0
+    path = lab.trial()
+    more = ("--sessions", 1, "--chains", "dwarf", "--any", "--json", "--wait-for-lock")
+    done = lab.run_fairtrial("why", f"{path}:cand", *more)
+    assert done.returncode == 0, done.stderr
+    (answer,) = json.loads(done.stdout)["answers"]
+    row = max(answer["rows"], key=lambda row: row["difference_ms"])
+    assert (row["function"], row["object"]) == ("py::weigh", "program.py")
+    assert answer["runtimes"]["cand"] == "python-frames"
 
 
 # ---- what is refused, and in what words

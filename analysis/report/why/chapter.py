@@ -16,6 +16,7 @@ from ...record.fleet import is_fleet
 from ...record.profiles import profiles_of
 from ...words import shown
 from ..chapter import Chapter, table_of
+from ..names import abridging, shortened
 from .rows import Milliseconds, axis_of, axis_picture, left_out, row_picture, rows_of
 
 if TYPE_CHECKING:
@@ -30,6 +31,10 @@ __all__ = ["EACH_METRIC", "chapter"]
 
 EACH_METRIC = False  # it explains the time on the CPU, whatever is judged
 _CALLS = 20  # boxes of the flame graph in its table
+_NAME = 24  # letters of a variant's or benchmark's name
+_UNFOLDED = 2  # comparisons whose rows stand open; more are a line each
+_LONG = 240  # letters of a sentence
+_NOTHING = 5e-7  # shares that no decimal shows
 _NEAREST = 3  # callers that are named there
 _CALLERS: Mapping[str | None, str] = {
     "fp": "callers by frame pointers",
@@ -77,8 +82,16 @@ def chapter(subject: Subject) -> Chapter | None:
             "reading": _READING,
             "cannot": _CANNOT,
             "more_of": _more,
+            "many": sum(len(one.explained) for one in found.recorded) > _UNFOLDED,
+            "names": shortened(_names_of(subject), _NAME),
+            "brief": abridging(_names_of(subject), _NAME),
         },
     )
+
+
+def _names_of(subject: Subject) -> list[str]:
+    """Give the names that are shortened: variants and benchmarks."""
+    return [subject.baseline, *(one.variant for one in subject.candidates), *subject.order]
 
 
 def _summary(found: Beside) -> str:
@@ -86,7 +99,7 @@ def _summary(found: Beside) -> str:
     if not answers:
         return "nothing of what lies beside the trial is its own"
     if len(answers) == 1:
-        return shown(answers[0].sentence)
+        return _sentence(answers[0])
     named = sum(len(one.named) for one in answers)
     what = counted(named, "function") if named else "no function"
     return f"{what} named in {len(answers)} comparisons"
@@ -120,6 +133,7 @@ def _answer(one: Explained) -> Values:
     told = one.told
     return {
         "told": told,
+        "sentence": _sentence(told),
         "was": _was(told),
         "rows": list(rows_of(told)),
         "more": left_out(told),
@@ -127,6 +141,13 @@ def _answer(one: Explained) -> Values:
         "calls": [] if one.graph is None else _calls(one.graph),
         "alt": "" if one.graph is None else shown(one.graph.alt),
     }
+
+
+def _sentence(told: Why) -> str:
+    """Give the answer in one sentence: on a page it may take two lines."""
+    from ...why.sentence import sentence_of
+
+    return shown(sentence_of(told, _LONG))
 
 
 def _was(told: Why) -> str:
@@ -144,11 +165,12 @@ def _was(told: Why) -> str:
 
 def _counter(one: Counter) -> Values:
     found = Difference(one.ratio, one.low, one.high, one.metric, one.unit, one.better)
+    nothing = max(abs(one.low - 1), abs(one.high - 1)) < _NOTHING
     word = said(one.word, timed=found.timed)
     return {
         "metric": one.metric,
-        "change": found.cell(),
-        "interval": found.cell_interval(),
+        "change": "0 %" if nothing else found.cell(),
+        "interval": "0 %" if nothing else found.cell_interval(),
         "pvalue": Value(bare_pvalue(one.pvalue_adjusted), one.pvalue_adjusted),
         "word": word,
         "style": style_of(word),
@@ -196,7 +218,7 @@ def _sections(values: Values) -> Iterator[Section]:
 
 def _answered(answer: Values, number: int) -> Iterator[Block]:
     told: Why = answer["told"]
-    yield Sentence(shown(told.sentence))
+    yield Sentence(answer["sentence"])
     if answer["was"]:
         yield Sentence(f"When it was recorded, {answer['was']}.")
     yield _functions(answer["rows"], told, f"why-{number}")
@@ -217,7 +239,7 @@ def _answered(answer: Values, number: int) -> Iterator[Block]:
         )
     if answer["calls"]:
         yield Sentence(answer["alt"])
-        yield calls_table(answer["calls"], told, f"why-{number}-calls")
+        yield _calls_table(answer["calls"], told, f"why-{number}-calls")
     yield from (Sentence(shown(caution.text)) for caution in told.cautions)
 
 
@@ -243,7 +265,7 @@ def _functions(rows: Sequence[FunctionRow], told: Why, name: str) -> Table:
     return table_of(name, columns, cells)
 
 
-def calls_table(calls: Sequence[Values], told: Why, name: str) -> Table:
+def _calls_table(calls: Sequence[Values], told: Why, name: str) -> Table:
     """Give the table beside a flame graph: what differs most, by path of calls."""
     heads = (
         f"<function; <called by; itself in {shown(told.baseline)}, ms; in {shown(told.variant)}, ms; difference, ms; "
@@ -300,5 +322,5 @@ def _drawn(one: Explained, answer: Values, ground: str) -> Values:
         "flame": None if graph is None else flame_plot(graph.flame, graph.words, answer["alt"]),
         "notes": () if graph is None else graph.notes,
         "colours": () if graph is None else graph.keys,
-        "calls": None if graph is None else calls_table(answer["calls"], one.told, ground),
+        "calls": None if graph is None else _calls_table(answer["calls"], one.told, ground),
     }

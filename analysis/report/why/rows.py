@@ -13,6 +13,7 @@ from ...plots.labels import kept_in_row
 from ...plots.marks import Mark, again, arrow, dot, label, line, shared, stroke, upright
 from ...plots.scale import Scale, quantity_ticks
 from ...plots.svg import cell, plot
+from ...why.sentence import resolved
 from ...words import shown
 
 if TYPE_CHECKING:
@@ -71,9 +72,8 @@ class Axis:
 
 def rows_of(told: Why) -> tuple[FunctionRow, ...]:
     """Give the total, the functions by evidence, what is left of them, and the time off the CPU."""
-    resolved = told.total.pvalue is not None and told.total.pvalue <= 1 - told.confidence
     write = Milliseconds.of(told)
-    found = [_row(told.total, "total", "on the CPU, in all", write, coloured=resolved)]
+    found = [_row(told.total, "total", "on the CPU, in all", write, coloured=resolved(told))]
     for one in told.rows[:_MOST]:
         found.append(_row(one, "function", one.name, write, coloured=one.named))
     for row, kind, name in _rest(told):

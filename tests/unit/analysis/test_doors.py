@@ -33,6 +33,8 @@ from analysis.plan.width import t_interval
 from analysis.record.fleet import Fleet, FleetHost, write_fleet
 from analysis.record.manifest import read_manifest
 from analysis.stats.arguments import numbers
+from tests.profiled import profile_beside
+from tests.unit.analysis.conftest import build
 
 SAMPLE = Path(__file__).parents[3] / "tests" / "data" / "sample-0.2.0"
 
@@ -86,6 +88,7 @@ def fleet_of_two(folder: Path) -> Path:
 
 _PLACE = tempfile.TemporaryDirectory(prefix="fairtrial-fleet-")
 FLEET = fleet_of_two(Path(_PLACE.name))
+PROFILE = profile_beside(FLEET / "lab1", build, variant="gzip-1", benchmarks=["json"])
 
 JUDGED: dict[str, Any] = {
     "metric": "wall",
@@ -251,6 +254,11 @@ DOORS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
             "margin": 0.02,
             "correction": "bh",
         },
+    ),
+    "explain": (
+        analysis.explain,
+        {"profile": PROFILE, "benchmark": "json", "renames": {"old": "new"}, "confidence": 0.9}
+        | {"any_total": True},
     ),
     "diagnose_trial": (
         analysis.diagnose_trial,

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[4]
 OTHERS = {"--output", "-o", "--plot", "--plots", "--junit", "--html", "--summary", "--help", "-h"}
 OTHERS |= {"--dask"}  # what leaves this host
 # of programs that are executed, and of a command's own words about that
-OTHERS |= {"--sessions", "--frequency", "--chains", "--instructions", "--wait-for-lock"}
+OTHERS |= {"--sessions", "--frequency", "--chains", "--instructions", "--wait-for-lock", "--flame"}
 OTHERS |= {"--quiet", "-q", "-v"}
 OTHERS |= {"--font-family", "--font-size"} - OPTIONS
 

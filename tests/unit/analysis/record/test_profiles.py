@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -125,3 +126,12 @@ def test_a_damaged_file_is_refused(tmp_path):
     (tmp_path / PROFILE).write_text(json.dumps(data | {"event": 5}))
     with pytest.raises(StoreError, match="event is 5"):
         read_profile(tmp_path)
+
+
+def test_every_stored_key_is_documented():
+    text = (Path(__file__).parents[4] / "docs" / "why.md").read_text()
+    section = text.split("\n## What is stored\n")[1].split("\n## ")[0]
+    known = set(re.findall(r"`([a-z_0-9]+)`", section))
+    stored = (Profile, JudgedThen, SampledCell, SampledFunction, SampledChain)
+    names = {field.name for kind in stored for field in dataclasses.fields(kind)}
+    assert names - {"further"} <= known

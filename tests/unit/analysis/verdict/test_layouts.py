@@ -7,13 +7,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from analysis.data.matrix import PerformanceMatrix
 from analysis.data.trial import read_trial
 from analysis.errors import StoreError
+from analysis.importers.sources import Reading
+from analysis.methods.multilevel.compare import multilevel
 from analysis.record.builds import Artifact, BuildRecord
 from analysis.record.shapes import encode_checked
 from analysis.record.trial_files import BUILDS
+from analysis.stats.arguments import stream
+from analysis.verdict.files import judge_sources
 from analysis.verdict.judging import judge
 from analysis.verdict.layouts import VariantLayouts, layouts_sentences
 
@@ -39,13 +45,13 @@ def build(variant: str, session: int, digest: str, segment: int = 0) -> bytes:
 def trial(synthetic, tmp_path) -> Callable[[bytes], Path]:
     """Write a trial of two variants and six sessions with these builds."""
 
-    def make(builds: bytes) -> Path:
+    def make(builds: bytes, name: str = "trial") -> Path:
         times = [1.0, 1.02, 1.01, 1.03, 0.99, 1.0, 1.01, 1.02, 1.0, 0.98, 1.01, 1.0]
         made = synthetic(
             {"old": {"x": times}, "new": {"x": [1.1 * t for t in times[::-1]]}}, sessions=6
         )
         made.extra |= {BUILDS: builds}
-        return made.write(tmp_path / "trial")
+        return made.write(tmp_path / name)
 
     return make
 
@@ -85,6 +91,16 @@ def test_a_linker_that_ignores_the_seed_is_told(trial, layouts, speaks):
     assert f"note [1] new has {layouts} layout" in screen or f"note new has {layouts}" in screen
     assert ("4 to 6 layouts of each variant" in screen) is speaks
     assert ("6 layouts of old: the interval" in screen) is not speaks
+
+
+@pytest.mark.parametrize(("theirs", "count"), [(6, 6), (1, 1)])
+def test_sides_of_two_trials_have_their_own_layouts(trial, theirs, count):
+    one, other = trial(built("new"), "one"), trial(built("old", layouts=theirs), "other")
+    found = judge_sources(f"{one}:new", f"{other}:old", Reading()).verdict
+    assert [(each.variant, each.layouts) for each in found.layouts] == [("old", count), ("new", 6)]
+    codes = found.to_dict()["caution_codes"]
+    assert ("layout-not-varied" in codes) is (count < 6)
+    assert "the interval speaks for layouts" in str(found)
 
 
 def test_builds_of_which_no_file_is_hashed_are_unknown(trial):
@@ -130,3 +146,24 @@ def test_a_damaged_record_of_builds_is_no_answer(trial):
     (path / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(StoreError):
         judge(read_trial(path))
+
+
+@pytest.mark.parametrize(("per_session", "least", "most"), [(True, 0, 0.08), (False, 0.5, 1)])
+def test_the_interval_of_sessions_covers_layouts_only_where_each_session_draws_them(
+    per_session, least, most
+):
+    # authority: theory. Two variants of one source, layouts of sd 0.8 %, sessions of sd 0.2 %: any word is false.
+    # One build of each, drawn once, is the negative control.
+    rng, sessions, many = stream(30, "layouts"), 6, 400
+
+    def side(name):
+        layouts = rng.normal(0, 0.008, (many, sessions if per_session else 1))
+        times = np.exp(layouts + rng.normal(0, 0.002, (many, sessions)))
+        ids = {f"b{k}": list(range(sessions)) for k in range(many)}
+        return PerformanceMatrix.from_samples(
+            name, dict(zip(ids, times, strict=True)), better="lower", sessions=ids, blocks=ids
+        )
+
+    found = multilevel(side("new"), side("old"), margin=0.0001, correction="none")
+    words = [line.outcome for line in found.benchmarks]
+    assert least <= sum(word in ("faster", "slower") for word in words) / many <= most

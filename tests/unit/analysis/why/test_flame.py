@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import runpy
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,36 @@ def test_direct_recursion_is_one_box_and_unknown_callers_are_counted(tmp_path):
     assert max(box.depth for box in graph.flame.boxes) == 2
     assert graph.alone == pytest.approx(2 / 3, abs=0.03)
     assert "--chains dwarf" in " ".join(graph.notes)
+
+
+def test_chains_that_unwinding_ends_at_main_or_above_it_are_one(tmp_path):
+    calls = {
+        ("_start@app", "main@app", "work@app"): (5.0, 6.0),
+        ("__libc_start_call_main@libc.so.6", "main@app", "work@app"): (4.0, 5.0),
+        ("main@app", "work@app"): (3.0, 4.0),
+        ("start_thread@libc.so.6", "helper@app"): (3.0, 3.0),
+    }
+    stored = profiled(tmp_path, calls=calls, benchmarks=("keys",))
+    graph = call_graph(stored, explain(stored, benchmark="keys"))
+    paths = {box.path for box in graph.flame.boxes}
+    assert {path for path in paths if "work (app)" in path} == {("main (app)", "work (app)")}
+    assert ("start_thread (libc)", "helper (app)") in paths
+
+
+def test_boxes_of_a_sample_or_two_are_left_out(tmp_path):
+    calls = {("main@app", "work@app"): (3.0, 4.0)}
+    calls |= {("main@app", f"once{k}@app"): (0.04, 0.04) for k in range(5)}
+    stored = profiled(tmp_path, calls=calls, benchmarks=("keys",))
+    few = replace(
+        stored,
+        cells=tuple(
+            cell if cell.session == 1 else replace(cell, session=cell.session + 100)
+            for cell in stored.cells
+        ),
+    )  # the only session that has timed runs too
+    graph = call_graph(few, explain(few, benchmark="keys"))
+    assert {box.name for box in graph.flame.boxes} == {"", "main (app)", "work (app)"}
+    assert graph.flame.narrow >= 3
 
 
 def test_one_answer_goes_to_the_file_and_several_beside_it(stored, graph, tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from analysis.why.instructions.result import InstructionsAnswer, compare_counts
@@ -79,3 +81,20 @@ def test_programs_whose_files_have_different_names_are_one_object():
     assert len(compared((old, old), (new, new)).rows) == 4
     told = compared((old, old), (new, new), programs=("app-old", "app-new"))
     assert [row.difference for row in told.rows] == [0, 0]
+
+
+def test_the_documentation_shows_this_screen():
+    """The counts are those of `weigh`, once with 1,000 and once with 6,000 rounds in a call (tests/why_programs.py)."""
+    own = {("parse", "keys"): 18_005_000, ("visit", "keys"): 13_005}
+    others = {(f"_dl_{number}", "ld-linux-x86-64.so.2"): 577 for number in range(200)}
+    old, new = ({**own, **others, ("weigh", "keys"): many} for many in (6_005_000, 36_005_000))
+    told = compare_counts(
+        (old, old),
+        (new, new),
+        trial="runs/NAME",
+        benchmark="keys",
+        names=("old", "new"),
+        valgrind="3.19.0",
+    )
+    page = Path(__file__).parents[4] / "docs" / "why.md"
+    assert f"```\n{InstructionsAnswer(answers=(told,))}\n```\n" in page.read_text()

@@ -212,7 +212,7 @@ def test_a_value_of_the_seeds_name_cannot_stand_beside_a_build_of_each_session(p
     assert found.where.endswith(f"c.yaml:2:{16 + value.index('layout')}")
 
 
-SHARED = "name: n\nbuild: {run: make, each: %s, artifacts: [app%s]}\nvariants: {a: {%s}, b: , c: {build: []}}\n"
+SHARED = "name: n\nbuild: {run: make, each: %s, artifacts: ['app%s']}\nvariants: {a: {%s}, b: , c: {build: []}}\n"
 
 
 def test_two_variants_cannot_make_one_file_in_each_session(load, problem):

@@ -212,7 +212,10 @@ def test_everything_that_would_be_executed_is_said(bundle):
 
 def test_a_build_of_each_session_is_said_to_be_one_with_its_placeholder(bundle):
     build = {"each": "session", "run": [["make", "LEVEL={level}", "SEED={layout_seed}"]]}
-    text = {**TEXT, "build": build | {"artifacts": ["tool", "/usr/lib/their.so"]}}
+    text = {
+        **TEXT,
+        "build": build | {"artifacts": ["tool-{variant}", "/usr/lib/their-{variant}.so"]},
+    }
     text["benchmarks"]["one"] = {**TEXT["benchmarks"]["one"], "env": {"SEED": "{layout_seed}"}}
     root, file, trial = bundle(text)
     intent = intent_of(received(root, file, trial), trial, root.resolve(), sessions=None)
@@ -226,7 +229,7 @@ def test_a_build_of_each_session_is_said_to_be_one_with_its_placeholder(bundle):
     page = str(intent)
     assert "    build before each session of a, in campaigns/t\n" in page
     assert "\0" not in page + json.dumps(intent.to_dict())
-    assert intent.reads == ("/usr/lib/their.so",)
+    assert intent.reads == ("/usr/lib/their-a.so", "/usr/lib/their-b.so")
 
 
 @pytest.mark.parametrize(

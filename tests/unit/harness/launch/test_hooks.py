@@ -1,6 +1,8 @@
-"""Builds: their timeout, and that nothing of them lives on."""
+"""Builds: their timeout, that nothing of them lives on, and what they took."""
 
 from __future__ import annotations
+
+import sys
 
 import pytest
 
@@ -29,3 +31,20 @@ def test_a_build_that_takes_too_long_dies_with_all_that_it_started(
     assert "raise protocol.build_timeout" in caught.value.fix
     assert caught.value.where == "campaign.yaml:3:1"
     assert processes.processes_with(marker) == []
+
+
+def test_what_a_build_took_is_the_sum_of_its_steps_and_the_peak_of_any_process(side, tmp_path):
+    # 40 MB in a child that the shell waits for: far above the launcher's own peak
+    hungry = f"{sys.executable} -S -c 'bytes([7]) * 40_000_000'; sleep 0.02"
+    steps = tuple(
+        Command(argv=("/bin/sh", "-c", text), mark="campaign.yaml:3:1")
+        for text in ("sleep 0.03; echo said", hungry)
+    )
+    build = Build(variant="v", steps=steps, cwd=tmp_path, env={})
+    cost = side.build(build, {"PATH": "/usr/bin:/bin"}, tmp_path, timeout_s=60.0)
+    assert cost.seconds >= 0.05
+    assert cost.max_rss_bytes > 40_000_000 > cost.max_rss_floor_bytes > 0
+    assert [log.name for log in cost.logs] == ["build-v-1.log", "build-v-2.log"]
+    assert cost.logs[0].read_text() == "said\n"
+    again = side.build(build, {"PATH": "/usr/bin:/bin"}, tmp_path, timeout_s=60.0)
+    assert [log.name for log in again.logs] == ["build-v-again1-1.log", "build-v-again1-2.log"]

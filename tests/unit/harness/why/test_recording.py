@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ from analysis.record.profiles import SEEN, JudgedThen, profiles_of, read_profile
 from harness.campaign.layout_seed import layout_seed
 from harness.errors import HostError, LaunchError
 from harness.host.tree import Tree
+from harness.launch.interrupts import Interrupted
 from harness.why.perf_tool import permission_of
 from harness.why.profile_folder import new_profile
 from harness.why.recording import DEFAULT_HZ, DWARF_HZ, ProfileRequest, record_profile
@@ -205,43 +204,38 @@ def test_stacks_are_copied_less_often():
     assert request(frequency_hz=None, chains="dwarf").wanted_hz == DWARF_HZ <= DEFAULT_HZ
 
 
-SCRIPT = """\
-import sys
-from pathlib import Path
-from harness.campaign.load import load_campaign
-from harness.launch.interrupts import Interrupted
-from harness.trial.execution import Options
-from harness.why.recording import ProfileRequest, record_profile
-
-class Silent:
-    def __getattr__(self, name):
-        return lambda *given, **named: None
-
-trial = Path(sys.argv[2])
-asked = ProfileRequest(variant="cand", benchmarks=("spin",), sessions=1, timed=1, profiled=1)
-try:
-    record_profile(load_campaign(Path(sys.argv[1])), trial, asked, Options(folder=trial.parent), Silent())
-except Interrupted as stop:
-    sys.exit(100 + stop.number)
-"""
+def recording_child(tiny, listening) -> int:
+    """Record in a child process, which exits with 100 and the signal that stopped it; give its number."""
+    child = os.fork()
+    if child:
+        return child
+    code = 1
+    try:
+        recorded(tiny, listening)
+        code = 0
+    except Interrupted as stop:
+        code = 100 + stop.number
+    finally:
+        os._exit(code)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_whatever_ends_it_the_trial_is_as_it_was(make_tiny, listening, number, processes, marker):
     tiny = make_tiny(program=f'[ -z "$NODE_OPTIONS" ] || sleep {marker}')
     before = tiny.state()
-    child = subprocess.Popen([sys.executable, "-c", SCRIPT, tiny.file, tiny.trial])
+    child = recording_child(tiny, listening)
     try:
         processes.wait_until(lambda: processes.processes_with(marker))
-        child.send_signal(number)
-        code = child.wait(20)
     finally:
-        child.kill()
-    processes.wait_until(lambda: not processes.processes_with(marker))
+        os.kill(child, number)
+        _, status = os.waitpid(child, 0)
+    # neither the program nor perf, which has its file's name among its arguments
+    for trace in (marker, f"{profiles_of(tiny.trial)}/"):
+        processes.wait_until(lambda trace=trace: not processes.processes_with(trace))
     assert tiny.state() == before
     beside = profiles_of(tiny.trial)
     if number == signal.SIGINT:
-        assert code == 100 + signal.SIGINT
+        assert os.waitstatus_to_exitcode(status) == 100 + signal.SIGINT
         assert not beside.exists()
     else:
         assert [path.name for path in beside.iterdir()] == [".cand.part"]

@@ -14,7 +14,7 @@ MAKE = ["make", "SEED={layout_seed}", "OUT=/home/anna/work/app"]
 BUILD = {
     "each": "session",
     "run": [MAKE],
-    "artifacts": ["/home/anna/work/app", "build/app"],
+    "artifacts": ["/home/anna/work/{variant}", "build/{variant}"],
 }
 
 
@@ -26,7 +26,7 @@ def built(folder):
         "cwd": ".",
         "env": {"SEED": "{layout_seed}"},
         "each": "session",
-        "artifacts": BUILD["artifacts"],
+        "artifacts": ["/home/anna/work/gzip-6", "build/gzip-6"],
     }
     resolved = {"campaign": {"builds": [stored]}}
     folder.put("trials/sample/resolved.json", json.dumps(resolved, indent=2) + "\n")
@@ -47,14 +47,14 @@ def test_folders_go_from_builds_and_placeholders_stay(folder):
     (build,) = json.loads(folder.read("trials/sample/resolved.json"))["campaign"]["builds"]
     assert build["steps"][0]["argv"][:2] == MAKE[:2]
     assert (build["each"], build["env"]) == ("session", {"SEED": "{layout_seed}"})
-    assert build["artifacts"][1] == "build/app"
-    assert build["artifacts"][0].endswith("/app")
+    assert build["artifacts"][1] == "build/gzip-6"
+    assert build["artifacts"][0].endswith("/gzip-6")
     campaign = load_campaign(folder.trial / "campaign.yaml")
     first = campaign.builds[0]
     # the campaign that lies beside it asks for the same files and the same seeds
     assert list(map(str, first.artifacts)) == [
         build["artifacts"][0],
-        str(Path(folder.trial) / "build/app"),
+        str(Path(folder.trial) / "build/gzip-6"),
     ]
     assert campaign.to_dict()["builds"][0]["steps"] == build["steps"]
 
