@@ -265,6 +265,7 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
         layouts=counted_layouts([drawn_layouts(trial, chosen)]),
         outermost=trial.outermost,
         closed=_closed(manifest),
+        measured=manifest.origin == "measured",
         session_s=_session_s(trial),
         cautions=merged(
             run_cautions(

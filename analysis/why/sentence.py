@@ -9,8 +9,10 @@ from ..pages.model import Next
 from ..pages.short_sentence import ShortSentence
 from ..record.profiles import BESIDE
 from ..words import WIDTH
+from .names import UNKNOWN
 from .result import FEWEST_SAMPLES, FEWEST_SESSIONS, Row, Why
 
+_NAMELESS = "code without symbols"
 _MOST = 48  # sessions that are proposed
 
 
@@ -56,7 +58,7 @@ def sentence_of(told: Why, longest: int = WIDTH) -> str:
     if told.named:
         first, others = told.named[0], len(told.named) - 1
         rest = f"; {{}} {signed(first.difference_ms)} ms" + (f", {others} more" if others else "")
-        names.append(first.function)
+        names.append(_NAMELESS if first.function == UNKNOWN else first.function)
     return ShortSentence.of(pattern + rest, told.benchmark, *names).fitted(longest=longest)
 
 

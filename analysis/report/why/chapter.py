@@ -32,6 +32,7 @@ __all__ = ["EACH_METRIC", "chapter"]
 EACH_METRIC = False  # it explains the time on the CPU, whatever is judged
 _CALLS = 20  # boxes of the flame graph in its table
 _NAME = 24  # letters of a variant's or benchmark's name
+_UNFOLDED = 2  # comparisons whose rows stand open; more are a line each
 _LONG = 240  # letters of a sentence
 _NOTHING = 5e-7  # shares that no decimal shows
 _NEAREST = 3  # callers that are named there
@@ -81,6 +82,7 @@ def chapter(subject: Subject) -> Chapter | None:
             "reading": _READING,
             "cannot": _CANNOT,
             "more_of": _more,
+            "many": sum(len(one.explained) for one in found.recorded) > _UNFOLDED,
             "names": shortened(_names_of(subject), _NAME),
             "brief": abridging(_names_of(subject), _NAME),
         },
