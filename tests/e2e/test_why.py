@@ -328,6 +328,20 @@ def test_what_perf_says_where_the_kernel_lets_nobody_sample_is_told(small, searc
     assert hashes(small.path) == small.before
 
 
+@pytest.fixture(scope="module")
+def plain(make_lab, tmp_path_factory):
+    """Give a lab with a trial of one run, whose verdict calls nothing slower."""
+    lab = make_lab(tmp_path_factory.mktemp("plain") / "lab")
+    path = lab.write_campaign(
+        variants={"base": {}, "cand": {}},
+        baseline="base",
+        protocol={"sessions": 1, "runs": 1, "warmup": 0},
+    )
+    done = lab.run_fairtrial("run", path, "--resume", "--trial", "runs/t", "-q")
+    assert done.returncode == 0, done.stderr
+    return lab
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -342,17 +356,8 @@ def test_what_perf_says_where_the_kernel_lets_nobody_sample_is_told(small, searc
         (("why", "{trial}"), "no candidate slower than the baseline"),
     ],
 )
-def test_wrong_words_are_told(lab, words, says):
-    """Of one session there is no verdict: nothing is slower."""
-    path = lab.write_campaign(
-        variants={"base": {}, "cand": {}},
-        baseline="base",
-        protocol={"sessions": 1, "runs": 1, "warmup": 0},
-    )
-    assert lab.run_fairtrial("run", path, "-q").returncode == 0
-    lab.trial().rename(lab.folder / "runs" / "t")
-    words = [word.format(trial="runs/t") for word in words]
-    done = lab.run_fairtrial(*words)
+def test_wrong_words_are_told(plain, words, says):
+    done = plain.run_fairtrial(*(word.format(trial="runs/t") for word in words))
     assert done.returncode == 2, done.stderr
     assert says in " ".join(done.stderr.split())
 
