@@ -400,3 +400,42 @@ def test_a_kill_leaves_what_the_next_start_removes(small):
     assert small.run_fairtrial(*words, "--require").returncode == 1
     assert hashes(small.path) == small.before
     shutil.rmtree(beside(small))
+
+
+_DISK = """\
+mount -t tmpfs -o size=24m none "$1" || exit 99
+shift
+"$@" > said 2>&1; echo $? > code
+ls -A runs/*.why > left
+"""
+
+
+def test_a_full_disk_is_told_and_leaves_nothing(lab):
+    """A program fills the disk on which the profile lies, the trial's own lies elsewhere."""
+    needed()
+    tried = subprocess.run(["unshare", "-m", "true"], check=False, capture_output=True, text=True)
+    if tried.returncode:
+        pytest.skip(f"no namespace with mounts is to be had here: {tried.stderr.strip()}")
+    eat = "[ ! -e eat ] || cat /dev/zero > eat/full 2>/dev/null; :"
+    campaign = lab.write_campaign(
+        benchmarks={"one": {"command": lab.sh(eat)}},
+        protocol={"sessions": 1, "runs": 1, "warmup": 0},
+        isolation={"cpus": "none", "kept_outputs": "1MB"},
+        checks={"probe": "0s"},
+    )
+    assert lab.run_fairtrial("run", campaign, "-q").returncode == 0
+    lab.path = lab.trial()
+    before = hashes(lab.path)
+    place = beside(lab)
+    place.mkdir()
+    (lab.folder / "eat").symlink_to(place)
+    (lab.folder / "disk.sh").write_text(_DISK)
+    words = ("why", f"{lab.path}:b", "--sessions", 4, "--wait-for-lock")
+    lab.run_fairtrial(*words, prefix=("unshare", "-m", "sh", "disk.sh", str(place)))
+    said = " ".join((lab.folder / "said").read_text().split())
+    assert (lab.folder / "code").read_text() == "5\n", said
+    assert "No space left on device" in said or "the disk is full" in said
+    assert "fix:" in said
+    assert "Traceback" not in said
+    assert hashes(lab.path) == before
+    assert not [name for name in (lab.folder / "left").read_text().split() if name != "full"]
