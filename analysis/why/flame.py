@@ -104,7 +104,8 @@ class CallGraph:
         for box in self.flame.boxes:
             if box.path:
                 found[box.name] += box.own_candidate - box.own_baseline
-        return sorted(found.items(), key=lambda one: (-abs(one[1]), one[0]))
+        differs = [one for one in found.items() if one[1]]
+        return sorted(differs, key=lambda one: (-abs(one[1]), one[0]))
 
     @property
     def keys(self) -> tuple[str, str]:
