@@ -219,5 +219,5 @@ def _refuse_failed(trial: Path) -> None:
         row = json.loads(line)
         if row["outcome"] != "ok":
             what = f"{row['benchmark']} / {row['variant']} fails under callgrind: {row['detail']}"
-            fix = "what valgrind says of it: valgrind --tool=callgrind COMMAND"
+            fix = "execute it by hand: valgrind --tool=callgrind COMMAND; without --instructions it is sampled"
             raise LaunchError(what, None, fix)

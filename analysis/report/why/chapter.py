@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -97,7 +98,7 @@ def _names_of(subject: Subject) -> list[str]:
 def _summary(found: Beside) -> str:
     answers = [one.told for each in found.recorded for one in each.explained]
     if not answers:
-        return "nothing of what lies beside the trial is its own"
+        return "nothing of what lies beside the trial can be shown"
     if len(answers) == 1:
         return _sentence(answers[0])
     named = sum(len(one.named) for one in answers)
@@ -211,24 +212,30 @@ def _sections(values: Values) -> Iterator[Section]:
     for one in values["profiles"]:
         blocks: list[Block] = [Sentence(text) for text in one["deck"]]
         for answer in one["answers"]:
-            blocks += _answered(answer, next(numbers))
+            blocks += _answered(answer, _name(answer["told"], next(numbers)))
         title = f"{shown(one['variant'])} against {shown(one['baseline'])}"
         yield Section((*blocks, Sentence(_CANNOT)), title)
 
 
-def _answered(answer: Values, number: int) -> Iterator[Block]:
+def _name(told: Why, number: int) -> str:
+    """Give the name of an answer's tables, by which a file of tables tells them apart."""
+    readable = re.sub(r"[^a-z0-9]+", "-", f"{told.variant}-{told.benchmark}".casefold()).strip("-")
+    return f"why-{number}-{readable[:40]}".rstrip("-")
+
+
+def _answered(answer: Values, name: str) -> Iterator[Block]:
     told: Why = answer["told"]
     yield Sentence(answer["sentence"])
     if answer["was"]:
         yield Sentence(f"When it was recorded, {answer['was']}.")
-    yield _functions(answer["rows"], told, f"why-{number}")
+    yield _functions(answer["rows"], told, name)
     if answer["more"]:
         yield Sentence(_more(answer["more"]))
     if told.story:
         yield Sentence(f"Other metrics of the timed runs: {told.story}")
     if answer["counters"]:
         yield table_of(
-            f"why-{number}-metrics",
+            f"{name}-metrics",
             "<metric; change; 95 % interval; p, Holm; <word".replace(
                 "95", f"{100 * told.confidence:.4g}"
             ),
@@ -239,7 +246,7 @@ def _answered(answer: Values, number: int) -> Iterator[Block]:
         )
     if answer["calls"]:
         yield Sentence(answer["alt"])
-        yield _calls_table(answer["calls"], told, f"why-{number}-calls")
+        yield _calls_table(answer["calls"], told, f"{name}-calls")
     yield from (Sentence(shown(caution.text)) for caution in told.cautions)
 
 
