@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -307,6 +308,12 @@ def test_another_host_is_refused(small):
     path.write_text(json.dumps(json.loads(content) | {"host_id": "other"}))
     refused(small, 3, "the host has changed", "on the host of the trial")
     path.write_bytes(content)
+
+
+def test_a_trial_that_is_being_measured_is_not_disturbed(small):
+    with (small.path / "measurements.jsonl").open() as rows:
+        fcntl.flock(rows, fcntl.LOCK_EX)
+        refused(small, 5, "another process is writing this trial")
 
 
 def test_without_the_tools_the_remedy_is_told(small, searched):

@@ -98,7 +98,7 @@ def _names_of(subject: Subject) -> list[str]:
 def _summary(found: Beside) -> str:
     answers = [one.told for each in found.recorded for one in each.explained]
     if not answers:
-        return "nothing of what lies beside the trial is its own"
+        return "nothing of what lies beside the trial can be shown"
     if len(answers) == 1:
         return _sentence(answers[0])
     named = sum(len(one.named) for one in answers)
