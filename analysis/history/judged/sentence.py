@@ -135,6 +135,12 @@ def _at_gate(history: History, outcome: Outcome) -> str:
     return f"{names} {said(first, first.against)} {told.link} before{also}{rests}: {what}"
 
 
+def measured(history: History) -> str:
+    """Name what was measured: the campaign, or each tool whose files are series that go on; else the place."""
+    names = dict.fromkeys(one.campaign for one in history.newest if one.campaign)
+    return listed(list(names), 2) or history.campaign or history.place
+
+
 def alarm_alone(history: History) -> str | None:
     """Say that an alarm is newer than any interval: fewer nights are enough for it than for a place; else None."""
     some = [

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...announcing import doing
-from ...history.judged.sentence import alarm_alone
+from ...history.judged.sentence import alarm_alone, measured
 from ...pages.difference import Difference
 from ...pages.number_format import bare_pvalue, counted, listed
 from ...words import command_line, shown
@@ -92,7 +92,7 @@ def _answer(
     values: dict[str, Any] = {
         "kicker": kicker(
             "history",
-            history.campaign or history.place,
+            measured(history),
             " to ".join(dict.fromkeys(days)),
             metric_said(history.metric, history.better),
             listed([in_short(one) for one in history.host], 3),

@@ -334,3 +334,12 @@ def test_notes_name_the_variant_where_several_go_on():
     assert "note  other (next): fewer than 8 nights of reference" in told
     alone = str(judge_nights(nights_of(made[0], series(noise(4, 9), "other")), gate="slower>2%"))
     assert "note  other: fewer than 8 nights of reference" in alone
+
+
+def test_files_of_two_tools_are_named_by_both():
+    made = [series(noise(20, k), f"b{k}", campaign=name) for k, name in enumerate(("pyperf", "Go"))]
+    assert "\npyperf and Go · 20 nights" in str(judge_nights(nights_of(*made)))
+    # an ended series says nothing of what goes on
+    old = series(noise(20), campaign="pyperf", ended="campaign")
+    new = series(noise(20, 2), campaign="Go", skipped=range(20))
+    assert "\nGo · 40 nights" in str(judge_nights(nights_of(old, new)))
