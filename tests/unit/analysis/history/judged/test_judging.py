@@ -338,7 +338,7 @@ def test_notes_name_the_variant_where_several_go_on():
 
 def test_files_of_two_tools_are_named_by_both():
     made = [series(noise(20, k), f"b{k}", campaign=name) for k, name in enumerate(("pyperf", "Go"))]
-    assert "\npyperf and Go · 20 nights" in str(judge_nights(nights_of(*made)))
+    assert "\npyperf, Go · 20 nights" in str(judge_nights(nights_of(*made)))
     # an ended series says nothing of what goes on
     old = series(noise(20), campaign="pyperf", ended="campaign")
     new = series(noise(20, 2), campaign="Go", skipped=range(20))
