@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...announcing import doing
+from ...history.judged.sentence import alarm_alone, measured
 from ...pages.difference import Difference
 from ...pages.number_format import bare_pvalue, counted, listed
 from ...words import command_line, shown
@@ -91,7 +92,7 @@ def _answer(
     values: dict[str, Any] = {
         "kicker": kicker(
             "history",
-            history.campaign or history.place,
+            measured(history),
             " to ".join(dict.fromkeys(days)),
             metric_said(history.metric, history.better),
             listed([in_short(one) for one in history.host], 3),
@@ -143,6 +144,9 @@ def _deck(history: History, benchmarks: Sequence[Benchmark]) -> Iterator[str]:
     if history.gate is not None:
         since = f" since {shown(history.since)}" if history.since else ""
         yield f"Gate {shown(history.gate)}{since}: {history.outcome}."
+    alone = alarm_alone(history)
+    if alone is not None:
+        yield f"{alone}."
 
 
 def _row(one: Benchmark, places: Places) -> Mapping[str, Any]:
