@@ -14,6 +14,7 @@ from .result import FEWEST_SAMPLES, FEWEST_SESSIONS, Row, Why
 
 _NAMELESS = "code without symbols"
 _MOST = 48  # sessions that are proposed
+_TWO_LINES = 2 * WIDTH - 10  # letters; the second one is indented
 
 
 def milliseconds(value: float, digits: int = 2) -> str:
@@ -37,7 +38,7 @@ def resolved(told: Why) -> bool:
     return p is not None and p <= 1 - told.confidence
 
 
-def sentence_of(told: Why, longest: int = WIDTH) -> str:
+def sentence_of(told: Why, longest: int = _TWO_LINES) -> str:
     """Say the answer in one sentence; names are shortened where it would be longer than so many letters."""
     total = told.total
     ends = "" if total.low_ms is None else f" ({_between(total)} ms)"
@@ -83,7 +84,8 @@ def next_of(told: Why) -> Next | None:
     if told.withheld is not None or not told.named:
         if more > _MOST:
             return None
-        return Next((*head, "--sessions", str(more)), "more sessions, narrower intervals")
+        chains = () if told.chains is None else ("--chains", told.chains)
+        return Next((*head, *chains, "--sessions", str(more)), "more sessions, narrower intervals")
     if told.gone and told.new:
         pair = "=".join(_function(names[0]) for names in (told.gone, told.new))
         return Next((*head, "--stored", "--rename", pair), "if these two are one function")
