@@ -73,7 +73,8 @@ def asked(make_lab, tmp_path_factory):
     lab.path = measured(lab)
     lab.before = hashes(lab.path)
     lab.verdict = lab.run_fairtrial("verdict", lab.path, "--json").stdout
-    lab.done = profile(lab, lab.path, "--any", "--json")
+    every = [word for kind in KINDS for word in ("--benchmark", kind)]  # decided or not
+    lab.done = profile(lab, lab.path, "--any", "--json", *every)
     return lab
 
 
@@ -105,6 +106,11 @@ def test_the_planted_function_is_the_first_row_and_named(told, kind, function, f
     assert (row["function"], row["object"], row["named"]) == (function, file, True)
     assert row["low_ms"] > 0
     assert abs(told[kind]["total"]["difference_ms"] - 10.0) < 2 * TOLERANCE_MS
+
+
+def test_a_program_without_symbols_is_told(told):
+    assert "no-symbols" in told["stripped"]["caution_codes"]
+    assert "no-symbols" not in told["planted"]["caution_codes"]
 
 
 def test_what_is_no_longer_inlined_is_a_function_of_its_own(told):
