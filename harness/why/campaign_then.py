@@ -51,11 +51,13 @@ def campaign_then(trial: Path, manifest: Manifest) -> Campaign:
     defaults, own = defaults_of(trial, manifest)
     with opened(trial / CAMPAIGN) as file:
         text = file.read()
-    load = functools.partial(load_campaign, source, seed=manifest.seed, defaults=defaults, own=own)
-    found = load(text=text)
+    loaded = functools.partial(
+        load_campaign, source, seed=manifest.seed, defaults=defaults, own=own
+    )
+    found = loaded(text=text)
     if identity_of(found, manifest.campaign_identity) != manifest.campaign_sha256:
         with contextlib.suppress(FairtrialError):
-            accepted = load()
+            accepted = loaded()
             if identity_of(accepted, manifest.campaign_identity) == manifest.campaign_sha256:
                 return accepted
     return found

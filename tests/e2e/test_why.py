@@ -73,7 +73,8 @@ def asked(make_lab, tmp_path_factory):
     lab.path = measured(lab)
     lab.before = hashes(lab.path)
     lab.verdict = lab.run_fairtrial("verdict", lab.path, "--json").stdout
-    every = [word for kind in KINDS for word in ("--benchmark", kind)]  # decided or not
+    # all by name: which of them the verdict decides on one session is chance
+    every = [word for kind in KINDS for word in ("--benchmark", kind)]
     lab.done = profile(lab, lab.path, "--any", "--json", *every)
     return lab
 
