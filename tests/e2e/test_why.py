@@ -109,6 +109,11 @@ def test_the_planted_function_is_the_first_row_and_named(told, kind, function, f
     assert abs(told[kind]["total"]["difference_ms"] - 10.0) < 2 * TOLERANCE_MS
 
 
+def test_a_program_without_symbols_is_told(told):
+    assert "no-symbols" in told["stripped"]["caution_codes"]
+    assert "no-symbols" not in told["planted"]["caution_codes"]
+
+
 def test_what_is_no_longer_inlined_is_a_function_of_its_own(told):
     rows = {row["function"]: row for row in told["inlining"]["rows"]}
     assert rows["get"]["presence"] == "new"
