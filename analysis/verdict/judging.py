@@ -266,6 +266,7 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
         iterations=tuple(one for m in matrices for one in m.judged_iterations.values()),
         outermost=trial.outermost,
         closed=_closed(manifest),
+        measured=manifest.origin == "measured",
         session_s=_session_s(trial),
         cautions=merged(
             run_cautions(

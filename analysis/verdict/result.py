@@ -83,6 +83,8 @@ class Verdict(Result):
         Whether a screen shows speedups instead of per cent.
     closed : bool
         Whether no more can be measured of the trial: it is made of another tool's files, or its looks are used.
+    measured : bool
+        Whether the trial was measured by its own campaign, so that its programs can be executed again.
     session_s : float or None
         The seconds that a session took, on average; None where nobody knows.
     sources : tuple of str
@@ -92,7 +94,17 @@ class Verdict(Result):
     method: ClassVar[str] = "verdict"
     schema: ClassVar[int] = 2
     unlisted: ClassVar[frozenset[str]] = frozenset(
-        {"closed", "explained", "outermost", "ratio", "session_s", "sources", "usual", "whole"}
+        {
+            "closed",
+            "explained",
+            "measured",
+            "outermost",
+            "ratio",
+            "session_s",
+            "sources",
+            "usual",
+            "whole",
+        }
     )
     derived: ClassVar[tuple[str, ...]] = ("sentence", "next")
 
@@ -132,6 +144,7 @@ class Verdict(Result):
     explained: bool = False
     ratio: bool = False
     closed: bool = False
+    measured: bool = False
     session_s: float | None = None
     sources: tuple[str, ...] = ()
 
