@@ -19,6 +19,7 @@ from ..pages import number_format as figures
 from ..pages.model import Caution, page_of
 from ..pages.result import short
 from ..pages.short_sentence import LONGEST, ShortSentence, plain
+from ..record import service_metrics
 from ..record.manifest import read_manifest
 from ..record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, NUMBERS, Better, MetricInfo
 from ..record.trial_files import MEASUREMENTS, PLAN, Manifest, asked_now
@@ -303,8 +304,10 @@ class Trial:
         """Tell whether the time that a run waits, or that others take from it, goes into a metric.
 
         It goes into `wall`, into energy, and into what a program measures itself, as far as anybody knows;
-        not into processor time, memory, and events that are counted of the program alone.
+        not into processor time, memory, events that are counted of the program alone, and what services use.
         """
+        if self.manifest.metrics.get(metric, {}).get("source") == service_metrics.SOURCE:
+            return False
         ours = metric in METRIC_NUMBERS and metric not in self.manifest.metrics
         return metric == "wall" if ours else not self.is_counter(metric)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from analysis.record.run_numbers import METRIC_NUMBERS
+from analysis.record.service_metrics import PEAK, PEAK_SINCE_START, metrics_of
 from analysis.record.trial_files import ENERGY_METRICS
 from analysis.words import alike
 
@@ -355,6 +356,8 @@ class Resolver:
         given = self.values["judge"]
         everywhere = [*METRIC_NUMBERS, *(ENERGY_METRICS if self.values["energy"] else ())]
         everywhere += [] if counting is None else [event.name for event in counting.events]
+        for service in self.values["services"] or ():
+            everywhere += [name for name, _ in metrics_of(service, PEAK, PEAK_SINCE_START)]
         for index, metric in enumerate(judged_metrics(given)):
             without = [cell for cell in cells if all(rule.name != metric for rule in cell.metrics)]
             if metric in everywhere or not without:

@@ -34,6 +34,7 @@ from ..errors import CampaignError
 from ..host.executables import describe_targets
 from ..launch.commands import SideCommands, base_environment
 from ..launch.interrupts import Interrupted, Interrupts
+from ..services.metering import can_reset_peaks, service_metrics
 from .context import AfterSession, TrialContext
 from .ending import Ending
 from .folder import clear_unused, holds_only_a_start
@@ -240,7 +241,7 @@ def _host(prepared: Prepared) -> tuple[str, str]:
 
 
 def _metrics(campaign: Campaign, prepared: Prepared) -> dict[str, Mapping[str, str]]:
-    """Give the metrics that outputs are parsed for, and those that counters and energy of this host are."""
+    """Give the metrics that outputs are parsed for, and those that counters, energy and services are."""
     parsed = {
         rule.name: {
             "unit": rule.unit,
@@ -251,7 +252,8 @@ def _metrics(campaign: Campaign, prepared: Prepared) -> dict[str, Mapping[str, s
         for rule in cell.metrics
     }
     events = {} if prepared.events is None else prepared.events.metrics
-    return {**parsed, **events, **prepared.energy.metrics}
+    services = service_metrics(campaign, resets=can_reset_peaks())
+    return {**services, **parsed, **events, **prepared.energy.metrics}
 
 
 def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Options) -> Manifest:
