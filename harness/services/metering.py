@@ -10,7 +10,7 @@ from analysis.record.disturbance import service_disturbed
 from analysis.record.service_metrics import PEAK, PEAK_SINCE_START, SOURCE, metric_of, metrics_of
 from analysis.record.trial_files import Finding
 
-from .usage import Reading, Used, read, used
+from .usage import Reading, Used, read, used, working
 
 if TYPE_CHECKING:
     from ..campaign.model import Campaign
@@ -112,10 +112,12 @@ class HookLeftovers:
         if before is None:
             return
         pids = tuple(self._left())
-        seconds = used(before, read(pids, self._proc)).cpu_s
+        after = read(pids, self._proc)
+        seconds = used(before, after).cpu_s
         if seconds:
             self._seconds += seconds
-            self._names |= dict.fromkeys(_name(pid, self._proc) for pid in pids)
+            names = (_name(pid, self._proc) for pid in working(before, after) or pids)
+            self._names |= dict.fromkeys(names)
 
     def findings(self) -> tuple[Finding, ...]:
         """Say what they were and used, and begin anew; nothing where they used nothing."""

@@ -160,6 +160,12 @@ def used(before: Reading, after: Reading, *, ticks_per_s: int | None = None) -> 
     return _with_threads(known, threads, [one.peak_bytes for one in new.values()])
 
 
+def working(before: Reading, after: Reading) -> tuple[int, ...]:
+    """List the processes that are there after and have used processor time since, as far as ticks tell."""
+    past = {key: one.ticks for key, one in before.processes.items()}
+    return tuple(key[0] for key, one in after.processes.items() if one.ticks > past.get(key, 0))
+
+
 def _with_threads(known: Used, threads: list[_Thread] | None, peaks: list[int | None]) -> Used:
     """Add what is known only where nothing has ended."""
     sizes = [one for one in peaks if one is not None]
