@@ -253,7 +253,8 @@ def _metrics(campaign: Campaign, prepared: Prepared) -> dict[str, Mapping[str, s
     }
     events = {} if prepared.events is None else prepared.events.metrics
     services = service_metrics(campaign, resets=can_reset_peaks())
-    return {**services, **parsed, **events, **prepared.energy.metrics}
+    known = {**parsed, **events, **prepared.energy.metrics}
+    return known | {name: about for name, about in services.items() if name not in known}
 
 
 def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Options) -> Manifest:
