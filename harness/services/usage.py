@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 _PROC = Path("/proc")
-_APART_TICKS = 3  # by which two accounts of a process may differ: each is rounded down
+_APART_TICKS = 3  # by which two accounts of a process may differ, where one is rounded down
+_APART, _APART_NS = 0.02, 50_000  # share and time, where both are exact
 
 
 class _Thread(NamedTuple):
@@ -29,6 +31,7 @@ class _Process(NamedTuple):
     """One process so far. Ticks are those of the kernel; those of children are of those waited for."""
 
     parent: int
+    clock_ns: int | None
     ticks: int
     children_ticks: int
     children_faults: int
@@ -91,10 +94,24 @@ def reset_peak(pid: int, proc: Path = _PROC) -> bool:
     return True
 
 
-def read(pids: Iterable[int], proc: Path = _PROC, *, reset: bool = False) -> Reading:
+def process_clock(pid: int) -> int | None:
+    """Give the processor time of a process in nanoseconds, threads that ended included (clock_getcpuclockid(3))."""
+    try:
+        return time.clock_gettime_ns((~pid << 3) | 2)
+    except OSError:
+        return None
+
+
+def read(
+    pids: Iterable[int],
+    proc: Path = _PROC,
+    *,
+    reset: bool = False,
+    clock: Callable[[int], int | None] = process_clock,
+) -> Reading:
     """Read processes, parents before their children; with `reset` their peaks begin anew.
 
-    `pids` are all of one tree, without who has started it.
+    `pids` are all of one tree, without who has started it; `clock` gives the exact processor time of one.
     """
     pids = tuple(pids)
     found: dict[tuple[int, int], _Process] = {}
@@ -104,7 +121,7 @@ def read(pids: Iterable[int], proc: Path = _PROC, *, reset: bool = False) -> Rea
         if reset:
             was_reset &= reset_peak(pid, proc)
         try:
-            start, process = _read_process(proc / str(pid))
+            start, process = _read_process(proc / str(pid), clock(pid))
         except (OSError, ValueError, IndexError):
             whole = False
             continue
@@ -140,15 +157,12 @@ def used(before: Reading, after: Reading, *, ticks_per_s: int | None = None) -> 
     ticks = _children(after) - _children(before) - sum(old[key].ticks for key in went)
     cpu_ns = ticks * 1_000_000_000 // ticks_per_s
     threads: list[_Thread] | None = []
-    for key in new:
-        mine = _between(None if key in came else old[key], new[key], ticks_per_s)
-        past = 0 if key in came else old[key].ticks
-        if mine is None:
-            cpu_ns += (new[key].ticks - past) * 1_000_000_000 // ticks_per_s
-            threads = None
-        else:
-            cpu_ns += sum(one.on_cpu_ns for one in mine)
-            threads = None if threads is None else [*threads, *mine]
+    for key, process in new.items():
+        past = None if key in came else old[key]
+        own_ns = _own_ns(past, process, ticks_per_s)
+        cpu_ns += own_ns
+        mine = _between(past, process, own_ns, ticks_per_s)
+        threads = None if mine is None or threads is None else [*threads, *mine]
     known = Used(
         cpu_s=max(cpu_ns, 0) / 1e9,  # ticks are rounded down
         read_bytes=None if disk is None else disk[0],
@@ -217,7 +231,17 @@ def _disk_between(before: Reading, after: Reading) -> tuple[int, int] | None:
     return sums[1][0] - sums[0][0], sums[1][1] - sums[0][1]
 
 
-def _between(old: _Process | None, new: _Process, ticks_per_s: int) -> list[_Thread] | None:
+def _own_ns(old: _Process | None, new: _Process, ticks_per_s: int) -> int:
+    """Give a process's own processor time, by its clock where it has one, else by ticks."""
+    past_ns = 0 if old is None else old.clock_ns
+    if new.clock_ns is not None and past_ns is not None:
+        return new.clock_ns - past_ns
+    return (new.ticks - (0 if old is None else old.ticks)) * 1_000_000_000 // ticks_per_s
+
+
+def _between(
+    old: _Process | None, new: _Process, own_ns: int, ticks_per_s: int
+) -> list[_Thread] | None:
     """Give what each thread of a process has used; None where a thread has ended, or has been unseen."""
     then = {} if old is None else old.threads
     if then is None or new.threads is None or not then.keys() <= new.threads.keys():
@@ -227,10 +251,10 @@ def _between(old: _Process | None, new: _Process, ticks_per_s: int) -> list[_Thr
         _Thread(*(b - a for a, b in zip(then.get(number, zero), one, strict=True)))
         for number, one in new.threads.items()
     ]
-    on_cpu = sum(one.on_cpu_ns for one in found)
-    ticks = new.ticks - (0 if old is None else old.ticks)
-    unseen = ticks - on_cpu * ticks_per_s / 1e9
-    if unseen > _APART_TICKS or any(part < 0 for one in found for part in one):
+    exact = new.clock_ns is not None and (old is None or old.clock_ns is not None)
+    apart = _APART * own_ns if exact else _APART_TICKS * 1e9 / ticks_per_s
+    unseen = own_ns - sum(one.on_cpu_ns for one in found)
+    if unseen > max(apart, _APART_NS) or any(part < 0 for one in found for part in one):
         return None
     return found
 
@@ -241,12 +265,13 @@ def _stat(folder: Path) -> list[int]:
     return [int(word) for word in text.rpartition(")")[2].split()[1:]]
 
 
-def _read_process(folder: Path) -> tuple[int, _Process]:
+def _read_process(folder: Path, clock_ns: int | None) -> tuple[int, _Process]:
     fields = _stat(folder)
     status = _lines(folder / "status")
     ignored = int(status["SigIgn"], 16)
     return fields[18], _Process(
         parent=fields[0],
+        clock_ns=clock_ns,
         ticks=fields[10] + fields[11],
         children_ticks=fields[12] + fields[13],
         children_faults=fields[7] + fields[9],

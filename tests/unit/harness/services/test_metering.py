@@ -54,8 +54,7 @@ def test_what_is_unknown_is_in_no_row_and_zero_is():
 
 
 def test_only_the_services_of_the_runs_variant_are_read(tree, monkeypatch):
-    read = metering.read
-    monkeypatch.setattr(metering, "read", lambda pids, *, reset: read(pids, tree.folder))
+    monkeypatch.setattr(metering, "read", lambda pids, *, reset: tree.read(*pids))
     for pid in (10, 11, 12):
         tree.write(pid)
     meter = ServiceMeter(services(**{"s/a": (10,), "s/b": (11,), "all": (12,)}), resets=False)
@@ -67,8 +66,7 @@ def test_only_the_services_of_the_runs_variant_are_read(tree, monkeypatch):
 
 
 def test_a_service_that_came_during_the_run_is_unknown(tree, monkeypatch):
-    read = metering.read
-    monkeypatch.setattr(metering, "read", lambda pids, *, reset: read(pids, tree.folder))
+    monkeypatch.setattr(metering, "read", lambda pids, *, reset: tree.read(*pids))
     tree.write(10)
     pids = {}
     there = services(s=())
@@ -85,12 +83,13 @@ def test_a_service_that_waited_for_others_disturbs_the_run():
     assert disturbed(second // 10, {"s": KNOWN, "t": Used()}) == [True, None]
 
 
-def test_what_a_hook_left_running_is_named_where_it_used_processor_time(tree):
+def test_what_a_hook_left_running_is_named_where_it_used_processor_time(tree, monkeypatch):
     pids = [10, 11]
     for pid, name in ((10, "redis-server"), (11, "sleep")):
         tree.write(pid)
         (tree.folder / str(pid) / "comm").write_text(f"{name}\n")
     left = HookLeftovers(lambda: pids, tree.folder)
+    monkeypatch.setattr(metering, "read", lambda pids, proc: tree.read(*pids))
     left.begin()
     left.end()
     assert left.findings() == ()

@@ -22,10 +22,13 @@ class Tree:
 
     def __init__(self, folder):
         self.folder = folder
+        self.clocks = {}
         self.write(1, parent=0)
 
     def write(self, pid, *, parent=1, ticks=0, children=(0, 0), threads=None, **more):
         folder = self.folder / str(pid)
+        seen = sum(one[0] for one in (threads or {0: (ticks * 10 * MS, 0)}).values())
+        self.clocks[pid] = more.get("clock_ns", seen)
         (folder / "task").mkdir(parents=True, exist_ok=True)
         numbers = [0] * 49
         numbers[0], numbers[10], numbers[18] = parent, ticks, more.get("start", 100 + pid)
@@ -51,7 +54,7 @@ class Tree:
             )
 
     def read(self, *pids):
-        return read(pids, self.folder)
+        return read(pids, self.folder, clock=self.clocks.get)
 
 
 @pytest.fixture
@@ -150,19 +153,50 @@ def test_the_same_number_is_another_process_when_it_started_later(tree):
 def test_a_thread_that_ended_leaves_the_processor_time(tree):
     tree.write(10, ticks=10, threads={10: (50 * MS, 0), 11: (50 * MS, 0)})
     before = tree.read(10)
-    tree.write(10, ticks=15, threads={10: (70 * MS, 9 * MS)})
+    tree.write(10, ticks=15, threads={10: (70 * MS, 9 * MS)}, clock_ns=150 * MS)
     found = between(before, tree.read(10))
     assert found.cpu_s == pytest.approx(0.05, rel=1e-12)
     assert found.wait_ns is None
     assert found.peak_bytes == 100 * 1024
 
 
-def test_a_thread_that_came_and_went_is_missed_by_the_sum_of_threads(tree):
+@pytest.mark.parametrize(("clock_ns", "unseen"), [(115 * MS, True), (110 * MS, False)])
+def test_a_thread_that_came_and_went_is_missed_by_the_sum_of_threads(tree, clock_ns, unseen):
     tree.write(10, ticks=10)
     before = tree.read(10)
-    tree.write(10, ticks=20, threads={10: (110 * MS, 0)})  # 10 of 100 ms
+    tree.write(10, ticks=11, threads={10: (110 * MS, 0)}, clock_ns=clock_ns)  # of 10 or 15 ms
     found = between(before, tree.read(10))
-    assert found.cpu_s == pytest.approx(0.1, rel=1e-12)
+    assert found.cpu_s == (clock_ns - 100 * MS) / 1e9
+    assert (found.wait_ns is None) == unseen
+
+
+def test_without_a_clock_it_is_that_of_ticks_and_threads_are_missed_above_three(tree):
+    for ticks, known in ((13, True), (14, False)):
+        tree.write(10, ticks=10, clock_ns=None)
+        before = tree.read(10)
+        tree.write(10, ticks=ticks, threads={10: (100 * MS, 0)}, clock_ns=None)
+        found = between(before, tree.read(10))
+        assert found.cpu_s == (ticks - 10) / 100
+        assert (found.wait_ns is not None) == known
+
+
+def test_a_real_thread_that_came_and_went_is_counted():
+    text = (
+        "import threading\nprint(flush=True); input()\n"
+        "for _ in 'abc':\n"  # the last may still be on its way out
+        "    one = threading.Thread(target=lambda: sum(range(1_000_000))); one.start(); one.join()\n"
+        "print(flush=True); input()"
+    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", text], **pipes) as process:
+        process.stdout.readline()
+        before = read([process.pid])
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        found = used(before, read([process.pid]))
+        process.communicate(b"\n")
+    assert found.cpu_s > 0.002
     assert found.wait_ns is None
 
 
