@@ -17,6 +17,12 @@ from .trial_files import BUILDS, Stored
 ALL_SESSIONS = 0  # the session of a build that is made once for all of them
 LAYOUT_CHECK = "layout-not-varied"  # of findings about sessions that have one build
 Layout = tuple[tuple[str, str], ...]
+# What is known of every build, unless the campaign declares a metric of that name.
+BUILD_METRICS: Mapping[str, Mapping[str, str]] = {
+    "build_seconds": {"unit": "s", "better": "lower", "source": "builds"},
+    "build_max_rss": {"unit": "B", "better": "lower", "source": "builds"},
+    "program_bytes": {"unit": "B", "better": "lower", "source": "builds"},
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

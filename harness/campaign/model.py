@@ -17,6 +17,7 @@ Order = Literal["shuffled", "interleaved", "alternating", "sequential"]
 WarmupSessions = Literal["all", "first"]
 OnDisturbance = Literal["keep", "repeat"]
 Each = Literal["campaign", "session"]
+When = Literal["run", "after", "build"]
 
 LAYOUT_SEED = (
     "\0layout_seed\0"  # stands for {layout_seed} until a session fills it in; no file can hold it
@@ -35,6 +36,15 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """What each value of a declared metric must keep to, in the metric's unit; ``None`` is no bound."""
+
+    metric: str
+    at_most: float | None = None
+    at_least: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Expect:
     """What a run must do to count as ok; ``None`` is not checked."""
 
@@ -42,13 +52,15 @@ class Expect:
     stdout_sha256: str | None = None
     stdout_regex: str | None = None
     stdout_file: Path | None = None
+    bounds: tuple[Bound, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricRule:
-    """How one metric is parsed from what a run wrote.
+    """How one metric is parsed from what a run, its hooks or a build wrote.
 
-    `source` is "stdout", "stderr" or the absolute path of a file. Exactly one of `regex` (first
+    `source` is "stdout", "stderr" or the absolute path of a file. `when` it is read: after the run, after
+    its hooks `after`, or after the build, whose steps' output is its "stdout". Exactly one of `regex` (first
     group, every match is an iteration) and `json` (a path such as ``results[*].time_s``) is set.
     `warmup_iterations` says how many iterations of each run are stored and not judged, or that the judge
     finds where each run becomes steady.
@@ -60,6 +72,7 @@ class MetricRule:
     json: str | None = None
     unit: str
     better: Better
+    when: When = "run"
     warmup_iterations: WarmupIterations = 0
 
 
@@ -287,7 +300,8 @@ NO_IDENTITY: Mapping[type, frozenset[str]] = {
 # What a part has only where its campaign says so: earlier trials are held against later ones key by key.
 _UNSAID: Mapping[type, Mapping[str, object]] = {
     Build: {"each": "campaign", "artifacts": []},
-    MetricRule: {"warmup_iterations": 0},
+    Expect: {"bounds": []},
+    MetricRule: {"when": "run", "warmup_iterations": 0},
 }
 # Tells of a part, one of its fields and that field's content whether to leave it out.
 LeavesOut = Callable[[object, str, object], bool]

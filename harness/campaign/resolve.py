@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from analysis.record.builds import BUILD_METRICS
 from analysis.record.run_numbers import METRIC_NUMBERS
 from analysis.record.trial_files import ENERGY_METRICS
 from analysis.words import alike
@@ -131,12 +132,13 @@ class Resolver:
             own_defaults=self.own,
         )
         self._short_series()
-        self._unmeasured(cells, counting)
+        self._unmeasured(cells, counting, builds)
         self._unused_values()
         # the values that are there, but wrong themselves
         self.filler.finish({str(place[-1]) for place in self.faults.places if place})
         if not self.problems:  # else what is filled in may be wrong
             self._refuse_shared_files(builds)
+            self._refuse_built_files(maker, cells, builds)
         self.notes += maker.notes + self.filler.notes
         self.notes += _alike_notes("variants", self.variants)
         self.notes += _alike_notes("benchmarks", self.benchmarks)
@@ -233,6 +235,19 @@ class Resolver:
                 fix = "in each session one would overwrite it for the other: put {variant} into its name"
                 self._problem(place, what, fix)
                 return
+
+    def _refuse_built_files(
+        self, maker: CellMaker, cells: Sequence[Cell], builds: Sequence[Build]
+    ) -> None:
+        """Refuse a file that a build makes in the place of one that each run writes anew."""
+        made = {build.variant: frozenset(build.artifacts) for build in builds}
+        for cell in cells:
+            for rule in cell.metrics:
+                if rule.when != "build" and rule.source in made.get(cell.variant, ()):
+                    what = f"the metric {quote(rule.name)} is read from a file that the build makes ('artifacts'), once each run has written it"
+                    place = maker.metric_places[cell.benchmark, cell.variant, rule.name]
+                    self._problem(place, what, "write 'when: build'", key=True)
+                    return
 
     def _refuse_own_seed(self, variant: CampaignEntry) -> None:
         if SEED_NAME in variant.values:
@@ -336,13 +351,18 @@ class Resolver:
             )
             self._problem(place, what, "raise 'every' or stop.max_runs")
 
-    def _unmeasured(self, cells: Sequence[Cell], counting: Counting | None) -> None:
+    def _unmeasured(
+        self, cells: Sequence[Cell], counting: Counting | None, builds: Sequence[Build]
+    ) -> None:
         """Report the metrics to judge that some benchmark will not have, and name it."""
         if any(map(self.faults.touch, (("variants",), ("benchmarks",), ("counters",)))):
             return
         given = self.values["judge"]
         everywhere = [*METRIC_NUMBERS, *(ENERGY_METRICS if self.values["energy"] else ())]
         everywhere += [] if counting is None else [event.name for event in counting.events]
+        if len(builds) == len(self.variants):
+            everywhere += BUILD_METRICS
+        self._refuse_stopping_by_builds(cells, judged_metrics(given)[:1])
         for index, metric in enumerate(judged_metrics(given)):
             without = [cell for cell in cells if all(rule.name != metric for rule in cell.metrics)]
             if metric in everywhere or not without:
@@ -356,6 +376,18 @@ class Resolver:
             place: Location = ("judge",) if isinstance(given, str) else ("judge", index)
             what = f"{_said(without, cells)} no metric {quote(metric)}, which is to be judged"
             self._problem(place, what, fix)
+
+    def _refuse_stopping_by_builds(self, cells: Sequence[Cell], decides: tuple[str, ...]) -> None:
+        """Refuse a stopping rule that would look at a number of the builds: more runs change nothing of it."""
+        own = {rule.name: rule.when for cell in cells for rule in cell.metrics}
+        for name in decides:
+            when = own.get(name, "build" if name in BUILD_METRICS else "run")
+            if when == "build" and self.values["protocol"].get("stop"):
+                what = (
+                    f"'stop' counts runs, and {quote(name)}, which is judged, is a number of builds"
+                )
+                fix = "leave 'stop' out, or judge a metric of the runs"
+                self._problem(("protocol", "stop"), what, fix, key=True)
 
     def _isolation(self, values: Mapping[str, Any]) -> Isolation:
         given = values["padding"]
