@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from analysis.record.trial_files import ENERGY_METRICS
 
 from .defaults import Table, completed, fields_of
+from .metrics.units import UnitError, number_in
 from .model import LAYOUT_SEED, Bound, Cell, Expect, MetricRule, Sink
 from .scalar_kinds import NAME, known_here, nearest
 from .target_schema import EXPECT, METRIC, VARIANT
 from .templates import SEED_NAME, Filler, JsonPathError, TemplateError, parse_path, parse_template
-from .units import UnitError, number_in
 from .yaml_reader import Document, Location, quote
 
 if TYPE_CHECKING:
@@ -153,6 +153,7 @@ class CellMaker:
         self.source = Path(document.name).absolute()
         self.root = self.source.parent
         self.notes: list[str] = []
+        self.ports: Mapping[str, str] = {}  # of services, for commands, variables and hooks
         self._without_command: set[Location] = set()
         self._kinds: dict[str, tuple[str, Better]] = {}
         self._warmups: dict[str, WarmupIterations] = {}
@@ -176,6 +177,7 @@ class CellMaker:
             command = []
             self._no_command(benchmark, variant)
         cwd = self._path(scope, "cwd") or self.root
+        values = {**values, **self.ports}
         plain = self._plain(scope)
         sinks: dict[str, Sink] = {name: plain[name] for name in ("stdout", "stderr")}
         if plain["timeout_s"] is None:
@@ -219,7 +221,8 @@ class CellMaker:
             if set(names) <= values.keys():
                 kept[name] = self.filler.text(path, text, values, who)
             else:
-                on = "session" if set(names) - values.keys() == {SEED_NAME} else "benchmark"
+                missing = set(names) - values.keys()
+                on = "session" if missing <= {SEED_NAME, *self.ports} else "benchmark"
                 self.notes.append(
                     f"the build of '{variant.name}' is executed without the variable"
                     f" '{name}': its value depends on the {on}"
@@ -272,7 +275,7 @@ class CellMaker:
         )
 
     def _environment(self, scope: _Scope) -> dict[str, str]:
-        own = scope.values  # a value of that name is the file's
+        own = {**scope.values, **self.ports}  # a value of that name is the file's
         values = own if SEED_NAME in own else {**own, SEED_NAME: LAYOUT_SEED}
         return {
             name: self.filler.text(path, text, values, scope.who)

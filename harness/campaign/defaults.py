@@ -20,6 +20,7 @@ from ..errors import CampaignError
 from .nested_kinds import Section
 from .scalar_kinds import FIX, said_of_range, wrong_range
 from .schema import CAMPAIGN, CHECKS, COUNTERS, ISOLATION
+from .service_schema import SERVICE
 from .target_schema import BOUND, BUILD, EXPECT, METRIC, VARIANT
 from .yaml_reader import Faults, decoded, read_bytes, read_document
 
@@ -45,6 +46,7 @@ SECTIONS: Mapping[str, Section] = MappingProxyType(
         **dict(_nested("", CAMPAIGN)),
         "counters.": COUNTERS,
         "build.": BUILD,
+        **dict(_nested("services.*.", SERVICE)),
     }
 )
 

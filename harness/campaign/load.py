@@ -42,6 +42,7 @@ def one_cell(campaign: Campaign, named: str) -> Campaign:
         variants=(variant,),
         baseline=variant,
         builds=tuple(build for build in campaign.builds if build.variant == variant),
+        services=tuple(service for service in campaign.services if service.serves(variant)),
         cells=(dataclasses.replace(cell, stdout=_kept(cell.stdout), stderr=_kept(cell.stderr)),),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
@@ -18,10 +19,19 @@ WarmupSessions = Literal["all", "first"]
 OnDisturbance = Literal["keep", "repeat"]
 Each = Literal["campaign", "session"]
 When = Literal["run", "after", "build"]
+ServiceEach = Literal["session", "run"]
+StopSignal = Literal["TERM", "INT", "QUIT"]
 
 LAYOUT_SEED = (
     "\0layout_seed\0"  # stands for {layout_seed} until a session fills it in; no file can hold it
 )
+
+_PORT = re.compile("\0port:([^\0]+)\0")
+
+
+def port_mark(service: str) -> str:
+    """Give what stands for ``{NAME.port}`` until the service has a port; no file can hold it."""
+    return f"\0port:{service}\0"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +122,55 @@ class Build:
     env: Mapping[str, str]
     each: Each = "campaign"
     artifacts: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """When a service is ready, within `timeout_s` seconds: a process of it listens on its port.
+
+    Or else a line of its output matches `output`, or `command` ends with exit code 0. `port` is a fixed one, in
+    place of one that was free.
+    """
+
+    port: int | None = None
+    output: str | None = None
+    command: Command | None = None
+    timeout_s: float = 30.0
+
+    @property
+    def listens(self) -> bool:
+        """Whether it is told by the listening socket."""
+        return self.output is None and self.command is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """A long-lived process beside the runs: of one `variant`, or of all of them.
+
+    It stands during a session, or (`each` "run") around each run. Its texts may hold port marks, of itself
+    and of services before it. `stop` is the signal that asks it to end; after `grace_s` seconds it is killed.
+    """
+
+    name: str
+    variant: str | None = None
+    command: Command
+    cwd: Path
+    env: Mapping[str, str] = field(default_factory=dict)
+    cpus: Literal["auto"] | tuple[int, ...] = "auto"
+    share_cpus: bool = False
+    ready: Ready = field(default_factory=Ready)
+    stop: StopSignal = "TERM"
+    grace_s: float = 10.0
+    each: ServiceEach = "session"
+
+    @property
+    def label(self) -> str:
+        """Its name, with its variant's where it has one: ``redis`` or ``redis/always``."""
+        return self.name if self.variant is None else f"{self.name}/{self.variant}"
+
+    def serves(self, variant: str) -> bool:
+        """Tell whether runs of a variant use it."""
+        return self.variant is None or self.variant == variant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,7 +295,7 @@ class Counting:
 class Campaign:
     """One campaign, parsed, defaulted and with every template filled in.
 
-    `cells` is ordered benchmark by benchmark, variant by variant. `notes` are cautions for the
+    `services` start in their order. `cells` is ordered benchmark by benchmark, variant by variant. `notes` are cautions for the
     reader, such as a baseline that was chosen by default; `judge` names the metrics that are the
     question, the first one first, and is empty where the file does not say; `series` says that the
     variants, in their order, are versions of one thing; `commit` gives that of each variant by its name, where
@@ -254,6 +313,7 @@ class Campaign:
     commit: Mapping[str, str] = field(default_factory=dict)
     cells: tuple[Cell, ...]
     builds: tuple[Build, ...]
+    services: tuple[Service, ...] = ()
     hooks: Hooks
     protocol: Protocol
     isolation: Isolation
@@ -300,6 +360,7 @@ NO_IDENTITY: Mapping[type, frozenset[str]] = {
 # What a part has only where its campaign says so: earlier trials are held against later ones key by key.
 _UNSAID: Mapping[type, Mapping[str, object]] = {
     Build: {"each": "campaign", "artifacts": []},
+    Campaign: {"services": []},
     Expect: {"bounds": []},
     MetricRule: {"when": "run", "warmup_iterations": 0},
 }
@@ -331,9 +392,9 @@ def _goes_without_saying(part: object, name: str, inside: object) -> bool:
 
 
 def shown(value: Any) -> Any:  # noqa: ANN401 - JSON types
-    """Write ``{layout_seed}`` for its mark, in all texts of a value."""
+    """Write ``{layout_seed}`` and ``{NAME.port}`` for their marks, in all texts of a value."""
     if isinstance(value, str):
-        return value.replace(LAYOUT_SEED, "{layout_seed}")
+        return _PORT.sub(r"{\1.port}", value.replace(LAYOUT_SEED, "{layout_seed}"))
     if isinstance(value, Mapping):
         return {key: shown(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

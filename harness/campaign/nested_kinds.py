@@ -10,7 +10,20 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .scalar_kinds import EMPTY, JsonSchema, Kind, Scalar, described, known_here, nearest, text
+from .scalar_kinds import (
+    EMPTY,
+    JsonSchema,
+    Kind,
+    Scalar,
+    choice,
+    described,
+    either,
+    known_here,
+    nearest,
+    pattern,
+    text,
+    whole,
+)
 from .yaml_reader import WRONG, Document, Faults, Location, inside, quote
 
 if TYPE_CHECKING:
@@ -167,6 +180,18 @@ class Forms(Kind):
         if isinstance(value, list) and len(value) == 1 and self.text is not None:
             return self.text.spelled(value[0])
         return value
+
+
+def cpus(*words: str) -> Forms:
+    """Take a CPU or a list of them in any form, or one of some words."""
+    one = whole(0, 4095)
+    ranges = r"[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*"
+    listed = pattern(ranges, "a list such as [2, 3] or 2-3")
+    return Forms(
+        f"{', '.join(words)}, a CPU number or a list of them",
+        text=either(choice(*words), one, listed),
+        items=Listed(one, least=1, distinct=True),
+    )
 
 
 def no_mapping(value: object, at: Location, faults: Faults) -> Any:  # noqa: ANN401 - `WRONG`

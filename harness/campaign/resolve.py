@@ -15,6 +15,7 @@ from analysis.words import alike
 from ..meters.counter_events import EVENTS, RawEventError, parse_raw
 from .cells import MAX_CELLS, CampaignEntry, CellMaker, entries
 from .defaults import Table, completed, fields_of
+from .metrics.checks import built_files, stopping_by_builds
 from .model import (
     LAYOUT_SEED,
     Build,
@@ -29,6 +30,7 @@ from .model import (
 )
 from .scalar_kinds import FIX, cpu_numbers, known_here, nearest, said_of_range, wrong_range
 from .schema import CHECKS, COUNTERS, HOOKS, ISOLATION, PROTOCOL, known_keys, section_at
+from .services import ServiceMaker
 from .templates import SEED_NAME, Filler, TemplateError, parse_template
 from .yaml_reader import Document, Location, quote
 
@@ -37,7 +39,13 @@ if TYPE_CHECKING:
     from .yaml_reader import Faults
 
 _NAMED = 3  # benchmarks that a message names
-_TEMPLATES = ("build", "hooks", "inputs", "commit")  # at the top, whose texts use values
+_TEMPLATES = (
+    "build",
+    "hooks",
+    "inputs",
+    "commit",
+    "services",
+)  # at the top, whose texts use values
 _LEAST_SERIES = 3  # variants: two are a comparison
 _COMMIT = re.compile(r"(?!-)[^\s\x00-\x1f\x7f]{1,200}")  # what git takes for the name of a commit
 
@@ -98,6 +106,10 @@ class Resolver:
             return None
         values = self.values
         maker = CellMaker(self.document, self.faults, values, self.defaults, self.filler)
+        serving = ServiceMaker(
+            values["services"], self.variants, maker.root, self.defaults, self.filler
+        )
+        maker.ports = serving.ports
         cells = tuple(
             maker.cell(benchmark, variant)
             for benchmark in self.benchmarks
@@ -118,6 +130,7 @@ class Resolver:
             commit=self._commits(values["commit"]),
             cells=cells,
             builds=builds,
+            services=serving.make(),
             hooks=self._hooks(values["hooks"]),
             protocol=protocol,
             isolation=self._isolation(values["isolation"]),
@@ -138,7 +151,8 @@ class Resolver:
         self.filler.finish({str(place[-1]) for place in self.faults.places if place})
         if not self.problems:  # else what is filled in may be wrong
             self._refuse_shared_files(builds)
-            self._refuse_built_files(maker, cells, builds)
+            for one in built_files(cells, builds, maker.metric_places):
+                self._problem(*one, key=True)
         self.notes += maker.notes + self.filler.notes
         self.notes += _alike_notes("variants", self.variants)
         self.notes += _alike_notes("benchmarks", self.benchmarks)
@@ -235,19 +249,6 @@ class Resolver:
                 fix = "in each session one would overwrite it for the other: put {variant} into its name"
                 self._problem(place, what, fix)
                 return
-
-    def _refuse_built_files(
-        self, maker: CellMaker, cells: Sequence[Cell], builds: Sequence[Build]
-    ) -> None:
-        """Refuse a file that a build makes in the place of one that each run writes anew."""
-        made = {build.variant: frozenset(build.artifacts) for build in builds}
-        for cell in cells:
-            for rule in cell.metrics:
-                if rule.when != "build" and rule.source in made.get(cell.variant, ()):
-                    what = f"the metric {quote(rule.name)} is read from a file that the build makes ('artifacts'), once each run has written it"
-                    place = maker.metric_places[cell.benchmark, cell.variant, rule.name]
-                    self._problem(place, what, "write 'when: build'", key=True)
-                    return
 
     def _refuse_own_seed(self, variant: CampaignEntry) -> None:
         if SEED_NAME in variant.values:
@@ -362,7 +363,9 @@ class Resolver:
         everywhere += [] if counting is None else [event.name for event in counting.events]
         if len(builds) == len(self.variants):
             everywhere += BUILD_METRICS
-        self._refuse_stopping_by_builds(cells, judged_metrics(given)[:1])
+        if self.values["protocol"].get("stop"):
+            for one in stopping_by_builds(cells, judged_metrics(given)[:1]):
+                self._problem(*one, key=True)
         for index, metric in enumerate(judged_metrics(given)):
             without = [cell for cell in cells if all(rule.name != metric for rule in cell.metrics)]
             if metric in everywhere or not without:
@@ -376,18 +379,6 @@ class Resolver:
             place: Location = ("judge",) if isinstance(given, str) else ("judge", index)
             what = f"{_said(without, cells)} no metric {quote(metric)}, which is to be judged"
             self._problem(place, what, fix)
-
-    def _refuse_stopping_by_builds(self, cells: Sequence[Cell], decides: tuple[str, ...]) -> None:
-        """Refuse a stopping rule that would look at a number of the builds: more runs change nothing of it."""
-        own = {rule.name: rule.when for cell in cells for rule in cell.metrics}
-        for name in decides:
-            when = own.get(name, "build" if name in BUILD_METRICS else "run")
-            if when == "build" and self.values["protocol"].get("stop"):
-                what = (
-                    f"'stop' counts runs, and {quote(name)}, which is judged, is a number of builds"
-                )
-                fix = "leave 'stop' out, or judge a metric of the runs"
-                self._problem(("protocol", "stop"), what, fix, key=True)
 
     def _isolation(self, values: Mapping[str, Any]) -> Isolation:
         given = values["padding"]

@@ -24,7 +24,7 @@ from .model import (
     Protocol,
     WarmupSessions,
 )
-from .nested_kinds import Forms, Key, Listed, Mapped, Section
+from .nested_kinds import Forms, Key, Listed, Mapped, Section, cpus
 from .scalar_kinds import (
     NAME,
     NAMES,
@@ -34,12 +34,12 @@ from .scalar_kinds import (
     duration,
     either,
     name,
-    pattern,
     share,
     size,
     switch,
     whole,
 )
+from .service_schema import SERVICES
 from .target_schema import (
     BENCHMARK,
     BUILD_STEPS,
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from .yaml_reader import Document, Location
 
 _RUNS = whole(1, 10**6)
-_CPU = whole(0, 4095)
 _CHECKS = Listed(choice(*CHECK_NAMES))
 
 HOOKS = Section(
@@ -202,21 +201,7 @@ ISOLATION = Section(
     "IsolationSection",
     "The settings of a run's process.",
     {
-        "cpus": Key(
-            Forms(
-                "auto, none, a CPU number or a list of them",
-                text=either(
-                    choice("auto", "none"),
-                    _CPU,
-                    pattern(
-                        r"[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*",
-                        "a list such as [2, 3] or 2-3",
-                    ),
-                ),
-                items=Listed(_CPU, least=1, distinct=True),
-            ),
-            "`auto`, `none`, a CPU, `[2, 3]` or `2-3`",
-        ),
+        "cpus": Key(cpus("auto", "none"), "`auto`, `none`, a CPU, `[2, 3]` or `2-3`"),
         "nice": Key(whole(-20, 19), "nice value, -20 to 19; inherited when not set"),
         "scheduling": Key(choice("other", "batch", "fifo"), "`other`, `batch` or `fifo`"),
         "priority": Key(whole(1, 97), "1 to 97, only with `fifo`", otherwise="`1` (with `fifo`)"),
@@ -344,6 +329,11 @@ CAMPAIGN = Section(
             TEXT,
             "the commit of each variant, such as `{rev}`, a value of the variant",
             otherwise="that of the work tree in which its program lies",
+        ),
+        "services": Key(
+            SERVICES,
+            "long-lived processes beside the runs, such as servers: name -> service; one that uses a value of the"
+            " variants exists once for each",
         ),
         "inputs": Key(INPUTS, "files that all runs read, and that must not change under a trial"),
         "hooks": Key(HOOKS, "commands around sessions and runs"),

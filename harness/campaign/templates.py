@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..errors import Problem
 
 VALUE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+PORT_NAME = re.compile(rf"({VALUE_NAME.pattern})\.port")
 SEED_NAME = "layout_seed"  # has a value in builds of each session and in variables alone
 _TOKEN = re.compile(r"\{\{|\}\}|\{(?P<name>[^{}]*)\}|[{}]")
 
@@ -57,7 +58,7 @@ def parse_template(text: str) -> Template:
         end = match.end()
         token, name = match.group(), match["name"]
         if name is not None:
-            if not VALUE_NAME.fullmatch(name):
+            if not VALUE_NAME.fullmatch(name) and not PORT_NAME.fullmatch(name):
                 raise TemplateError(
                     f"{quote(token)} is not a placeholder",
                     token,
@@ -85,13 +86,15 @@ _Command = str | list[str] | Mapping[str, str]
 class Filler:
     """Fills templates for one campaign; each template is parsed and reported once.
 
-    `problems` collects what is wrong, `notes` what is only odd.
+    `problems` collects what is wrong, `notes` what is only odd; `misplaced` says of names that stand for something
+    elsewhere what is wrong with them at a place where they have no value, and the remedy.
     """
 
     def __init__(self, document: Document) -> None:
         self.document = document
         self.problems: list[Problem] = []
         self.notes: list[str] = []
+        self.misplaced: dict[str, tuple[str, str]] = {}
         self._parsed: dict[Location, list[Template]] = {}
         self._reported: set[tuple[Location, str]] = set()
         # By place, and by place and name: in which cells (dicts, used as ordered sets).
@@ -146,6 +149,9 @@ class Filler:
             known = self._known[path, name]
             if name == SEED_NAME:
                 self.report(path, *_misplaced_seed(path), part=f"{{{name}}}")
+                continue
+            if name in self.misplaced:
+                self.report(path, *self.misplaced[name], part=f"{{{name}}}")
                 continue
             if not known:
                 fix = "no variant and no benchmark belongs to it; a brace is written '{{'"

@@ -43,9 +43,22 @@ FORMS: dict[str, Any] = {
             "stdout": "file",
             "stderr": "keep",
             "timeout": "2min",
-            "expect": {"exit": [0, 1], "sha256": "0" * 64, "regex": "x", "file": "ref"},
+            "expect": {
+                "exit": [0, 1],
+                "sha256": "0" * 64,
+                "regex": "x",
+                "file": "ref",
+                "metrics": {"t": {"at_most": 5, "at_least": "1ms"}},
+            },
             "metrics": {
-                "t": {"regex": "(x)", "unit": "s", "better": "lower", "from": "stderr"},
+                "t": {
+                    "regex": "(x)",
+                    "unit": "s",
+                    "better": "lower",
+                    "from": "stderr",
+                    "when": "run",
+                    "warmup_iterations": 2,
+                },
                 "u": {"json": "a[*]", "unit": "s", "better": "higher"},
             },
             "matrix": {"n": [1]},
@@ -101,6 +114,19 @@ FORMS: dict[str, Any] = {
         "output_limit": "1kB",
     },
     "checks": {"require": ["load"], "warn": ["turbo"]},
+    "services": {
+        "db": {
+            "command": ["db", "{level}"],
+            "env": {"SYNC": "x"},
+            "cpus": [2, 3],
+            "ready": {"port": 6471, "output": "up", "timeout": "2s"},
+            "stop": "INT",
+            "cwd": "x",
+            "share_cpus": "on",
+            "grace": 3,
+            "each": "run",
+        }
+    },
 }
 
 EDITOR = editor_schema()
@@ -220,6 +246,7 @@ def test_the_full_campaign_has_every_key():
             "VariantSection": FULL["variants"]["a"] | FULL["variants"]["b"],
             "BenchmarkSection": FULL["benchmarks"]["text"],
             "ExpectSection": FULL["benchmarks"]["text"]["expect"],
+            "BoundSection": FULL["benchmarks"]["text"]["expect"]["metrics"]["t"],
             "MetricSection": {**FULL["benchmarks"]["text"]["metrics"]["t"], "json": ""},
             "Shell": FULL["benchmarks"]["shell"]["command"],
             "KeptEnvironment": FULL["isolation"]["environment"],
@@ -227,6 +254,8 @@ def test_the_full_campaign_has_every_key():
             "StopSection": section["properties"],
             "RawEvent": FULL["counters"]["events"][1],
             "BuildSection": FULL["variants"]["c"]["build"],
+            "ServiceSection": FULL["services"]["db"],
+            "ReadySection": {**FULL["services"]["db"]["ready"], "command": ""},
         }.get(name) or FULL[name.removesuffix("Section").lower()]
         if name == "VariantSection":
             where = {**FULL["benchmarks"]["text"], **where}

@@ -124,9 +124,11 @@ def keys_of_the_schema() -> dict[str, Any]:
         **walk("variants.*.", parts["VariantSection"]),
         **walk("benchmarks.*.", parts["BenchmarkSection"]),
         **walk("expect.", parts["ExpectSection"]),
+        **walk("expect.metrics.*.", parts["BoundSection"]),
         **walk("metrics.*.", parts["MetricSection"]),
         **walk("counters.", parts["CountersSection"]),
         **walk("build.", parts["BuildSection"]),
+        **walk("services.*.", parts["ServiceSection"]),
     }
 
 
@@ -191,6 +193,8 @@ def test_a_default_written_out_means_what_is_left_out(tmp_path, key):
         campaign["counters"] = {"events": ["cycles"]}
     if key.startswith("build."):
         campaign["build"] = {"run": "make"}
+    if key.startswith("services."):
+        campaign["services"] = {"s": {"command": ["p", "{s.port}"], "ready": {}}}
     path = tmp_path / "c.yaml"
     path.write_text(json.dumps(campaign))
     plain = load_campaign(path)
@@ -199,6 +203,8 @@ def test_a_default_written_out_means_what_is_left_out(tmp_path, key):
         "variants.*": ["benchmarks", "x"],
         "metrics.*": ["benchmarks", "x", "metrics", "t"],
         "expect": ["benchmarks", "x", "expect"],
+        "services.*": ["services", "s"],
+        "services.*.ready": ["services", "s", "ready"],
     }.get(prefix, prefix.split(".") if prefix else []):
         inside = inside.setdefault(step, {})
     inside[name] = kind.spelled(todays_defaults()[key])

@@ -153,7 +153,10 @@ def test_what_is_known_of_every_build_can_be_the_question(load, problem, name):
     found = problem((TEXT % "").replace("b: }", "b: {build: []}}") + f"judge: {name}\n")
     assert f"no metric '{name}'" in found.what
     found = problem(TEXT % "" + f"judge: {name}\nprotocol: {{stop: {{width: 0.02}}}}\n")
-    assert found.what == f"'stop' counts runs, and '{name}', which is judged, is a number of builds"
+    assert (
+        found.what
+        == f"'stop' counts runs, and '{name}', which is judged, is a number of the builds"
+    )
     own = (TEXT % "").replace("m: {", f"{name}: {{")  # a declared metric of that name wins
     load(own + f"judge: {name}\nprotocol: {{stop: {{width: 0.02}}}}\n")
 
