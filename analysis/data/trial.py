@@ -19,11 +19,13 @@ from ..pages import number_format as figures
 from ..pages.model import Caution, page_of
 from ..pages.result import short
 from ..pages.short_sentence import LONGEST, ShortSentence, plain
+from ..record.builds import is_of_builds
 from ..record.manifest import read_manifest
 from ..record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, NUMBERS, Better, MetricInfo
 from ..record.trial_files import MEASUREMENTS, PLAN, Manifest, asked_now
 from ..stats.arguments import door
 from ..stats.samples import read_only
+from .build_values import build_columns
 from .columns import (
     Columns,
     FailedRun,
@@ -284,8 +286,11 @@ class Trial:
         """Tell which runs have no value of a metric by design.
 
         Where a campaign counts in some blocks only, the counters are those of these blocks, and all
-        else is taken from the others: a run that is counted is a little slower.
+        else is taken from the others: a run that is counted is a little slower. A number of builds has
+        one value for each build.
         """
+        if self.is_of_builds(metric):
+            return np.isnan(self.metrics[metric].per_run())
         if self.counted is None:
             return np.zeros(len(self), dtype=np.bool_)
         return cast("NDArray[np.bool_]", self.counted == (0 if self.is_counter(metric) else 1))
@@ -294,12 +299,18 @@ class Trial:
         """Tell whether a metric was counted by processor or kernel while a run lasted."""
         return self.manifest.metrics.get(metric, {}).get("source") == "counters"
 
+    def is_of_builds(self, metric: str) -> bool:
+        """Tell whether a metric is a number of builds, of which no run has a value of its own."""
+        return metric in self.metrics and is_of_builds(self.manifest.metrics.get(metric, {}))
+
     def holds_waiting(self, metric: str) -> bool:
         """Tell whether the time that a run waits, or that others take from it, goes into a metric.
 
         It goes into `wall`, into energy, and into what a program measures itself, as far as anybody knows;
-        not into processor time, memory, and events that are counted of the program alone.
+        not into processor time, memory, events that are counted of the program alone, and numbers of builds.
         """
+        if self.is_of_builds(metric):
+            return False
         ours = metric in METRIC_NUMBERS and metric not in self.manifest.metrics
         return metric == "wall" if ours else not self.is_counter(metric)
 
@@ -320,7 +331,9 @@ class Trial:
             number = METRIC_NUMBERS[metric]
             column = self.numbers[number]
             column = column / 1e9 if NUMBERS[number].unit == "ns" else column
-        return column if self.counted is None else np.where(self.apart(metric), np.nan, column)
+        if self.counted is None or self.is_of_builds(metric):
+            return column
+        return np.where(self.apart(metric), np.nan, column)
 
     def at_floor(self, metric: str) -> NDArray[np.bool_]:
         """Tell of each run whether its value of a metric only says "at most the floor"."""
@@ -444,6 +457,8 @@ def read_trial(path: str | Path) -> Trial:
     if manifest.sequential:
         cautions.append(sequential(manifest))
     fields: dict[str, Any] = dict(arrays)
+    chosen = read_only(judged_rows(arrays["position"], arrays["repeats"], arrays["disturbed"]))
+    used = chosen & ~arrays["warmup"] & (arrays["outcome"] == 0)
     return Trial(
         path=path,
         manifest=manifest,
@@ -451,9 +466,9 @@ def read_trial(path: str | Path) -> Trial:
         planned_runs=planned,
         numbers=columns.numbers(path / MEASUREMENTS),
         absent=columns.absent,
-        metrics=columns.metrics(),
+        metrics=columns.metrics() | build_columns(path, manifest, arrays, used),
         counted=columns.counted,
         failed=columns.failed,
-        chosen=read_only(judged_rows(arrays["position"], arrays["repeats"], arrays["disturbed"])),
+        chosen=chosen,
         **fields,
     )

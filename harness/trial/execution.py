@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analysis.errors import FairtrialError, StoreError, UsageError
+from analysis.record.builds import BUILD_METRICS
 from analysis.record.environment_records import packed_targets, whole_targets
 from analysis.record.manifest import read_manifest, utc_now
 from analysis.record.same_programs import neighbours_of_one_program
@@ -240,18 +241,20 @@ def _host(prepared: Prepared) -> tuple[str, str]:
 
 
 def _metrics(campaign: Campaign, prepared: Prepared) -> dict[str, Mapping[str, str]]:
-    """Give the metrics that outputs are parsed for, and those that counters and energy of this host are."""
+    """Give the metrics that outputs are parsed for, and those of builds, and of counters and energy of this host."""
     parsed = {
         rule.name: {
             "unit": rule.unit,
             "better": rule.better,
+            **({"when": "build"} if rule.when == "build" else {}),
             **stored_warmup(rule.warmup_iterations),
         }
         for cell in campaign.cells
         for rule in cell.metrics
     }
     events = {} if prepared.events is None else prepared.events.metrics
-    return {**parsed, **events, **prepared.energy.metrics}
+    builds = BUILD_METRICS if campaign.builds else {}
+    return {**builds, **parsed, **events, **prepared.energy.metrics}
 
 
 def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Options) -> Manifest:

@@ -406,12 +406,17 @@ def values_in(rule: MetricRule, path: Path, matching: Matching, absent: str) -> 
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise Unparsable(f"{rule.name}: {path}: {error.strerror}") from error
+    return parsed(rule, text, path.name, matching)
+
+
+def parsed(rule: MetricRule, text: str, where: str, matching: Matching) -> tuple[float, ...]:
+    """Give the values of a metric that stand in a text, as `values_in` does."""
     try:
         found = _found(rule, text, matching)
     except (NotMatched, JsonPathError, Unparsable) as error:
         raise Unparsable(f"{rule.name}: {error}") from error
     if not found:
-        raise Unparsable(f"{rule.name}: nothing in {path.name} matches {rule.regex or rule.json}")
+        raise Unparsable(f"{rule.name}: nothing in {where} matches {rule.regex or rule.json}")
     return tuple(_number(rule, value) for value in found)
 
 
