@@ -96,6 +96,7 @@ class PerformanceMatrix:
     origin: str | None = None
     with_zeros: PerformanceMatrix | None = None
     outermost: Unit = "session"
+    of_builds: bool = False  # whether its values are numbers of builds, and not of runs
 
     @classmethod
     @door

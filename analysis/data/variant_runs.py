@@ -344,6 +344,7 @@ def _matrix(
         failed_by_session=failures.by_session,
         session_order=_order(trial),
         outermost=trial.outermost,
+        of_builds=trial.is_of_builds(metric),
     )
     return matrix.at_level(trial.level)
 

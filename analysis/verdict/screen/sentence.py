@@ -156,6 +156,8 @@ def unanswered(result: Multilevel, line: Line | None, name: str) -> str:
         if line.reason in _REASONS:
             return _REASONS[line.reason]
     if line.low is None or line.high is None:
+        if any(one.code == "one-build" for one in result.cautions):
+            return "each was built once, and one value has no interval"
         return f"there are too few {result.outermost}s for an interval"
     if not line.low <= 1 <= line.high:
         if result.withheld:

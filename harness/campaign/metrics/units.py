@@ -48,25 +48,25 @@ def number_in(text: str, unit: str) -> float:
     UnitError
         If it is no finite number, or its unit is not known or measures something else.
     """
+    parts = _PARTS.fullmatch(text)
     try:
-        number, found = float(text), unit
+        number = float(text if parts is None else parts[1])
     except ValueError:
-        parts = _PARTS.fullmatch(text)
-        if parts is None:
-            raise UnitError(f"{_shown(text)} is not a finite number") from None
-        number, found = float(parts[1]), parts[2]
+        number = math.nan
     if not math.isfinite(number):
         raise UnitError(f"{_shown(text)} is not a finite number")
-    if found == unit:
+    if parts is None or parts[2] == unit:
         return number
+    found = parts[2]
     factor = _factor(found, unit)
     if factor is None:
         raise UnitError(f"{_shown(text)} is in {_shown(found)}, which {_why(found, unit)}")
-    # whole numbers, so that 980 us are .98 ms and not a digit more
-    converted = number * factor.numerator / factor.denominator
-    if not math.isfinite(converted):
-        raise UnitError(f"{_shown(text)} is not a finite number in {unit}")
-    return converted
+    if number == 0:
+        return 0.0
+    try:  # of the digits that stand there: 1.001 kB are 1001 B, and not a little less
+        return float(Fraction(parts[1]) * factor)
+    except OverflowError:
+        raise UnitError(f"{_shown(text)} is not a finite number in {unit}") from None
 
 
 def _factor(found: str, unit: str) -> Fraction | None:
