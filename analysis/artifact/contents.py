@@ -19,6 +19,9 @@ def executed_lines(campaign: Mapping[str, Any]) -> tuple[str, ...]:
     cells = campaign.get("cells", ())
     commands = [step for build in campaign.get("builds", ()) for step in build["steps"]]
     commands += hooks.get("setup", ())
+    for service in campaign.get("services", ()):
+        asked = service.get("ready", {}).get("command")
+        commands += [service["command"], *([asked] if asked else ())]
     for cell in cells:
         commands += [*cell.get("before", ()), cell["command"], *cell.get("after", ())]
     commands += [*hooks.get("cleanup", ()), *hooks.get("finish", ())]

@@ -15,7 +15,8 @@ FIRST = "0.1.0"  # the version that wrote the first trials of schema 1
 Better = Literal["lower", "higher"]
 Source = Literal["launcher", "runner", "host"]
 Outcome = Literal[
-    "ok", "exit", "signal", "timeout", "unparsable", "output-mismatch", "output-limit", "hook-failed"
+    "ok", "exit", "signal", "timeout", "unparsable", "output-mismatch", "output-limit", "hook-failed",
+    "service-failed",
 ]  # fmt: skip
 
 

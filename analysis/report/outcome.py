@@ -15,6 +15,7 @@ __all__ = ["brief_outcome", "outcome_words"]
 
 _WORDS = {
     "hook-failed": "its hook failed",
+    "service-failed": "its service failed",
     "timeout": "killed by its timeout",
     "output-limit": "wrote too much",
     "output-mismatch": "wrote another output than expected",

@@ -95,6 +95,10 @@ def recipe_of(
         If the campaign lies outside of the repository, has no such variant or benchmark, or would execute
         one and the same program for every commit.
     """
+    if campaign.services:
+        what = f"a bisection starts no services, and the campaign has some: {campaign.services[0].name}"
+        fix = "write a campaign without the key 'services' for it; a hook 'setup' may start what it needs"
+        raise UsageError(what, str(campaign.source), fix)
     root = commits.root.resolve()
     place = place_in(campaign, root, campaign.source.parent)
     if place is None:

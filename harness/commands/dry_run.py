@@ -22,6 +22,7 @@ from ..campaign.model import shown as with_placeholders
 from ..errors import LaunchError, about, counted, duration, wrapped
 from ..host.checks import check_before
 from ..host.reader import Host
+from ..host.tree import format_cpus
 from ..launch.commands import base_environment, resolve_all
 from ..trial.execution import Options, start
 from ..trial.metering import look_at_counters
@@ -61,6 +62,7 @@ class Preview:
     def to_dict(self) -> dict[str, Any]:
         """Give the preview as JSON types."""
         rule = self.campaign.protocol.stop
+        served = {label: list(cpus) for label, cpus in self.plan.services.items()}
         return {
             "campaign": self.campaign.name,
             "campaign_sha256": identity_of(self.campaign),
@@ -72,6 +74,7 @@ class Preview:
             "at_most_seconds": self.at_most_s,
             "cpus": None if self.plan.targets is None else list(self.plan.targets),
             "housekeeping": list(self.plan.housekeeping),
+            **({"services": served} if served else {}),
             "findings": [finding.to_dict() for finding in self.findings],
             "missing": self.missing,
             "set_aside": [str(path) for path in self.set_aside],
@@ -113,6 +116,11 @@ class Preview:
             steps = "; ".join(with_placeholders(" ".join(step.argv)) for step in build.steps)
             when = ", before each session" if build.each == "session" else ""
             lines.append(f"build   {build.variant}{when}: {steps}")
+        for service in campaign.services:
+            when = "around each of its runs" if service.each == "run" else "during each session"
+            command = with_placeholders(" ".join(service.command.argv))
+            where = format_cpus(self.plan.services.get(service.label, ()))
+            lines.append(f"service {service.label}, {when}, on CPU {where}: {command}")
         lines.append(f"plan    order {campaign.protocol.order}, seed {campaign.seed}; session 1:")
         for run in self.first[:_SHOWN]:
             kind = "warm-up" if run.warmup else f"block {run.block}"

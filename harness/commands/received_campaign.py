@@ -85,6 +85,9 @@ def stays_inside(campaign: Campaign, root: Path) -> Iterator[str]:
     for build in campaign.builds:
         if leads_out(build.cwd, root):
             yield f"the build of {build.variant} in {build.cwd}"
+    for service in campaign.services:
+        if leads_out(service.cwd, root):
+            yield f"the service {service.label} in {service.cwd}"
     for cell in campaign.cells:
         of = f"{cell.benchmark} / {cell.variant}"
         if leads_out(cell.cwd, root):
@@ -140,7 +143,8 @@ def _steps(campaign: Campaign, root: Path) -> Iterator[PreviewedCommand]:
 
     def hooks(kind: Kind, commands: Iterable[Command], *of: str) -> Iterator[PreviewedCommand]:
         for command in commands:
-            yield PreviewedCommand(kind=kind, of=of, argv=command.argv, cwd=home, variables={})
+            argv = tuple(with_placeholders(command.argv))
+            yield PreviewedCommand(kind=kind, of=of, argv=argv, cwd=home, variables={})
 
     for build in campaign.builds:
         for command in build.steps:
@@ -152,13 +156,29 @@ def _steps(campaign: Campaign, root: Path) -> Iterator[PreviewedCommand]:
                 variables=with_placeholders(build.env),
             )
     yield from hooks("setup", campaign.hooks.setup)
+    for service in campaign.services:
+        asked: list[tuple[Kind, Command | None]] = [
+            ("service", service.command),
+            ("is the service ready", service.ready.command),
+        ]
+        yield from (
+            PreviewedCommand(
+                kind=kind,
+                of=(service.label,),
+                argv=tuple(with_placeholders(wanted.argv)),
+                cwd=below(service.cwd, root),
+                variables=with_placeholders(service.env),
+            )
+            for kind, wanted in asked
+            if wanted is not None
+        )
     for cell in campaign.cells:
         of = f"{cell.benchmark}:{cell.variant}"
         yield from hooks("before each run", cell.before, of)
         yield PreviewedCommand(
             kind="run",
             of=(of,),
-            argv=cell.command.argv,
+            argv=tuple(with_placeholders(cell.command.argv)),
             cwd=below(cell.cwd, root),
             stdin="" if cell.stdin is None else below(cell.stdin, root),
             variables=with_placeholders(cell.env),

@@ -24,6 +24,8 @@ Kind = Literal[
     "build",
     "build before each session",
     "setup",
+    "service",
+    "is the service ready",
     "before each run",
     "run",
     "after each run",
@@ -188,6 +190,11 @@ def programs_of(campaign: Campaign, manifest: Manifest, root: Path) -> Iterator[
         asked += [(one.argv, build.cwd, build.env, False) for one in build.steps]
     hooks = campaign.hooks
     asked += [(one.argv, home, {}, False) for one in (*hooks.setup, *hooks.cleanup, *hooks.finish)]
+    for service in campaign.services:
+        made = bool(built) if service.variant is None else service.variant in built
+        asked.append((service.command.argv, service.cwd, service.env, made))
+        ready = service.ready.command
+        asked += [] if ready is None else [(ready.argv, service.cwd, service.env, False)]
     for cell in campaign.cells:
         asked += [(one.argv, home, {}, False) for one in (*cell.before, *cell.after)]
         asked.append((cell.command.argv, cell.cwd, cell.env, cell.variant in built))

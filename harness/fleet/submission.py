@@ -139,6 +139,7 @@ class Submission:
             *("sbatch", "--parsable", "--hold", "-N1", "-n1", "-w", host),
             *("--exclusive", "--mem=0", "--requeue", "--open-mode=append"),
             *("--signal=B:TERM@120", "-t", slurm["time"], f"--export={export}"),
+            *((f"--mincpus={slurm['mincpus']}",) if slurm.get("mincpus") else ()),
             *("--comment", f"{_PREFIX}{slurm['fleet']}", "-p", slurm["partition"]),
             *("-J", self.fleet.campaign, "-D", str(self.folder), "-o", log),
             *slurm["arguments"],
@@ -319,16 +320,20 @@ def submission_of(
     options = wishes.job_options
     if bisects is not None:
         options = (bisects.good, bisects.bad, *bisects.words, *options)
-    slurm = wishes.to_dict() | {
-        "fleet": name,
-        "user": user_name(),
-        "cluster": scheduler.cluster(),
-        "partition": places.partition.name,
-        "time": limit,
-        "campaign": str(campaign.source.absolute()),
-        "exported": _exported(campaign),
-        "options": list(options),
-    }
+    slurm = (
+        wishes.to_dict()
+        | {
+            "fleet": name,
+            "user": user_name(),
+            "cluster": scheduler.cluster(),
+            "partition": places.partition.name,
+            "time": limit,
+            "campaign": str(campaign.source.absolute()),
+            "exported": _exported(campaign),
+            "options": list(options),
+        }
+        | _least_cpus(campaign)
+    )
     if bisects is None:
         slurm["planned"] = planned_runs(campaign, campaign.protocol.sessions)
     else:
@@ -427,6 +432,21 @@ def _doubts(
             "shared they overwrite each other's; --build once builds them here, before submission"
         )
     return doubts
+
+
+def _least_cpus(campaign: Campaign) -> dict[str, int]:
+    """Tell how many CPUs a node must have for runs, fairtrial and services apart; nothing without services.
+
+    A job has all CPUs of its node: this asks for nodes that have enough of them.
+    """
+    if not campaign.services:
+        return {}
+    wanted: set[int] = set()
+    for setting in (campaign.isolation.cpus, *(one.cpus for one in campaign.services)):
+        wanted |= set(setting) if isinstance(setting, tuple) else set()
+    apart = any(one.cpus == "auto" and not one.share_cpus for one in campaign.services)
+    least = max((number + 1 for number in wanted), default=0)
+    return {"mincpus": max(least, len(wanted) + 1, 3 if apart else 2)}
 
 
 def _exported(campaign: Campaign) -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from ..errors import HostError
@@ -20,7 +21,8 @@ class CpuPlan:
 
     `targets` is None when targets are not pinned. `reserved` are the targets' CPUs with the other
     threads of their cores: no other trial may use them meanwhile. `housekeeping` is for fairtrial
-    itself; it overlaps `reserved` only where there is no other CPU, and a caution says so.
+    itself; it overlaps `reserved` only where there is no other CPU, and a caution says so. `services` are
+    the CPUs of each service by its label; those that nobody shares with them are `reserved` too.
     """
 
     targets: tuple[int, ...] | None
@@ -28,6 +30,7 @@ class CpuPlan:
     housekeeping: tuple[int, ...]
     cautions: tuple[str, ...]
     text: str
+    services: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 def choose_cpus(

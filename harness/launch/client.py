@@ -176,6 +176,7 @@ class LauncherClient:
         self._announced = Announced()
         self.dead = False  # killed or crashed, as an exception has told
         self._pidfd = -1
+        self._begun: LaunchRequest | None = None
         self._interrupts = interrupts
         self._groups = groups
         self.spawns_into_groups = False  # else it enters the group of a run, and leaves it
@@ -284,6 +285,51 @@ class LauncherClient:
         if "error" in reply:
             raise not_started(request, reply["error"], reply["errno"])
         return execution_of(reply, lookout.standstill(reply, woken=killed is not None))
+
+    def begin(self, request: LaunchRequest) -> None:
+        """Start a program that lives on beside others; `ended` tells when it has, `end` ends it."""
+        handle, announcement = self._announced.handle(request)
+        run = {"op": "run", "handle": handle, "padding": 0, "count": False}
+        self._begun = request
+        self._send(*([] if announcement is None else [announcement]), run)
+
+    def ended(self) -> Execution | None:
+        """Give how the program ended that was begun; None while it lives.
+
+        Raises
+        ------
+        LaunchError
+            If it could not be started, or its launcher died.
+        """
+        return self._reply() if self._answers(0.0) else None
+
+    def end(self, number: int, grace_s: float) -> Execution:
+        """Ask the program that was begun to end, by a signal to its process group; kill all that is left after `grace_s`."""
+        order = {
+            "op": "kill",
+            "reason": "ended",
+            "signal": int(number),
+            "grace_ms": round(grace_s * 1e3),
+        }
+        self._send(order)
+        self._signal(signal.SIGCONT)
+        if not self._answers(grace_s + _ENDING_S):
+            self._signal(signal.SIGKILL)
+            raise self._died("the launcher of a service did not answer")
+        return self._reply()
+
+    def _answers(self, seconds: float) -> bool:
+        """Tell whether a reply comes within so many seconds; signals to fairtrial wait meanwhile."""
+        poller = select.poll()
+        poller.register(self._socket, select.POLLIN)
+        return bool(poller.poll(seconds * 1000))
+
+    def _reply(self) -> Execution:
+        reply, request = self._receive(), self._begun
+        assert request is not None, "something was begun"
+        if "error" in reply:
+            raise not_started(request, reply["error"], reply["errno"])
+        return execution_of(reply)
 
     def _await(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from ..host.commits import VariantCommit, commits_of_programs
 from ..host.variables import VariableKey, variable_key
 from ..launch.commands import CommandFailedError, SideCommands, unused_log
 from ..launch.interrupts import Interrupted, Interrupts
+from ..services.running import RunningServices
 from .building.trial_builds import TrialBuilds
 from .run_files import ArgumentFiles, set_aside
 
@@ -35,7 +37,7 @@ class TrialContext:
     """What a trial is measured with, from the first look at the host until it is closed.
 
     Targets, hooks and builds start from `environment`. The `store` is there once the trial is open,
-    the `executables` of its cells once the `builds` have made them; no run may pass `deadline`, a monotonic time.
+    the `executables` of its cells once the `builds` have made them; `services` stand during sessions or runs; no run may pass `deadline`, a monotonic time.
     """
 
     campaign: Campaign
@@ -47,6 +49,7 @@ class TrialContext:
     store: Store = field(init=False)
     executables: Mapping[tuple[str, str], Path] = field(default_factory=dict)
     builds: TrialBuilds = field(init=False)
+    services: RunningServices = field(init=False)
     deadline: float | None = None
     _commits: Mapping[str, VariantCommit] | None = field(init=False, default=None)
     _threaded: set[tuple[str, str]] = field(init=False, default_factory=set)
@@ -74,6 +77,15 @@ class TrialContext:
 
     def __post_init__(self) -> None:
         self.builds = TrialBuilds(self)
+        cpus = self.prepared.cpus
+        self.services = RunningServices(
+            self.campaign,
+            environment=self.environment,
+            cpus=cpus.services,
+            pinned=cpus.targets is not None,
+            commands=self.commands,
+            interrupts=self.interrupts,
+        )
 
     def find_programs(self, *, of_sessions: bool = True) -> None:
         """Find what the cells execute; without `of_sessions` what no session builds for itself."""
@@ -124,6 +136,25 @@ class TrialContext:
         for number, command in enumerate(self.campaign.hooks.setup, 1):
             log = self._log(f"setup-session{session}", number)
             self.hook("setup", command, log, {"FAIRTRIAL_SESSION": str(session)})
+
+    @contextlib.contextmanager
+    def with_services(self, session: int) -> Iterator[None]:
+        """Have the services of a session stand while the block lasts."""
+        if not self.campaign.services:
+            yield
+            return
+
+        def tell(what: str) -> None:
+            reason = "a service that begins anew has lost what it had in memory: runs before and behind it may differ"
+            where = "services"
+            self.note(
+                "during",
+                [Finding(check="services", status="warn", what=what, where=where, reason=reason)],
+                session,
+            )
+
+        with self.services.standing(session, self.store.path / OUTPUTS, tell):
+            yield
 
     def clean_up(self, session: int) -> None:
         """Execute the hooks that end a session, whatever has become of it."""
@@ -240,6 +271,8 @@ def stays(campaign: Campaign, cpus: CpuPlan, state: HostState) -> bool:
         return False
     if any(cell.before or cell.after for cell in campaign.cells):
         return False
+    if any(service.each == "run" for service in campaign.services):
+        return False
     return not state.draining and state.quota_cpus is None
 
 
@@ -268,6 +301,8 @@ class EnvironmentRecorder:
         )
         before, self._last = self._last, record
         head: dict[str, Any] = {"session": session, "segment": segment, "at": utc_now()}
+        if context.campaign.services:
+            record["services"] = context.services.described()
         if sitting:
             head["sessions"] = [session, None]  # its last one is not known before it ends
         store.append_environment(head | record)

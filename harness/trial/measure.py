@@ -23,6 +23,7 @@ from ..errors import LauncherDiedError, LaunchError, counted
 from ..host.variables import Concealed
 from ..launch.commands import CommandFailedError
 from ..launch.exchange import Execution, LaunchRequest, Standstill, limit_numbers
+from ..services.service_process import ServiceFailedError
 from . import run_files as metric_files
 from .metering import SessionEnergy, counters_of
 from .outcomes import Examined, Matching, examine, examine_after
@@ -94,6 +95,7 @@ _WATCH_S = 0.25
 _FIRST_LOOK_S = 0.02
 _STEAL_FRESH_S = 0.005  # the kernel counts in ticks of 10 ms
 _TIME_CAP = "time-cap"
+_SERVICE_DIED = "service-died"
 _LOW_DISK_BYTES = 1024 * 1024
 _DEATHS = 2  # of the launchers of a run
 
@@ -152,7 +154,7 @@ class Measurer:
         isolation = context.campaign.isolation
         self._spools = Spools(self._outputs, isolation.kept_outputs_bytes)
         self._steal: tuple[float, float | None] = (-math.inf, None)
-        self._requests: dict[tuple[str, str], LaunchRequest] = {}
+        self._requests: dict[tuple[str, str], tuple[Cell, LaunchRequest]] = {}
         given = isolation.set_environment  # these stand in the campaign
         outer = {k: text for k, text in context.environment.items() if k not in given}
         self._conceal = Concealed(outer).text
@@ -201,7 +203,21 @@ class Measurer:
         return padding(seed, run.session, place, setting)
 
     def _measured(self, run: PlannedRun, cell: Cell, suspended: int) -> Measurement | Standstill:
-        """Execute a run once; give what stood still meanwhile where nothing of it is kept."""
+        """Execute a run once, beside the services that it needs; give what stood still meanwhile where nothing of it is kept."""
+        services, began = self._context.services, time.time_ns()
+        try:
+            try:
+                services.before_run(run.variant)
+            except ServiceFailedError as error:
+                failed = Examined(outcome="service-failed", detail=f"{error.where}: {error.what}")
+                return self._row(run, None, failed, began_ns=began, suspended=suspended)
+            return self._beside_services(run, services.filled(cell), suspended)
+        finally:
+            services.after_run(run.variant)
+
+    def _beside_services(
+        self, run: PlannedRun, cell: Cell, suspended: int
+    ) -> Measurement | Standstill:
         began = time.time_ns()
         try:
             before_s = self._hooks("before", cell.before, run)
@@ -242,6 +258,9 @@ class Measurer:
             # a run that was told to end together with us is discarded, and leaves no output
             self._context.interrupts.settle_after(execution.signal, execution.exit_code)
         examined = self._examine(cell, run, execution, request, kept)
+        died = self._context.services.died(run.variant)
+        if died is not None:
+            examined = Examined(outcome="service-failed", detail=died)
         after_s = None
         try:
             after_s = self._hooks("after", cell.after, run)
@@ -297,11 +316,11 @@ class Measurer:
 
     def _request(self, cell: Cell) -> LaunchRequest:
         key = (cell.benchmark, cell.variant)
-        request = self._requests.get(key)
-        if request is None:
-            request = request_of(self._context, cell, self._spools.stdout, self._spools.stderr)
-            self._requests[key] = request
-        return request
+        known = self._requests.get(key)
+        if known is None or known[0].command != cell.command or known[0].env != cell.env:
+            made = request_of(self._context, cell, self._spools.stdout, self._spools.stderr)
+            known = self._requests[key] = (cell, made)  # a service may have another port now
+        return known[1]
 
     def _watch(
         self, cell: Cell, request: LaunchRequest, *, warmup: bool
@@ -317,6 +336,8 @@ class Measurer:
             self._energy.tick()
             if context.deadline is not None and time.monotonic() >= context.deadline:
                 return _TIME_CAP
+            if context.services.died(cell.variant) is not None:
+                return _SERVICE_DIED
             if single:  # only during warm-up runs: nothing looks at a measured one
                 counts = (host.thread_count(pid) for pid in self._launcher.client.targets())
                 threads = max((count for count in counts if count), default=0)

@@ -25,6 +25,7 @@ from ..campaign.model import Campaign, Isolation, Order
 from ..errors import HostError
 from ..host.placement import CpuPlan, choose_cpus
 from ..host.reader import Host
+from ..host.service_cpus import CpuWish, with_services
 from ..host.state import GapLook, HostState, Situation
 from .locks import CpuLock, cpus_in_use
 
@@ -166,7 +167,9 @@ def cpus_for(campaign: Campaign, state: HostState) -> CpuPlan:
         busy = cpus_in_use() or ()
         free = tuple(cpu for cpu in usable if cpu not in busy)
         usable = free if len(free) >= 2 else usable  # else there is nothing to choose from
-    return choose_cpus(setting, state.topology, usable=usable, isolated=state.isolated)
+    plan = choose_cpus(setting, state.topology, usable=usable, isolated=state.isolated)
+    wishes = {one.label: CpuWish(cpus=one.cpus, share=one.share_cpus) for one in campaign.services}
+    return with_services(plan, wishes, state.topology, usable)
 
 
 def look_at_cpus(

@@ -148,6 +148,7 @@ class TrialRun:
             context.builds.build_for(session, segment)
             self._rest(self._campaign.protocol.pause_s)
             self._interrupts.check()
+        context.services.choose_ports()
         self._environments.record(session, segment)
         gaps = prepared.probe()
         self._interrupts.check()  # a signal may have come while it was looked
@@ -157,7 +158,11 @@ class TrialRun:
         prepared.require(found)
         try:  # a setup that fails half-way is cleaned up too
             context.set_up(session)
-            with self._launcher(session) as launcher, self._energy.around(session, segment):
+            with (
+                context.with_services(session),
+                self._launcher(session) as launcher,
+                self._energy.around(session, segment),
+            ):
                 self._runs(rules, segment, launcher)
             if (end := rules.end()) is not None:
                 self._session_ended(end)

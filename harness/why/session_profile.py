@@ -78,7 +78,8 @@ class SessionProfiler:
         try:
             try:
                 context.set_up(session)
-                windows = self._execute(context, session, data, errors)
+                with context.with_services(session):
+                    windows = self._execute(context, session, data, errors)
             finally:
                 context.clean_up(session)
                 context.commands.sweep()
@@ -118,7 +119,9 @@ class SessionProfiler:
                 raise HostError(what, self.perf.path, "try it: perf record -- true") from died
         with contextlib.closing(launcher):
             for number, cell in enumerate(self._order(context, session)):
-                window = self._run(context, launcher, cell, session, number)
+                with context.services.around(cell.variant):
+                    now = context.services.filled(cell)
+                    window = self._run(context, launcher, now, session, number)
                 if isinstance(window, str):
                     failed[cell.benchmark, cell.variant] = window
                 else:

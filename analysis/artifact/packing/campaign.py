@@ -57,6 +57,13 @@ def named_files(campaign: Mapping[str, Any]) -> Iterator[NamedPath]:
         for path in (cell.get("stdin"), wanted, *(inputs if isinstance(inputs, list) else ())):
             if isinstance(path, str):
                 yield NamedPath(path=path, role="input")
+    for service in _objects(campaign.get("services")):
+        ready = service.get("ready")
+        for command in (
+            service.get("command"),
+            ready.get("command") if isinstance(ready, dict) else None,
+        ):
+            yield from _of_command(command, _text(service.get("cwd")))
     for build in _objects(campaign.get("builds")):
         for step in _objects(build.get("steps")):
             yield from _of_command(step, _text(build.get("cwd")))

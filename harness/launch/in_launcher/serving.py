@@ -161,13 +161,16 @@ class Launcher:
             events = self._wait_on(pollers[pidfd], request["patience_ms"])
             t1 = clock()
         if not any(fd == pidfd for fd, _ in events):
-            reason = "timeout"
+            reason, grace_ms, number = "timeout", request["grace_ms"], signal.SIGTERM
             if events:
+                order: dict = {}  # type: ignore[type-arg]  # the message
                 try:
-                    reason = receive(self.control).get("reason", "killed")
+                    order = receive(self.control)
                 except Hangup:
                     hangup = True
-            self._stop(pid, pidfd, 0 if events else request["grace_ms"])
+                reason = order.get("reason", "killed")
+                grace_ms, number = order.get("grace_ms", 0), order.get("signal", number)
+            self._stop(pid, pidfd, grace_ms, number)
             t1 = clock()
         self.account.end(pid)
         _, status, usage = os.wait4(pid, 0)
@@ -228,12 +231,12 @@ class Launcher:
             left_ms -= _SLICE_MS
         return events
 
-    def _stop(self, pid: int, pidfd: int, grace_ms: int) -> None:
-        """TERM (and CONT, for a stopped one), grace, then KILL the target's process group."""
+    def _stop(self, pid: int, pidfd: int, grace_ms: int, number: int) -> None:
+        """TERM or another signal (and CONT, for a stopped one), grace, then KILL the target's process group."""
         waiter = select.poll()
         waiter.register(pidfd, select.POLLIN)
         if grace_ms:
-            self._signal_group(pid, signal.SIGTERM)
+            self._signal_group(pid, number)
             self._signal_group(pid, signal.SIGCONT)
             if waiter.poll(grace_ms):
                 return

@@ -51,7 +51,7 @@ class Bench:
             campaign=c,
             prepared=SimpleNamespace(
                 host=self.host,
-                cpus=SimpleNamespace(targets=cpus),
+                cpus=SimpleNamespace(targets=cpus, services={}),
                 energy=EnergyMeter(),
                 tally=lambda: None,
             ),

@@ -1,0 +1,1 @@
+"""Long-lived processes beside the runs: started, awaited, watched and ended."""

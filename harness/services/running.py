@@ -1,0 +1,398 @@
+"""All services of a trial: their ports, when each is started, how it is known that it is ready, and who has died."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..campaign.services import cell_with_ports, has_port, needs_ports, service_with_ports
+from ..errors import LaunchError
+from ..host.executables import sha256_file
+from ..host.tree import format_cpus
+from ..launch.commands import CommandFailedError, resolve, unused_log
+from .service_process import ServiceFailedError, ServiceProcess
+from .sockets import free_port, holder_of, is_free, listening, sockets_of
+
+if TYPE_CHECKING:
+    from ..campaign.model import Campaign, Cell, Service
+    from ..launch.commands import SideCommands
+    from ..launch.interrupts import Interrupts
+
+_LOOK_S = 0.01
+_LONGEST_LOOK_S = 0.25
+_PORTS_TRIED = 5
+_FOREIGN_LOOKS = 5  # a process that has just been born may not be seen at the first
+_IN_VAIN = 3  # starts of one service in a row: then the trial ends
+
+
+class RunningServices:
+    """The services of a campaign, those of a session or of one run started at a time.
+
+    `tell` hears in words what happened to one: that it has another port, was started again, had to be killed.
+    A campaign without services has an object that does nothing.
+    """
+
+    def __init__(
+        self,
+        campaign: Campaign,
+        *,
+        environment: Mapping[str, str],
+        cpus: Mapping[str, tuple[int, ...]],
+        pinned: bool,
+        commands: SideCommands,
+        interrupts: Interrupts,
+    ) -> None:
+        self.services = campaign.services
+        self._isolation = campaign.isolation
+        self._environment, self._commands, self._interrupts = environment, commands, interrupts
+        self._cpus, self._pinned = cpus, pinned
+        self._processes: dict[str, ServiceProcess] = {}
+        self._ports: dict[str, int] = {}
+        self._cells: dict[tuple[str, str], tuple[Cell, Cell]] = {}
+        self._in_vain: dict[str, int] = {}
+        self._dead: dict[str, str] = {}  # what was told of one that died, until it stands again
+        self._tell: Callable[[str], None] = lambda _: None
+        self._outputs, self._stem = Path(), ""
+
+    # ---- what others ask
+
+    @property
+    def ports(self) -> Mapping[str, int]:
+        """The ports of this session, by the services' labels."""
+        return self._ports
+
+    def processes(self) -> dict[str, tuple[int, ...]]:
+        """List the processes of each service that stands, by label, as fairtrial's /proc numbers them."""
+        return {label: one.processes() for label, one in self._processes.items() if one.stands}
+
+    def serving(self, variant: str) -> tuple[str, ...]:
+        """Give the labels of the services that runs of a variant use."""
+        return tuple(one.label for one in self.services if one.serves(variant))
+
+    @property
+    def contained(self) -> bool | None:
+        """Whether all of them have a namespace, so that nothing survives fairtrial; None before one was started."""
+        found = [one.contained for one in self._processes.values()]
+        return all(found) if found else None
+
+    def filled(self, cell: Cell) -> Cell:
+        """Give a cell with the ports that its services have now; the same object as long as these are the same."""
+        if not self.services or not needs_ports(cell):
+            return cell
+        key = (cell.benchmark, cell.variant)
+        known = self._cells.get(key)
+        if known is None or known[0] != cell:
+            known = self._cells[key] = (cell, cell_with_ports(cell, self._ports_for(cell.variant)))
+        return known[1]
+
+    def described(self) -> dict[str, Any]:
+        """Say for the environment record what each is: port, CPUs and program, as JSON types."""
+        return {one.label: self._described(one) for one in self.services}
+
+    def _described(self, one: Service) -> dict[str, Any]:
+        found: dict[str, Any] = {"port": self._ports.get(one.label), "path": None, "sha256": None}
+        found["cpus"] = format_cpus(self._cpus.get(one.label, ())) if self._pinned else None
+        with contextlib.suppress(LaunchError, OSError):
+            path = resolve(one.command.argv[0], one.cwd, {**self._environment, **one.env})
+            found |= {"path": str(path), "sha256": sha256_file(path)}
+        return found
+
+    # ---- a session
+
+    def choose_ports(self) -> None:
+        """Choose ports that nobody has, for a session that begins or goes on."""
+        self._ports.clear()
+        self._cells.clear()
+        for one in self.services:
+            if has_port(one):
+                self._choose(one)
+
+    @contextlib.contextmanager
+    def standing(self, session: int, outputs: Path, tell: Callable[[str], None]) -> Iterator[None]:
+        """Have all services of the session stand while the block lasts; whatever ends it, none is left.
+
+        Raises
+        ------
+        ServiceFailedError
+            If one cannot be started or is not ready in time.
+        """
+        self._tell, self._outputs, self._stem = tell, outputs, f"session{session}"
+        self._in_vain.clear()
+        self._dead.clear()
+        try:
+            for one in self.services:
+                if one.each == "session":
+                    self._start(one)
+            yield
+        finally:
+            self.close()
+
+    def before_run(self, variant: str) -> None:
+        """Have the services of a variant's run stand: those of runs are started, who died is started again.
+
+        Raises
+        ------
+        ServiceFailedError
+            If one cannot be started, or is not ready in time: the run has failed.
+        LaunchError
+            If one could not be started three times in a row: the trial ends.
+        """
+        if not self.services:
+            return
+        self.look()
+        again = (
+            False  # who was started after one that died knows its old port, or was connected to it
+        )
+        for one in self.services:
+            if not one.serves(variant):
+                continue
+            there = self._processes.get(one.label)
+            if there is not None and there.stands and not again:
+                continue
+            if one.each == "session":
+                again = True
+                if there is not None and there.stands:
+                    self._end(one)
+                self._tell(f"the service '{one.label}' was started again{self._why(one)}")
+            self._start_counted(one)
+
+    def after_run(self, variant: str) -> None:
+        """End the services that were started for the run."""
+        for one in reversed(self.services):
+            if one.each == "run" and one.serves(variant):
+                self._end(one)
+                process = self._processes.get(one.label)
+                if process is not None and process.log is not None and one.label not in self._dead:
+                    process.log.unlink(missing_ok=True)
+
+    @contextlib.contextmanager
+    def around(self, variant: str) -> Iterator[None]:
+        """Have the services of a variant's run stand while the block lasts, as `before_run` and `after_run`."""
+        try:
+            self.before_run(variant)
+            yield
+        finally:
+            self.after_run(variant)
+
+    def died(self, variant: str) -> str | None:
+        """Say which service of a variant's runs has died, and its last lines; None where all stand."""
+        if not self.services:
+            return None
+        self.look()
+        return next((self._dead[one] for one in self.serving(variant) if one in self._dead), None)
+
+    def look(self) -> None:
+        """Note who has died, or writes more than an output may hold."""
+        for label, process in self._processes.items():
+            if label in self._dead:
+                continue
+            how = process.how_it_ended()
+            if how is None and process.stands and self._floods(process):
+                process.end()
+                how = "wrote more than isolation.output_limit and was ended"
+            if how is not None:
+                lines = process.last_lines()
+                self._dead[label] = f"the service '{label}' {how}{lines}"
+
+    def close(self) -> None:
+        """End all of them, the last one first."""
+        with self._interrupts.set_aside():
+            for one in reversed(self.services):
+                self._end(one)
+                process = self._processes.pop(one.label, None)
+                if process is not None:
+                    process.close()
+
+    # ---- one service
+
+    def _start_counted(self, one: Service) -> None:
+        try:
+            self._start(one)
+        except ServiceFailedError as error:
+            self._in_vain[one.label] = self._in_vain.get(one.label, 0) + 1
+            if self._in_vain[one.label] >= _IN_VAIN:
+                what = f"{error.what.splitlines()[0]}, {_IN_VAIN} times in a row"
+                raise LaunchError(what, error.where, error.fix) from error
+            raise
+        self._in_vain.pop(one.label, None)
+
+    def _start(self, one: Service) -> None:
+        """Start one and wait until it is ready; with another port where somebody else has taken its own."""
+        for left in reversed(range(_PORTS_TRIED)):
+            movable = one.ready.port is None and one.label in self._ports
+            if movable and not is_free(self._ports[one.label]):
+                self._move(one)
+            self._refuse_foreign(one)
+            process = self._process(one)
+            service = service_with_ports(one, self._ports_for(one.variant))
+            process.start(service, self._environment, self._log_of(one))
+            self._dead.pop(one.label, None)
+            try:
+                self._await_ready(process)
+            except ServiceFailedError:
+                if left and movable and process.found_its_port_taken:
+                    self._move(one)
+                    continue
+                raise
+            return
+
+    def _process(self, one: Service) -> ServiceProcess:
+        process = self._processes.get(one.label)
+        if process is not None and process.lost_its_launcher:
+            process.close()
+            process = None
+        if process is None:
+            cpus = self._cpus.get(one.label) if self._pinned or one.cpus != "auto" else None
+            containment = self._isolation.containment
+            process = ServiceProcess(one, cpus or None, self._interrupts, containment)
+            self._processes[one.label] = process
+        return process
+
+    def _end(self, one: Service) -> None:
+        process = self._processes.get(one.label)
+        if process is None:
+            return
+        wrong = process.end()
+        if wrong is not None:
+            self._tell(f"the service '{one.label}': {wrong}")
+
+    def _log_of(self, one: Service) -> Path:
+        stem = f"service-{one.label.replace('/', '-')}-{self._stem}"
+        return unused_log(self._outputs, stem, 1)
+
+    def _floods(self, process: ServiceProcess) -> bool:
+        try:
+            return process.log is not None and (
+                process.log.lstat().st_size > self._isolation.output_limit_bytes
+            )
+        except OSError:
+            return False
+
+    def _why(self, one: Service) -> str:
+        told = self._dead.get(one.label)
+        return "" if told is None else f": {told.splitlines()[0]}"
+
+    # ---- ports
+
+    def _ports_for(self, variant: str | None) -> dict[str, int]:
+        return {
+            one.name: self._ports[one.label]
+            for one in self.services
+            if one.label in self._ports and (one.variant is None or one.variant == variant)
+        }
+
+    def _choose(self, one: Service) -> None:
+        fixed = one.ready.port
+        self._ports[one.label] = fixed or free_port(set(self._ports.values()))
+
+    def _move(self, one: Service) -> None:
+        before = self._ports[one.label]
+        self._choose(one)
+        self._cells.clear()
+        now = self._ports[one.label]
+        self._tell(
+            f"port {before} of the service '{one.label}' was taken by somebody else: it has {now} now"
+        )
+
+    def _refuse_foreign(self, one: Service) -> None:
+        """Refuse a port on which somebody listens already: runs would measure that."""
+        port = self._ports.get(one.label)
+        found = None if port is None else listening(port)
+        if found:
+            what = f"somebody else listens on port {port} of the service '{one.label}': {holder_of(found)}"
+            fix = "end it, or leave ready.port out: then a free one is chosen"
+            raise ServiceFailedError(what, one.command.mark, fix)
+
+    # ---- is it ready?
+
+    def _await_ready(self, process: ServiceProcess) -> None:
+        service, ready = process.service, process.service.ready
+        began, pause, foreign = time.monotonic(), _LOOK_S, 0
+        pattern = None if ready.output is None else re.compile(ready.output, re.MULTILINE)
+        while True:
+            how = process.how_it_ended()
+            if how is not None:
+                what = (
+                    f"the service '{service.label}' {how} before it was ready{process.last_lines()}"
+                )
+                fix = f"the whole output is in {process.log}"
+                raise ServiceFailedError(what, service.command.mark, fix)
+            left = ready.timeout_s - (time.monotonic() - began)
+            if pattern is not None:
+                is_ready = self._has_written(process, pattern)
+            elif ready.command is not None:
+                is_ready = self._says_yes(process, max(left, 0.1))
+            else:
+                is_ready, others = self._listens(process)
+                foreign = foreign + 1 if others else 0
+                if foreign >= _FOREIGN_LOOKS:
+                    self._end_at_once(process)
+                    what = f"somebody else listens on port {self._ports[service.label]} of the service '{service.label}': {others}"
+                    fix = "end it, or leave ready.port out: then a free one is chosen"
+                    raise ServiceFailedError(what, service.command.mark, fix)
+            if is_ready:
+                return
+            if left <= 0:
+                raise self._too_late(process)
+            self._interrupts.check()
+            self._interrupts.sleep(min(pause, left))
+            pause = min(pause * 1.5, _LONGEST_LOOK_S)
+
+    def _listens(self, process: ServiceProcess) -> tuple[bool, str | None]:
+        """Tell whether a process of it has the listening socket, and who else has one there."""
+        found = listening(self._ports[process.service.label])
+        if not found:
+            return False, None
+        others = found - sockets_of(process.processes())
+        return not others, holder_of(others) if others else None
+
+    def _has_written(self, process: ServiceProcess, pattern: re.Pattern[str]) -> bool:
+        try:
+            text = process.log.read_bytes() if process.log is not None else b""
+        except OSError:
+            return False
+        lines = text.decode("utf-8", "replace").split("\n")
+        return any(pattern.search(line) for line in lines[:-1])  # the last one is not whole yet
+
+    def _says_yes(self, process: ServiceProcess, seconds: float) -> bool:
+        service, command = process.service, process.service.ready.command
+        assert command is not None, "who calls has looked"
+        log = self._outputs / f"service-{service.label.replace('/', '-')}-ready.log"
+        try:
+            self._commands.execute(
+                f"'ready' of the service '{service.label}'",
+                command,
+                cwd=service.cwd,
+                env={**self._environment, **service.env},
+                log=log,
+                timeout_s=seconds,
+                setting=f"services.{service.name}.ready.timeout",
+            )
+        except CommandFailedError:
+            return False
+        finally:
+            log.unlink(missing_ok=True)
+        return True
+
+    def _too_late(self, process: ServiceProcess) -> ServiceFailedError:
+        service, ready = process.service, process.service.ready
+        sign = "its 'ready' command did not end with exit code 0"
+        if ready.output is not None:
+            sign = f"no line of its output matches {ready.output}"
+        elif ready.listens:
+            port = self._ports[service.label]
+            sign = f"no process of it listens on port {port}"
+            if listening(port) is None:
+                sign = "the kernel does not show who listens (/proc/net/tcp)"
+        what = f"the service '{service.label}' was not ready after {ready.timeout_s:g} s: {sign}{process.last_lines()}"
+        self._end_at_once(process)
+        fix = f"read {process.log}; if it needs more time, raise services.{service.name}.ready.timeout"
+        return ServiceFailedError(what, service.command.mark, fix)
+
+    def _end_at_once(self, process: ServiceProcess) -> None:
+        with self._interrupts.set_aside():
+            process.end()

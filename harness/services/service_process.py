@@ -1,0 +1,166 @@
+"""One service under a launcher of its own: in a namespace where one can be had, on its CPUs, its output in a log.
+
+The launcher is the one that runs have: it dies with fairtrial, and takes all processes of the service with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from ..campaign.model import Isolation
+from ..errors import LauncherDiedError, LaunchError
+from ..launch.client import LauncherClient
+from ..launch.commands import resolve
+from ..launch.exchange import Execution, LaunchRequest, children
+
+if TYPE_CHECKING:
+    from ..campaign.model import Service
+    from ..launch.interrupts import Interrupts
+
+_LAST_LINES, _LAST_BYTES = 6, 8192
+_IN_USE = re.compile(r"address (?:is )?(?:already )?in use|EADDRINUSE", re.IGNORECASE)
+_SIGNALS = {"TERM": signal.SIGTERM, "INT": signal.SIGINT, "QUIT": signal.SIGQUIT}
+
+
+class ServiceFailedError(LaunchError):
+    """A service was not started, was never ready, or died."""
+
+
+class ServiceProcess:
+    """A service that can be started, looked at and ended, again and again, with one launcher.
+
+    `service` has its ports filled in. `log` is written anew at each start.
+    """
+
+    def __init__(
+        self,
+        service: Service,
+        cpus: tuple[int, ...] | None,
+        interrupts: Interrupts,
+        containment: Literal["auto", "none"],
+    ) -> None:
+        self.service = service
+        self._launcher = LauncherClient(Isolation(containment=containment), cpus, interrupts)
+        self.contained = self._launcher.containment != "none"
+        self.log: Path | None = None
+        self._stands = False
+        self._ended: str | None = None
+
+    def start(self, service: Service, environment: Mapping[str, str], log: Path) -> None:
+        """Start it, or what it has become with other ports.
+
+        Raises
+        ------
+        ServiceFailedError
+            If its program cannot be found.
+        """
+        self.service, self.log, self._ended = service, log, None
+        env = {**environment, **service.env}
+        try:
+            path = resolve(service.command.argv[0], service.cwd, env)
+        except LaunchError as error:
+            what = f"the service '{service.label}' cannot be started: {error.what}"
+            raise ServiceFailedError(what, service.command.mark, error.fix) from error
+        self._launcher.begin(
+            LaunchRequest(
+                path=str(path),
+                argv=service.command.argv,
+                env={os.fsencode(name): os.fsencode(text) for name, text in env.items()},
+                cwd=service.cwd,
+                stdout=log,
+                stderr=log,
+            )
+        )
+        self._stands = True
+
+    def how_it_ended(self) -> str | None:
+        """Tell how it has ended, in words that follow its name; None while it stands."""
+        if self._ended is None and self._stands:
+            try:
+                done = self._launcher.ended()
+            except LaunchError as error:  # not spawned, or its launcher died
+                self._stands, self._ended = False, f"cannot be executed: {error.what}"
+                if isinstance(error, LauncherDiedError):
+                    self._ended = "was killed together with its launcher"
+                return self._ended
+            if done is not None:
+                self._stands, self._ended = False, _ending(done)
+        return self._ended
+
+    @property
+    def stands(self) -> bool:
+        """Whether it was started and has not ended."""
+        return self.how_it_ended() is None and self._stands
+
+    @property
+    def lost_its_launcher(self) -> bool:
+        """Whether nothing can be started with it any more."""
+        return self._launcher.dead
+
+    def processes(self) -> tuple[int, ...]:
+        """List its processes, as fairtrial's /proc numbers them: all that its launcher has below it."""
+        found: list[int] = []
+        waiting = [self._launcher.pid] if self._stands and not self._launcher.dead else []
+        while waiting:
+            below = children(waiting.pop())
+            found += below
+            waiting += below
+        return tuple(found)
+
+    def end(self) -> str | None:
+        """Ask it to end, kill what is left after its grace; say what went wrong, None where nothing did."""
+        if not self.stands:
+            return None
+        self._stands = False
+        try:
+            done = self._launcher.end(_SIGNALS[self.service.stop], self.service.grace_s)
+        except LauncherDiedError:
+            return None  # what it left has been killed
+        if done.survivors:
+            return f"{done.survivors} of its processes could not be killed"
+        if done.signal == signal.SIGKILL:
+            return f"it did not end within {self.service.grace_s:g} s of SIG{self.service.stop}, and was killed"
+        return None
+
+    def close(self) -> None:
+        """End it and its launcher, whatever has become of them."""
+        with contextlib.suppress(LaunchError):
+            self.end()
+        self._launcher.close()
+
+    def written(self) -> str:
+        """Give the end of its output, as far as it has one."""
+        if self.log is None:
+            return ""
+        try:
+            with self.log.open("rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                file.seek(max(0, size - _LAST_BYTES))
+                return file.read().decode("utf-8", "replace")
+        except OSError:
+            return ""
+
+    def last_lines(self) -> str:
+        """Give the last lines of its output, each indented below what says so; nothing where it wrote none."""
+        lines = self.written().rstrip().splitlines()[-_LAST_LINES:]
+        return "".join(f"\n    {line[:300]}" for line in lines)
+
+    @property
+    def found_its_port_taken(self) -> bool:
+        """Whether it has ended because somebody else has its port, by what it wrote."""
+        return not self.stands and _IN_USE.search(self.written()) is not None
+
+
+def _ending(done: Execution) -> str:
+    if done.signal is not None:
+        return f"was ended by signal {done.signal}"
+    hint = ""
+    if done.exit_code == 0:
+        hint = "; a service stays in the foreground (redis: --daemonize no; nginx: daemon off;)"
+    return f"ended with exit code {done.exit_code}{hint}"

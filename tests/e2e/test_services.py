@@ -1,0 +1,165 @@
+"""Services beside the runs of a trial: what is stored of them, how they fail, and that none is left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import processes
+
+SERVER = """\
+import os, socket, sys
+name, port = sys.argv[2], int(sys.argv[3])
+one = socket.socket()
+one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+one.bind(("127.0.0.1", port))
+one.listen()
+print("up", name, os.environ.get("SECRET_TOKEN"), flush=True)
+while True:
+    there, _ = one.accept()
+    if there.recv(100) == b"die":
+        print("out of luck", flush=True)
+        os._exit(7)
+    there.sendall(name.encode())
+    there.close()
+"""
+CLIENT = """\
+import socket, sys
+there = socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=30)
+there.sendall(sys.argv[2].encode())
+print(there.recv(100).decode())
+"""
+
+
+def campaign(lab, word="hi", service=(), **sections):
+    lab.script("server.py", SERVER)
+    lab.script("client.py", CLIENT)
+    given = {
+        "variants": {"a": {"expect": {"regex": "^a$"}}, "b": {"expect": {"regex": "^b$"}}},
+        "benchmarks": {"one": {"command": [sys.executable, "client.py", "{s.port}", word]}},
+        "services": {
+            "s": {
+                "command": [sys.executable, "server.py", lab.marker, "{variant}", "{s.port}"],
+                **dict(service),
+            }
+        },
+        "protocol": {"sessions": 1, "runs": 2, "warmup": 0},
+    }
+    return lab.write_campaign(**{**given, **sections})
+
+
+def environments(lab):
+    text = (lab.trial() / "environment.jsonl").read_text()
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.mark.parametrize("each", ["session", "run"])
+def test_each_variant_is_measured_against_its_own(lab, each):
+    before = [sys.executable, "client.py", "{s.port}", "{variant}"]
+    path = campaign(lab, service={"each": each}, hooks={"before": [before]})
+    done = lab.run_fairtrial("run", path)
+    assert done.returncode == 0, done.stderr
+    assert [row["outcome"] for row in lab.read_rows()] == ["ok"] * 4  # each heard its own
+    (record,) = environments(lab)
+    assert sorted(record["services"]) == ["s/a", "s/b"]
+    for one in record["services"].values():
+        assert one["port"] >= 10_000
+        assert Path(one["path"]).samefile(sys.executable)
+        assert len(one["sha256"]) == 64
+    logs = sorted(path.name for path in (lab.trial() / "outputs").glob("service-*"))
+    stood = ["service-s-a-session1-1.log", "service-s-b-session1-1.log"]
+    assert logs == (stood if each == "session" else [])
+    assert lab.left() == []
+    stored = json.loads((lab.trial() / "resolved.json").read_text())["campaign"]
+    assert stored["services"][0]["command"]["argv"][-1] == "{s.port}"
+
+
+def test_one_that_dies_fails_its_run_and_stands_again_for_the_next(lab):
+    lab.script("once.sh", "#!/bin/sh\n[ -e died ] && echo hi || { touch died; echo die; }\n")
+    word = f"$({lab.folder}/once.sh)"
+    command = {"shell": f"exec {sys.executable} client.py {{s.port}} {word}"}
+    path = campaign(lab, variants={"a": {}}, baseline="a", benchmarks={"one": {"command": command}})
+    done = lab.run_fairtrial("run", path)
+    assert done.returncode == 1, done.stderr
+    first, second = lab.read_rows()
+    assert first["outcome"] == "service-failed"
+    assert first["detail"].startswith("the service 's/a' ended with exit code 7\n")
+    assert first["detail"].endswith("out of luck")
+    assert second["outcome"] == "ok"
+    told = [one["what"] for one in lab.findings() if one["check"] == "services"]
+    assert told == ["the service 's/a' was started again: the service 's/a' ended with exit code 7"]
+    assert "service-failed" in done.stderr
+    assert lab.left() == []
+
+
+def test_one_that_is_not_ready_ends_the_trial_before_a_run(lab):
+    path = campaign(lab, service={"ready": {"output": "never", "timeout": 0.2}})
+    done = lab.run_fairtrial("run", path)
+    assert done.returncode == 4
+    assert (
+        "the service 's/a' was not ready after 0.2 s: no line of its output matches never"
+        in done.stderr
+    )
+    assert "up a" in done.stderr
+    assert lab.read_rows() == []
+    assert lab.manifest()["status"] == "stopped"
+    assert lab.left() == []
+
+
+def test_a_trial_that_goes_on_has_them_again_at_other_ports(lab):
+    lab.hold()
+    command = {
+        "shell": f"{lab.waiting}; {sys.executable} client.py {{s.port}} hi".replace("{lab", "{lab")
+    }
+    path = campaign(lab, benchmarks={"one": {"command": command}})
+    process = lab.start_fairtrial("run", path)
+    lab.wait_until_reached(process)
+    assert len(lab.left()) == 2
+    process.send_signal(signal.SIGINT)
+    code, err = lab.ended(process)
+    assert code == 130, err
+    assert lab.left() == []
+    lab.release()
+    done = lab.run_fairtrial("run", path, "--resume")
+    assert done.returncode == 0, done.stderr
+    lab.assert_complete_once_each()
+    first, second = environments(lab)
+    ports = [one["port"] for record in (first, second) for one in record["services"].values()]
+    assert len(set(ports)) == 4
+
+
+def test_nothing_is_left_when_everything_is_killed(lab):
+    lab.hold()
+    command = {"shell": lab.waiting}
+    path = campaign(
+        lab,
+        benchmarks={"one": {"command": command, "env": {"P": "{s.port}"}}},
+        variants={"a": {}},
+        baseline="a",
+    )
+    process = lab.start_fairtrial("run", path, fresh=True)
+    lab.wait_until_reached(process)
+    (record,) = environments(lab)
+    if record["containment"] == "none":
+        pytest.skip("no PID namespace can be had")
+    assert len(lab.left()) == 1
+    below = processes.descendants(process.pid)
+    launchers = [
+        pid for pid in below if any("launcher.py" in part for part in processes.command_line(pid))
+    ]
+    assert (
+        len(launchers) >= 4
+    )  # of the runs and of the service, with the first process of each namespace
+    for pid in (process.pid, *launchers):
+        os.kill(pid, signal.SIGSTOP)  # so that none of them can react to another one's death
+    for pid in (process.pid, *launchers):
+        with contextlib.suppress(ProcessLookupError):  # the end of the one before took it along
+            os.kill(pid, signal.SIGKILL)
+    process.wait()
+    lab.wait_until_all_gone()

@@ -1,0 +1,291 @@
+"""Services of a session and of runs: real processes that listen on loopback.
+
+Authority: the kernel's own tables of processes and sockets, and what a client hears.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import signal
+import socket
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.campaign.load import load_campaign
+from harness.campaign.model import Command, port_mark
+from harness.errors import LaunchError
+from harness.launch.interrupts import Interrupted
+from harness.services.service_process import ServiceFailedError
+
+ONE = "s: {command: [PYTHON, server.py, '{s.port}'%s]%s}"
+
+
+def said(port: int, word: bytes = b"hi") -> str:
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as there:
+        there.sendall(word)
+        return there.recv(100).decode()
+
+
+def alive(pid: int) -> bool:
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+        return text.rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_each_variant_has_its_own_and_all_stand_during_a_session(place):
+    services = place.services(ONE % (", '{variant}'", ", env: {WHERE: '{variant}'}"))
+    with place.standing(services):
+        ports = dict(services.ports)
+        assert sorted(ports) == ["s/a", "s/b"]
+        assert said(ports["s/a"]).endswith(" a")
+        assert said(ports["s/b"]).endswith(" b")
+        found = services.processes()
+        assert sorted(found) == ["s/a", "s/b"]
+        every = [pid for one in found.values() for pid in one]
+        assert len(set(every)) == 2
+        assert all(map(alive, every))
+        assert services.serving("a") == ("s/a",)
+        services.before_run("a")
+        assert services.died("a") is None
+        services.after_run("a")
+        assert services.processes() == found  # runs leave them alone
+    assert not any(map(alive, every))
+    assert place.logs() == ["service-s-a-session1-1.log", "service-s-b-session1-1.log"]
+    assert "up at a" in (place.folder / "outputs/service-s-a-session1-1.log").read_text()
+    assert place.heard == []
+    with pytest.raises(OSError, match="refused"):
+        said(ports["s/a"])
+
+
+def test_one_of_runs_stands_around_each_run_alone(place):
+    services = place.services(ONE % (", '{variant}'", ", each: run"))
+    with place.standing(services):
+        assert services.processes() == {}
+        first = []
+        for _ in range(2):
+            services.before_run("b")
+            assert list(services.processes()) == ["s/b"]
+            first.append(said(services.ports["s/b"]).split()[0])
+            services.after_run("b")
+            assert services.processes() == {}
+    assert place.logs() == []  # nothing happened that one would look up
+
+
+def test_a_foreign_listener_is_refused_and_stays_alive(place):
+    with socket.socket() as foreign:
+        foreign.bind(("127.0.0.1", 0))
+        foreign.listen()
+        port = foreign.getsockname()[1]
+        services = place.services(ONE % ("", f", ready: {{port: {port}}}"))
+        with (
+            pytest.raises(ServiceFailedError, match="somebody else listens") as caught,
+            place.standing(services),
+        ):
+            pass
+        assert f"process {os.getpid()}" in caught.value.what
+        with socket.create_connection(("127.0.0.1", port)) as there, foreign.accept()[0] as here:
+            here.sendall(b"mine")
+            assert there.recv(100) == b"mine"
+    assert services.processes() == {}
+
+
+def test_who_listens_in_its_place_is_no_sign_that_it_is_ready(place):
+    services = place.services(ONE % (", quiet", ", ready: {timeout: 20s}"))
+    with socket.socket() as foreign:
+        services.choose_ports()
+        foreign.bind(("127.0.0.1", services.ports["s"]))
+        at_once = threading.Timer(0.3, foreign.listen)  # after the look that comes before the start
+        at_once.start()
+        # a port that is bound is not free: keep the one that was chosen
+        services._move = lambda one: None  # type: ignore[method-assign]
+        with (
+            pytest.raises(ServiceFailedError, match="somebody else listens on port"),
+            services.standing(1, place.folder / "outputs", place.heard.append),
+        ):
+            pass
+        at_once.join()
+
+
+def test_a_port_that_was_taken_meanwhile_is_given_up_for_another(place):
+    services = place.services(ONE % ("", ""))
+    services.choose_ports()
+    before = services.ports["s"]
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", before))
+        with services.standing(1, place.folder / "outputs", place.heard.append):
+            assert services.ports["s"] != before
+            assert said(services.ports["s"])
+    assert len(place.heard) == 1
+    assert f"port {before} of the service 's' was taken" in place.heard[0]
+
+
+def test_one_that_ends_with_address_in_use_is_tried_again_elsewhere(place):
+    text = "s: {command: {shell: 'mkdir first && {{ echo bind: Address already in use; exit 1; }}; exec PYTHON server.py {s.port}'}}"
+    services = place.services(text)
+    services.choose_ports()
+    before = services.ports["s"]
+    with services.standing(1, place.folder / "outputs", place.heard.append):
+        assert services.ports["s"] != before
+        assert said(services.ports["s"])
+    assert "taken by somebody else" in place.heard[0]
+
+
+@pytest.mark.parametrize(
+    ("how", "keys", "what"),
+    [
+        (", ends", "", "ended with exit code 3 before it was ready\n    no such file: data"),
+        (
+            ", quiet",
+            ", ready: {timeout: 300ms}",
+            "was not ready after 0.3 s: no process of it listens on port",
+        ),
+        (
+            ", quiet",
+            ", ready: {output: never, timeout: 300ms}",
+            "no line of its output matches never",
+        ),
+        (
+            ", quiet",
+            ", ready: {command: 'false', timeout: 300ms}",
+            "its 'ready' command did not end",
+        ),
+    ],
+)
+def test_one_that_is_never_ready_is_told_with_its_last_lines(place, how, keys, what):
+    services = place.services(ONE % (how, keys))
+    with pytest.raises(ServiceFailedError) as caught, place.standing(services):
+        pass
+    assert what in caught.value.what
+    assert "c.yaml:5:" in caught.value.where
+    assert services.processes() == {}
+
+
+def test_one_that_goes_into_the_background_is_told_how_to_stay(place):
+    services = place.services("s: {command: {shell: 'sleep 100 & true'}, ready: {output: x}}")
+    with (
+        pytest.raises(ServiceFailedError, match="stays in the foreground"),
+        place.standing(services),
+    ):
+        pass
+
+
+def test_a_program_that_is_not_there_is_named(place):
+    services = place.services("s: {command: [no-such-server, '{s.port}']}")
+    with (
+        pytest.raises(ServiceFailedError, match="command 'no-such-server' not found"),
+        place.standing(services),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(
+    "ready",
+    [
+        "{output: '^up at here$'}",
+        "{command: [PYTHON, -c, 'import socket, sys; socket.create_connection((\"127.0.0.1\", int(sys.argv[1])))', '{s.port}']}",
+    ],
+)
+def test_a_line_or_a_command_may_tell_that_it_is_ready(place, ready):
+    services = place.services(ONE % ("", f", env: {{WHERE: here}}, ready: {ready}"))
+    with place.standing(services):
+        assert said(services.ports["s"])
+    assert place.logs() == ["service-s-session1-1.log"]
+
+
+def test_one_that_dies_is_told_with_its_last_lines_and_starts_again_before_the_next_run(place):
+    services = place.services(ONE % (", '{variant}'", ""))
+    with place.standing(services):
+        services.before_run("a")
+        (before,) = services.processes()["s/a"]
+        with contextlib.suppress(OSError):
+            said(services.ports["s/a"], b"die")
+        found = None
+        while found is None:
+            found = services.died("a")
+            time.sleep(0.01)
+        assert found == "the service 's/a' ended with exit code 7\n    up at None\n    told to die"
+        assert services.died("b") is None
+        services.after_run("a")
+        services.before_run("b")
+        assert place.heard == []
+        services.before_run("a")
+        assert services.died("a") is None
+        assert said(services.ports["s/a"])
+        assert services.processes()["s/a"] != (before,)
+    assert place.heard == [
+        "the service 's/a' was started again: the service 's/a' ended with exit code 7"
+    ]
+
+
+def test_who_cannot_be_started_three_times_in_a_row_ends_the_trial(place):
+    services = place.services(ONE % (", ends", ", each: run"))
+    with place.standing(services):
+        for _ in range(2):
+            with pytest.raises(ServiceFailedError):
+                services.before_run("a")
+        with pytest.raises(LaunchError, match="3 times in a row") as caught:
+            services.before_run("a")
+        assert not isinstance(caught.value, ServiceFailedError)
+    assert len(place.logs()) == 3
+
+
+def test_what_does_not_end_is_killed_with_all_that_it_started(place):
+    services = place.services(ONE % (", deaf, child", ", grace: 200ms"))
+    with place.standing(services):
+        found = services.processes()["s"]
+        assert len(found) == 2
+    assert not any(map(alive, found))
+    assert place.heard == [
+        "the service 's': it did not end within 0.2 s of SIGTERM, and was killed"
+    ]
+
+
+def test_a_signal_to_fairtrial_ends_the_wait_and_the_service(place):
+    services = place.services(ONE % (", quiet", ""))
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGTERM)).start()
+    with pytest.raises(Interrupted), place.standing(services):
+        pass
+    assert services.processes() == {}
+    place.interrupts.acknowledge()
+
+
+def test_a_log_that_floods_ends_the_service(place):
+    (place.folder / "flood.py").write_text("print('up')\nwhile True: print('x' * 100000)")
+    services = place.services(
+        "s: {command: [PYTHON, flood.py], ready: {output: up}}\nisolation: {output_limit: 1MB}"
+    )
+    with place.standing(services):
+        while (found := services.died("a")) is None:
+            time.sleep(0.01)
+    assert found.startswith(
+        "the service 's' wrote more than isolation.output_limit and was ended\n"
+    )
+
+
+def test_the_port_of_a_run_is_filled_in_once_as_long_as_it_stays(place):
+    services = place.services(ONE % ("", ""))
+    services.choose_ports()
+    (cell, _) = load_campaign(place.folder / "c.yaml").cells
+    assert services.filled(cell) is cell
+    cell = dataclasses.replace(cell, command=Command(argv=("c", port_mark("s")), mark="x"))
+    filled = services.filled(cell)
+    assert filled.command.argv == ("c", str(services.ports["s"]))
+    assert services.filled(cell) is filled
+
+
+def test_without_services_nothing_is_done(place):
+    services = place.services(ONE % ("", ""))
+    services.services = ()
+    with place.standing(services):
+        services.before_run("a")
+        assert services.died("a") is None
+        assert services.processes() == {}
+        services.after_run("a")
+    assert services.described() == {}
