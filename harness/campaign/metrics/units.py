@@ -48,11 +48,12 @@ def number_in(text: str, unit: str) -> float:
     UnitError
         If it is no finite number, or its unit is not known or measures something else.
     """
-    parts = _PARTS.fullmatch(text)
+    parts = None
     try:
-        number = float(text if parts is None else parts[1])
+        number = float(text)
     except ValueError:
-        number = math.nan
+        parts = _PARTS.fullmatch(text)
+        number = math.nan if parts is None else float(parts[1])
     if not math.isfinite(number):
         raise UnitError(f"{_shown(text)} is not a finite number")
     if parts is None or parts[2] == unit:

@@ -26,7 +26,7 @@ def numbers_of(
     """
     found: Numbers = {}
     known: dict[tuple[object, ...], tuple[float, ...]] = {}  # many benchmarks may ask for one
-    declared = set()
+    declared: set[str] = set()
     for cell in cells:
         declared.update(rule.name for rule in cell.metrics)
         for rule in cell.metrics:
