@@ -105,7 +105,7 @@ def test_one_value_has_no_interval_and_no_gate_passes_or_stops_by_it(stage, two)
     assert "one-build" in codes
     assert "one-session" not in codes
     assert "each was built once, and one value has no interval" in " ".join(str(verdict).split())
-    found = gate(verdict, "slower>2%")
+    found = gate([verdict.candidates[0].multilevel], "slower>2%")
     assert (found.outcome, found.candidates[0].reason) == ("undecided", "one-build")
 
 
