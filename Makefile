@@ -40,7 +40,10 @@ MOST := -m "not calibration or spot_check"
 # The tests start the command hundreds of times: what is compiled of it is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint unit wheel collected search calibrate cover drill drill-vm mutants docs-check versions unchanged constraints generated kernels setup clean
+# What `unit` and `wheel` wait for: `passed` is told that it is there.
+KERNELS := kernels
+
+.PHONY: demo test prepared passed lint style types unit wheel collected search calibrate cover drill drill-vm mutants docs-check versions unchanged constraints generated kernels setup clean
 
 demo:
 	@$(NEWER)
@@ -54,18 +57,29 @@ demo:
 	@printf '%s\n' "next  $(BIN)/fairtrial compare 'gzip -6 -c configs/data/text' \\" \
 	  "          'gzip -1 -c configs/data/text'"
 
-# Side by side what takes one core each; the tests come when these have passed.
 test: $(READY)
-	$(MAKE) --no-print-directory --output-sync -j2 lint wheel collected
-	$(MAKE) --no-print-directory unit
+	$(MAKE) --no-print-directory prepared
+	$(MAKE) --no-print-directory passed
 
-lint: $(READY)
+# What the tests need, with what is told in two seconds.
+prepared: $(READY)
+	$(MAKE) --no-print-directory --output-sync -j2 style kernels collected
+
+# The tests wait for others a good part of the time: types and the wheel cost little beside them.
+passed: $(READY)
+	$(MAKE) --no-print-directory -j3 types wheel unit KERNELS=
+
+lint: style types
+
+style: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-unit: kernels
+types: $(READY)
+	$(BIN)/mypy
+
+unit: $(READY) $(KERNELS)
 	$(PYTEST) $(MOST) $(TESTS) $(PYTEST_ARGS)
 
 # Once before several workers need the bytecode of the tests, which pytest writes with better messages.
@@ -115,7 +129,7 @@ kernels: $(READY)
 	$(BIN)/python tests/compile_kernels.py
 
 # The wheel must hold everything: install it alone and use it from another folder.
-wheel: kernels
+wheel: $(READY) $(KERNELS)
 	$(BIN)/python tests/contract/wheel_check.py
 
 # What is made from the code: the editor's schema, the lists in the documentation.

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from analysis.errors import FairtrialError
     from analysis.record.printer import Printer
+    from analysis.record.warmup_iterations import WarmupIterations
 
 
 # what a command of the judge says to be under way until it says more
@@ -71,6 +72,15 @@ def _no_more_files(error: BaseException) -> bool:
     )
 
 
+def _judging(warmup: WarmupIterations | None) -> contextlib.AbstractContextManager[None]:
+    """Let the judge leave out so many iterations of each run of the trials that it reads."""
+    if warmup is None:
+        return contextlib.nullcontext()
+    from analysis.record.warmup_iterations import judging_with
+
+    return judging_with(warmup)
+
+
 def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
     """Execute one command line; give its exit code."""
     intruder = _other_analysis()
@@ -101,7 +111,8 @@ def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
             with announced(err, words[0], quiet=getattr(args, "quiet", False)):
                 if words[0] in _BEGINNINGS:  # before anything that takes time to import
                     doing(_BEGINNINGS[words[0]])
-                code = args.run(args, out, err)
+                with _judging(getattr(args, "warmup_iterations", None)):
+                    code = args.run(args, out, err)
         out.flush()
     except SystemExit as stop:  # argparse has said why
         return stop.code if isinstance(stop.code, int) else 2

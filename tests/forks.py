@@ -74,11 +74,16 @@ class Started:
 
 
 class Forks:
-    """A warm process that is started when it is first needed; `close` ends it."""
+    """A warm process that is started when it is first needed; `close` ends it.
+
+    `product` false: it has loaded only what other people wrote, so that each command imports the
+    product as a new interpreter would.
+    """
 
     spent = 0.0  # CPU seconds of commands, which the system tells only when the warm process ends
 
-    def __init__(self) -> None:
+    def __init__(self, *, product: bool = True) -> None:
+        self._loads = ["--product"] if product else []
         self._spent = 0.0
         self._process: subprocess.Popen[str] | None = None
         self._early = early(AT_START)
@@ -150,7 +155,7 @@ class Forks:
     def _ask(self, asked: dict[str, object]) -> dict[str, float]:
         if self._process is None:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", str(SERVER), "--product"],
+                [sys.executable, "-P", str(SERVER), *self._loads],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=AT_START,
             )  # fmt: skip
             assert self._process.stdout is not None

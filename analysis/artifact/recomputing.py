@@ -323,7 +323,7 @@ OPTIONS = frozenset(
     --names --normality --on --original --others --pairs --power --precision --quantile --rank --ratio --rename --require --resamples
     --resolution --response --risk --runs --scale --scores --search --seed --shift --shift-by --shifted --sides
     --simulations --sources --speedup --starts --steps --stored --test-share --ties --unit --variant --variation
-    --verbose --weight --width --within-session --without-replacement --workers""".split()  # noqa: SIM905 - a table of words
+    --verbose --warmup-iterations --weight --width --within-session --without-replacement --workers""".split()  # noqa: SIM905 - a table of words
 )
 # where a command may leave something: all of it in a folder of its own
 _HOME_FOLDERS = (

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from ..errors import UsageError
+from .warmup_option import add_warmup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from ..plots.sheet import Sheet
     from ..stats.workers import Kind
 
-
-if TYPE_CHECKING:
     # argparse gives no public name to what add_subparsers() returns
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -139,6 +138,7 @@ def add_metric(parser: argparse.ArgumentParser) -> None:
         "campaign's 'judge', else wall)",
     )
     vars(metric)["known"] = WhenShown(_every_runs_metrics)
+    add_warmup(parser)
 
 
 def add_value(

@@ -31,6 +31,7 @@ from ..stats.samples import read_only
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 # The last one stands for every outcome that this version does not know.
 OUTCOMES: Final[tuple[str, ...]] = (*get_args(Outcome), "unknown")
@@ -358,8 +359,6 @@ def read_measurements(
             f"{path}:{number}",
         ) from None
 
-
-Flags = NDArray[np.bool_]
 
 _TOGETHER = f"{PLAN} and {MEASUREMENTS} do not belong together: restore both"
 

@@ -122,6 +122,7 @@ def _joined(
         metrics={name: _metric([t.metrics[name] for t in trials]) for name in _shared(trials)},
         failed=tuple(p.moved(run) for trial, p in both for run in trial.failed),
         outermost=by,
+        warmup_iterations=first.warmup_iterations,
         **fields,
     )
 

@@ -33,6 +33,7 @@ from .levels import (
     of_processes,
 )
 from .number_text import Decimal, Layout
+from .warmup import IterationsOfCell
 
 _ROWS = ("samples", "blocks", "sessions", "iterations", "run_of")  # an array a benchmark
 _FROM_TABLE = ("blocks", "sessions", "processes", "failed", "cautions", "metric", "origin")
@@ -76,6 +77,8 @@ class PerformanceMatrix:
         Benchmarks that have runs of 0, of which no ratio exists; for `analysis.multilevel` only.
     outermost : {"session", "host"}
         What `sessions` are: "host" where each host of a fleet is taken as one session.
+    judged_iterations : mapping
+        Benchmark -> what became of the iterations of its runs, where some are not judged.
     """
 
     name: str
@@ -97,6 +100,7 @@ class PerformanceMatrix:
     with_zeros: PerformanceMatrix | None = None
     outermost: Unit = "session"
     of_builds: bool = False  # whether its values are numbers of builds, and not of runs
+    judged_iterations: Mapping[str, IterationsOfCell] = field(default_factory=dict)
 
     @classmethod
     @door

@@ -23,6 +23,7 @@ from ..record.builds import is_of_builds
 from ..record.manifest import read_manifest
 from ..record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, NUMBERS, Better, MetricInfo
 from ..record.trial_files import MEASUREMENTS, PLAN, Manifest, asked_now
+from ..record.warmup_iterations import WarmupIterations, asked_warmup, warmup_of
 from ..stats.arguments import door
 from ..stats.samples import read_only
 from .build_values import build_columns
@@ -48,6 +49,7 @@ from .trial_cautions import (
     sequential,
 )
 from .variant_runs import runs_of
+from .warmup import JudgedIterations, without_warmup
 
 if TYPE_CHECKING:
     from .levels import Level, Unit
@@ -131,7 +133,8 @@ class Trial:
     `level` says what a matrix takes for a run: a process, or each of its iterations. `counted` is 1 of
     a run that is there for its counters alone, 0 of one beside such, and -1 of one that has both: a
     trial was gone on with under other settings. It is None where all runs are alike. `outermost` says
-    what its sessions are: of a fleet that was read as one trial, each may be a host.
+    what its sessions are: of a fleet that was read as one trial, each may be a host. `warmup_iterations`
+    takes the place of what the manifest says of its metrics.
     """
 
     path: Path
@@ -154,9 +157,11 @@ class Trial:
     level: Level = "process"
     outermost: Unit = "session"
     counted: NDArray[np.int8] | None = None
+    warmup_iterations: WarmupIterations | None = None
     repeats: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     disturbed: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     chosen: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
+    _judged: dict[str, JudgedIterations] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.repeats.size == len(self):
@@ -325,8 +330,8 @@ class Trial:
         runs that stand `apart` for this metric have no value of it.
         """
         self.metric(metric)
-        if metric in self.metrics:
-            column = self.metrics[metric].per_run()
+        if (judged := self.judged_iterations(metric)) is not None:
+            column = judged.column.per_run()
         else:
             number = METRIC_NUMBERS[metric]
             column = self.numbers[number]
@@ -334,6 +339,26 @@ class Trial:
         if self.counted is None or self.is_of_builds(metric):
             return column
         return np.where(self.apart(metric), np.nan, column)
+
+    def judged_iterations(self, metric: str) -> JudgedIterations | None:
+        """Give the iterations of each run that are judged of a metric that was parsed from output.
+
+        None for a metric that every run has. All that runs printed stand in `metrics`.
+        """
+        column = self.metrics.get(metric)
+        if column is None:
+            return None
+        if metric not in self._judged:
+            about = self.manifest.metrics[metric]
+            setting = self.warmup_iterations
+            if (
+                setting is None or "source" in about or is_of_builds(about)
+            ):  # these have no iterations
+                setting = warmup_of(about)
+            self._judged[metric] = without_warmup(
+                column, setting, self.measured, higher=about["better"] == "higher"
+            )
+        return self._judged[metric]
 
     def at_floor(self, metric: str) -> NDArray[np.bool_]:
         """Tell of each run whether its value of a metric only says "at most the floor"."""
@@ -468,6 +493,7 @@ def read_trial(path: str | Path) -> Trial:
         absent=columns.absent,
         metrics=columns.metrics() | build_columns(path, manifest, arrays, used),
         counted=columns.counted,
+        warmup_iterations=asked_warmup(),
         failed=columns.failed,
         chosen=chosen,
         **fields,

@@ -127,7 +127,7 @@ def measured_once_cautions(manifest: Manifest) -> Iterator[Caution]:
 def given_up_cautions(
     manifest: Manifest, benchmarks: Collection[str] | None = None
 ) -> Iterator[Caution]:
-    """Say which cells were given up after failures, and in how many sessions.
+    """Say which cells were given up after failures, and in how many sessions, or were never ok.
 
     A screen that shows only these `benchmarks` is told of these.
     """
@@ -136,13 +136,21 @@ def given_up_cautions(
         sessions.setdefault((one.benchmark, one.variant), []).append(one.session)
     if not sessions:
         return
+    never = dict.fromkeys((one.benchmark, one.variant) for one in manifest.given_up if one.never_ok)
     told = [
         f"{benchmark} / {variant} in {len(found)} of {manifest.sessions} sessions"
         for (benchmark, variant), found in sessions.items()
+        if (benchmark, variant) not in never
     ]
+    said = [f"given up after failures in a row: {figures.listed(told, 3)}"] * bool(told)
+    if never:
+        names = [f"{benchmark} / {variant}" for benchmark, variant in never]
+        said.append(
+            f"left out, because it was never ok when it was tried: {figures.listed(names, 3)}"
+        )
     yield Caution(
         "given-up",
-        f"given up after failures in a row: {figures.listed(told, 3)}",
+        "; ".join(said),
         tuple(dict.fromkeys(benchmark for benchmark, _ in sessions)),
         _given_up(sessions, benchmarks),
     )

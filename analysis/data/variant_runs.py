@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..pages.model import Caution
-from ..pages.short_sentence import ShortSentence
+from ..pages.short_sentence import ShortSentence, plain
 from ..record.trial_files import (
     ENERGY,
     ENERGY_METRICS,
@@ -33,6 +33,7 @@ from ..stats.samples import read_only
 from .failed_runs import failures_of_rows
 from .levels import level_caution
 from .matrix import PerformanceMatrix, check_positive
+from .warmup import JudgedIterations, iteration_cautions, of_cells
 
 if TYPE_CHECKING:
     from .trial import Trial
@@ -189,21 +190,62 @@ def runs_of(
             n=0,
             needed=1,
         )
+    judged = trial.judged_iterations(metric)
+    cells = of_cells(judged, variant, {**rows, **carried})
     cautions = (
         *_counted(trial, mine, values, metric),
+        *iteration_cautions(
+            cells, variant, emptied=_emptied(trial, mine, judged, metric), metric=metric
+        ),
+        *_without_iterations(trial, metric),
         *_left_out(trial, {*rows, *carried}, zeros, metric),
         *_how(trial, used, metric),
         *energy_cautions(trial, metric, used),
         *_levels(trial, rows, metric),
     )
-    failed = mine & trial.candidates & (trial.outcome != 0)
+    failed = mine & (trial.candidates | _first_tries(trial)) & (trial.outcome != 0)
     whole = _matrix(trial, variant, metric, rows, failed=failed, cautions=cautions)
+    whole = replace(whole, judged_iterations=cells)
     for bench, runs in zip(whole.benchmarks, whole.samples, strict=True):
         check_positive(runs, f"{variant}, benchmark {bench!r}")
     if not carried:
         return whole
     aside = _matrix(trial, variant, metric, carried, failed=failed, cautions=cautions)
     return replace(whole, with_zeros=aside)
+
+
+def _first_tries(trial: Trial) -> Flags:
+    """Tell which runs are warm-ups of cells that were left out, because none was ok: they failed, and are all there is."""
+    found: Flags = np.zeros(len(trial), dtype=np.bool_)
+    manifest = trial.manifest
+    for one in manifest.given_up:
+        if one.never_ok and not one.runs:
+            found |= (
+                trial.warmup
+                & (trial.position >= 0)
+                & (trial.session == one.session)
+                & (trial.benchmark == manifest.benchmarks.index(one.benchmark))
+                & (trial.variant == manifest.variants.index(one.variant))
+            )
+    return found
+
+
+def _emptied(trial: Trial, mine: Flags, judged: JudgedIterations | None, metric: str) -> int:
+    """Count the runs that have iterations, and none that is judged."""
+    if judged is None or judged.setting in (0, "auto"):
+        return 0
+    there = np.diff(trial.metrics[metric].offsets)
+    none_left = (there > 0) & (judged.left_out >= there)
+    return int((mine & trial.judged(metric) & none_left).sum())
+
+
+def _without_iterations(trial: Trial, metric: str) -> Iterator[Caution]:
+    """Say that an asked warm-up changes nothing, as every run or build has one value."""
+    builds = trial.is_of_builds(metric)
+    if trial.warmup_iterations is not None and (builds or metric not in trial.metrics):
+        of = "is a number of builds" if builds else "has one value a run"
+        said = f"--warmup-iterations changes nothing: {metric} {of}, and has no iterations"
+        yield Caution("no-iterations", said, short=ShortSentence.of(plain(said)))
 
 
 def _chosen(
@@ -295,8 +337,9 @@ def _how(trial: Trial, used: Flags, metric: str) -> Iterator[Caution]:
 
 def _levels(trial: Trial, rows: Mapping[str, Integers], metric: str) -> Iterator[Caution]:
     """Say that runs are means of iterations, where they are."""
-    column = trial.metrics.get(metric)
-    if column is not None:
+    judged = trial.judged_iterations(metric)
+    if judged is not None:
+        column = judged.column
         below = [column.of_runs(row)[0].size for row in rows.values()]
         yield from level_caution([row.size for row in rows.values()], below)
 
@@ -316,7 +359,8 @@ def _matrix(
     if trial.manifest.origin != "imported" or (trial.block[trial.measured] > 0).all():
         ids = trial.session * (int(trial.block.max()) + 1) + trial.block
         blocks = tuple(read_only(ids[row]) for row in rows.values())
-    column = trial.metrics.get(metric)
+    judged = trial.judged_iterations(metric)
+    column = None if judged is None else judged.column
     several = column is not None and any(
         column.of_runs(row)[0].size > row.size for row in rows.values()
     )

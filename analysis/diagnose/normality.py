@@ -15,11 +15,14 @@ References
 .. [4] S. S. Shapiro, M. B. Wilk, "An analysis of variance test for normality", Biometrika 52, 1965.
 
 .. [5] T. Chen et al., "Statistical performance comparisons of computers", HPCA 2012, section 3.
+.. [6] B. W. Silverman, "Using kernel density estimates to investigate multimodality", Journal of the
+   Royal Statistical Society B 43, 1981.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
@@ -241,16 +244,18 @@ def grown_bandwidth(values: Array) -> float:
     """Give the smallest window whose density has one peak, to 2 % ([5]_, section 3.2).
 
     The window "is increased until the distribution curve becomes smooth enough", from a small one on;
-    smooth is one peak here. `values` (shape (n,)): Not all equal. Gives float: In their unit.
+    smooth is one peak here. A wider window has never more peaks ([6]_), and one of half the range has
+    one: so it is found by halving. `values` (shape (n,)): Not all equal. Gives float: In their unit.
     """
     reach = float(np.ptp(values))
     grid = np.linspace(values.min() - reach / 4, values.max() + reach / 4, 256)
-    window = reach / 100
-    while True:
-        slope = np.sign(np.diff(kernel_density(values, grid, window)))
-        if np.count_nonzero(np.diff(slope[slope != 0])) <= 1:
-            return window
-        window *= 1.02
+    windows = np.multiply.accumulate([reach / 100] + [1.02] * 200)
+
+    def smooth(place: int) -> int:
+        slope = np.sign(np.diff(kernel_density(values, grid, windows[place])))
+        return int(np.count_nonzero(np.diff(slope[slope != 0])) <= 1)
+
+    return float(windows[bisect_left(range(200), 1, key=smooth)])
 
 
 _REFERENCES = (

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from ..data.trial import Trial, read_trial
 from ..errors import FairtrialError, StoreError, UsageError
+from ..record.bisections import way_to_bisections
 from ..record.fleet import FLEET, Fleet, is_fleet, read_fleet, trial_place
 from ..record.manifest import read_manifest
 from ..record.trial_files import MANIFEST
@@ -46,7 +47,8 @@ def newest_trial(folder: Path = Path("runs")) -> Path:
         raise UsageError(
             "no trial is named, and there is none here",
             f"{folder}/",
-            "name a trial, such as runs/NAME, or measure one: fairtrial run campaign.yaml",
+            way_to_bisections(folder)
+            or "name a trial, such as runs/NAME, or measure one: fairtrial run campaign.yaml",
         )
     return max(begun)[2]
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
+
+from ..words import command_line
 
 BISECTION = "bisect.json"  # the file that says what was asked and found
 _ABOVE = 2  # folders between a trial and its bisection at most: search/NNNN-sha7
@@ -24,3 +27,17 @@ def bisection_of_trial(trial: Path) -> Path | None:
         if is_bisection(folder):
             return Path(*trial.parts[:-number]) if len(trial.parts) > number else folder
     return None
+
+
+def way_to_bisections(folder: Path) -> str | None:
+    """Say how the newest bisection in a folder is read, for who looks for trials there; None without one."""
+    found: list[tuple[int, Path]] = []
+    with suppress(OSError, ValueError):  # no folder, or one that may not be read
+        for path in folder.iterdir():
+            with suppress(OSError):
+                found.append((os.lstat(path / BISECTION).st_mtime_ns, path))
+    if not found:
+        return None
+    _, newest = max(found)
+    words = command_line(("fairtrial", "status", str(newest)))
+    return f"a bisection lies there: {words}; its trials are named one by one, such as {newest / 'step0'}"

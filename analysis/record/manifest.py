@@ -19,7 +19,7 @@ from typing import get_args
 
 from ..errors import StoreError, UsageError
 from ..words import command_line
-from .bisections import is_bisection
+from .bisections import is_bisection, way_to_bisections
 from .run_numbers import Better
 from .shapes import RESTORE, ShapeError, document_of, is_writable, shaped
 from .trial_files import (
@@ -69,7 +69,8 @@ def read_manifest(trial: Path) -> Manifest:
         raise StoreError(
             "this is not a trial directory: it has no manifest.json",
             str(trial),
-            "name a directory that 'fairtrial run' wrote, such as runs/NAME; "
+            way_to_bisections(trial)
+            or "name a directory that 'fairtrial run' wrote, such as runs/NAME; "
             "what ended before it had a manifest measured nothing, and may be removed; a folder of "
             "another tool becomes a trial with 'fairtrial import FOLDER -o runs/NAME'",
         )
@@ -132,7 +133,8 @@ def _check(manifest: Manifest) -> None:
                 one.benchmark in manifest.benchmarks
                 and one.variant in manifest.variants
                 and 1 <= one.session <= sessions
-                and 1 <= one.runs <= most
+                and (0 if one.never_ok else 1) <= one.runs <= most
+                and one.warmups >= 0
                 for one in given_up
             ),
         ),

@@ -278,7 +278,9 @@ class SessionEnd(Stored):
 class GivenUp(Stored):
     """A cell whose runs failed one after the other, so that the rest of a session went on without it.
 
-    `position` is that of the last of them, `runs` how many measured runs the cell has in the session.
+    `position` is that of the last of them, `runs` how many measured runs the cell has in the session. With
+    `never_ok` it is left out for the rest of the trial, each session has its record, the position is
+    one of the first session, and `warmups` counts the warm-ups that the session goes without.
     """
 
     benchmark: str
@@ -287,6 +289,13 @@ class GivenUp(Stored):
     position: int
     runs: int
     why: str
+    never_ok: bool = False
+    warmups: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the record as JSON types; of one that was given up in a session as ever."""
+        known, ours = Stored.to_dict(self).items(), ("never_ok", "warmups")
+        return {name: one for name, one in known if self.never_ok or name not in ours}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -456,7 +465,7 @@ class Manifest(Stored):
         for one in self.given_up:
             cell = one.benchmark, one.variant
             left = ended.get(one.session, self.runs) - one.runs
-            found[cell] = found.get(cell, 0) + max(0, left)
+            found[cell] = found.get(cell, 0) + max(0, left) + one.warmups
         return found
 
     def whole_sessions(self, lines: int) -> int:
@@ -487,11 +496,5 @@ class Manifest(Stored):
 
     def to_dict(self) -> dict[str, Any]:
         """Give the manifest as JSON types."""
-        data = Stored.to_dict(self)
-        if not self.judge:  # a trial of a campaign without the key is stored as ever
-            del data["judge"]
-        if self.looks_plan is None:  # and so is one whose looks nobody planned
-            del data["looks_plan"]
-        if not self.same_program:
-            del data["same_program"]
-        return data
+        known, plain = Stored.to_dict(self).items(), ("judge", "looks_plan", "same_program")
+        return {name: one for name, one in known if one or name not in plain}  # else it is as ever

@@ -5,7 +5,9 @@ A trial's manifest keeps it with its metric, as text: earlier versions take noth
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Final, Literal
 
 WarmupIterations = int | Literal["auto"]
@@ -32,3 +34,21 @@ def stored_warmup(setting: WarmupIterations) -> dict[str, str]:
 def warmup_of(about: Mapping[str, str]) -> WarmupIterations:
     """Give what a manifest says of a metric; ValueError where it can mean nothing."""
     return read_warmup(about.get(WARMUP, "0"))
+
+
+_asked: ContextVar[WarmupIterations | None] = ContextVar("warmup_iterations", default=None)
+
+
+def asked_warmup() -> WarmupIterations | None:
+    """Give what `judging_with` says of all trials that are read; None: what each trial's manifest says."""
+    return _asked.get()
+
+
+@contextmanager
+def judging_with(setting: WarmupIterations | None) -> Iterator[None]:
+    """Judge all trials that are read meanwhile with this setting in place of their own; None changes nothing."""
+    token = _asked.set(_asked.get() if setting is None else setting)
+    try:
+        yield
+    finally:
+        _asked.reset(token)

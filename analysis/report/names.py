@@ -9,7 +9,16 @@ from dataclasses import dataclass
 
 from ..words import shorten, shown
 
-__all__ = ["Name", "abridging", "names_of", "shortened", "shown"]
+__all__ = [
+    "Name",
+    "abridging",
+    "in_short",
+    "kicker",
+    "metric_said",
+    "names_of",
+    "shortened",
+    "shown",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +108,20 @@ def _shared(texts: Iterable[str]) -> int:
             break
         count += 1
     return count
+
+
+def in_short(text: str, width: int = 28) -> str:
+    """Give a text that is not ours, so short that it fits a line or a few."""
+    return shorten(shown(" ".join(text.split())), width)
+
+
+def metric_said(metric: str, better: str) -> str:
+    """Name a metric as the line above a page's title does."""
+    name = "wall time" if metric == "wall" else in_short(metric)
+    return f"{name}, higher is better" if better == "higher" else name
+
+
+def kicker(command: str, campaign: str | None, *parts: str) -> tuple[str, str]:
+    """Give both sides of the line above a page's title: which command of what, and the facts that there are."""
+    named = f" · {in_short(campaign)}" if campaign else ""
+    return f"fairtrial {command}{named}", " · ".join(filter(None, parts))

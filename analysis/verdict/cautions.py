@@ -17,6 +17,7 @@ from ..pages.model import Caution
 from ..pages.short_sentence import ShortSentence
 from ..record.run_numbers import METRIC_NUMBERS
 from .layouts import drawn_layouts, layout_cautions
+from .service_cautions import service_cautions
 
 if TYPE_CHECKING:
     from .one_variant import VariantSummary
@@ -182,6 +183,7 @@ def run_cautions(
     yield from _failed(trial, variants, rows)
     yield from waiting_cautions(trial, variants, metric, rows)
     yield from suspended_cautions(trial, variants)
+    yield from service_cautions(trial)
     yield from layout_cautions(drawn_layouts(trial, variants))
     # which benchmarks were to have another metric than those of every run, nobody knows
     awaited = () if metric not in METRIC_NUMBERS else asked or trial.manifest.benchmarks
@@ -282,7 +284,7 @@ _NOT_COMPARABLE = (
     ),
     *("rows-reordered", "session-misstated", "iterations-pooled", "order-unknown", "order-of-file"),
     *("benchmarks-of-one-side", "floored", "not-positive", "below-resolution", "means-of-zeros"),
-    "layout-not-varied",
+    *("layout-not-varied", "no-steady-state", "no-iteration-left", "no-iterations"),
 )
 _UNEQUAL = ("waited-unequally",)
 _DRIFT = (
@@ -291,9 +293,9 @@ _DRIFT = (
 )
 _BUSY = (
     *("host-busy", "host-throttled", "host-disturbed", "host-stolen", "cpu-lost"),
-    *("disturbed-runs", "waited-for-cpu"),
+    *("disturbed-runs", "waited-for-cpu", "services-share-cpus"),
 )
-_REST = ("runs-missing", "still-running", "ended-early")
+_REST = ("runs-missing", "still-running", "ended-early", "iterations-left-out")
 _RANKS = {
     code: rank
     for rank, codes in enumerate((_FAILED, _NOT_COMPARABLE, _UNEQUAL, _DRIFT, _BUSY, _REST))

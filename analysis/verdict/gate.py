@@ -151,6 +151,7 @@ _OF_THE_COMPARISON = (
     *("looks", "look_alpha", "looks_rule", "risk_total", "always_valid"),
 )
 WITHOUT = "gate-without"  # the code of what only a gate says
+_UNSTEADY = "no-steady-state"
 _FAILS = ("fails-more", "fails-always")  # what the verdict says of a line whatever its speed
 
 
@@ -294,14 +295,16 @@ def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
         measured = [line for line in benchmarks if line.speedup is not None]
         suite = measured[0] if len(measured) == 1 else None
     else:
-        alone = _line(one.these, terms, *_chance(one.these, terms), None)
+        unsteady = any(line.reason == _UNSTEADY for line in one.benchmarks)
+        alone = _line(one.these, terms, *_chance(one.these, terms), _UNSTEADY if unsteady else None)
         suite = replace(alone, name="suite", pvalue_condition_adjusted=None)
     reasons = [line.reason for line in benchmarks]
     fails = next((reason for reason in _FAILS if reason in reasons), None)
+    shaken = suite is not None and suite.reason == _UNSTEADY
     return GatedCandidate(
         **{name: getattr(one, name) for name in _OF_THE_COMPARISON},
         outcome=_outcome(suite, benchmarks, on),
-        reason=fails or terms.doubt,
+        reason=fails or terms.doubt or (_UNSTEADY if shaken else None),
         suite=suite,
         benchmarks=benchmarks,
     )
@@ -335,7 +338,7 @@ def _chance(line: Line, terms: _Terms) -> tuple[float | None, float | None]:
 
     Both None where nothing may be decided; a line without spread has no p, and the place of p = 1.
     """
-    if terms.doubt is None and getattr(line, "reason", None) == "no-spread":
+    if terms.doubt is None and getattr(line, "reason", None) in ("no-spread", _UNSTEADY):
         return None, 1.0
     if terms.doubt is not None or line.speedup is None or line.error is None or line.high is None:
         return None, None
@@ -357,6 +360,8 @@ def _line(
         outcome = "proven" if line.fails_proven else "undecided"
     elif terms.doubt is not None:
         reason = terms.doubt
+    elif reason == _UNSTEADY:
+        pass
     elif rank is None or line.low is None:
         reason = "no-interval" if reason in (None, "no-spread") else reason
     elif line.low > terms.asked.limit:

@@ -263,8 +263,10 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
         diagnosis=diagnosis,
         certificate=certificate,
         layouts=counted_layouts([drawn_layouts(trial, chosen)]),
+        iterations=tuple(one for m in matrices for one in m.judged_iterations.values()),
         outermost=trial.outermost,
         closed=_closed(manifest),
+        measured=manifest.origin == "measured" and not trial.is_of_builds(metric),
         session_s=_session_s(trial),
         cautions=merged(
             run_cautions(
@@ -362,6 +364,7 @@ def judge_sides(
         baseline=baseline.name,
         candidates=(only,),
         outermost="session" if found is None else found.outermost,
+        iterations=tuple(one for m in given for one in m.judged_iterations.values()),
         cautions=merged(*map(_cautions_of, given), method_cautions([only])),
     )
 

@@ -10,6 +10,7 @@ from ..pages.result import Result
 if TYPE_CHECKING:
     from ..calibrate.result import Certificate
     from ..data.levels import Unit
+    from ..data.warmup import IterationsOfCell
     from ..diagnose.result import Diagnosis
     from ..methods.multilevel.host_effects import HostLevel
     from ..methods.multilevel.law import LooksRule
@@ -68,6 +69,8 @@ class Verdict(Result):
         Of a fleet, all its hosts, judged or not; empty for a trial.
     layouts : tuple of VariantLayouts
         Of the judged variants that each session builds, how many layouts they had; empty where none is.
+    iterations : tuple of IterationsOfCell
+        What became of the iterations of runs, cell by cell, where some are not judged; of a fleet empty.
     whole : bool
         Whether a screen shows all benchmarks.
     usual : bool
@@ -80,6 +83,8 @@ class Verdict(Result):
         Whether a screen shows speedups instead of per cent.
     closed : bool
         Whether no more can be measured of the trial: it is made of another tool's files, or its looks are used.
+    measured : bool
+        Whether the metric is one of runs that the trial's own campaign measured, which can be executed again.
     session_s : float or None
         The seconds that a session took, on average; None where nobody knows.
     sources : tuple of str
@@ -89,7 +94,17 @@ class Verdict(Result):
     method: ClassVar[str] = "verdict"
     schema: ClassVar[int] = 2
     unlisted: ClassVar[frozenset[str]] = frozenset(
-        {"closed", "explained", "outermost", "ratio", "session_s", "sources", "usual", "whole"}
+        {
+            "closed",
+            "explained",
+            "measured",
+            "outermost",
+            "ratio",
+            "session_s",
+            "sources",
+            "usual",
+            "whole",
+        }
     )
     derived: ClassVar[tuple[str, ...]] = ("sentence", "next")
 
@@ -122,12 +137,14 @@ class Verdict(Result):
     certificate: Certificate | None = None
     hosts: tuple[FleetHostStanding, ...] = ()
     layouts: tuple[VariantLayouts, ...] = ()
+    iterations: tuple[IterationsOfCell, ...] = ()
     whole: bool = False
     usual: bool = True
     outermost: Unit = "session"
     explained: bool = False
     ratio: bool = False
     closed: bool = False
+    measured: bool = False
     session_s: float | None = None
     sources: tuple[str, ...] = ()
 

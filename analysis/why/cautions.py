@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..pages.model import Caution
 from ..pages.number_format import counted, listed
 from ..record.profiles import StoredProfile
-from .names import UNKNOWN, is_mangled
+from .names import PROGRAM, UNKNOWN, is_mangled
 from .result import FEWEST_SAMPLES, FEWEST_SESSIONS, Row, Why
 from .sentence import signed
 from .session_table import SessionTable
@@ -126,7 +126,7 @@ def _names(told: Why, table: SessionTable) -> Iterator[Caution]:
     for row in _blind(told):
         yield Caution(
             "no-symbols",
-            f"{row.object} has no symbols, so that its functions are one row, {UNKNOWN}: "
+            f"{'the program' if row.object == PROGRAM else row.object} has no symbols, so that its functions are one row, {UNKNOWN}: "
             "build it without -s and do not strip it",
             (row.object,),
         )

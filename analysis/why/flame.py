@@ -24,6 +24,7 @@ from .sentence import milliseconds, signed
 from .session_table import table_of
 
 if TYPE_CHECKING:
+    from ..data.trial import Trial
     from ..plots.paper import Picture
     from ..record.profiles import SampledCell, StoredProfile
     from .result import Why
@@ -103,7 +104,8 @@ class CallGraph:
         for box in self.flame.boxes:
             if box.path:
                 found[box.name] += box.own_candidate - box.own_baseline
-        return sorted(found.items(), key=lambda one: (-abs(one[1]), one[0]))
+        differs = [one for one in found.items() if one[1]]
+        return sorted(differs, key=lambda one: (-abs(one[1]), one[0]))
 
     @property
     def keys(self) -> tuple[str, str]:
@@ -170,14 +172,16 @@ def _pair(names: tuple[str, str], times: tuple[float, float]) -> str:
     )
 
 
-def call_graph(stored: StoredProfile, told: Why) -> CallGraph | None:
-    """Set the chains of a profile into one graph; None where no callers were recorded.
+def call_graph(stored: StoredProfile, told: Why, timed: Trial | None = None) -> CallGraph | None:
+    """Set the chains of a profile into one graph; None where no callers were recorded, or nothing took time.
 
     Parameters
     ----------
     stored : StoredProfile
     told : Why
         What was found in it, for one benchmark.
+    timed : Trial, optional
+        Its timed runs, where they are read already.
 
     Raises
     ------
@@ -187,7 +191,8 @@ def call_graph(stored: StoredProfile, told: Why) -> CallGraph | None:
     profile = stored.profile
     if profile.chains is None:
         return None
-    table = table_of(stored, read_trial(stored.timed), told.benchmark, told.renames)
+    timed = read_trial(stored.timed) if timed is None else timed
+    table = table_of(stored, timed, told.benchmark, told.renames)
     names = FunctionNames.of(stored, told.benchmark)
     new = {old: name.function for name, old in table.was.items()}
     sides: list[dict[tuple[str, ...], float]] = []
@@ -215,6 +220,8 @@ def call_graph(stored: StoredProfile, told: Why) -> CallGraph | None:
                 alone += count * (len(path) < 2)
         sides.append(found)
         steps.append(float(step.mean()) / len(table.sessions))
+    if not any(ms > 0 for side in sides for ms in side.values()):
+        return None
     return CallGraph(
         flame=_drawn(sides, _FEWEST * max(steps)),
         told=told,
@@ -270,10 +277,15 @@ def write_flames(pairs: Sequence[tuple[StoredProfile, Why]], path: Path) -> tupl
     for stored, told in pairs:
         graph = call_graph(stored, told)
         if graph is None:
+            without = stored.profile.chains is None
             raise UsageError(
-                "a flame graph needs callers, and this profile was recorded without them",
+                "a flame graph needs callers, and this profile was recorded without them"
+                if without
+                else f"a flame graph needs time on the CPU, and {told.benchmark!r} took none",
                 str(stored.timed.parent),
-                "record it anew with --chains dwarf, or with --chains fp where programs have frame pointers",
+                "record it anew with --chains dwarf, or with --chains fp where programs have frame pointers"
+                if without
+                else "name other benchmarks with --benchmark",
             )
         place = path
         if len(pairs) > 1:

@@ -31,7 +31,7 @@ _NODE = re.compile(
 )
 _LIBRARY = re.compile(r"(?:-\d+\.[\d.]*\d)?\.so(?:\.[\w.]+)?$")
 _ENGINE = re.compile(
-    r"(?:jit|perf-\d+\.map|jitted-\d+-\d+\.so|\[JIT\] tid \d+|//anon|\[anon.*|anon_inode.*)$"
+    r"(?:jit|anon|perf-\d+\.map|jitted-\d+-\d+\.so|\[JIT\] tid \d+|//anon|\[anon.*|anon_inode.*)$"
 )
 
 

@@ -56,7 +56,7 @@ def _answer_page(answer: WhyAnswer) -> Page:
         return Page(
             title=alone.title, sections=alone.sections, following=_following(told, answer.cautions)
         )
-    first = Section(tuple(Sentence(sentence_of(one)) for one in told))
+    first = Section(tuple(Sentence(sentence_of(one, WIDTH)) for one in told))
     each = [
         Section(
             _blocks(one),
@@ -268,7 +268,8 @@ def _following(told: Sequence[Why], more: Sequence[Caution] = ()) -> tuple[Secti
     """Give at most three notes and the next command of the first answer that has one."""
     several = len(told) > 1
     every = merged(
-        more, *((_about(one, c) if several else c for c in one.cautions) for one in told)
+        more,
+        *(tuple(_about(one, c) if several else c for c in one.cautions) for one in told),
     )
     texts = [one.text for one in every]
     if len(texts) > _NOTES:

@@ -9,9 +9,12 @@ from ..pages.model import Next
 from ..pages.short_sentence import ShortSentence
 from ..record.profiles import BESIDE
 from ..words import WIDTH
+from .names import UNKNOWN
 from .result import FEWEST_SAMPLES, FEWEST_SESSIONS, Row, Why
 
+_NAMELESS = "code without symbols"
 _MOST = 48  # sessions that are proposed
+_TWO_LINES = 2 * WIDTH - 10  # letters; the second one is indented
 
 
 def milliseconds(value: float, digits: int = 2) -> str:
@@ -35,7 +38,7 @@ def resolved(told: Why) -> bool:
     return p is not None and p <= 1 - told.confidence
 
 
-def sentence_of(told: Why, longest: int = WIDTH) -> str:
+def sentence_of(told: Why, longest: int = _TWO_LINES) -> str:
     """Say the answer in one sentence; names are shortened where it would be longer than so many letters."""
     total = told.total
     ends = "" if total.low_ms is None else f" ({_between(total)} ms)"
@@ -56,7 +59,7 @@ def sentence_of(told: Why, longest: int = WIDTH) -> str:
     if told.named:
         first, others = told.named[0], len(told.named) - 1
         rest = f"; {{}} {signed(first.difference_ms)} ms" + (f", {others} more" if others else "")
-        names.append(first.function)
+        names.append(_NAMELESS if first.function == UNKNOWN else first.function)
     return ShortSentence.of(pattern + rest, told.benchmark, *names).fitted(longest=longest)
 
 
@@ -81,7 +84,8 @@ def next_of(told: Why) -> Next | None:
     if told.withheld is not None or not told.named:
         if more > _MOST:
             return None
-        return Next((*head, "--sessions", str(more)), "more sessions, narrower intervals")
+        chains = () if told.chains is None else ("--chains", told.chains)
+        return Next((*head, *chains, "--sessions", str(more)), "more sessions, narrower intervals")
     if told.gone and told.new:
         pair = "=".join(_function(names[0]) for names in (told.gone, told.new))
         return Next((*head, "--stored", "--rename", pair), "if these two are one function")

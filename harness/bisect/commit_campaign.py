@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 _TREE, _LIBRARIES, _COMMIT = "commit_tree", "commit_libraries", "commit_sha"
 _OURS = (_TREE, _LIBRARIES, _COMMIT)
+_NEVER_OK = "protocol.never_ok"
 # Made anew, or without a meaning for commits: what is built is kept, and commits are no series of the user's.
 _REPLACED = ("variants", "baseline", "benchmarks", "inputs", "build", "hooks", "commit", "series")
 _BARE = re.compile(
@@ -72,7 +73,11 @@ def campaign_of(
         raise UsageError(what, str(file), "rename it") from None
     template = recipe.campaign
     own = OwnDefaults(values=template.own_defaults)
-    return load_campaign(file, seed=seed, defaults=dict(template.defaults), own=own)
+    defaults = {
+        **template.defaults,
+        _NEVER_OK: "go_on",
+    }  # a commit that fails is one of the answers
+    return load_campaign(file, seed=seed, defaults=defaults, own=own)
 
 
 def campaign_text(
@@ -94,7 +99,7 @@ def _lines(
     yield "# commits of a bisection: each is measured in the tree that is kept of it"
     for name, value in maker.given.items():
         if name not in _REPLACED and (name != "seed" or seed is None):
-            yield f"{_key(name)}: {_flow(value)}"
+            yield f"{_key(name)}: {_flow(_without_never_ok(name, value))}"
     if seed is not None:
         yield f"seed: {seed}"
     yield f"baseline: {_flow(baseline.commit.name)}"
@@ -105,6 +110,12 @@ def _lines(
             yield f"{part}:"
             for name, value in entry.items():
                 yield f"  {_key(name)}: {_flow(value)}"
+
+
+def _without_never_ok(name: str, value: Any) -> Any:  # noqa: ANN401 - any part of a campaign
+    if name != "protocol" or not isinstance(value, dict):
+        return value
+    return {key: given for key, given in value.items() if f"protocol.{key}" != _NEVER_OK}
 
 
 class _Maker:

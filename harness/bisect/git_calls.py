@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from analysis.errors import FairtrialError, UsageError
+from analysis.record import asking_git
 from analysis.words import shown
 
 # What git says belongs to one repository (``git rev-parse --local-env-vars``), and what it does on its own.
@@ -37,15 +38,9 @@ _OF_ONE_REPOSITORY = frozenset(
         "GIT_WORK_TREE",
     }
 )
-ALONE = {  # it asks nobody, and fetches nothing that nobody asked for
-    "GIT_LFS_SKIP_SMUDGE": "1",  # a checkout would fetch what may be gigabytes
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_TERMINAL_PROMPT": "0",
-    "LC_ALL": "C.UTF-8",
-}
-NO_HOOKS = ("core.hooksPath=/dev/null", "core.fsmonitor=false", "gc.auto=0", "maintenance.auto=0")
+# a checkout would fetch what may be gigabytes
+ALONE = asking_git.ALONE | {"GIT_LFS_SKIP_SMUDGE": "1"}
+NO_HOOKS = (*asking_git.NO_PROGRAMS, "gc.auto=0", "maintenance.auto=0")
 _SETTINGS = (*NO_HOOKS, "submodule.recurse=false", "advice.detachedHead=false")
 
 
@@ -72,7 +67,7 @@ def git(
     UsageError
         If there is no git.
     """
-    options = [part for one in (*_SETTINGS, *settings) for part in ("-c", one)]
+    options = asking_git.with_settings(*_SETTINGS, *settings)
     try:
         done = subprocess.run(
             ["git", *options, *words],

@@ -370,8 +370,11 @@ class CellMaker:
         return MetricRule(name=name, **fields_of(METRIC, rule))
 
     def _when(self, scope: _Scope, path: Location, rule: Mapping[str, Any]) -> None:
-        """Refuse a place that says nothing new at the time when it is read."""
+        """Refuse a place that says nothing new at the time when it is read, and a warm-up of builds."""
         place: Location = (*path, "when")
+        if rule["when"] == "build" and rule["warmup_iterations"] != 0:
+            what = f"the metric {quote(str(path[-1]))} is a number of the build, which has no iterations"
+            self.filler.report((*path, "warmup_iterations"), what, "leave 'warmup_iterations' out")
         if rule["when"] == "after":
             if rule["from"] in {"stdout", "stderr"}:
                 what = (

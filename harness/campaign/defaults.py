@@ -63,6 +63,11 @@ def todays_defaults() -> Table:
     )
 
 
+# What held before there was a key whose default does something else: a trial that was begun then, and
+# stored its defaults without the key, goes on as it began.
+BEFORE: Table = MappingProxyType({"protocol.never_ok": "go_on"})
+
+
 def is_default(name: str, value: object) -> bool:
     """Tell whether a key could ever have had this default; of a key that is not known here, any.
 

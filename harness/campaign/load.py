@@ -66,6 +66,7 @@ def _part(campaign: Campaign, *, warmup: int, **changes: object) -> Campaign:
         max_runs=None,
         max_time_s=None,
         disturbed="keep",
+        never_ok="go_on",
     )
     hooks = dataclasses.replace(campaign.hooks, finish=())
     counters = campaign.counters and dataclasses.replace(campaign.counters, every=1)

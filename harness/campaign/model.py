@@ -17,6 +17,7 @@ Sink = Literal["file", "discard", "keep"]
 Order = Literal["shuffled", "interleaved", "alternating", "sequential"]
 WarmupSessions = Literal["all", "first"]
 OnDisturbance = Literal["keep", "repeat"]
+OnNeverOk = Literal["skip", "stop", "go_on"]
 Each = Literal["campaign", "session"]
 When = Literal["run", "after", "build"]
 ServiceEach = Literal["session", "run"]
@@ -200,6 +201,7 @@ class Protocol:
     max_runs: int | None = None
     max_time_s: float | None = None
     give_up: int | None = None
+    never_ok: OnNeverOk = "skip"
     disturbed: OnDisturbance = "keep"
     stop: StopRule | None = None  # then `runs` is its max_runs
 

@@ -20,6 +20,7 @@ from .model import (
     Hooks,
     Isolation,
     OnDisturbance,
+    OnNeverOk,
     Order,
     Protocol,
     WarmupSessions,
@@ -129,6 +130,11 @@ PROTOCOL = Section(
         "give_up": Key(
             whole(1, 10**6),
             "after so many failed runs of a cell in a row, its session goes on without it",
+        ),
+        "never_ok": Key(
+            choice(*get_args(OnNeverOk)),
+            "a cell without an ok run in the first session's warm-ups (without them: in its first"
+            " block): `skip` it in all of the trial, `stop` the trial, or `go_on`",
         ),
         "disturbed": Key(
             choice(*get_args(OnDisturbance)),

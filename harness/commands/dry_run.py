@@ -34,6 +34,8 @@ from ..trial.wording import said_of_rule
 from .live_view import View, counts_of_checks, scale
 
 if TYPE_CHECKING:
+    from analysis.plan.decidable import Decidable
+
     from ..campaign.model import Campaign, Counting
     from ..host.placement import CpuPlan
     from ..trial.ending import Ending
@@ -45,7 +47,7 @@ _SHOWN = 12
 class Preview:
     """A campaign as it would be executed here. `seconds` is ``None`` when nothing is known.
 
-    `executed` says what was, to know them.
+    `executed` says what was, to know them; `decides` is what a verdict of it can decide, None of one variant.
     """
 
     campaign: Campaign
@@ -58,6 +60,7 @@ class Preview:
     missing: str | None
     set_aside: tuple[Path, ...]
     executed: str | None = None
+    decides: Decidable | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Give the preview as JSON types."""
@@ -79,6 +82,7 @@ class Preview:
             "missing": self.missing,
             "set_aside": [str(path) for path in self.set_aside],
             "executed": self.executed,
+            "decides": None if self.decides is None else self.decides.to_dict(),
             "session_1": [run.to_dict() for run in self.first],
         }
 
@@ -102,6 +106,7 @@ class Preview:
                 f"{counted(self.repeats_at_most, 'run')} more at most"
             )
         lines.append(f"time    {self._time()}")
+        lines += [f"power   {self.decides}"] * (self.decides is not None)
         lines.append(f"cpus    {self.plan.text}")
         lines += [f"        {caution}" for caution in self.plan.cautions]
         lines.append(f"checks  {counts_of_checks(self.findings)}    'fairtrial doctor' says which")
@@ -205,15 +210,35 @@ def preview(
         missing=missing,
         set_aside=aside,
         executed=None if probed is None else str(probed),
+        decides=_decides(campaign, options, sessions),
     )
 
 
-def _known(campaign: Campaign, options: Options, sessions: int, *, energy: bool) -> float | None:
-    """Look at the earlier trials; of those that cannot be read ``fairtrial status`` tells."""
-    earlier: tuple[tuple[Path, Manifest], ...] = ()
+def _decides(campaign: Campaign, options: Options, sessions: int) -> Decidable | None:
+    """Tell what a verdict of the plan can decide; nothing is compared where there is one variant."""
+    if len(campaign.variants) < 2:
+        return None
+    from analysis.plan.decidable import plan_decides  # numpy: not where only a usage error is told
+
+    return plan_decides(
+        [path for path, manifest in _earlier(campaign, options) if manifest.origin == "measured"],
+        sessions=sessions,
+        runs=campaign.protocol.runs,
+        benchmarks=campaign.benchmarks,
+        variants=campaign.variants,
+    )
+
+
+def _earlier(campaign: Campaign, options: Options) -> tuple[tuple[Path, Manifest], ...]:
+    """Look at the earlier trials, the newest first; of those that cannot be read ``fairtrial status`` tells."""
     with contextlib.suppress(StoreError):  # a folder that is none is told where it is written to
-        earlier = trials_in(options.folder, campaign.name).found
-    for path, _ in earlier:
+        return trials_in(options.folder, campaign.name).found
+    return ()
+
+
+def _known(campaign: Campaign, options: Options, sessions: int, *, energy: bool) -> float | None:
+    """Look how long an earlier trial took."""
+    for path, _ in _earlier(campaign, options):
         with contextlib.suppress(StoreError):
             known = read_progress(path).seconds
             seconds = expected_seconds(campaign, sessions, known, energy=energy)

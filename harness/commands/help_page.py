@@ -25,7 +25,7 @@ EXIT_CODES = {
     0: "done",
     1: "done, but runs failed or are missing, a gate said no, or a bundle differs",
     2: "the command line or the campaign is wrong",
-    3: "this host cannot measure as it was asked to",
+    3: "this host cannot measure as it was asked to, or why finds no difference",
     4: "a program could not be started or built",
     5: "a trial or a bundle is damaged, newer than this version, or changed",
     6: "the data do not allow this analysis",

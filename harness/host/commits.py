@@ -13,16 +13,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from analysis.record.asking_git import NO_PROGRAMS, for_reading, with_settings
+
 from .executables import digest_of
 from .variables import redact_text
 
 _PATIENCE_S = 10.0
 _AT_ONCE = 500  # paths of one call: a command line holds so many
-# fsmonitor is a program, and so are hooks; a path is a path, whatever signs are in it
-_NO_PROGRAMS = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
-_PLAIN = ("--no-optional-locks", "--literal-pathspecs", *_NO_PROGRAMS)
-# of a partial clone nothing is fetched
-_ENVIRONMENT = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": "none"}
+# a path is a path, whatever signs are in it
+_PLAIN = ("--literal-pathspecs", *with_settings(*NO_PROGRAMS))
 NO_GIT = "git is not installed"
 NO_TREE = "its program lies in no git work tree"
 
@@ -130,9 +129,7 @@ class _Tree:
     def __init__(self, git: str, folder: Path, environment: Mapping[str, str]) -> None:
         self._git = git
         self._folder = folder
-        # a variable such as GIT_DIR, set by a hook that starts fairtrial, would name another repository
-        kept = {name: text for name, text in environment.items() if not name.startswith("GIT_")}
-        self._environment = kept | _ENVIRONMENT
+        self._environment = for_reading(environment)
         self._home = environment.get("HOME")
 
     def answers(self, files: Sequence[Path]) -> Iterator[tuple[Path, _Answer]]:

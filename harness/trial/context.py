@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .writer import Store
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, weakref_slot=True)
 class TrialContext:
     """What a trial is measured with, from the first look at the host until it is closed.
 
@@ -302,7 +302,10 @@ class EnvironmentRecorder:
         before, self._last = self._last, record
         head: dict[str, Any] = {"session": session, "segment": segment, "at": utc_now()}
         if context.campaign.services:
-            record["services"] = context.services.described()
+            record["services"] = {
+                label: {**about, "beside": _beside(context.prepared.cpus, label)}
+                for label, about in context.services.described().items()
+            }
         if sitting:
             head["sessions"] = [session, None]  # its last one is not known before it ends
         store.append_environment(head | record)
@@ -313,6 +316,14 @@ class EnvironmentRecorder:
             store.update(arguments=self.arguments.known)
             found += changed
         context.note("before", found, session)
+
+
+def _beside(cpus: CpuPlan, label: str) -> str | None:
+    """Tell with whom a service shares a CPU: the runs, fairtrial, or nobody."""
+    own = set(cpus.services.get(label, ()))
+    if cpus.targets is None or own & set(cpus.targets):
+        return "runs"
+    return "fairtrial" if own & set(cpus.housekeeping) else None
 
 
 def _without_key(key: VariableKey) -> Iterator[Finding]:

@@ -26,7 +26,7 @@ from analysis.record.trial_files import (
     asked_since,
 )
 
-from ..campaign.defaults import OwnDefaults, Table
+from ..campaign.defaults import BEFORE, OwnDefaults, Table
 from ..campaign.identity import (
     RULE,
     first_defaults,
@@ -243,7 +243,7 @@ def trial_begun(
 def defaults_of(path: Path, manifest: Manifest) -> tuple[Table, OwnDefaults]:
     """Give the defaults with which a trial began, and those of the person who began it."""
     if manifest.campaign_identity == 1:
-        return first_defaults(), OwnDefaults()
+        return {**BEFORE, **first_defaults()}, OwnDefaults()
     if manifest.campaign_identity > RULE:
         raise StoreError(
             f"the campaign's identity is made by rule {manifest.campaign_identity}, and {RULE} is "
@@ -257,7 +257,8 @@ def defaults_of(path: Path, manifest: Manifest) -> tuple[Table, OwnDefaults]:
         digest = hashlib.sha256(text).hexdigest()
         if manifest.files.get(RESOLVED, digest) != digest:  # of a killed trial none is known
             raise ValueError("it has changed since the trial ended")
-        return stored_defaults(text), OwnDefaults(values=stored_own_defaults(text))
+        table = {**BEFORE, **stored_defaults(text)}
+        return table, OwnDefaults(values=stored_own_defaults(text))
     except (OSError, ValueError, StoreError) as error:
         reason = getattr(error, "what", None) or getattr(error, "strerror", None) or str(error)
         what = f"the defaults with which the trial began cannot be read: {reason}"

@@ -16,10 +16,12 @@ from ..launch.client import LauncherClient
 from ..launch.interrupts import Interrupted
 from .context import AfterSession, EnvironmentRecorder, SessionLauncher, TrialContext
 from .ending import RUN_CAP, Ending
+from .hopeless.in_a_row import finding_of_given_up
+from .hopeless.never_ok import KEY, NeverOk, finding_of_never_ok
 from .measure import CapReached, ClockWatch, Measurer
 from .metering import SessionEnergy
 from .run_files import OutputAgreement
-from .stopping import Earlier, SessionRules, finding_of, finding_of_given_up
+from .stopping import Earlier, SessionRules, finding_of
 
 if TYPE_CHECKING:
     from analysis.record.run_numbers import Measurement
@@ -50,6 +52,7 @@ class TrialRun:
         )
         self._environments = EnvironmentRecorder(context)
         self._earlier = Earlier.of_trial(self._store, self._campaign)
+        self._never_ok: NeverOk | None = None
 
     def execute(self) -> Ending:
         """Execute what is left, and close the trial whatever happens."""
@@ -70,12 +73,49 @@ class TrialRun:
         return self._end("complete", None)
 
     def _sessions(self) -> None:
+        self._look_at_first_tries()
         for session in range(1, (sessions := self._store.manifest.sessions) + 1):
             if self._session(session):
                 if self._after_session is not None:
                     self._after_session(self._context, session)
                 if session < sessions and not self._context.builds.of_sessions:
                     self._rest(self._campaign.protocol.pause_s)
+
+    def _look_at_first_tries(self) -> None:
+        """Take up what the stored rows say of cells that cannot succeed."""
+        store = self._store
+        if self._campaign.protocol.never_ok == "go_on":  # since it was resumed, maybe
+            kept = tuple(one for one in store.manifest.given_up if not one.never_ok)
+            if kept != store.manifest.given_up:
+                store.update(given_up=kept)
+                self._context.watcher.total_changed(store.manifest.needed)
+            return
+        with self._interrupts.at_once():
+            self._never_ok = NeverOk(self._campaign, store)
+        self._leave_out(self._never_ok.unrecorded())
+        self._end_if_in_vain()
+
+    def _leave_out(self, records: Sequence[GivenUp]) -> None:
+        """Record that the trial goes on without cells that cannot succeed, and say so once of each."""
+        if not records:
+            return
+        store, watcher = self._store, self._context.watcher
+        store.sync()
+        said = {(one.benchmark, one.variant) for one in store.manifest.given_up if one.never_ok}
+        first = {(one.benchmark, one.variant): one for one in reversed(records)}
+        found = [finding_of_never_ok(one) for cell, one in first.items() if cell not in said]
+        store.append_findings("during", found, 1)
+        store.update(given_up=(*store.manifest.given_up, *records))
+        watcher.findings(found)
+        watcher.total_changed(store.manifest.needed)
+
+    def _end_if_in_vain(self) -> None:
+        whole = (
+            self._store.rows.counted >= self._store.manifest.planned
+        )  # it comes to its end by itself
+        why = None if self._never_ok is None or whole else self._never_ok.end()
+        if why is not None:
+            raise CapReached(KEY, why)
 
     def _close(self, reason: str) -> None:
         """Close a trial that has to stop, as well as its disk allows."""
@@ -112,7 +152,9 @@ class TrialRun:
 
     def _stays(self, cap: CapReached) -> bool:
         """Tell whether the trial would come to the same cap again, without a run, if it went on."""
-        return cap.key == "protocol.max_runs" or self._store.executed == self._executed_before
+        return (
+            cap.key in {"protocol.max_runs", KEY} or self._store.executed == self._executed_before
+        )
 
     def _unmeasured(self) -> int:
         done = self._store.rows.outcomes
@@ -238,6 +280,12 @@ class TrialRun:
                     self._give_up(given_up)
                 if in_vain is not None:
                     context.note("during", [in_vain], session)
+                if self._never_ok is not None and self._never_ok.decides(run):
+                    never = self._never_ok.add(run, measurement)
+                    self._leave_out(never)
+                    if never:
+                        rules.leave_out(run.benchmark, run.variant)
+                    self._end_if_in_vain()
             launcher.hold()
             self._look(self._clock.findings(), session)
         finally:

@@ -31,14 +31,16 @@ def said_of_sessions(ends: Sequence[SessionEnd]) -> list[str]:
 
 
 def said_of_given_up(cells: Sequence[GivenUp]) -> list[str]:
-    """Say which cells sessions went on without, the last ones when there are many."""
-    shown = cells[-_ENDS_SHOWN:]
-    hidden = len(cells) - len(shown)
-    lines = [f"  {hidden} more given up: see given_up in manifest.json"] if hidden else []
-    return lines + [
-        f"  given up in session {one.session}: {one.benchmark} / {one.variant} ({one.why})"
-        for one in shown
-    ]
+    """Say which cells sessions, or all of the trial, went on without, the last ones when there are many."""
+    told = dict.fromkeys(
+        f"  left out: {one.benchmark} / {one.variant} ({one.why})"
+        if one.never_ok
+        else f"  given up in session {one.session}: {one.benchmark} / {one.variant} ({one.why})"
+        for one in cells
+    )
+    shown = [*told][-_ENDS_SHOWN:]
+    hidden = len(told) - len(shown)
+    return [f"  {hidden} more given up: see given_up in manifest.json"] * bool(hidden) + shown
 
 
 def runs_with_warmups(runs: int, warmups: int) -> str:

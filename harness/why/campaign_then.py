@@ -1,14 +1,17 @@
-"""The campaign of a trial as it was when the trial began: the trial's copy, read where its file lay."""
+"""The campaign of a trial as it was measured: the trial's copy, read where its file lay."""
 
 from __future__ import annotations
 
+import contextlib
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analysis.errors import UsageError
+from analysis.errors import FairtrialError, UsageError
 from analysis.record.shapes import opened
 from analysis.record.trial_files import CAMPAIGN
 
+from ..campaign.identity import identity_of
 from ..campaign.load import load_campaign
 from ..errors import HostError
 from ..trial.resume import defaults_of
@@ -25,7 +28,10 @@ _NONE_TO_EXECUTE = {
 
 
 def campaign_then(trial: Path, manifest: Manifest) -> Campaign:
-    """Load the campaign with which a trial began; whoever has changed its file since changes nothing here.
+    """Load the campaign of a trial; whoever has changed its file since changes nothing here.
+
+    It is the trial's copy; where the trial went on under a change that was accepted, it is the file, if that still
+    holds the campaign of then.
 
     Raises
     ------
@@ -45,4 +51,13 @@ def campaign_then(trial: Path, manifest: Manifest) -> Campaign:
     defaults, own = defaults_of(trial, manifest)
     with opened(trial / CAMPAIGN) as file:
         text = file.read()
-    return load_campaign(source, seed=manifest.seed, defaults=defaults, own=own, text=text)
+    loaded = functools.partial(
+        load_campaign, source, seed=manifest.seed, defaults=defaults, own=own
+    )
+    found = loaded(text=text)
+    if identity_of(found, manifest.campaign_identity) != manifest.campaign_sha256:
+        with contextlib.suppress(FairtrialError):
+            accepted = loaded()
+            if identity_of(accepted, manifest.campaign_identity) == manifest.campaign_sha256:
+                return accepted
+    return found

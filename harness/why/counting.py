@@ -22,6 +22,7 @@ from analysis.record.trial_files import MEASUREMENTS
 from ..errors import HostError, LaunchError
 from ..launch.interrupts import Interrupted
 from ..trial.execution import Options, start
+from .demangling import demangled
 
 if TYPE_CHECKING:
     from ..campaign.model import Campaign, Cell
@@ -94,12 +95,16 @@ def find_valgrind(search: str | None = None) -> Valgrind:
 
 
 def counts_in(folder: Path) -> Counts:
-    """Add up the files of all processes of one execution."""
-    counts: Counts = Counter()
+    """Add up the files of all processes of one execution, by names that people read."""
+    found: Counts = Counter()
     for path in sorted(folder.glob("counts.*")):
         with path.open(encoding="utf-8", errors="replace") as file:
             for function, instructions in _own_costs(file):
-                counts[function] += instructions
+                found[function] += instructions
+    readable = demangled(name for name, _ in found)  # what valgrind itself could not read
+    counts: Counts = Counter()
+    for (name, place), instructions in found.items():
+        counts[readable.get(name, name), place] += instructions
     return counts
 
 
@@ -195,6 +200,7 @@ def _under_callgrind(
         warmup=0,
         pause_s=0.0,
         give_up=None,
+        never_ok="go_on",
         disturbed="keep",
     )
     kept = {k: most for k, most in campaign.isolation.limits.items() if k not in _TOO_TIGHT}
@@ -219,5 +225,5 @@ def _refuse_failed(trial: Path) -> None:
         row = json.loads(line)
         if row["outcome"] != "ok":
             what = f"{row['benchmark']} / {row['variant']} fails under callgrind: {row['detail']}"
-            fix = "what valgrind says of it: valgrind --tool=callgrind COMMAND"
+            fix = "execute it by hand: valgrind --tool=callgrind COMMAND; without --instructions it is sampled"
             raise LaunchError(what, None, fix)

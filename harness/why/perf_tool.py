@@ -66,12 +66,22 @@ class Perf:
     def recording(self, data: Path, frequency_hz: int, chains: str | None) -> tuple[str, ...]:
         """Give the command that samples a program, which follows it, and all that it starts.
 
-        Nothing goes to the user's cache of build ids, and nothing is waited for: without ``--no-bpf-event`` perf ends up to
+        It reads no settings of the user's, nothing goes to the cache of build ids, and nothing is waited for: without ``--no-bpf-event`` perf ends up to
         a second late. Times are those of CLOCK_MONOTONIC, as a launcher's.
         """
         graph = () if chains is None else ("--call-graph", _CHAINS[chains])
         asked = ("-e", self.selector, "-F", str(frequency_hz), "-k", "CLOCK_MONOTONIC", *graph)
-        return (self.path, "record", *_PLAIN, *asked, "-o", str(data.absolute()), "--")
+        return (
+            "env",
+            f"PERF_CONFIG={os.devnull}",
+            self.path,
+            "record",
+            *_PLAIN,
+            *asked,
+            "-o",
+            str(data.absolute()),
+            "--",
+        )
 
     def script(self, data: Path) -> tuple[str, ...]:
         """Give the command that writes what was sampled as lines, with what was lost and which processes began.

@@ -73,17 +73,16 @@ class SessionProfiler:
         """
         context.watcher.say(f"profile session {session}")
         data, errors = self.folder / DATA, self.folder / _ERRORS
-        windows: list[_Window] = []
         processes: set[int] = set()
         try:
             try:
                 context.set_up(session)
                 with context.with_services(session):
-                    windows = self._execute(context, session, data, errors)
+                    launcher, windows = self._execute(context, session, data, errors)
             finally:
                 context.clean_up(session)
                 context.commands.sweep()
-            self.cells += self._read(data, windows, session, processes)
+            self.cells += self._read(data, launcher, windows, session, processes)
         except BaseException:
             with contextlib.suppress(Exception):
                 processes |= {one.pid for one in self._script(data) if isinstance(one, Began)}
@@ -98,7 +97,8 @@ class SessionProfiler:
 
     def _execute(
         self, context: TrialContext, session: int, data: Path, errors: Path
-    ) -> list[_Window]:
+    ) -> tuple[int, list[_Window]]:
+        """Execute the programs; give the launcher's process, and when which of them ended as it must."""
         windows: list[_Window] = []
         failed: dict[tuple[str, str], str] = {}
         prepared = context.prepared
@@ -134,7 +134,7 @@ class SessionProfiler:
                 raise LaunchError(
                     what, mark, "look at the rows of its timed runs; mend the program"
                 )
-        return windows
+        return launcher.pid, windows
 
     def _order(self, context: TrialContext, session: int) -> Iterator[Cell]:
         seed = context.store.manifest.seed
@@ -190,23 +190,26 @@ class SessionProfiler:
     # ---- the samples
 
     def _read(
-        self, data: Path, windows: list[_Window], session: int, processes: set[int]
+        self,
+        data: Path,
+        launcher: int,
+        windows: list[_Window],
+        session: int,
+        processes: set[int],
     ) -> list[SampledCell]:
+        """Give the rows of a session; `processes` gets those that its programs were."""
         starts = [one.start_ns for one in windows]
         counts: defaultdict[tuple[str, str], CellCounts] = defaultdict(CellCounts)
-        launchers: set[int] = set()
         lost = [0, 0]
         chains = self.chains is not None
         for one in self._script(data):
             if isinstance(one, Sample):
                 place = bisect.bisect_right(starts, one.ns) - 1
-                if place >= 0 and one.ns <= windows[place].end_ns and one.pid not in launchers:
+                if place >= 0 and one.ns <= windows[place].end_ns and one.pid != launcher:
                     counts[windows[place].cell].add(one.frames, chains=chains)
             elif isinstance(one, Lost):
                 lost[one.total] += one.samples
             else:
-                if not processes:
-                    launchers.add(one.parent)
                 processes.add(one.pid)
         runs = Counter(one.cell for one in windows)
         symbols = {symbol for cell in counts.values() for symbol, _ in _all_functions(cell)}

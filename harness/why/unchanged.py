@@ -16,6 +16,7 @@ from ..errors import HostError
 from ..host.reader import Host
 from ..launch.commands import base_environment, hashes, resolve_all
 from ..trial.building.drift import target_drift
+from ..trial.locks import is_written_now, written_by_another
 from ..trial.resume import campaign_drift, host_drift
 
 if TYPE_CHECKING:
@@ -44,9 +45,13 @@ def refuse_changed(
         If host, campaign or a program is another one than that of the trial.
     LaunchError
         If a program is not there.
+    StoreError
+        If the trial is being measured.
     UsageError
         If the trial has no such candidate or benchmark, or was not measured.
     """
+    if is_written_now(trial):  # it is being measured, and would be disturbed
+        raise written_by_another(trial)
     manifest = read_manifest(trial)
     _require_names(trial, manifest, variants, benchmarks)
     with host or Host() as shown:

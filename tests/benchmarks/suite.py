@@ -2,7 +2,7 @@
 
 python tests/benchmarks/suite.py [--clone] [--workers 2] [--tests tests/golden]
 
-The steps are executed one after the other (`make test` executes three of them side by side). CPU
+The steps are executed one after the other (`make test` executes three of them at a time). CPU
 seconds are user and system, children counted. ``--clone`` measures a new clone of what is committed,
 which has no environment, no bytecode and no cache of mypy or ruff: what a newcomer waits for.
 """
@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-STEPS = ("setup", "lint", "wheel", "collected", "unit")
+STEPS = ("setup", "style", "kernels", "collected", "types", "wheel", "unit")
 
 
 def main() -> int:

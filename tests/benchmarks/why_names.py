@@ -1,8 +1,9 @@
 """How often `why` names a function although nothing has changed, by frequency: copies of one binary.
 
 python tests/benchmarks/why_names.py -o FOLDER [--trials 200] [--frequencies 999,4999] [--chains fp] [--table]
+python tests/benchmarks/why_names.py -o FOLDER --python python3.12 --chains dwarf --frequencies 999
 
-A trial: one of six C programs (`c/workloads.c`), its two copies profiled as `fairtrial why` does by default, in six
+A trial: one of six C programs (`c/workloads.c`; with `--python` three of `why_workloads.py`), its two copies profiled as `fairtrial why` does by default, in six
 sessions. The six are profiled together, so that 200 trials are 34 records, each with copies made anew; frequencies
 take turns in drawn order. A record appears whole in FOLDER/FREQUENCY/NUMBER, an ordinary profile with its timed
 trial: an interrupted call goes on with the same FOLDER, and `--table` judges what is there.
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import random
 import shutil
@@ -32,15 +34,55 @@ from harness.launch.interrupts import Interrupted
 from harness.trial.execution import Options, start
 from harness.why.recording import ProfileRequest, record_profile
 
-SOURCE = Path(__file__).parent / "c" / "workloads.c"
+HERE = Path(__file__).parent
 RISK = 0.05
-PROGRAMS = ("sort", "table", "matrix", "memory", "text", "calls")
-CAMPAIGN = f"""\
-name: copies
-variants: {{a: {{}}, b: {{}}}}
-benchmarks: {{{", ".join(f'{name}: {{command: ["./{{variant}}", {name}]}}' for name in PROGRAMS)}}}
-protocol: {{sessions: 1, runs: 1, warmup: 0}}
-"""
+
+
+class Copies(NamedTuple):
+    """What is copied: a file, under which name below each variant's folder, and the programs that it has."""
+
+    source: Path
+    name: str
+    programs: tuple[str, ...]
+    interpreter: str | None
+
+    @property
+    def campaign(self) -> str:
+        """The campaign's text."""
+        words = [
+            *([] if self.interpreter is None else [self.interpreter]),
+            "./{variant}/" + self.name,
+        ]
+        benchmarks = {name: {"command": [*words, name]} for name in self.programs}
+        protocol = {"sessions": 1, "runs": 1, "warmup": 0}
+        variants: dict[str, object] = {"a": {}, "b": {}}
+        whole = {
+            "name": "copies",
+            "variants": variants,
+            "benchmarks": benchmarks,
+            "protocol": protocol,
+        }
+        return json.dumps(whole)
+
+    def make(self, place: Path) -> None:
+        """Make what is copied."""
+        if self.interpreter is not None:
+            shutil.copy(self.source, place / self.name)
+            return
+        compiler = shutil.which("cc") or sys.exit("there is no C compiler")
+        subprocess.run([compiler, "-O2", "-g", "-o", place / self.name, self.source], check=True)
+
+    def copy(self, place: Path) -> None:
+        """Make the two copies anew: each lies somewhere else in memory."""
+        for variant in ("a", "b"):
+            (place / variant).mkdir(exist_ok=True)
+            fresh = place / variant / "new"
+            shutil.copy(place / self.name, fresh)
+            fresh.replace(place / variant / self.name)
+
+
+C = ("sort", "table", "matrix", "memory", "text", "calls")
+PYTHON = ("sort", "digits", "tree")
 
 
 class Silent:
@@ -51,32 +93,25 @@ class Silent:
         return lambda *_given, **_named: None
 
 
-def prepared(folder: Path) -> tuple[Path, Path]:
+def prepared(folder: Path, copies: Copies) -> tuple[Path, Path]:
     """Give the campaign and its trial, which is measured once."""
     place = folder / "campaign"
     campaign, runs = place / "copies.yaml", place / "runs"
     if not (runs / "copies" / "measurements.jsonl").exists():
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
-        compiler = shutil.which("cc") or sys.exit("there is no C compiler")
-        subprocess.run([compiler, "-O2", "-g", "-o", place / "program", SOURCE], check=True)
-        copied(place)
-        campaign.write_text(CAMPAIGN)
+        copies.make(place)
+        copies.copy(place)
+        campaign.write_text(copies.campaign)
         start(load_campaign(campaign), Options(folder=runs, name="copies", wait_s=600), Silent())
     return campaign, runs / "copies"
 
 
-def copied(place: Path) -> None:
-    """Make the two copies anew: each lies somewhere else in memory."""
-    for name in ("a", "b"):
-        fresh = place / f"{name}.new"
-        shutil.copy(place / "program", fresh)
-        fresh.replace(place / name)
-
-
-def record(folder: Path, frequencies: list[int], records: int, chains: str | None) -> None:
+def record(
+    folder: Path, copies: Copies, frequencies: list[int], records: int, chains: str | None
+) -> None:
     """Record what is missing, frequencies in drawn order."""
-    campaign, trial = prepared(folder)
+    campaign, trial = prepared(folder, copies)
     loaded = load_campaign(campaign)
     wanted = [
         (number, frequency)
@@ -85,10 +120,10 @@ def record(folder: Path, frequencies: list[int], records: int, chains: str | Non
         if not (folder / str(frequency) / f"{number:03d}").exists()
     ]
     for done, (number, frequency) in enumerate(wanted, 1):
-        copied(trial.parents[1])
+        copies.copy(trial.parents[1])
         began = time.monotonic()
         asked = ProfileRequest(
-            variant="b", benchmarks=PROGRAMS, frequency_hz=frequency, chains=chains
+            variant="b", benchmarks=copies.programs, frequency_hz=frequency, chains=chains
         )
         found = record_profile(loaded, trial, asked, Options(folder=folder, wait_s=600), Silent())
         place = folder / str(frequency) / f"{number:03d}"
@@ -172,13 +207,19 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=200)
     parser.add_argument("--frequencies", default="999,4999")
     parser.add_argument("--chains", choices=["fp", "dwarf"])
+    parser.add_argument("--python", metavar="INTERPRETER", help="programs of Python, 3.12 or newer")
     parser.add_argument("--table", action="store_true")
     args = parser.parse_args()
     if not args.table:
         frequencies = [int(one) for one in args.frequencies.split(",")]
-        records = -(-args.trials // len(PROGRAMS))
+        source = HERE / ("c/workloads.c" if args.python is None else "why_workloads.py")
+        programs = C if args.python is None else PYTHON
+        copies = Copies(
+            source, "program" if args.python is None else "program.py", programs, args.python
+        )
+        records = -(-args.trials // len(programs))
         try:
-            record(args.output, frequencies, records, args.chains)
+            record(args.output, copies, frequencies, records, args.chains)
         except Interrupted:
             sys.exit("interrupted: the same command goes on")
     table(args.output)

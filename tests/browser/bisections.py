@@ -18,6 +18,7 @@ from analysis.history.bisection.result import Bisection, OtherMetric
 from analysis.history.search_result import PairWord
 
 TESTS = Path(__file__).resolve().parents[1]
+hostile_texts = SimpleNamespace(**runpy.run_path(str(TESTS / "browser" / "hostile.py")))
 made = SimpleNamespace(
     **runpy.run_path(str(TESTS / "unit" / "analysis" / "history" / "made_bisections.py"))
 )
@@ -119,3 +120,15 @@ def hostile(words: str) -> Bisection:
 def far() -> PairWord:
     """Give a pair whose interval is much wider than all differences."""
     return PairWord(word="undecided", speedup=0.99, low=0.2, high=5.0, sessions=2, risk=0.02)
+
+
+# what the page is looked at for
+KINDS = {
+    "proven": proven,
+    "one of several": between,
+    "two culprits": two,
+    "sessions spent": spent,
+    "nothing": nothing,
+    "under way": under_way,
+    "hostile": lambda: hostile(hostile_texts.ALL),
+}

@@ -6,9 +6,12 @@ Load this file with ``runpy.run_path``.
 from __future__ import annotations
 
 import math
+import runpy
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,6 +28,7 @@ from analysis.history.judged.result import (
 )
 from analysis.pages.model import Caution, Next
 
+hostile = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("hostile.py"))))
 BEGIN = datetime(2026, 9, 24, 2, tzinfo=UTC)
 MISSING = (11, 12, 40)  # days without a trial
 
@@ -228,3 +232,14 @@ def large(benchmarks: int, nights: int) -> History:
             for k in range(benchmarks)
         )
     )
+
+
+# what the page is looked at for
+NAME = (f"{hostile.ALL} ".replace("{", "{{").replace("}", "}}")) + "{}" + "n" * 120
+KINDS = {
+    "usual": usual,
+    "hostile": lambda: usual(NAME, f" {hostile.ALL}"),
+    "without a baseline": plain,
+    "40 benchmarks": lambda: large(40, 60),
+    "five nights": lambda: history(series("text", 5)),
+}

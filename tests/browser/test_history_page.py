@@ -1,6 +1,6 @@
 """The page of a history in Chromium: what must hold for each of our pages.
 
-Authorities: the design (widths, dark, print, no labels that overlap), axe-core, vnu, CSP level 3.
+Authorities: the design (widths, dark, print, no labels that overlap), axe-core, CSP level 3; that they are HTML, `test_valid_pages.py`.
 """
 
 from __future__ import annotations
@@ -18,14 +18,7 @@ chromium = SimpleNamespace(**runpy.run_path(str(HERE / "chromium.py")))
 hostile = SimpleNamespace(**runpy.run_path(str(HERE / "hostile.py")))
 histories = SimpleNamespace(**runpy.run_path(str(HERE / "histories.py")))
 
-NAME = (f"{hostile.ALL} ".replace("{", "{{").replace("}", "}}")) + "{}" + "n" * 120
-KINDS = {
-    "usual": histories.usual,
-    "hostile": lambda: histories.usual(NAME, f" {hostile.ALL}"),
-    "without a baseline": histories.plain,
-    "40 benchmarks": lambda: histories.large(40, 60),
-    "five nights": lambda: histories.history(histories.series("text", 5)),
-}
+KINDS = histories.KINDS
 
 
 @pytest.fixture(scope="module")
@@ -54,16 +47,6 @@ def test_nothing_overlaps_or_is_cut_off_at_further_widths(browser, report, width
     browser.open(report("usual"))
     browser.unfold()
     assert browser.layout() == []
-
-
-def test_the_pages_are_valid_html(report):
-    import shutil
-
-    if shutil.which("java") is None:
-        pytest.skip("no Java is installed")
-    pages = {kind: report(kind) for kind in KINDS}
-    found = chromium.invalid(*pages.values())
-    assert {kind: found[page] for kind, page in pages.items()} == {kind: [] for kind in KINDS}
 
 
 def test_nothing_foreign_is_executed(browser, report):

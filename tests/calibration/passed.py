@@ -50,8 +50,10 @@ SUBJECTS = (
     "analysis/plan",
     "analysis/stats",
     "analysis/verdict/comparison",
+    "analysis/why/counters.py",
     "analysis/why/intervals.py",
     "analysis/why/parts.py",
+    "analysis/why/story.py",
     "tests/calibration",
 )
 # What a calibration of the runner's rules executes of it: file -> definitions.

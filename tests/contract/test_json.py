@@ -11,6 +11,7 @@ import json
 import math
 import re
 import runpy
+import shutil
 from collections.abc import Collection
 from functools import cache
 from pathlib import Path
@@ -24,6 +25,7 @@ from harness.cli import main
 from harness.fleet.slurm import Scheduler
 from harness.fleet.status import Cancelled, read_standing
 from harness.fleet.submission import Submission
+from tests.profiled import profile_beside
 from tests.unit.analysis.history.judged.made_nights import nights_of, series, stepped
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -160,6 +162,19 @@ def test_every_key_of_the_report_is_documented(source):
     (value,) = objects(out.getvalue())
     assert set(value) >= HEAD
     assert keys(without_data(value, data_of("report"))) - documented("report") == set()
+
+
+def test_every_key_of_the_reports_part_on_why_is_documented(tmp_path):
+    trial = Path(shutil.copytree(ROOT / "tests" / "data" / "sample-0.2.0", tmp_path / "sample"))
+    build = runpy.run_path(str(ROOT / "tests" / "unit" / "analysis" / "conftest.py"))["build"]
+    profile_beside(trial, build, variant="gzip-1", benchmarks=("text",))
+    out, err = io.StringIO(), io.StringIO()
+    assert main(["report", str(trial), "--format", "json"], out, err) == 0, err.getvalue()
+    ((value, *_),) = ([*one["why"]] for one in objects(out.getvalue()))
+    assert value["profiles"][0]["answers"][0]["calls"]
+    marks = data_of("report") | data_of("why")
+    known = documented("report") | documented("why")
+    assert keys(without_data(value, marks)) - known == set()
 
 
 def test_every_key_of_a_bundle_is_documented(tmp_path):

@@ -89,7 +89,14 @@ def attempt(case: Case, folder: Path) -> Arena:
     arena = Arena(
         folder,
         code,
-        protocol={"sessions": 2, "runs": 1, "warmup": 0, "timeout": "1s", "grace": "100ms"},
+        protocol={
+            "sessions": 2,
+            "runs": 1,
+            "warmup": 0,
+            "never_ok": "go_on",
+            "timeout": "1s",
+            "grace": "100ms",
+        },
         isolation={
             "cpus": "none",
             "kept_outputs": "1MB",

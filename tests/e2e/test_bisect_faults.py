@@ -71,7 +71,7 @@ def test_a_bisection_that_is_killed_five_times_gives_the_answer_and_measures_not
     def started():
         known = list(lab.folder.glob("runs/bisect-*"))
         resume = [f"--resume={known[0].relative_to(lab.folder)}"] if known else []
-        return lab.start_fairtrial(*words_of(lab), *resume, fresh=True)
+        return lab.start_fairtrial(*words_of(lab), *resume)
 
     (lab.folder / "bin" / "hold").touch()
     kill_when(lab, processes, started(), (lab.folder / "bin" / "reached").exists, "it clones")
@@ -101,7 +101,7 @@ def test_a_bisection_that_is_killed_five_times_gives_the_answer_and_measures_not
 def test_ctrl_c_removes_the_clone_and_says_how_to_go_on(lab, processes):
     made.repository(lab.folder / "app", COSTS)
     made.campaign(lab.folder / "app")
-    process = lab.start_fairtrial(*words_of(lab), fresh=True)
+    process = lab.start_fairtrial(*words_of(lab))
     processes.wait_until(
         lambda: any(rows(path, "step0") >= 5 for path in lab.folder.glob("runs/bisect-*")),
         "step 0 is measured",
@@ -123,7 +123,7 @@ def test_two_bisections_do_not_write_one_folder(lab, processes):
     held = ["sh", "-c", f"{HELD.format(here=lab.folder)}; cc -O1 -o app app.c"]
     made.campaign(lab.folder / "app", build=[held])
     lab.hold()
-    process = lab.start_fairtrial(*words_of(lab), fresh=True)
+    process = lab.start_fairtrial(*words_of(lab))
     lab.wait_until_reached(process)
     folder = made.bisection(lab)
     done = lab.run_fairtrial(*words_of(lab), f"--resume={folder}")

@@ -231,7 +231,8 @@ def test_time_cap_ends_a_trial_with_everything_kept(lab):
 def test_failed_runs_are_said_under_quiet_too(lab):
     # authority: exit code 1 and not a word was all that a night's log had of failed runs
     benchmarks = {"good": {"command": lab.sh(":")}, "bad": {"command": lab.sh("exit 3")}}
-    path = lab.write_campaign(benchmarks=benchmarks)
+    protocol = {"sessions": 1, "runs": 2, "warmup": 1, "never_ok": "go_on"}
+    path = lab.write_campaign(benchmarks=benchmarks, protocol=protocol)
     done = lab.run_fairtrial("run", path, "-q")
     assert done.returncode == 1
     line = " ".join(done.stderr.split())

@@ -1,7 +1,9 @@
-"""Each command and each option once in a new interpreter.
+"""Each command once in a new interpreter, and each option where nothing of the product is imported yet.
 
 That is what a fork of a process that has imported everything cannot show: a module that is imported nowhere, or
-too late, a default that only a start reads. A row is the exit codes that are right, and the words.
+too late, a default that only a start reads. The first row of each command is a new interpreter; its other rows
+are forks of a process that has imported what other people wrote, which is most of a start. A row is the exit
+codes that are right, and the words.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import pytest
 
 from analysis.artifact.contents import executed_lines
 from harness.commands.catalogue import commands, parser_of
+from tests.forks import Forks
 
 handmade = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "handmade_bundle.py")))
 
@@ -116,6 +119,7 @@ TABLE = """
 0   import long.csv --dry-run --format long-csv --variant program --benchmark file --session folder --baseline old --better lower --json
 0   export runs/one:a -o e.json --to json --metric user --strict --json
 0   export new.csv -o e.csv --better lower --layout rows --decimal point
+2   bundle runs/one -o w.zip --why
 0   bundle runs/one -o b.zip --claims claims.yaml --about about.yaml --campaign c.yaml --binaries --redact host --max-bytes 99M --seed 3 --json
 """
 ROWS = [line.split(maxsplit=1) for line in TABLE.strip().splitlines()]
@@ -208,11 +212,17 @@ def bench(make_lab, tmp_path_factory):
 def executed(bench):
     """Give what executes a row, each at most once."""
 
+    bare = Forks(product=False)
+
     @functools.cache
     def execute(text):
-        return bench.run_fairtrial(*shlex.split(text), fresh=True)
+        words = shlex.split(text)
+        if text in FIRST.values():
+            return bench.run_fairtrial(*words, fresh=True)
+        return bare.run(words, cwd=bench.folder, environment=bench.environment, seconds=300)
 
-    return execute
+    yield execute
+    bare.close()
 
 
 @pytest.mark.parametrize(

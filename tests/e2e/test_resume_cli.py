@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -401,3 +402,40 @@ def test_a_trial_of_the_first_version_is_finished(lab, other_version, version):
     assert new["campaign_sha256"] == old["campaign_sha256"]
     assert (new["campaign_identity"], new["sessions"], new["status"]) == (1, 3, "complete")
     assert lab.lines()[:6] == (golden / "measurements.jsonl").read_bytes().splitlines()
+
+
+def test_a_killed_trial_leaves_out_the_same_cell_when_it_goes_on(lab):
+    # authority: the same trial that nobody killed
+    benchmarks = {
+        "one": {"command": lab.sh('test "$VARIANT" = a || { echo no server >&2; exit 3; }')},
+        "two": {"command": lab.sh(lab.waiting)},
+    }
+    path = lab.write_campaign(
+        variants={"a": {"env": {"VARIANT": "a"}}, "b": {"env": {"VARIANT": "b"}}},
+        benchmarks=benchmarks,
+        protocol={"sessions": 2, "runs": 2, "warmup": 1, "order": "interleaved"},
+    )
+    lab.hold()
+    process = lab.start_fairtrial("run", path)
+    lab.wait_until_reached(process)  # behind the warm-ups of the first benchmark
+    process.send_signal(signal.SIGKILL)
+    lab.ended(process)
+    lab.release()
+    assert [row["outcome"] for row in lab.read_rows()] == ["ok", "exit"]
+    done = lab.run_fairtrial("run", path, "--resume")
+    assert done.returncode == 1
+    assert "left out: one / b (no warm-up of session 1 was ok" in " ".join(done.stderr.split())
+    assert "no server" in done.stderr
+    killed = lab.trial()
+    assert lab.manifest(killed)["status"] == "complete"
+    whole = lab.run_fairtrial("run", path)
+    assert whole.returncode == 1
+
+    def kept(trial):
+        rows = [row for row in lab.read_rows(trial) if row["position"] >= 0]
+        given_up = lab.manifest(trial)["given_up"]
+        return sorted((row["position"], row["outcome"]) for row in rows), given_up
+
+    (other,) = set(lab.trials()) - {killed}
+    assert kept(killed) == kept(other)
+    assert len(kept(other)[0]) == 19  # 24 were planned, and one / b has one

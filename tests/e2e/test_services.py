@@ -8,9 +8,11 @@ import os
 import signal
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from analysis.verdict.service_cautions import service_cautions
 from tests import processes
 
 SERVER = """\
@@ -84,7 +86,9 @@ def test_one_that_dies_fails_its_run_and_stands_again_for_the_next(lab):
     lab.script("once.sh", "#!/bin/sh\n[ -e died ] && echo hi || { touch died; echo die; }\n")
     word = f"$({lab.folder}/once.sh)"
     command = {"shell": f"exec {sys.executable} client.py {{s.port}} {word}"}
-    path = campaign(lab, variants={"a": {}}, baseline="a", benchmarks={"one": {"command": command}})
+    protocol = {"sessions": 1, "runs": 2, "warmup": 0, "never_ok": "go_on"}
+    one = {"variants": {"a": {}}, "baseline": "a", "benchmarks": {"one": {"command": command}}}
+    path = campaign(lab, **one, protocol=protocol)
     done = lab.run_fairtrial("run", path)
     assert done.returncode == 1, done.stderr
     first, second = lab.read_rows()
@@ -163,3 +167,17 @@ def test_nothing_is_left_when_everything_is_killed(lab):
             os.kill(pid, signal.SIGKILL)
     process.wait()
     lab.wait_until_all_gone()
+
+
+def test_the_verdict_says_that_services_had_no_cpu_of_their_own(lab):
+    path = campaign(lab, protocol={"sessions": 2, "runs": 2, "warmup": 0})
+    assert lab.run_fairtrial("run", path).returncode == 0
+    (told,) = [one for one in verdict(lab)["cautions"] if one.startswith("services had no CPU")]
+    assert "(s/a, s/b): they ran beside the measured programs" in told  # nothing was pinned
+    environment = lab.trial() / "environment.jsonl"
+    environment.write_text(environment.read_text().replace('"beside":"runs"', '"beside":null'))
+    assert list(service_cautions(SimpleNamespace(path=lab.trial()))) == []  # each had its own
+
+
+def verdict(lab):
+    return json.loads(lab.run_fairtrial("verdict", lab.trial(), "--json").stdout)

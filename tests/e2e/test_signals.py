@@ -149,7 +149,7 @@ def test_runs_that_kill_their_parent_are_outcomes_and_given_up(lab):
             "asks": {"command": lab.sh("kill -HUP $PPID; sleep $0")},
             "good": {"command": lab.sh(":")},
         },
-        protocol={"sessions": 1, "runs": 4, "warmup": 0, "give_up": 2},
+        protocol={"sessions": 1, "runs": 4, "warmup": 0, "give_up": 2, "never_ok": "go_on"},
     )
     done = lab.run_fairtrial("run", path)
     assert done.returncode == 1, done.stderr

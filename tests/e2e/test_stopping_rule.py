@@ -137,7 +137,7 @@ def test_a_program_that_fails_goes_to_the_cap_and_is_named(lab):
     path = lab.write_campaign(
         variants={"a": {"code": "0"}, "b": {"code": "3"}},
         benchmarks={"one": {"command": ["/bin/sh", "-c", "exit {code}", lab.marker]}},
-        protocol={"sessions": 1, "stop": rule},
+        protocol={"sessions": 1, "stop": rule, "never_ok": "go_on"},
     )
     done = lab.run_fairtrial("run", path)
     assert done.returncode == 1, done.stderr

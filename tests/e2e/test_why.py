@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -72,7 +73,9 @@ def asked(make_lab, tmp_path_factory):
     lab.path = measured(lab)
     lab.before = hashes(lab.path)
     lab.verdict = lab.run_fairtrial("verdict", lab.path, "--json").stdout
-    lab.done = profile(lab, lab.path, "--any", "--json")
+    # all by name: which of them the verdict decides on one session is chance
+    every = [word for kind in KINDS for word in ("--benchmark", kind)]
+    lab.done = profile(lab, lab.path, "--any", "--json", *every)
     return lab
 
 
@@ -104,6 +107,11 @@ def test_the_planted_function_is_the_first_row_and_named(told, kind, function, f
     assert (row["function"], row["object"], row["named"]) == (function, file, True)
     assert row["low_ms"] > 0
     assert abs(told[kind]["total"]["difference_ms"] - 10.0) < 2 * TOLERANCE_MS
+
+
+def test_a_program_without_symbols_is_told(told):
+    assert "no-symbols" in told["stripped"]["caution_codes"]
+    assert "no-symbols" not in told["planted"]["caution_codes"]
 
 
 def test_what_is_no_longer_inlined_is_a_function_of_its_own(told):
@@ -309,6 +317,12 @@ def test_another_host_is_refused(small):
     path.write_bytes(content)
 
 
+def test_a_trial_that_is_being_measured_is_not_disturbed(small):
+    with (small.path / "measurements.jsonl").open() as rows:
+        fcntl.flock(rows, fcntl.LOCK_EX)
+        refused(small, 5, "another process is writing this trial")
+
+
 def test_without_the_tools_the_remedy_is_told(small, searched):
     refused(small, 3, "there is no perf", "apt install linux-perf")
     refused(small, 3, "not installed", "apt install valgrind", words=("--instructions",))
@@ -328,6 +342,20 @@ def test_what_perf_says_where_the_kernel_lets_nobody_sample_is_told(small, searc
     assert hashes(small.path) == small.before
 
 
+@pytest.fixture(scope="module")
+def plain(make_lab, tmp_path_factory):
+    """Give a lab with a trial of one run, whose verdict calls nothing slower."""
+    lab = make_lab(tmp_path_factory.mktemp("plain") / "lab")
+    path = lab.write_campaign(
+        variants={"base": {}, "cand": {}},
+        baseline="base",
+        protocol={"sessions": 1, "runs": 1, "warmup": 0},
+    )
+    done = lab.run_fairtrial("run", path, "--resume", "--trial", "runs/t", "-q")
+    assert done.returncode == 0, done.stderr
+    return lab
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -342,17 +370,8 @@ def test_what_perf_says_where_the_kernel_lets_nobody_sample_is_told(small, searc
         (("why", "{trial}"), "no candidate slower than the baseline"),
     ],
 )
-def test_wrong_words_are_told(lab, words, says):
-    """Of one session there is no verdict: nothing is slower."""
-    path = lab.write_campaign(
-        variants={"base": {}, "cand": {}},
-        baseline="base",
-        protocol={"sessions": 1, "runs": 1, "warmup": 0},
-    )
-    assert lab.run_fairtrial("run", path, "-q").returncode == 0
-    lab.trial().rename(lab.folder / "runs" / "t")
-    words = [word.format(trial="runs/t") for word in words]
-    done = lab.run_fairtrial(*words)
+def test_wrong_words_are_told(plain, words, says):
+    done = plain.run_fairtrial(*(word.format(trial="runs/t") for word in words))
     assert done.returncode == 2, done.stderr
     assert says in " ".join(done.stderr.split())
 
@@ -400,3 +419,42 @@ def test_a_kill_leaves_what_the_next_start_removes(small):
     assert small.run_fairtrial(*words, "--require").returncode == 1
     assert hashes(small.path) == small.before
     shutil.rmtree(beside(small))
+
+
+_DISK = """\
+mount -t tmpfs -o size=24m none "$1" || exit 99
+shift
+"$@" > said 2>&1; echo $? > code
+ls -A runs/*.why > left
+"""
+
+
+def test_a_full_disk_is_told_and_leaves_nothing(lab):
+    """A program fills the disk on which the profile lies, the trial's own lies elsewhere."""
+    needed()
+    tried = subprocess.run(["unshare", "-m", "true"], check=False, capture_output=True, text=True)
+    if tried.returncode:
+        pytest.skip(f"no namespace with mounts is to be had here: {tried.stderr.strip()}")
+    eat = "[ ! -e eat ] || cat /dev/zero > eat/full 2>/dev/null; :"
+    campaign = lab.write_campaign(
+        benchmarks={"one": {"command": lab.sh(eat)}},
+        protocol={"sessions": 1, "runs": 1, "warmup": 0},
+        isolation={"cpus": "none", "kept_outputs": "1MB"},
+        checks={"probe": "0s"},
+    )
+    assert lab.run_fairtrial("run", campaign, "-q").returncode == 0
+    lab.path = lab.trial()
+    before = hashes(lab.path)
+    place = beside(lab)
+    place.mkdir()
+    (lab.folder / "eat").symlink_to(place)
+    (lab.folder / "disk.sh").write_text(_DISK)
+    words = ("why", f"{lab.path}:b", "--sessions", 4, "--wait-for-lock")
+    lab.run_fairtrial(*words, prefix=("unshare", "-m", "sh", "disk.sh", str(place)))
+    said = " ".join((lab.folder / "said").read_text().split())
+    assert (lab.folder / "code").read_text() == "5\n", said
+    assert "No space left on device" in said or "the disk is full" in said
+    assert "fix:" in said
+    assert "Traceback" not in said
+    assert hashes(lab.path) == before
+    assert not [name for name in (lab.folder / "left").read_text().split() if name != "full"]

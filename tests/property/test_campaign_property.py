@@ -57,9 +57,8 @@ FORMS: dict[str, Any] = {
                     "better": "lower",
                     "from": "stderr",
                     "when": "run",
-                    "warmup_iterations": 2,
                 },
-                "u": {"json": "a[*]", "unit": "s", "better": "higher"},
+                "u": {"json": "a[*]", "unit": "s", "better": "higher", "warmup_iterations": "auto"},
             },
             "matrix": {"n": [1]},
             "free": True,
@@ -147,6 +146,7 @@ TEXTS = (
         "stdout",
         "build",
         "variant",
+        "go_on",
     ),
 )
 EDGES = (2**63 - 1, 2**63, 10**6, 10**6 + 1, 10**9, 10**30, 4095, 4096, 65536, 65537)
@@ -247,7 +247,10 @@ def test_the_full_campaign_has_every_key():
             "BenchmarkSection": FULL["benchmarks"]["text"],
             "ExpectSection": FULL["benchmarks"]["text"]["expect"],
             "BoundSection": FULL["benchmarks"]["text"]["expect"]["metrics"]["t"],
-            "MetricSection": {**FULL["benchmarks"]["text"]["metrics"]["t"], "json": ""},
+            "MetricSection": {
+                **FULL["benchmarks"]["text"]["metrics"]["t"],
+                **FULL["benchmarks"]["text"]["metrics"]["u"],
+            },
             "Shell": FULL["benchmarks"]["shell"]["command"],
             "KeptEnvironment": FULL["isolation"]["environment"],
             "LimitsSection": FULL["isolation"]["limits"],

@@ -87,7 +87,12 @@ TOOLS = (*(f"@foreign/{name}" for name in FOREIGN), *(f"@samples/{name}" for nam
 FORMS = ("", "--json")
 
 SIDE_OPTIONS = (
-    *("--metric user", "--metric max_rss", "--metric absent", "--confidence 0.9"),
+    *(
+        "--metric user --warmup-iterations 3",
+        "--metric max_rss",
+        "--metric absent",
+        "--confidence 0.9",
+    ),
     *("--level process", "--level iteration", "--better lower", "--better higher"),
 )
 VERDICT_OPTIONS = (
@@ -175,7 +180,7 @@ JUDGING: tuple[Row, ...] = (
                 "--benchmark text",
                 "--benchmark none",
                 "--variant new",
-                "--metric user",
+                "--metric user --warmup-iterations 3",
                 "--risk 0.1",
             ),
             *("--risk 2", "--correction bh", "--independent", "--horizon 9", "--output h.html"),
@@ -327,7 +332,12 @@ UNDERSTANDING: tuple[Row, ...] = (
         "calibrate @same --workers 1 {}",
         (
             *("", "--pair a,b", "--pair a,none", "--methods welch,hpt", "--methods none"),
-            *("--power 0.9", "--dir certificates", "--metric user", "--confidence 0.9"),
+            *(
+                "--power 0.9",
+                "--dir certificates",
+                "--metric user --warmup-iterations 3",
+                "--confidence 0.9",
+            ),
             *("--backend threads", "--dask absent.json", "--seed 3"),
         ),
     ),
@@ -365,7 +375,12 @@ UNDERSTANDING: tuple[Row, ...] = (
         ("power", "type1", "coverage"),
         (
             *("--shift 2", "--shifted 0,2", "--alternative candidate", "--alpha 0.1"),
-            *("--mean harmonic", "--unit block", "--backend threads", "--metric user"),
+            *(
+                "--mean harmonic",
+                "--unit block",
+                "--backend threads",
+                "--metric user --warmup-iterations 3",
+            ),
             *("--dask absent.json", "--seed 4"),
         ),
     ),
@@ -402,7 +417,7 @@ UNDERSTANDING: tuple[Row, ...] = (
     ),
     (
         "sources @pair --resamples 20 --workers 1 {}",
-        ("--metric user", "--confidence 0.9", "--seed 3"),
+        ("--metric user --warmup-iterations 3", "--confidence 0.9", "--seed 3"),
     ),
     (
         "sources @systems.csv --response time --seed 1 --workers 1 {}",
@@ -529,7 +544,7 @@ SHARING: tuple[Row, ...] = (
     ("export @pair:new --to {} {}", ("parquet", "sqlite"), ("-o f", "-o -")),
     (
         "export @three --to long-csv -o f.csv {}",
-        ("--json", "--strict", "--metric user", "--metric none"),
+        ("--json", "--strict", "--metric user --warmup-iterations 3", "--metric none"),
     ),
     (
         "export {} -o f.json",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Sequence
 from dataclasses import replace
@@ -37,10 +38,13 @@ def pack_profiles(
     packed = []
     for one in found:
         profiled = False
-        if one.manifest is not None and profiles_of(one.origin).is_dir():
+        beside = profiles_of(one.origin)
+        if one.manifest is not None and os.path.lexists(beside):
             place = f"{one.source.path}{BESIDE}"
-            if wanted:
-                profiled = _copied(profiles_of(one.origin), place, staging)
+            if not is_kind(str(beside), stat.S_ISDIR):
+                staging.miss(f"{place}/", "it is a link, or no folder")
+            elif wanted:
+                profiled = _copied(beside, place, staging)
             else:
                 staging.miss(f"{place}/", "profiles are packed on request only: --why")
         packed.append(replace(one, profiled=profiled))

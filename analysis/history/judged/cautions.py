@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -14,11 +14,13 @@ from ...words import shown
 from ..changes import FEWEST, Changes
 from ..least_p import least_share
 from ..nights.model import Nights
+from .labels import name_of
 from .result import SeriesHistory
 
 NO_NIGHT: Final = "no-night-since"
 _NAMED = 3
 _DATE = 10  # where it ends in a time of RFC 3339
+_Said = Callable[[Sequence[SeriesHistory]], str]
 _HASH = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
 
 
@@ -33,17 +35,20 @@ def cautions_of(
     no_night_since: str | None = None,
 ) -> tuple[Caution, ...]:
     """Give them, what weighs most first. `no_night_since`: ``--since``, where no night is new."""
+    said = _naming(judged)
     return merged(
         _plain(judged),
-        _held_back(held_back),
-        _alike([pair for pair in zip(judged, found, strict=True) if pair[0] not in held_back]),
-        _gate(judged),
+        _held_back(held_back, said),
+        _alike(
+            [pair for pair in zip(judged, found, strict=True) if pair[0] not in held_back], said
+        ),
+        _gate(judged, said),
         _no_night(no_night_since),
-        _fewest(judged),
+        _fewest(judged, said),
         _together(judged, correction),
         _too_many(judged, level),
         nights.cautions,
-        _ended(judged),
+        _ended(judged, said),
     )
 
 
@@ -52,8 +57,12 @@ def names_of(series: Sequence[SeriesHistory]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.benchmark for one in series))
 
 
-def _said(series: Sequence[SeriesHistory]) -> str:
-    return listed([shown(name) for name in names_of(series)], _NAMED)
+def _naming(judged: Sequence[SeriesHistory]) -> _Said:
+    """Give what names some series as the screen does: by their variants too, where several go on."""
+    several = len({one.variant for one in judged if one.ends is None}) > 1
+    return lambda some: listed(
+        list(dict.fromkeys(name_of(one, several=several) for one in some)), _NAMED
+    )
 
 
 def _plain(judged: Sequence[SeriesHistory]) -> Iterator[Caution]:
@@ -67,18 +76,18 @@ def _plain(judged: Sequence[SeriesHistory]) -> Iterator[Caution]:
         )
 
 
-def _held_back(some: Sequence[SeriesHistory]) -> Iterator[Caution]:
+def _held_back(some: Sequence[SeriesHistory], said: _Said) -> Iterator[Caution]:
     if some:
         told = "it has" if len(some) == 1 else "they have"
         yield Caution(
             "held-back",
-            f"{_said(some)}: neighbouring nights resemble each other, and p-values are corrected for it; "
+            f"{said(some)}: neighbouring nights resemble each other, and p-values are corrected for it; "
             f"where nights are independent {told} an interval (--independent)",
             names_of(some),
         )
 
 
-def _alike(pairs: Sequence[tuple[SeriesHistory, Changes]]) -> Iterator[Caution]:
+def _alike(pairs: Sequence[tuple[SeriesHistory, Changes]], said: _Said) -> Iterator[Caution]:
     some = [
         (one, changed)
         for one, changed in pairs
@@ -87,37 +96,37 @@ def _alike(pairs: Sequence[tuple[SeriesHistory, Changes]]) -> Iterator[Caution]:
     if len(some) == 1:
         one, changed = some[0]
         text = next(c.text for c in changed.cautions if c.code == "neighbours-alike")
-        yield Caution("neighbours-alike", f"{shown(one.benchmark)}: {text}", (one.benchmark,))
+        yield Caution("neighbours-alike", f"{said([one])}: {text}", (one.benchmark,))
     elif some:
         alike = [one for one, _ in some]
         yield Caution(
             "neighbours-alike",
-            f"{_said(alike)}: neighbouring nights resemble each other, and an interval may hold no change "
+            f"{said(alike)}: neighbouring nights resemble each other, and an interval may hold no change "
             "more often than the risk says",
             names_of(alike),
         )
 
 
-def _gate(judged: Sequence[SeriesHistory]) -> Iterator[Caution]:
+def _gate(judged: Sequence[SeriesHistory], said: _Said) -> Iterator[Caution]:
     few = [one for one in judged if one.reason == "few-nights"]
     if few:
         yield Caution(
             "few-of-reference",
-            f"{_said(few)}: fewer than {FEWEST} nights of reference, no alarm is possible yet",
+            f"{said(few)}: fewer than {FEWEST} nights of reference, no alarm is possible yet",
             names_of(few),
         )
     late = [one for one in judged if one.reason == "no-night"]
     if late:
         yield Caution(
             NO_NIGHT,
-            f"{_said(late)}: no night began since yesterday, so nothing is decided; is the nightly job at work?",
+            f"{said(late)}: no night began since yesterday, so nothing is decided; is the nightly job at work?",
             names_of(late),
         )
     new = [one for one in judged if one.reason == "few-new"]
     if new:
         yield Caution(
             "few-new-nights",
-            f"{_said(new)}: fewer than 2 nights are new, which decide nothing",
+            f"{said(new)}: fewer than 2 nights are new, which decide nothing",
             names_of(new),
         )
 
@@ -129,12 +138,12 @@ def _no_night(since: str | None) -> Iterator[Caution]:
         )
 
 
-def _fewest(judged: Sequence[SeriesHistory]) -> Iterator[Caution]:
+def _fewest(judged: Sequence[SeriesHistory], said: _Said) -> Iterator[Caution]:
     few = [one for one in judged if not one.enough]
     if few and len(few) < len(judged):
         yield Caution(
             "too-few-nights",
-            f"{_said(few)}: fewer than {FEWEST} nights, so no change is looked for",
+            f"{said(few)}: fewer than {FEWEST} nights, so no change is looked for",
             names_of(few),
         )
 
@@ -163,7 +172,7 @@ def _too_many(judged: Sequence[SeriesHistory], level: float) -> Iterator[Caution
         )
 
 
-def _ended(judged: Sequence[SeriesHistory]) -> Iterator[Caution]:
+def _ended(judged: Sequence[SeriesHistory], said: _Said) -> Iterator[Caution]:
     pairs = [(one, after) for one, after in pairwise(judged) if one.ends is not None]
     if not pairs:
         return
@@ -177,7 +186,7 @@ def _ended(judged: Sequence[SeriesHistory]) -> Iterator[Caution]:
     told = f"; before it {counted(before, 'change')} (--json has all)" if before else ""
     yield Caution(
         "series-ended",
-        f"{_said(ended)}: a new series began{when}{where}{told}",
+        f"{said(ended)}: a new series began{when}{where}{told}",
         names_of(ended),
     )
 

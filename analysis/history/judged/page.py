@@ -22,7 +22,7 @@ from ...words import shorten, shown
 from .labels import difference, label_of, name_of, said, span_of
 from .next_commands import newest_changes, short_commit
 from .result import History, HistoryInterval, HostInterval, SeriesHistory
-from .sentence import LABELS, sentence_of, several_variants
+from .sentence import LABELS, alarm_alone, measured, sentence_of, several_variants
 
 PLAIN: Final = "host and program cannot be told apart: no value is paired with a baseline"
 _LINES = 8  # benchmarks on the screen
@@ -65,7 +65,7 @@ def _heading(history: History) -> Iterator[Sentence]:
         when = f" {span_of(history.first_at, history.last_at)}"
     missing = f", {history.missing} missing" if history.missing else ""
     parts = [
-        shorten(shown(history.campaign or history.place), 40),
+        shorten(shown(measured(history)), 40),
         f"{figures.counted(history.nights, 'night')}{when}{missing}",
         figures.listed([shorten(shown(name), 24) for name in history.host], 2),
         shorten(shown(history.metric), 28),
@@ -82,6 +82,9 @@ def _heading(history: History) -> Iterator[Sentence]:
             else "{risk} risk that any does not"
         )
         yield Sentence(f"each interval below holds a change: {rule.format(risk=risk)}")
+    alone = alarm_alone(history)
+    if alone is not None:
+        yield Sentence(alone)
 
 
 def _benchmarks(history: History) -> Table:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...pages.condition import parse_condition
 from ...pages.number_format import counted, listed
+from ..alarm import NEWEST
 from .cautions import NO_NIGHT
 from .labels import difference, label_of, name_of, said
 from .next_commands import newest_changes
@@ -132,6 +133,28 @@ def _at_gate(history: History, outcome: Outcome) -> str:
             f", by {counted(first.alarm.nights, 'newest night')} against {first.alarm.reference}"
         )
     return f"{names} {said(first, first.against)} {told.link} before{also}{rests}: {what}"
+
+
+def measured(history: History) -> str:
+    """Name what was measured: the campaign, or each tool whose files are series that go on; else the place."""
+    names = dict.fromkeys(one.campaign for one in history.newest if one.campaign)
+    return listed(list(names), 2) or history.campaign or history.place
+
+
+def alarm_alone(history: History) -> str | None:
+    """Say that an alarm is newer than any interval: fewer nights are enough for it than for a place; else None."""
+    some = [
+        one
+        for one in history.newest
+        if one.alarm is not None
+        and one.alarm.word == "proven"
+        and all(each.last_value <= len(one.values) - NEWEST for each in one.intervals)
+    ]
+    if not some:
+        return None
+    return (
+        f"{_names(history, some)}: an alarm before any interval; further nights tell where it began"
+    )
 
 
 def _fixed(history: History) -> bool:

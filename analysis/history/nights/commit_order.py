@@ -8,11 +8,10 @@ import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from ...record.asking_git import NO_PROGRAMS, for_reading, with_settings
+
 _NAME = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{7,40}(?![0-9A-Za-z])")
 _SECONDS = 60
-# nothing is fetched; GIT_DIR and its like, set by a hook that starts fairtrial, name another repository
-_ALONE = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": "none"}
-_QUIET = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 
 
 def commits_in(text: str) -> tuple[str, ...]:
@@ -58,14 +57,13 @@ def _git(place: Path, *words: str, asked: str = "") -> str | None:
     """Give what git says; None where there is no git, or it refuses."""
     try:
         done = subprocess.run(
-            ["git", *_QUIET, "-C", str(place), *words],
+            ["git", *with_settings(*NO_PROGRAMS), "-C", str(place), *words],
             input=asked,
             capture_output=True,
             text=True,
             timeout=_SECONDS,
             check=False,
-            env={name: text for name, text in os.environ.items() if not name.startswith("GIT_")}
-            | _ALONE,
+            env=for_reading(os.environ),
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

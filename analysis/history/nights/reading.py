@@ -12,6 +12,7 @@ from ...errors import FairtrialError, InsufficientDataError, UsageError
 from ...pages.model import Caution
 from ...pages.number_format import counted, listed
 from ...pages.short_sentence import ShortSentence
+from ...record.bisections import way_to_bisections
 from .model import NIGHTS_MOST, Nights, NightSeries
 from .places import NightPlace, places_in, without_copies
 from .read_places import NightReader, RawNight, keeping
@@ -127,7 +128,8 @@ def _require_several(found: Sequence[NightPlace], given: Sequence[str | Path], l
         raise UsageError(
             "there is no trial, and no file of another tool",
             where or None,
-            "name trials, or the folder that holds them; measure one: fairtrial run campaign.yaml",
+            next(filter(None, (way_to_bisections(Path(one)) for one in given)), None)
+            or "name trials, or the folder that holds them; measure one: fairtrial run campaign.yaml",
         )
     path = found[0].path
     alone = f"fairtrial verdict {path} judges one"

@@ -46,9 +46,11 @@ from .lines import (
     benchmark_lines,
     estimates_of,
     failed_lines,
+    steady_suite,
     suite_lines,
     withheld,
     withheld_suite,
+    without_steady_state,
 )
 from .result import Multilevel
 from .session_values import dependence_in, resolution_of
@@ -159,6 +161,8 @@ def multilevel(
     ):  # as `withheld` says
         lines = tuple(map(withheld, lines))
         suite = None if suite is None else (withheld_suite(suite[0]), withheld_suite(suite[1]))
+    lines = without_steady_state(lines, whole[0].judged_iterations, whole[1].judged_iterations)
+    suite = steady_suite(suite, lines)
     sessions = _sessions(layout)
     cautions: tuple[Caution, ...] = (
         *data_cautions(pair),

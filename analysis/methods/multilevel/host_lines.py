@@ -28,7 +28,7 @@ from .host_effects import (
     differences_of,
 )
 from .law import Decisions, ErrorLaw, decide
-from .lines import corrected, decided, end_of, number_of, similar_line, spread_of
+from .lines import NO_STEADY_STATE, corrected, decided, end_of, number_of, similar_line, spread_of
 from .result import BenchmarkLine, Group, Line
 
 if TYPE_CHECKING:
@@ -81,6 +81,8 @@ def _line(level: HostEstimates, d: Decisions, k: int, failing: Failing) -> Bench
         and any(x.reason == "no-spread" for x in mine)
     ):
         reason = "no-spread"
+    if reason is None and any(x.reason == NO_STEADY_STATE for x in mine):
+        reason = NO_STEADY_STATE
     outcome: Word = "undecided" if reason else d.outcome[k]
     return BenchmarkLine(
         **_decided(level, level.found, d, k, table.benchmarks[k]),

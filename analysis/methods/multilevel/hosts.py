@@ -37,6 +37,7 @@ from .host_lines import (
     suite_lines,
 )
 from .law import ErrorLaw, Looks
+from .lines import steady_suite
 
 if TYPE_CHECKING:
     from .result import Multilevel
@@ -72,9 +73,9 @@ def over_hosts(
         [{line.name: line for line in one.benchmarks} for one in results.values()], risk=alpha / 2
     )
     lines = benchmark_lines(like_these, failing)
-    suite = suite_lines(like_these)
+    suite = steady_suite(suite_lines(like_these), lines)
     own = benchmark_lines(on_these, failing)
-    own_suite = suite_lines(on_these)
+    own_suite = steady_suite(suite_lines(on_these), own)
     tests, disagreements = disagreements_of(table, alpha)
     level = HostLevel(
         hosts=table.hosts,

@@ -24,16 +24,20 @@ from .estimates import (
     suite_of_differences,
     suite_of_means,
 )
+from .failures import fisher
 from .law import Decisions, ErrorLaw, decide, word_by_interval
 from .result import BenchmarkLine, Line, MoreSessions
 
 if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
+    from ...data.warmup import IterationsOfCell
     from ...pages.number_format import Word
     from ...stats.multiplicity import Correction
     from .failures import Failing
     from .session_values import Resolution
 
+NO_STEADY_STATE = "no-steady-state"
+_UNLIKE = 0.05  # risk of taking sides for different that have no steady state equally often
 WIDEST = 700.0  # logs whose exponential is a number
 
 
@@ -196,6 +200,39 @@ def withheld(line: BenchmarkLine) -> BenchmarkLine:
     if line.outcome == "undecided":
         return line
     return replace(line, outcome="undecided", reason="depends")
+
+
+def without_steady_state(
+    lines: Sequence[BenchmarkLine],
+    ours: Mapping[str, IterationsOfCell],
+    theirs: Mapping[str, IterationsOfCell],
+) -> tuple[BenchmarkLine, ...]:
+    """Take back the word of each line a side of which has no steady state too often, or not as often as the other."""
+    return tuple(
+        replace(line, outcome="undecided", reason=NO_STEADY_STATE, more_sessions=None)
+        if line.reason is None and _unsteady(ours.get(line.name), theirs.get(line.name))
+        else line
+        for line in lines
+    )
+
+
+def steady_suite(
+    suite: tuple[Line, Line] | None, lines: Sequence[BenchmarkLine]
+) -> tuple[Line, Line] | None:
+    """Take back the words of a suite one of whose benchmarks has none, as runs have no steady state."""
+    if suite is None or all(line.reason != NO_STEADY_STATE for line in lines):
+        return suite
+    return withheld_suite(suite[0]), withheld_suite(suite[1])
+
+
+def _unsteady(ours: IterationsOfCell | None, theirs: IterationsOfCell | None) -> bool:
+    cells = [one for one in (ours, theirs) if one is not None]
+    if any(one.unsteady for one in cells):
+        return True
+    if len(cells) < 2:
+        return False
+    a, b = cells
+    return fisher(a.without, a.runs, b.without, b.runs) <= _UNLIKE
 
 
 def withheld_suite(line: Line) -> Line:

@@ -47,6 +47,7 @@ _REASONS = {
     "below-resolution": "below the clock's resolution",
     "no-spread": "sessions do not differ, and the clock's step is unknown",
     "depends": "sessions resemble the ones before them",
+    "no-steady-state": "runs without a steady state",
 }
 _TWO_SESSIONS = 2  # degrees of freedom that any side has of more sessions than two
 _MANY = 4  # looks from which on a trial that grows had better have bounds for every look

@@ -192,10 +192,11 @@ class BenchmarkLine(Line):
         Where sides are paired: the sessions behind it, or within one session its blocks.
     differences : tuple of float
         The log differences of these, positive when the candidate is better.
-    reason : {"confounded", "fails-more", "fails-always", "below-resolution", "no-spread", "depends"} or None
+    reason : {"confounded", "fails-more", "fails-always", "below-resolution", "no-spread", "depends", "no-steady-state"} or None
         Why the word is "undecided" in spite of numbers. "no-spread": session values do not differ, and
         the clock's step is unknown. "depends": sessions that were looked at by a plan resemble the
-        ones before them.
+        ones before them. "no-steady-state": more than a tenth of a side's runs never become steady, or
+        not as many as of the other side.
     fails : Fails or None
         How many runs failed in each session of both sides; None where that is not known.
     pvalue_fails, pvalue_fails_adjusted : float or None

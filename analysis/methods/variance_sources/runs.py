@@ -207,10 +207,10 @@ def _iterations(
     """Give the values that runs consist of, where they consist of several positive ones."""
     values, places, before = [], [], 0
     for trial, row in zip(trials, rows, strict=True):
-        column = trial.metrics.get(metric)
-        if column is None:
+        judged = trial.judged_iterations(metric)
+        if judged is None:
             return None
-        found, place = column.of_runs(row)
+        found, place = judged.column.of_runs(row)
         values.append(found)
         places.append(place + before)
         before += row.size

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from ...history.bisection.sentence import name_of, next_of, with_interval
 from ...pages.difference import Difference
 from ...pages.number_format import counted, listed, said, significant, timed
-from ...words import shorten, shown
+from ...words import shown
 from ..chapter import Chapter
 from ..model import Report
+from ..names import in_short, kicker, metric_said
 from ..shell import html_page
 from .proofs import axis_of, axis_picture, pair_picture, pairs_of
 from .search_picture import picture
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["bisection_html"]
 
-_NAME = 28
 _SUBJECT, _AUTHOR, _WHY = 90, 40, 140
 _ROWS = 200  # of a table of commits
 
@@ -61,7 +61,13 @@ def bisection_html(bisection: Bisection) -> str:
 def _answer(told: Bisection) -> Chapter:
     following = next_of(told)
     values: dict[str, Any] = {
-        "kicker": _kicker(told),
+        "kicker": kicker(
+            "bisect",
+            told.campaign,
+            metric_said(told.metric, told.better),
+            in_short(told.host or ""),
+            counted(told.commits, "commit"),
+        ),
         "headline": told.sentence,
         "deck": list(_deck(told)),
         "culprits": [_culprit(told, one) for one in told.culprits],
@@ -79,19 +85,11 @@ def _answer(told: Bisection) -> Chapter:
     )
 
 
-def _kicker(told: Bisection) -> tuple[str, str]:
-    metric = "wall time" if told.metric == "wall" else _brief(told.metric)
-    metric += ", higher is better" if told.better == "higher" else ""
-    parts = (metric, _brief(told.host or ""), counted(told.commits, "commit"))
-    named = f" · {_brief(told.campaign)}" if told.campaign else ""
-    return f"fairtrial bisect{named}", " · ".join(filter(None, parts))
-
-
 def _deck(told: Bisection) -> Iterator[str]:
     good, bad = name_of(told.good), name_of(told.bad)
     over = f", the mean over {len(told.benchmarks)} benchmarks" if len(told.benchmarks) > 1 else ""
     if len(told.benchmarks) == 1:
-        over = f", on {_brief(told.benchmarks[0])}"
+        over = f", on {in_short(told.benchmarks[0])}"
     yield (
         f"{told.commits} commits from {good} to {bad}{over}; differences within "
         f"{100 * told.margin:g} % count as none."
@@ -110,9 +108,9 @@ def _deck(told: Bisection) -> Iterator[str]:
     for one in told.open:
         many = one.last - one.first + 1
         where = _short(one.upto) if many == 1 else f"one of {many} commits up to {_short(one.upto)}"
-        yield f"Open: {where}, with probability {one.probability:.2f} ({_brief(one.why, _WHY)})."
+        yield f"Open: {where}, with probability {one.probability:.2f} ({in_short(one.why, _WHY)})."
     if told.other_metrics:
-        words = [f"{_brief(one.metric)} {_change(one)}" for one in told.other_metrics]
+        words = [f"{in_short(one.metric)} {_change(one)}" for one in told.other_metrics]
         yield f"On the same sessions: {listed(words, 6)}."
 
 
@@ -161,18 +159,13 @@ def _commit(one: NamedCommit) -> Mapping[str, Any]:
         "short": _short(one.commit),
         "sha": shown(one.commit),
         "date": shown(one.date[:10]),
-        "author": _brief(one.author, _AUTHOR),
-        "subject": _brief(one.subject, _SUBJECT),
+        "author": in_short(one.author, _AUTHOR),
+        "subject": in_short(one.subject, _SUBJECT),
     }
 
 
 def _short(sha: str) -> str:
     return shown(sha[:7])
-
-
-def _brief(text: str, width: int = _NAME) -> str:
-    """Give a text that is not ours, so short that it fits a line or a few."""
-    return shorten(shown(" ".join(text.split())), width)
 
 
 # --- the search
@@ -197,7 +190,9 @@ def _search(told: Bisection) -> Chapter:
             {**_commit(one), "probability": f"{one.probability:.3f}"} for one in probable[:_ROWS]
         ],
         "more_posterior": max(0, len(probable) - _ROWS),
-        "skipped": [{**_commit(one), "why": _brief(one.why, _WHY)} for one in told.skipped[:_ROWS]],
+        "skipped": [
+            {**_commit(one), "why": in_short(one.why, _WHY)} for one in told.skipped[:_ROWS]
+        ],
         "more_skipped": max(0, len(told.skipped) - _ROWS),
     }
     return Chapter(

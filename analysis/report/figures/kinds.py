@@ -46,6 +46,7 @@ _EACH = {
     "order": Kind("analysis.report.figures.runs", "the runs of a benchmark in their order, session by session"),
     "ecdf": Kind("analysis.report.figures.distributions", "the share of runs done by a time"),
     "shift": Kind("analysis.report.figures.distributions", "the speedup at each decile of the runs"),
+    "iterations": Kind("analysis.report.figures.iterations", "all iterations of each run, and which of them are judged"),
     "lag": Kind("analysis.report.figures.distributions", "each run against the run before"),
     "density": Kind("analysis.report.figures.normality", "a kernel density of the runs against the fitted normal law"),
     "qq": Kind("analysis.report.figures.distributions", "the runs against a normal law"),

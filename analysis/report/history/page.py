@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...announcing import doing
+from ...history.judged.sentence import alarm_alone, measured
 from ...pages.difference import Difference
 from ...pages.number_format import bare_pvalue, counted, listed
-from ...words import command_line, shorten, shown
+from ...words import command_line, shown
 from ..chapter import Chapter
 from ..model import Report
-from ..names import names_of
+from ..names import in_short, kicker, metric_said, names_of
 from ..shell import html_page
 from .benchmarks import (
     Benchmark,
@@ -87,8 +88,17 @@ def _answer(
     places: Places,
     names: Mapping[str, str],
 ) -> Chapter:
+    days = [one[:10] for one in (history.first_at, history.last_at) if one is not None]
     values: dict[str, Any] = {
-        "kicker": _kicker(history),
+        "kicker": kicker(
+            "history",
+            measured(history),
+            " to ".join(dict.fromkeys(days)),
+            metric_said(history.metric, history.better),
+            listed([in_short(one) for one in history.host], 3),
+            counted(history.nights, "night"),
+            f"{history.missing} missing" if history.missing else "",
+        ),
         "headline": history.sentence,
         "deck": list(_deck(history, benchmarks)),
         "gated": history.gate is not None,
@@ -110,29 +120,13 @@ def _answer(
     )
 
 
-def _kicker(history: History) -> tuple[str, str]:
-    metric = "wall time" if history.metric == "wall" else shown(history.metric)
-    metric += ", higher is better" if history.better == "higher" else ""
-    days = [one[:10] for one in (history.first_at, history.last_at) if one is not None]
-    parts = (
-        " to ".join(dict.fromkeys(days)),
-        metric,
-        listed([_brief(one) for one in history.host], 3),
-        counted(history.nights, "night"),
-        f"{history.missing} missing" if history.missing else "",
-    )
-    return f"fairtrial history · {_brief(history.campaign or history.place)}", " · ".join(
-        filter(None, parts)
-    )
-
-
 def _deck(history: History, benchmarks: Sequence[Benchmark]) -> Iterator[str]:
     newest = [one.newest for one in benchmarks]
     if not newest:
         return
     paired = all(one.paired for one in newest)
     if paired:
-        over = f" against {_brief(history.baseline)}" if history.baseline is not None else ""
+        over = f" against {in_short(history.baseline)}" if history.baseline is not None else ""
         yield (
             f"One value a night: each variant{over}, both measured in that night, so that what slows "
             "the whole host down cancels."
@@ -150,11 +144,9 @@ def _deck(history: History, benchmarks: Sequence[Benchmark]) -> Iterator[str]:
     if history.gate is not None:
         since = f" since {shown(history.since)}" if history.since else ""
         yield f"Gate {shown(history.gate)}{since}: {history.outcome}."
-
-
-def _brief(text: str, width: int = _NAME) -> str:
-    """Give a text that is not ours, so short that it fits a line or a few."""
-    return shorten(shown(text), width)
+    alone = alarm_alone(history)
+    if alone is not None:
+        yield f"{alone}."
 
 
 def _row(one: Benchmark, places: Places) -> Mapping[str, Any]:
@@ -248,14 +240,14 @@ def _strip(one: Benchmark, history: History, places: Places) -> Mapping[str, Any
         "picture": picture(strip),
         "notes": list(notes_of(strip)),
         "now": now,
-        "against": _brief(newest.baseline) if newest.paired and newest.baseline else None,
+        "against": in_short(newest.baseline) if newest.paired and newest.baseline else None,
         "changes": said_of_changes(newest),
         "gate": gate,
         "rows": rows,
         "commits": any(row["commits"] for row in rows),
         "levels": list(_levels(one, places)),
         "ends": [
-            (night(series, -1, places), _brief(series.changed or f"{series.ends} changed", _TEXT))
+            (night(series, -1, places), in_short(series.changed or f"{series.ends} changed", _TEXT))
             for series in one.series[:-1]
         ],
         "hosts": list(_hosts(one, history, places)),
@@ -285,7 +277,7 @@ def _change(series: SeriesHistory, one: HistoryInterval, places: Places) -> Mapp
         "text": f"{found.phrase()}{f' ({ends})' if ends else ''}",
         "style": "slower" if one.step.speedup < 1 else "faster",
         "words": one.words,
-        "environment": [_brief(text, _TEXT) for text in one.environment],
+        "environment": [in_short(text, _TEXT) for text in one.environment],
         "p": bare_pvalue(one.pvalue),
         "pvalue": one.pvalue,
         "commits": ""
@@ -320,8 +312,8 @@ def _hosts(one: Benchmark, history: History, places: Places) -> Iterator[str]:
             step = Difference.of(
                 found.step, metric=series.metric, unit=series.unit, better=series.better
             )
-            why = f": {_brief('; '.join(found.environment), _TEXT)}" if found.environment else ""
+            why = f": {in_short('; '.join(found.environment), _TEXT)}" if found.environment else ""
             yield (
                 f"Between {shown(days[found.first])} and {shown(days[found.last])} "
-                f"{_brief(found.baseline)} itself {step.phrase()}{why}."
+                f"{in_short(found.baseline)} itself {step.phrase()}{why}."
             )

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...data.trial import read_trial
 from ...errors import FairtrialError
 from ...record.profiles import PROFILE, StoredProfile, profiles_of, read_profile
-from ...why.explain import explain
+from ...why.explain import explain_by
 from ...why.flame import CallGraph, call_graph
 
 if TYPE_CHECKING:
+    from ...data.trial import Trial
     from ...record.profiles import Profile
     from ...record.trial_files import Manifest
     from ...why.result import Why
@@ -84,27 +85,30 @@ def beside(
     for folder in known:
         if folder.name not in variants:
             continue
+        where = f"{place.name}/{folder.name}"
         try:
             stored = read_profile(folder)
             fault = _foreign(stored.profile, manifest, folder.name)
-            if fault is None:
-                found = tuple(_explained(stored, benchmarks, confidence))
-                recorded += [Recorded(stored=stored, explained=found)] if found else []
+            timed = None if fault is not None else read_trial(stored.timed)
         except FairtrialError as error:
             fault = error.what
         if fault is not None:
-            faults.append(f"{place.name}/{folder.name} is not shown: {fault}")
+            faults.append(f"{where} is not shown: {fault}")
+        elif timed is not None:
+            explained = []
+            for name in stored.profile.benchmarks:
+                if name in benchmarks:
+                    try:
+                        explained.append(_explained(stored, timed, name, confidence))
+                    except FairtrialError as error:
+                        faults.append(f"{where} is not shown on {name}: {error.what}")
+            recorded += [Recorded(stored=stored, explained=tuple(explained))] if explained else []
     return Beside(recorded=tuple(recorded), faults=tuple(faults)) if recorded or faults else None
 
 
-def _explained(
-    stored: StoredProfile, benchmarks: tuple[str, ...], confidence: float
-) -> Iterator[Explained]:
-    for name in stored.profile.benchmarks:
-        if name in benchmarks:
-            told = explain(stored, benchmark=name, confidence=confidence)
-            graph = call_graph(stored, told) if told.rows else None
-            yield Explained(told=told, graph=graph)
+def _explained(stored: StoredProfile, timed: Trial, name: str, confidence: float) -> Explained:
+    told = explain_by(stored, timed, benchmark=name, confidence=confidence)
+    return Explained(told=told, graph=call_graph(stored, told, timed) if told.rows else None)
 
 
 def _foreign(profile: Profile, manifest: Manifest, name: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,7 @@ __all__ = ["EACH_METRIC", "chapter"]
 EACH_METRIC = False  # it explains the time on the CPU, whatever is judged
 _CALLS = 20  # boxes of the flame graph in its table
 _NAME = 24  # letters of a variant's or benchmark's name
+_UNFOLDED = 2  # comparisons whose rows stand open; more are a line each
 _LONG = 240  # letters of a sentence
 _NOTHING = 5e-7  # shares that no decimal shows
 _NEAREST = 3  # callers that are named there
@@ -81,6 +83,7 @@ def chapter(subject: Subject) -> Chapter | None:
             "reading": _READING,
             "cannot": _CANNOT,
             "more_of": _more,
+            "many": sum(len(one.explained) for one in found.recorded) > _UNFOLDED,
             "names": shortened(_names_of(subject), _NAME),
             "brief": abridging(_names_of(subject), _NAME),
         },
@@ -95,7 +98,7 @@ def _names_of(subject: Subject) -> list[str]:
 def _summary(found: Beside) -> str:
     answers = [one.told for each in found.recorded for one in each.explained]
     if not answers:
-        return "nothing of what lies beside the trial is its own"
+        return "nothing of what lies beside the trial can be shown"
     if len(answers) == 1:
         return _sentence(answers[0])
     named = sum(len(one.named) for one in answers)
@@ -209,24 +212,30 @@ def _sections(values: Values) -> Iterator[Section]:
     for one in values["profiles"]:
         blocks: list[Block] = [Sentence(text) for text in one["deck"]]
         for answer in one["answers"]:
-            blocks += _answered(answer, next(numbers))
+            blocks += _answered(answer, _name(answer["told"], next(numbers)))
         title = f"{shown(one['variant'])} against {shown(one['baseline'])}"
         yield Section((*blocks, Sentence(_CANNOT)), title)
 
 
-def _answered(answer: Values, number: int) -> Iterator[Block]:
+def _name(told: Why, number: int) -> str:
+    """Give the name of an answer's tables, by which a file of tables tells them apart."""
+    readable = re.sub(r"[^a-z0-9]+", "-", f"{told.variant}-{told.benchmark}".casefold()).strip("-")
+    return f"why-{number}-{readable[:40]}".rstrip("-")
+
+
+def _answered(answer: Values, name: str) -> Iterator[Block]:
     told: Why = answer["told"]
     yield Sentence(answer["sentence"])
     if answer["was"]:
         yield Sentence(f"When it was recorded, {answer['was']}.")
-    yield _functions(answer["rows"], told, f"why-{number}")
+    yield _functions(answer["rows"], told, name)
     if answer["more"]:
         yield Sentence(_more(answer["more"]))
     if told.story:
         yield Sentence(f"Other metrics of the timed runs: {told.story}")
     if answer["counters"]:
         yield table_of(
-            f"why-{number}-metrics",
+            f"{name}-metrics",
             "<metric; change; 95 % interval; p, Holm; <word".replace(
                 "95", f"{100 * told.confidence:.4g}"
             ),
@@ -237,7 +246,7 @@ def _answered(answer: Values, number: int) -> Iterator[Block]:
         )
     if answer["calls"]:
         yield Sentence(answer["alt"])
-        yield _calls_table(answer["calls"], told, f"why-{number}-calls")
+        yield _calls_table(answer["calls"], told, f"{name}-calls")
     yield from (Sentence(shown(caution.text)) for caution in told.cautions)
 
 

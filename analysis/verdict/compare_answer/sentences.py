@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ...pages.number_format import counted, listed
+from ...words import shown
 from .names import quoted, short_names
 from .table_numbers import interval_of_times, seconds_text, time_text
 
@@ -30,9 +31,9 @@ def answer_lines(answer: CompareAnswer, width: int) -> list[str]:
     """Say the answer and what it rests on in lines of at most `width` columns.
 
     A sentence that does not fit goes on in a second line at its verb; commands that are too long for a
-    line are shortened.
+    line are shortened. What a terminal would obey is written out.
     """
-    head, *rest = _parts(answer, lambda one: one.shown)
+    head, *rest = _parts(answer, lambda one: shown(one.shown))
     if rest and len(" ".join((head, *rest))) <= width:
         head, rest = " ".join((head, *rest)), []
     if max(len(part) for part in (head, *rest)) > width and not _flows(answer):

@@ -39,6 +39,8 @@ _REASONS = {
     "no-spread-new": "the second's sessions do not differ, and its clock's step is unknown",
     "depends-old": "the first's sessions resemble the ones before them",
     "depends-new": "the second's sessions resemble the ones before them",
+    "no-steady-state-old": "in the first too many runs reach no steady state",
+    "no-steady-state-new": "in the second too many runs reach no steady state",
     "fails-more-old": "in the first the candidate fails more often than the baseline",
     "fails-more-new": "in the second the candidate fails more often than the baseline",
     "too-wide": "the second is too short to see it",

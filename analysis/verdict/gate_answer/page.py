@@ -18,6 +18,7 @@ _REASONS = {
     "fails-always": "no run succeeded",
     "below-resolution": "below the clock's step",
     "no-interval": "no interval",
+    "no-steady-state": "no steady state",
 }
 _NAME = 24  # columns for a name
 _MOST = 12  # benchmarks shown of a candidate; those that did not pass come first

@@ -22,6 +22,7 @@ _APART = 0.5  # points between the limit as it was asked for and as the screen c
 _DESIGNS = {
     "confounded": "{noun} and variant cannot be told apart",
     "depends": "{noun}s resemble the ones before them; measure again later",
+    "no-steady-state": "too many runs reach no steady state",
     "one-build": "each was built once, and one value has no interval",
     "one-session": "all runs stem from one {noun}, and another may answer otherwise",
 }

@@ -11,6 +11,7 @@ from ...methods.multilevel.law import ErrorLaw
 from ...methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ...pages import number_format as figures
 from ...pages.model import Next
+from ...pages.number_format import is_time
 from ...record.looks import OPEN_LOOKS
 from ...words import shorten, shown
 from .sentence import leading
@@ -58,7 +59,7 @@ class _Open(NamedTuple):
 
 
 def next_of(verdict: Verdict) -> Next | None:
-    """Give what to do next: go on where it is undecided or ended early, else look at every run."""
+    """Give what to do next: go on where it is undecided or ended early, else ask why it is slower, or look at every run."""
     if verdict.hosts:
         return _of_fleet(verdict)
     if verdict.trial is None:
@@ -84,7 +85,23 @@ def next_of(verdict: Verdict) -> Next | None:
         return _one_of(verdict, compared)
     if "one-build" in codes:  # more sessions would bring no other build
         return _report(verdict)
-    return _settling(verdict, compared) or _report(verdict)
+    return _settling(verdict, compared) or _why(verdict, compared) or _report(verdict)
+
+
+def _why(verdict: Verdict, compared: list[CandidateVerdict]) -> Next | None:
+    """Ask in which functions a candidate takes longer; None where none does, or nothing can be executed again.
+
+    The host is not asked: what is said of a trial is the same wherever it is read, and `why` says what it needs.
+    """
+    if not verdict.measured or verdict.closed or not is_time(verdict.unit):
+        return None
+    slower = [one.variant for one in compared if _word(one) == "slower"]
+    if not slower:
+        return None
+    assert verdict.path is not None  # who calls has looked
+    all_of_them = len(slower) > 1 and verdict.usual  # which `why` finds itself
+    source = verdict.path if all_of_them else f"{verdict.path}:{slower[0]}"
+    return _next("why", source, why="in which functions it takes longer")
 
 
 def _next(*words: str, why: str) -> Next:
@@ -191,8 +208,13 @@ def _settling(verdict: Verdict, compared: list[CandidateVerdict]) -> Next | None
 
 
 def _decided(one: CandidateVerdict) -> bool:
+    return _word(one) not in (None, "undecided")
+
+
+def _word(one: CandidateVerdict) -> str | None:
+    """Give the word of the line that the sentence is about; None where there is none."""
     line = None if one.multilevel is None else leading(one.multilevel)
-    return line is not None and line.outcome != "undecided"
+    return None if line is None else line.outcome
 
 
 def _more(verdict: Verdict, sessions: int) -> tuple[str, ...]:

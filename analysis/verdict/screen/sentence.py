@@ -27,6 +27,7 @@ _REASONS = {
     "below-resolution": "the runs are below the clock's resolution",
     "no-spread": "sessions do not differ, and the clock's step is unknown",
     "depends": "sessions resemble the ones before them",
+    "no-steady-state": "too many runs reach no steady state",
 }
 
 
@@ -155,6 +156,8 @@ def unanswered(result: Multilevel, line: Line | None, name: str) -> str:
             )
         if line.reason in _REASONS:
             return _REASONS[line.reason]
+    elif any(one.reason == "no-steady-state" for one in result.benchmarks):
+        return _REASONS["no-steady-state"]
     if line.low is None or line.high is None:
         if any(one.code == "one-build" for one in result.cautions):
             return "each was built once, and one value has no interval"

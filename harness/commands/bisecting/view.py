@@ -52,6 +52,7 @@ class BisectView(OneLineView):
         self._commits: Sequence[Commit] = ()
         self._metric = ("wall", "s", "lower")
         self._ends = ("GOOD", "BAD")
+        self._looks = 1
         self._phase: Phase | None = None
         self._searched: tuple[int, int] | None = None  # the ends whose heading stands already
         self._told: set[int] = set()  # places whose failed build was said
@@ -70,6 +71,7 @@ class BisectView(OneLineView):
         asked, commits = question.asked, question.commits
         self.folder = folder
         self._commits = commits.commits
+        self._looks = len(asked.looks)
         self._metric = (asked.metric, question.info.unit, question.info.better)
         last = len(self._commits) - 1
         self._ends = (_name(asked.good, self._commits[0]), _name(asked.bad, self._commits[last]))
@@ -114,10 +116,10 @@ class BisectView(OneLineView):
         if phase.kind == "step0":
             self._put("is there a difference?")
             return
-        level = 100 * (phase.level or 0.0)
+        risk = 100 * (phase.level or 0.0) / self._looks
         culprit, parent = self._short(phase.upper), self._short(phase.lower)
         self._put(
-            f"proof {phase.number}, fresh sessions: {culprit} against {parent}, risk {level:.2g} %"
+            f"proof {phase.number}, fresh sessions: {culprit} against {parent}, risk {risk:.2g} % a look"
         )
 
     def session(

@@ -91,7 +91,10 @@ runs/x:new --instructions          instructions of each function, counted by cal
     forms = parser.add_mutually_exclusive_group()
     forms.add_argument("--json", action="store_true", help="print the result as JSON")
     forms.add_argument(
-        "--format", choices=("text", "md"), default="text", help="the form of the answer"
+        "--format",
+        choices=("text", "md"),
+        default="text",
+        help="the form of the answer (default: text)",
     )
     add_wait(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="print only what is necessary")

@@ -56,11 +56,14 @@ class WhyView(View):
         self.tick()
 
     def run_done(self, measurement: Measurement) -> None:
-        """Count a run, and say of one that failed why."""
+        """Count a run, and say of the first one of a program that failed why."""
         if measurement.position >= 0:
             self._runs += 1
         if measurement.outcome != "ok":
-            self._failed(measurement, f"{measurement.benchmark} / {measurement.variant}")
+            name = shown(f"{measurement.benchmark} / {measurement.variant}")
+            self._failures[name] += 1
+            if self._failures[name] == 1:
+                super().say(f"a run of {name} failed: {shown(measurement.detail or '')}")
         self.tick()
 
     def session_ended(self, end: SessionEnd, total: int) -> None:

@@ -45,7 +45,7 @@ def test_without_a_source_the_newest_trial(trial, monkeypatch):
     code, text, _ = execute("verdict")
     assert code == 0
     assert "\n\nsynthetic on lab07 · wall time · " in text
-    assert "next  fairtrial report runs/one -o report.html    every run, as a page" in text
+    assert "next  fairtrial why runs/one:slow    in which functions it takes longer" in text
 
 
 def test_without_any_trial_it_says_what_to_do(tmp_path, monkeypatch):

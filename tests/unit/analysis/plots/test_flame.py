@@ -89,9 +89,8 @@ def test_a_file_tells_more_from_less_without_colour():
     assert [key for key in KEYS if key in text] == list(KEYS)
 
 
-@pytest.mark.parametrize("kind", ["pdf", "png"])
-def test_other_kinds_of_files_are_the_same_each_time(kind):
-    assert picture_bytes(picture(), kind) == picture_bytes(picture(), kind)
+def test_another_kind_of_file_is_the_same_each_time():
+    assert picture_bytes(picture(), "png") == picture_bytes(picture(), "png")
 
 
 names = st.sampled_from(["a", "main", "std::vector<std::string>::push_back", "größe", "x" * 90])

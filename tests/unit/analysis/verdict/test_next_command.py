@@ -39,6 +39,31 @@ def test_what_is_decided_leads_to_the_report(judged, three):
     )
 
 
+def test_what_is_slower_leads_to_why(judged, three):
+    slower = three(gzip_1=(1.2, 1.3, 1.4))
+    found = judged(slower)
+    assert command(found) == "fairtrial why 'runs/a b:gzip-1'"
+    assert command(replace(found, usual=False)) == "fairtrial why 'runs/a b:gzip-1'"
+    for other in (
+        judged(slower, name="memory", metric="max_rss"),  # functions take time
+        replace(found, measured=False),  # nothing could be executed
+        replace(found, closed=True),
+        replace(found, unit="MB"),
+        judged(three(gzip_1=(0.217, 0.382, 1.3)), name="faster"),  # in all, though one is slower
+    ):
+        assert "fairtrial why" not in command(other)
+
+
+def test_of_several_that_are_slower_why_finds_them_itself(judged, three):
+    data = three(gzip_1=(1.2, 1.3, 1.4))
+    both = data | {
+        "gzip-9": {name: [1.5 * v for v in values] for name, values in data["gzip-1"].items()}
+    }
+    found = judged(both)
+    assert command(found) == "fairtrial why 'runs/a b'"
+    assert command(replace(found, usual=False)) == "fairtrial why 'runs/a b:gzip-1'"
+
+
 def test_what_is_undecided_leads_to_the_sessions_that_it_needs(judged, three):
     found = judged(three(gzip_1=(0.217, 0.382, 0.999)))
     (more,) = (

@@ -109,6 +109,12 @@ def test_a_stripped_program_is_told_in_clear_words():
         steady(**{"[unknown]/blob": 90, "sort": 10}),
     )
     assert texts(explained(base, slow))["no-symbols"].startswith("blob has no symbols")
+    assert explained(base, slow).sentence.split("; ")[1].startswith("code without symbols +")
+    two = (
+        steady(**{"[unknown]/old": 80, "sort/old": 20}),
+        steady(**{"[unknown]/new": 90, "sort/new": 10}),
+    )
+    assert texts(explained(*two))["no-symbols"].startswith("the program has no symbols")
     few = steady(**{"[unknown]/blob": 5, "sort": 95}), steady(**{"[unknown]/blob": 6, "sort": 94})
     assert "no-symbols" not in texts(explained(*few))
 

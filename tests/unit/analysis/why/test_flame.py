@@ -10,8 +10,10 @@ from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from analysis.data.trial import read_trial
 from analysis.errors import UsageError
 from analysis.record.profiles import read_profile
 from analysis.why.explain import explain
@@ -139,3 +141,12 @@ def test_a_profile_without_callers_is_refused_with_the_way_to_record_them(tmp_pa
         write_flames([(stored, told)], tmp_path / "f.svg")
     assert "--chains dwarf" in refused.value.fix
     assert not (tmp_path / "f.svg").exists()
+
+
+def test_programs_that_took_no_time_have_no_flame_graph(tmp_path):
+    stored = profiled(tmp_path, benchmarks=("keys",))
+    timed = read_trial(stored.timed)
+    nothing = np.zeros_like(timed.numbers["user_s"])
+    idle = replace(timed, numbers={**timed.numbers, "user_s": nothing, "system_s": nothing})
+    told = explain(stored, benchmark="keys")
+    assert call_graph(stored, told, idle) is None

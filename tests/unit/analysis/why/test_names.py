@@ -75,6 +75,8 @@ def test_what_compilers_append_is_no_part_of_a_name(symbol, name):
         ("perf-4711.map", "made at run time"),
         ("jitted-12-3.so", "made at run time"),
         ("//anon", "made at run time"),
+        ("anon", "made at run time"),
+        ("jit", "made at run time"),
         ("[unknown]", "unknown"),
     ],
 )

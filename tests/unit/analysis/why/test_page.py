@@ -87,6 +87,28 @@ def test_each_answer_ends_with_what_to_do(told, end, command):
     assert told.next == command
 
 
+def test_more_sessions_record_callers_as_these_did():
+    told = replace(explained(F[:3], G[:3], BASE_MS[:3], SLOW_MS[:3]), chains="dwarf")
+    assert told.next == "fairtrial why runs/t:v1 --benchmark b0 --chains dwarf --sessions 6"
+
+
+def test_names_are_shortened_only_where_two_lines_do_not_hold_them():
+    told = replace(explained(F, G), benchmark="command", variant="cand-planted", baseline="base-of")
+    assert told.sentence.startswith(
+        "command: cand-planted takes 4.1 ms more CPU time than base-of;"
+    )
+    assert "…" in replace(told, variant="v" * 200).sentence
+
+
+def test_a_note_names_the_answer_that_it_is_about():
+    told = [replace(whole_answer(), benchmark=name) for name in ("one", "two")]
+    told = [replace(one, cautions=one.cautions[k : k + 1]) for k, one in enumerate(told)]
+    notes = [
+        line for line in str(WhyAnswer(answers=tuple(told))).splitlines() if line[:4] == "note"
+    ]
+    assert [line.split()[1] for line in notes] == ["one:", "two:"]
+
+
 def test_nobody_is_sent_for_more_sessions_without_end():
     many = explained(
         steady(48, cmp=20, sort=80), steady(48, cmp=20, sort=80), WIDE * 8, WIDE[::-1] * 8

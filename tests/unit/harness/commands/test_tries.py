@@ -5,10 +5,13 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
+from analysis.data.trial import read_trial
+from analysis.plan.decidable import decidable, decidable_by
 from harness.campaign.load import load_campaign, one_block, one_cell
 from harness.cli import main
 from harness.commands.dry_run import execute_only, probe
@@ -18,6 +21,7 @@ from harness.trial.progress import read_progress
 from harness.trial.writer import Store
 
 SAMPLE = Path(__file__).resolve().parents[4] / "tests" / "data" / "sample-0.2.0"
+SAMPLE_NAME = json.loads((SAMPLE / "manifest.json").read_text())["trial"]
 CAMPAIGN = (
     "name: c\nvariants: {a: {}, b: {}}\nbenchmarks: {x: {command: ['true']}}\n"
     "isolation: {cpus: none}\n"
@@ -76,6 +80,48 @@ def test_a_dry_run_tells_when_limits_end_a_trial(tmp_path, protocol, seconds):
     words = ["run", str(path), "--dry-run", "--json", "--dir", str(tmp_path / "runs")]
     assert main(words, out, io.StringIO()) == 0
     assert json.loads(out.getvalue())["at_most_seconds"] == seconds
+
+
+def test_a_dry_run_tells_what_the_plan_can_decide(tmp_path):
+    # authority: the project's list of what real work showed, a campaign of 29 benchmarks that decided nothing
+    def decides(text, *options):
+        path = tmp_path / "c.yaml"
+        path.write_text(text)
+        told = []
+        for more in ([], ["--json"]):
+            out = io.StringIO()
+            words = [
+                "run",
+                str(path),
+                "--dry-run",
+                "--dir",
+                str(tmp_path / "runs"),
+                *options,
+                *more,
+            ]
+            assert main(words, out, io.StringIO()) == 0
+            told.append(out.getvalue())
+        said = " ".join(told[0].split()).partition("power ")[2].partition(" cpus ")[0]
+        return said, json.loads(told[1])["decides"]
+
+    said, found = decides(CAMPAIGN)
+    assert said == str(decidable(6, 8, 1))
+    assert found == json.loads(json.dumps(decidable(6, 8, 1).to_dict()))
+    assert decides(CAMPAIGN, "--sessions", "9")[0] == str(decidable(9, 8, 1))
+    assert decides(CAMPAIGN.replace(", b: {}", "")) == ("", None)  # nothing to compare
+    shutil.copytree(SAMPLE, tmp_path / "runs" / SAMPLE_NAME)
+    trial = read_trial(SAMPLE)
+    cells = ", ".join(f"{name}: {{command: ['true']}}" for name in trial.manifest.benchmarks)
+    variants = ", ".join(f"{name}: {{}}" for name in trial.manifest.variants)
+    text = (
+        f"name: {trial.manifest.campaign_name}\nvariants: {{{variants}}}\nbenchmarks: {{{cells}}}\n"
+    )
+    said, found = decides(f"{text}isolation: {{cpus: none}}\n")
+    assert found["trial"] == SAMPLE_NAME
+    assert found == json.loads(json.dumps(decidable_by(trial, 6, 8).to_dict())) | {
+        "trial": SAMPLE_NAME
+    }
+    assert f"measured in {trial.sessions} sessions of {SAMPLE_NAME}" in said
 
 
 def test_a_dry_run_tells_when_a_variant_is_built(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 
 from analysis.errors import StoreError, UsageError
 from analysis.record.manifest import read_manifest
-from harness.campaign.defaults import OwnDefaults, todays_defaults
+from harness.campaign.defaults import BEFORE, OwnDefaults, todays_defaults
 from harness.campaign.identity import RULE, first_defaults, identity_of, resolved_text
 from harness.campaign.load import load_campaign
 from harness.campaign.schema import PROTOCOL
@@ -182,7 +182,27 @@ def test_a_changed_campaign_of_the_first_version_is_told(unfinished):
 
 def test_the_first_versions_defaults_are_not_stored_with_its_trials(unfinished):
     assert not (unfinished / "resolved.json").exists()
-    assert defaults_of(unfinished, read_manifest(unfinished)) == (first_defaults(), OwnDefaults())
+    assert defaults_of(unfinished, read_manifest(unfinished)) == (
+        {**BEFORE, **first_defaults()},
+        OwnDefaults(),
+    )
+
+
+def test_a_trial_that_began_before_the_key_goes_on_with_cells_that_are_never_ok(
+    unfinished, tmp_path
+):
+    # trials under way go on as they began, those of later versions by what their table says
+    assert (
+        trial_begun(unfinished / "campaign.yaml", unfinished.parent).campaign.protocol.never_ok
+        == "go_on"
+    )
+    file = tmp_path / "c.yaml"
+    file.write_bytes((unfinished / "campaign.yaml").read_bytes())
+    now = load_campaign(file)
+    assert now.protocol.never_ok == "skip"
+    then = load_campaign(file, defaults={**todays_defaults(), **BEFORE})
+    assert then.protocol.never_ok == "go_on"
+    assert identity_of(now) == identity_of(then)  # neither says anything of it
 
 
 # --- what can be wrong with it ----------------------------------------------------------------

@@ -462,7 +462,7 @@ def test_outputs_that_are_not_kept_are_told_once_a_session(stage, campaign, isol
         return {"exit_code": 1}
 
     stage.target = fails
-    stage.start(campaign(sessions=2, isolation=isolation(kept_outputs_bytes=250)))
+    stage.start(campaign(sessions=2, never_ok="go_on", isolation=isolation(kept_outputs_bytes=250)))
     kept = [name for name in stage.outputs() if name.endswith(".stdout")]
     assert sorted(kept) == ["0000.stdout", "0001.stdout"]
     told = stage.findings("kept-outputs", "after")

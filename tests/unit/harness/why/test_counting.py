@@ -73,6 +73,15 @@ def test_costs_are_a_functions_own_and_files_of_processes_add_up(tmp_path):
     }
 
 
+@pytest.mark.skipif(shutil.which("c++filt") is None, reason="c++filt is not installed")
+def test_names_that_valgrind_cannot_read_are_made_readable(tmp_path):
+    mangled = "_RNvCs1234_3app5weigh"  # Rust's newer form (RFC 2603)
+    (tmp_path / "counts.17").write_text(WRITTEN.replace("fn=_IO_puts", f"fn={mangled}"))
+    ((name, _),) = (key for key in counts_in(tmp_path) if "weigh" in key[0])
+    assert name.endswith("::weigh")
+    assert name != mangled
+
+
 def test_a_loop_is_counted_exactly_and_alike_twice(programs_folder):
     first, second = counted(programs_folder), counted(programs_folder)
     assert first == second

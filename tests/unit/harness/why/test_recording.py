@@ -10,12 +10,10 @@ import pytest
 
 from analysis.data.trial import read_trial
 from analysis.errors import UsageError
-from analysis.record.profiles import SEEN, JudgedThen, profiles_of, read_profile
+from analysis.record.profiles import JudgedThen, profiles_of, read_profile
 from harness.campaign.layout_seed import layout_seed
 from harness.errors import HostError, LaunchError
-from harness.host.tree import Tree
 from harness.launch.interrupts import Interrupted
-from harness.why.perf_tool import permission_of
 from harness.why.profile_folder import new_profile
 from harness.why.recording import DEFAULT_HZ, DWARF_HZ, ProfileRequest, record_profile
 from harness.why.session_profile import SessionProfiler
@@ -65,17 +63,6 @@ def test_a_profile_holds_what_was_asked_and_the_trial_is_as_it_was(tiny, listeni
     assert sorted(path.name for path in profiles_of(tiny.trial).iterdir()) == ["cand"]
     there = sorted(path.name for path in (profiles_of(tiny.trial) / "cand").iterdir())
     assert there == ["profile.json", "samples.jsonl", "timed"]
-
-
-@pytest.mark.powerless
-def test_without_the_right_the_users_side_alone_is_sampled_and_that_is_said(tiny, listening):
-    if permission_of(Tree(Path("/"))).kernel == SEEN:
-        pytest.skip("root may sample the kernel")
-    found = recorded(tiny, listening)
-    assert found.profile.kernel.startswith("not-seen: perf_event_paranoid is 2")
-    objects = {function.object for one in found.cells for function in one.functions}
-    assert "kernel" not in objects
-    assert all(one.samples for one in found.cells)
 
 
 HOOKS = """\

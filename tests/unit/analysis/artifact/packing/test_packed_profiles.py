@@ -62,6 +62,16 @@ def test_an_unfinished_profile_and_foreign_files_stay_behind_and_are_listed(camp
     assert f"{root}/.b.part" in made.missing
 
 
+def test_a_link_in_the_place_of_the_profiles_is_not_followed(campaign, pack, tmp_path):
+    profile_beside(campaign.trial, build, variant="b")
+    profiles_of(campaign.trial).rename(tmp_path / "elsewhere")
+    profiles_of(campaign.trial).symlink_to(tmp_path / "elsewhere")
+    made = pack(campaign.trial, campaign=campaign.file)
+    assert "a link" in made.missing[f"trials/{campaign.trial.name}.why/"].why
+    with pytest.raises(UsageError, match="no profile lies beside"):
+        pack(campaign.trial, campaign=campaign.file, why=True)
+
+
 def test_timed_runs_that_were_changed_since_are_refused(campaign, pack):
     folder = profile_beside(campaign.trial, build, variant="b")
     with (folder / "timed" / "plan.jsonl").open("a") as file:

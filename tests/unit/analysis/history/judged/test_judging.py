@@ -313,3 +313,33 @@ def test_without_a_night_since_then_nothing_is_said_of_changes():
     told = judge_nights(nights_of(series(stepped())), since="2030-01-01")
     assert told.sentence == "no night since 2030-01-01, the newest is 2026-11-22"
     assert "no-night-since" in [one.code for one in told.cautions]
+
+
+def test_an_alarm_that_is_newer_than_any_interval_says_so():
+    # authority: `alarm_of` needs three slow nights here, and no interval of `changes` has so few behind it
+    told = judge_nights(nights_of(series(stepped(0.05, 57, 60, seed=2))), gate="slower>2%")
+    assert (told.outcome, told.series[0].intervals) == ("proven", ())
+    line = "text: an alarm before any interval; further nights tell where it began"
+    assert line in str(told)
+    # the controls: an interval that holds it, and no alarm
+    for step, at in ((0.06, 52), (0.0, 52)):
+        other = judge_nights(nights_of(series(stepped(step, at, 60))), gate="slower>2%")
+        assert "before any interval" not in str(other)
+
+
+def test_notes_name_the_variant_where_several_go_on():
+    made = [series(noise(60, k), variant=name) for k, name in enumerate(("tip", "next"))]
+    few = series(noise(4, 9), "other", variant="next")
+    told = str(judge_nights(nights_of(*made, few), gate="slower>2%"))
+    assert "note  other (next): fewer than 8 nights of reference" in told
+    alone = str(judge_nights(nights_of(made[0], series(noise(4, 9), "other")), gate="slower>2%"))
+    assert "note  other: fewer than 8 nights of reference" in alone
+
+
+def test_files_of_two_tools_are_named_by_both():
+    made = [series(noise(20, k), f"b{k}", campaign=name) for k, name in enumerate(("pyperf", "Go"))]
+    assert "\npyperf, Go · 20 nights" in str(judge_nights(nights_of(*made)))
+    # an ended series says nothing of what goes on
+    old = series(noise(20), campaign="pyperf", ended="campaign")
+    new = series(noise(20, 2), campaign="Go", skipped=range(20))
+    assert "\nGo · 40 nights" in str(judge_nights(nights_of(old, new)))

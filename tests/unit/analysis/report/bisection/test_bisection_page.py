@@ -46,7 +46,7 @@ def test_the_culprit_is_told_with_its_author_and_its_proof(page, told):
     assert "change 45" in said
     assert f"{one.upto[:7]} · Ada Author · 2026-11-18" in said
     assert f"{one.sessions} fresh sessions" in said
-    assert f"fairtrial verdict {one.trial}" in said
+    assert f"fairtrial why {one.trial}:" in said
 
 
 def test_where_several_may_be_it_all_are_named():

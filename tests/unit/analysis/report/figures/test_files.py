@@ -19,7 +19,7 @@ def test_all_kinds_that_apply(measured, tmp_path):
     subject = measured(benches=("only", "two"), runs=12, sessions=2)
     found = write_all(subject, tmp_path / "new" / "p", SHEET, benchmarks=("two",), told=said.append)
     refused = {line.split(":")[0].removeprefix("no ").partition(" of ")[0] for line in said}
-    assert refused == {"ranks", "biplot", "shares", "cd", "causes"}
+    assert refused == {"ranks", "biplot", "shares", "cd", "causes", "iterations"}
     assert "three" in said[0]
     stems = {path.stem for path in found}
     assert stems == {

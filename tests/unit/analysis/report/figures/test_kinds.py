@@ -46,8 +46,12 @@ def touching(drawn):
     ]
 
 
+# the runs of these trials have one value each (test_iterations.py)
+DRAWN = [name for name in KINDS if name != "iterations"]
+
+
 @pytest.mark.parametrize("sheet", [NARROW, WIDE], ids=["85mm", "178mm"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", DRAWN)
 def test_no_texts_touch_or_leave_the_sheet(kind, sheet, measured):
     subject = measured(("base", "fast", "same", "slow"), modal=kind == "causes")
     drawing = draw(kind, subject, sheet, benchmark="b" if kind_of(kind).each else None)
@@ -62,7 +66,7 @@ def test_no_texts_touch_or_leave_the_sheet(kind, sheet, measured):
     assert wide == pytest.approx(sheet.width / 25.4 * 72)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", DRAWN)
 def test_long_and_hostile_names_stay_in_their_place(kind, measured):
     benches = ("<script>" + "y" * 90, "\u2066b")
     subject = measured(LONG, benches=benches, modal=kind == "causes")
@@ -78,7 +82,7 @@ def test_long_and_hostile_names_stay_in_their_place(kind, measured):
     assert not set(drawing.alt) & set("\x07\u202e\u2066")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", DRAWN)
 def test_what_a_figure_has_beside_it(kind, measured):
     subject = measured(("base", "fast", "slow"), modal=kind == "causes")
     each = kind_of(kind).each
@@ -93,7 +97,7 @@ def test_what_a_figure_has_beside_it(kind, measured):
     assert one == two
 
 
-@pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if kind.each])
+@pytest.mark.parametrize("kind", [name for name in DRAWN if KINDS[name].each])
 def test_one_benchmark_is_named_or_the_only_one(kind, measured):
     with pytest.raises(UsageError, match="shows one benchmark, and there are 3"):
         draw(kind, measured(), NARROW)

@@ -76,3 +76,16 @@ def test_the_window_grows_until_one_peak_is_left():
         for w in (window, window / 1.1)
     ]
     assert peaks[0] == 1 < peaks[1]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_halving_finds_what_growing_step_by_step_finds(seed):
+    # authority: Silverman 1981; the rule itself, from the smallest window on
+    rng = np.random.default_rng(seed)
+    x = rng.lognormal(0, 0.5, 60) if seed % 2 else rng.normal(rng.choice([0, 4], 60))
+    reach = float(np.ptp(x))
+    grid = np.linspace(x.min() - reach / 4, x.max() + reach / 4, 256)
+    window = reach / 100
+    while np.count_nonzero(np.diff(np.sign(np.diff(kernel_density(x, grid, window)))) < 0) > 1:
+        window *= 1.02
+    assert grown_bandwidth(x) == window

@@ -76,6 +76,18 @@ def test_a_damaged_profile_is_a_sentence_and_hides_no_other(trial, damage):
     assert len(found.faults) == 1
 
 
+def test_a_benchmark_without_samples_is_a_sentence_and_hides_no_other(trial, synthetic):
+    shutil.rmtree(profiles_of(trial) / "slow")
+    folder = profile_beside(trial, synthetic, variant="slow")
+    rows = [json.loads(line) for line in (folder / "samples.jsonl").read_text().splitlines()]
+    kept = [row for row in rows if (row["benchmark"], row["variant"]) != ("keys", "slow")]
+    (folder / "samples.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in kept))
+    found = look(trial)
+    assert [each.told.benchmark for each in found.recorded[0].explained] == ["logs"]
+    (fault,) = found.faults
+    assert fault.startswith("sort.why/slow is not shown on keys: no session")
+
+
 def test_a_profile_in_the_folder_of_another_variant_is_a_sentence(trial):
     folder = profiles_of(trial)
     shutil.rmtree(folder / "other")

@@ -108,6 +108,7 @@ def test_the_rows_are_those_of_explain_in_every_form(profiled):
         if form != "csv":  # which has tables only
             assert "Recorded 2026-11-27" in text
             assert "None of these runs is in the verdict" in text
+    assert "why-1-slow-keys," in forms["csv"]
     assert "Why it differs" not in as_text.render(brief_page(report))
 
 

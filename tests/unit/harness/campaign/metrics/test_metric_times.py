@@ -112,6 +112,14 @@ def test_the_output_of_a_build_is_one_text(problem):
     assert found.fix == "write from: stdout, which holds both"
 
 
+@pytest.mark.parametrize("many", ["3", "auto"])
+def test_a_build_has_no_iterations_to_warm_up(problem, load, many):
+    found = problem(TEXT % f", when: build, warmup_iterations: {many}")
+    assert found.what == "the metric 'm' is a number of the build, which has no iterations"
+    assert (found.where.split(":")[1], found.fix) == ("8", "leave 'warmup_iterations' out")
+    load(TEXT % ", when: build, warmup_iterations: 0")
+
+
 def test_a_number_of_a_build_needs_one(problem, load):
     text = TEXT % ", when: build"
     found = problem(text.replace("b: }", "b: {build: []}}"))

@@ -42,7 +42,9 @@ def question(last: int, **changes: Any) -> Any:
     for one in made_commits:
         object.__setattr__(one, "short", one.sha[:7])
     return SimpleNamespace(
-        asked=SimpleNamespace(good="v1.4.0", bad="v1.5.0", metric="wall", margin=0.01),
+        asked=SimpleNamespace(
+            good="v1.4.0", bad="v1.5.0", metric="wall", margin=0.01, looks=(6, 12, 24)
+        ),
         info=SimpleNamespace(unit="s", better="lower"),
         commits=SimpleNamespace(commits=made_commits),
         campaign=SimpleNamespace(name="app"),
@@ -92,9 +94,9 @@ def test_in_a_pipe_each_event_is_a_line() -> None:
     assert re.search(r"(?m)^search +sessions +slow already +left$", text)
     assert re.search(r"(?m)^ +\d+  [0-9a-f]{7}  change \d+ +1 +[01]\.\d\d +\d+$", text)
     assert re.search(r"skipped: does not build: make: exit code 2", text)
-    assert re.search(
-        r"(?m)^proof 1, fresh sessions: [0-9a-f]{7} against [0-9a-f]{7}, risk 5 %$", text
-    )
+    # 5 % of three looks: the answer says "at a risk of 1.7 %" of the one that decided
+    proof = "(?m)^proof 1, fresh sessions: [0-9a-f]{7} against [0-9a-f]{7}, risk 1.7 % a look$"
+    assert re.search(proof, text)
     assert view.sessions > 12
     assert view.folder == Path("runs/bisect-app-20261123")
     assert all(cells(line) <= 80 for line in lines)

@@ -13,6 +13,7 @@ import pytest
 from analysis.data.trial import read_trial
 from analysis.errors import FairtrialError
 from analysis.record.builds import read_builds
+from analysis.record.warmup_iterations import judging_with
 from analysis.verdict.gate import gate
 from analysis.verdict.judging import judge
 from harness.campaign.model import LAYOUT_SEED, Build, Command, MetricRule
@@ -95,6 +96,16 @@ def test_a_build_that_serves_all_sessions_has_one_value(stage, two):
     assert trial.manifest.declared == ("size",)
 
 
+def test_a_warm_up_of_iterations_leaves_numbers_of_builds_as_they_are(stage, two):
+    stage.start(two(rule("size", source="file")))
+    with judging_with(1):
+        trial = read_trial(stage.trial)
+        verdict = judge(trial, metric="size")
+    assert list(trial.matrix("b", "size").samples[0]) == [1202]
+    told = [one.text for one in verdict.cautions if one.code == "no-iterations"]
+    assert "size is a number of builds" in told[0]
+
+
 def test_one_value_has_no_interval_and_no_gate_passes_or_stops_by_it(stage, two):
     stage.start(two(rule("size", source="file")))
     verdict = judge(read_trial(stage.trial), metric="size")
@@ -122,6 +133,15 @@ def test_a_build_of_each_session_gives_one_value_a_session_and_an_interval(stage
     assert "one-build" not in {caution.code for caution in verdict.cautions}
     judged = np.flatnonzero(trial.judged("size"))
     assert len(judged) == 8  # of two variants; no other run has a value of it
+
+
+def test_longer_builds_do_not_lead_to_why_which_explains_runs(stage, two):
+    stage.start(two(rule("took", source="file", unit="s"), each="session", sessions=4))
+    verdict = judge(read_trial(stage.trial), metric="took")
+    (line,) = verdict.candidates[0].multilevel.benchmarks
+    assert line.outcome == "slower"
+    assert "fairtrial why" not in str(verdict)
+    assert "fairtrial report" in str(verdict)
 
 
 def test_a_declared_metric_of_that_name_wins(stage, two):

@@ -323,6 +323,16 @@ def test_an_accepted_difference_is_recorded_and_no_run_is_thrown_away(stage, two
     assert read_builds(stage.trial)[-1].segment == 1
 
 
+def test_what_was_accepted_is_what_the_session_is_held_to_from_then_on(stage, two):
+    broken_off(stage, two(), 9)
+    (stage.bin / "a").unlink()
+    stage.command = links(stage, lambda words: "of another compiler")
+    stage.target = stage.at(0, stage.interrupt)
+    assert stage.resume(two(), accept_drift=True).status == "interrupted"
+    stage.target = lambda request: None
+    assert stage.resume(two()).status == "complete"
+
+
 def test_a_half_session_of_which_no_build_is_known_is_refused(stage, two):
     broken_off(stage, two(), 3)
     (stage.trial / "builds.jsonl").unlink()

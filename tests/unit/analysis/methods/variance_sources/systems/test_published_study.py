@@ -43,7 +43,7 @@ def test_cint2006():
     assert {"Processor MHz", "2nd Level Cache"} <= set(top)
 
 
-@pytest.mark.parametrize("seed", [0, 7])
+@pytest.mark.parametrize("seed", [7])
 def test_one_split_as_published(seed):
     # published of another list, 8,236 results to 2017: 0.982, with flags 0.992. Here one split of 3,243
     # results to 2014 gives 0.975 to 0.993 over ten seeds (0: 0.9905, 7: 0.9747), without any flag

@@ -1,0 +1,215 @@
+"""Which iterations of each run are judged: all, those behind the first N, or those of its steady state.
+
+With ``auto`` a run without a steady state keeps all its iterations: nothing tells which of them would be
+left out. Where more than a tenth of a cell's runs have none, or the two sides of a comparison differ in how many
+have none (Fisher's exact test, two-sided, 5 %), the comparison has no word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..announcing import doing
+from ..pages import number_format as figures
+from ..pages.model import Caution
+from ..pages.short_sentence import ShortSentence
+from ..record.warmup_iterations import WarmupIterations
+from ..stats.samples import read_only
+from ..stats.steady_state import FEWEST, State, SteadyState, steady_state
+from .columns import Flags, Integers, MetricColumn
+
+STATES: Final[tuple[State, ...]] = get_args(State)
+STEADY: Final = 3  # the first so many of them have a steady state
+MOST_WITHOUT: Final = 0.1  # share of a cell's runs that may have none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class JudgedIterations:
+    """The iterations that are judged, and how many each run left out.
+
+    `state` is a place in `STATES` for each run, -1 where nobody looked; None unless the setting is ``auto``.
+    """
+
+    setting: WarmupIterations
+    column: MetricColumn
+    left_out: Integers
+    state: NDArray[np.int8] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IterationsOfCell:
+    """What became of the iterations of the runs of a benchmark and variant.
+
+    `left_out` are the fewest, the median and the most iterations of a run that are not judged. With the setting
+    ``auto``, `states` counts its runs by what they are called; else it is None.
+    """
+
+    benchmark: str
+    variant: str
+    setting: WarmupIterations
+    runs: int
+    left_out: tuple[int, float, int]
+    states: Mapping[State, int] | None = None
+
+    @property
+    def without(self) -> int:
+        """How many runs have no steady state, as far as is known."""
+        return sum((self.states or {}).get(state, 0) for state in STATES[STEADY:])
+
+    @property
+    def unsteady(self) -> bool:
+        """Whether so many have none that the cell's iterations cannot be judged."""
+        return self.without > MOST_WITHOUT * self.runs
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types."""
+        states = None if self.states is None else {one: self.states.get(one, 0) for one in STATES}
+        return {
+            "benchmark": self.benchmark,
+            "variant": self.variant,
+            "setting": self.setting,
+            "runs": self.runs,
+            "left_out": dict(zip(("least", "median", "most"), self.left_out, strict=True)),
+            "states": states,
+        }
+
+
+def without_warmup(
+    column: MetricColumn, setting: WarmupIterations, looked_at: Flags, *, higher: bool
+) -> JudgedIterations:
+    """Leave out the warm-up of each run.
+
+    Parameters
+    ----------
+    column : MetricColumn
+        All iterations.
+    setting : int or "auto"
+        How many are left out, or that each run's own change point says it. A run of no more than so many
+        keeps none.
+    looked_at : array of bool
+        The runs whose steady state is looked for: others keep all their iterations under ``auto``.
+    higher : bool
+        Whether higher values are better.
+    """
+    counts = np.diff(column.offsets)
+    if setting == "auto":
+        found = _states(column, np.flatnonzero(looked_at & (counts > 0)), higher=higher)
+        left, state = np.zeros_like(counts), np.full(counts.size, -1, dtype=np.int8)
+        for row, one in found.items():
+            left[row], state[row] = one.first, STATES.index(one.state)
+        return JudgedIterations(
+            setting=setting,
+            column=_behind(column, counts, left),
+            left_out=read_only(left),
+            state=read_only(state),
+        )
+    left = np.minimum(counts, setting)
+    kept = column if setting == 0 else _behind(column, counts, left)
+    return JudgedIterations(setting=setting, column=kept, left_out=read_only(left))
+
+
+def _states(column: MetricColumn, rows: Integers, *, higher: bool) -> dict[int, SteadyState]:
+    found = {}
+    for number, row in enumerate(rows.tolist()):
+        doing("looking for steady states", number, rows.size, "runs")
+        values = column.values[column.offsets[row] : column.offsets[row + 1]]
+        found[row] = steady_state(values, higher=higher)
+    return found
+
+
+def _behind(column: MetricColumn, counts: Integers, left: Integers) -> MetricColumn:
+    """Give a column without the first iterations of each run."""
+    within = np.arange(column.values.size) - np.repeat(column.offsets[:-1], counts)
+    return MetricColumn(
+        values=read_only(column.values[within >= np.repeat(left, counts)]),
+        offsets=read_only(np.concatenate(([0], np.cumsum(counts - left)))),
+    )
+
+
+def of_cells(
+    judged: JudgedIterations | None, variant: str, rows: Mapping[str, Integers]
+) -> dict[str, IterationsOfCell]:
+    """Say of the runs of a variant, benchmark by benchmark, what became of their iterations; nothing where all are judged."""
+    if judged is None or judged.setting == 0:
+        return {}
+    found = {}
+    for name, row in rows.items():
+        left = judged.left_out[row]
+        states = None
+        if judged.state is not None:
+            counts = np.bincount(judged.state[row].astype(np.int64), minlength=len(STATES))
+            states = dict(zip(STATES, counts.tolist(), strict=True))
+        found[name] = IterationsOfCell(
+            benchmark=name,
+            variant=variant,
+            setting=judged.setting,
+            runs=int(row.size),
+            left_out=(int(left.min()), float(np.median(left)), int(left.max())),
+            states=states,
+        )
+    return found
+
+
+def iteration_cautions(
+    cells: Mapping[str, IterationsOfCell], variant: str, *, emptied: int, metric: str
+) -> Iterator[Caution]:
+    """Say which iterations are not judged, and where runs have no steady state."""
+    if emptied:
+        yield Caution(
+            "no-iteration-left",
+            f"{figures.counted(emptied, 'run')} of {variant} printed no more iterations of {metric} than are "
+            "left out as warm-up, and count as without it",
+            (variant,),
+            ShortSentence.of(
+                f"{figures.counted(emptied, 'run')} of {{}} had no iteration behind the warm-up",
+                variant,
+            ),
+        )
+    if not cells:
+        return
+    lost = {name: one for name, one in cells.items() if one.unsteady}
+    yield Caution(
+        "iterations-left-out",
+        f"of each run of {variant} the first iterations are not judged: {_told(cells)}",
+        (variant,),
+        None if lost else ShortSentence.of("{}: " + _short(cells), variant),
+    )
+    if lost:
+        few = all(one.without == (one.states or {}).get(STATES[-1]) for one in lost.values())
+        why = (
+            f"too few iterations ({FEWEST} are needed): name a number with --warmup-iterations"
+            if few
+            else "runs that keep changing have no speed of their own: look at them with 'fairtrial plot', let "
+            "them run longer, or name a number with --warmup-iterations"
+        )
+        told = ", ".join(f"{name} {one.without} of {one.runs} runs" for name, one in lost.items())
+        yield Caution(
+            "no-steady-state",
+            f"{variant} reaches no steady state that is known: {told}; {why}",
+            (variant, *lost),
+            ShortSentence.of(
+                "no word on {}: of {} too many runs reach no steady state", tuple(lost), variant
+            ),
+        )
+
+
+def _told(cells: Mapping[str, IterationsOfCell]) -> str:
+    parts = []
+    for name, one in cells.items():
+        least, middle, most = one.left_out
+        left = f"{least}" if least == most else f"{least} to {most}, median {middle:g}"
+        kinds = [f"{n} {state}" for state, n in (one.states or {}).items() if n]
+        parts.append(f"{name} {left}" + (f" ({', '.join(kinds)})" if kinds else ""))
+    return figures.listed(parts, 4, mark="; ", last="; and")
+
+
+def _short(cells: Mapping[str, IterationsOfCell]) -> str:
+    least = min(one.left_out[0] for one in cells.values())
+    most = max(one.left_out[2] for one in cells.values())
+    left = f"{least}" if least == most else f"{least} to {most}"
+    return f"the first {left} iterations of a run are not judged"

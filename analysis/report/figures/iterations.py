@@ -1,0 +1,132 @@
+"""The iterations of each run in their order, all of them, and from which on they are judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ...errors import AnalysisError
+from ...plots.axes import Axes, quantity_axis
+from ...plots.layout import arranged
+from ...plots.scale import Scale, Tick, quantity_scale
+from ...stats.samples import Array
+from .cells import cells_and_styles
+from .layout import Drawing, name_of, names_of, rows_high
+
+if TYPE_CHECKING:
+    from ...plots.sheet import Sheet
+    from ..subject import Subject
+
+__all__ = ["RunIterations", "draw_iterations", "panel_of"]
+
+_PLACES = 250  # points of a run: of more iterations the median of neighbours is drawn
+_MOST = 40  # runs of a variant that are drawn
+
+
+class RunIterations(NamedTuple):
+    """All iterations of a run, and how many of the first ones are not judged."""
+
+    values: Array
+    left_out: int
+
+
+def panel_of(runs: Sequence[RunIterations], css: str, scale: Scale, unit: str) -> Axes:
+    """Draw a line for each run; what is not judged is grey, and a dot is where the rest begins."""
+    longest = max(run.values.size for run in runs)
+    axes = Axes(x=Scale(0.0, longest + 1.0), y=scale)
+    quantity_axis(axes, "y", scale, unit, most=4)
+    axes.x_ticks = [Tick(at, str(at)) for at in (1, longest)]
+    for values, left in runs:
+        middle, places = _thinned(values)
+        early = places <= left
+        if early.any():
+            axes.curve(places[early], middle[early], "second thin faint")
+        axes.curve(places[~early], middle[~early], f"{css} thin")
+        if 0 < left < values.size:
+            axes.spots(left + 1.0, float(np.median(values[left : left + 5])), "ink", r=1.6)
+    return axes
+
+
+def _thinned(values: Array) -> tuple[Array, Array]:
+    """Give medians of neighbours, and their places, counted from 1."""
+    each = max(1, -(-values.size // _PLACES))
+    parts = [values[k : k + each] for k in range(0, values.size, each)]
+    middles = np.array([np.median(part) for part in parts])
+    places = np.array([k * each + (part.size + 1) / 2 for k, part in enumerate(parts)])
+    return middles, places
+
+
+def draw_iterations(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
+    """Draw a panel for each variant: a line for each of its runs, iteration by iteration."""
+    cells, styles = cells_and_styles(subject, benchmark)
+    metric, trial = subject.verdict.metric, subject.trial
+    judged = None if trial is None else trial.judged_iterations(metric)
+    if trial is None or judged is None or np.diff(trial.metrics[metric].offsets).max() < 2:
+        raise AnalysisError(
+            "no run has several iterations",
+            benchmark,
+            "give a trial, and a metric that its programs print",
+        )
+    column = trial.metrics[metric]
+    mine = trial.judged(metric) & (trial.benchmark == trial.manifest.benchmarks.index(benchmark))
+    mine &= np.diff(column.offsets) > 0
+    runs: dict[str, list[tuple[int, RunIterations]]] = {}
+    for name in cells:
+        rows = np.flatnonzero(mine & (trial.variant == trial.manifest.variants.index(name)))
+        runs[name] = [
+            (
+                int(trial.session[row]),
+                RunIterations(
+                    column.values[column.offsets[row] : column.offsets[row + 1]],
+                    int(judged.left_out[row]),
+                ),
+            )
+            for row in rows.tolist()
+        ]
+    shown = {name: [run for _, run in found[:_MOST]] for name, found in runs.items() if found}
+    drawn = [_thinned(run.values)[0] for some in shown.values() for run in some]
+    scale = quantity_scale(end for one in drawn for end in (one.min(), one.max()))
+    names = names_of(list(shown), sheet)
+    panels = []
+    for name, some in shown.items():
+        axes = panel_of(some, styles[name], scale, subject.verdict.unit)
+        axes.title = f"{names[name]}: {len(some)} of {len(runs[name])} runs"
+        panels.append(axes)
+    panels[-1].x_label = f"iteration; {name_of(metric, sheet)} ({subject.verdict.better} is better)"
+    told = ", ".join(
+        f"{name}: {len(found)} runs, {_span([run.left_out for _, run in found])} iterations not judged"
+        for name, found in runs.items()
+        if found
+    )
+    return Drawing(
+        name=subject.anchor("iterations", benchmark),
+        title=f"iterations of {benchmark}",
+        alt=f"{benchmark}, iteration by iteration. {told}.",
+        picture=arranged(
+            sheet,
+            [[axes] for axes in panels],
+            rows_high(sheet, len(panels), 7.0, 4.0),
+            notes=["grey: not judged; dot: the first iteration that is"],
+        ),
+        columns=(
+            "variant",
+            "session",
+            "run",
+            "iteration",
+            "judged",
+            f"{metric}_{subject.verdict.unit}",
+        ),
+        rows=tuple(
+            (name, session, number, k, int(k > run.left_out), value)
+            for name, found in runs.items()
+            for number, (session, run) in enumerate(found, 1)
+            for k, value in enumerate(run.values.tolist(), 1)
+        ),
+    )
+
+
+def _span(counts: Sequence[int]) -> str:
+    low, high = min(counts), max(counts)
+    return f"{low}" if low == high else f"{low} to {high}"

@@ -1,0 +1,176 @@
+"""Cells that cannot succeed: no run of them was ok when the first session tried each one.
+
+What is tried is decided by the plan and the stored rows alone, so that a trial that was killed and is gone
+on with decides the same. A row behind the plan, such as a warm-up that a resume repeats, decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from analysis.record.run_numbers import Measurement
+from analysis.record.shapes import records_of
+from analysis.record.trial_files import MEASUREMENTS, Finding, GivenUp, PlannedRun
+
+from ...errors import counted
+from ..plan import PlannedSession, planned_runs
+
+if TYPE_CHECKING:
+    from ...campaign.model import Campaign
+    from ..writer import Store
+
+KEY = "protocol.never_ok"
+_Cell = tuple[str, str]
+
+
+class NeverOk:
+    """Watches the first tries of each cell of a trial: its warm-ups in session 1, without them its first block."""
+
+    def __init__(self, campaign: Campaign, store: Store) -> None:
+        protocol = campaign.protocol
+        self._campaign, self._store = campaign, store
+        self._stops = protocol.never_ok == "stop"
+        self._warm = protocol.warmups(1) > 0
+        self._untried: dict[_Cell, set[int]] = {}
+        self._failed: dict[
+            _Cell, int
+        ] = {}  # position of the last try that failed, of cells without an ok one
+        self._held: set[_Cell] = set()
+        self._said: dict[int, str] = {}  # position -> what came of it
+        self._tells_early = protocol.order == "sequential" and not self._warm
+        done = store.rows.outcomes
+        for run in self._tries():
+            cell = (run.benchmark, run.variant)
+            self._untried.setdefault(cell, set()).add(run.position)
+            if run.position in done:
+                self._count(run, done[run.position])
+
+    def _tries(self) -> Iterator[PlannedRun]:
+        """Give the planned runs that decide."""
+        manifest, block = self._store.manifest, 0 if self._warm else 1
+        runs = PlannedSession(self._campaign, manifest.seed, 1, manifest.node, manifest.left)
+        if self._tells_early:  # the first block has no place of its own
+            return (run for run in runs if run.block == block)
+        return takewhile(lambda run: run.block == block, runs)
+
+    def _count(self, run: PlannedRun, outcome: str) -> None:
+        cell = (run.benchmark, run.variant)
+        self._untried[cell].discard(run.position)
+        if outcome == "ok":
+            self._held.add(cell)
+        else:
+            self._failed[cell] = max(run.position, self._failed.get(cell, 0))
+
+    def _never(self, cell: _Cell) -> bool:
+        return cell not in self._held and not self._untried[cell]
+
+    @property
+    def cells(self) -> frozenset[_Cell]:
+        """The cells of which it is known by now that none of their tries was ok."""
+        return frozenset(cell for cell in self._untried if self._never(cell))
+
+    def decides(self, run: PlannedRun) -> bool:
+        """Tell whether a run is a first try of its cell, and none that is stored."""
+        return run.position in self._untried.get((run.benchmark, run.variant), ())
+
+    def add(self, run: PlannedRun, row: Measurement) -> tuple[GivenUp, ...]:
+        """Count a run that decides; give the records of its cell when that cannot succeed."""
+        cell = (run.benchmark, run.variant)
+        self._count(run, row.outcome)
+        self._said[run.position] = _said_of(row)
+        return () if self._stops or not self._never(cell) else self.unrecorded()
+
+    def unrecorded(self) -> tuple[GivenUp, ...]:
+        """Give the records that are to be made: one for each cell and each session that goes without it.
+
+        A kill kept them from being made, or sessions were added.
+        """
+        if self._stops:
+            return ()
+        return tuple(self._records())
+
+    def _records(self) -> Iterator[GivenUp]:
+        protocol, manifest = self._campaign.protocol, self._store.manifest
+        needs = {end.session: end.runs for end in manifest.session_ends}
+        sessions = range(1, manifest.sessions + 1)
+        wanted = {(session, *cell) for cell in self.cells for session in sessions}
+        wanted -= {(one.session, one.benchmark, one.variant) for one in manifest.given_up}
+        if not wanted:
+            return
+        done = self._done(sorted({session for session, *_ in wanted}))
+        for session, benchmark, variant in sorted(wanted):
+            runs, warm = (done[kind, session, benchmark, variant] for kind in (False, True))
+            warmups = protocol.warmups(session) - protocol.warmups(session - 1) - warm
+            measured_in = session <= manifest.left.get(variant, session)
+            if measured_in and (runs < needs.get(session, protocol.runs) or warmups):
+                yield GivenUp(
+                    benchmark=benchmark,
+                    variant=variant,
+                    session=session,
+                    position=self._failed[benchmark, variant],
+                    runs=runs,
+                    why=self._why((benchmark, variant)),
+                    never_ok=True,
+                    warmups=warmups,
+                )
+
+    def _done(self, sessions: Sequence[int]) -> Counter[tuple[bool, int, str, str]]:
+        """Count what stands of cells in these sessions: whether it is a warm-up, the session and the cell."""
+        manifest, done = self._store.manifest, self._store.rows.outcomes
+        found: Counter[tuple[bool, int, str, str]] = Counter()
+        for session in sessions:
+            if planned_runs(self._campaign, session - 1, manifest.left) > max(done, default=-1):
+                break
+            for run in PlannedSession(
+                self._campaign, manifest.seed, session, manifest.node, manifest.left
+            ):
+                if run.position in done:
+                    found[run.warmup, session, run.benchmark, run.variant] += 1
+        return found
+
+    def _why(self, cell: _Cell) -> str:
+        position = self._failed[cell]
+        if position not in self._said:  # an earlier process executed it
+            wanted = set(self._failed.values())
+            for row, _ in records_of(self._store.path / MEASUREMENTS, Measurement):
+                if row.position in wanted:
+                    self._said[row.position] = _said_of(row)
+        tries = "warm-up" if self._warm else "first run"
+        return f"no {tries} of session 1 was ok, the last one: {self._said[position]}"
+
+    def end(self) -> str | None:
+        """Say why the trial ends: no cell of a variant or a benchmark is left, or one is too many."""
+        if not self._tells_early and any(self._untried.values()):
+            return None  # all that fail are told at once
+        never = self.cells
+        if self._stops and never:
+            return self._told(f"{counted(len(never), 'cell')} never ok", min(never))
+        for what, place in (("benchmark", 0), ("variant", 1)):
+            for name in dict.fromkeys(cell[place] for cell in self._untried):
+                mine = {cell for cell in self._untried if cell[place] == name}
+                if mine <= never:
+                    return self._told(f"no cell of {what} {name} is left", min(mine))
+        return None
+
+    def _told(self, what: str, cell: _Cell) -> str:
+        return f"{what}: {cell[0]} / {cell[1]}: {self._why(cell)}"
+
+
+def _said_of(row: Measurement) -> str:
+    detail = " ".join((row.detail or "").split())  # of a service it has several lines
+    return f"{row.outcome}: {detail}" if detail else row.outcome
+
+
+def finding_of_never_ok(one: GivenUp) -> Finding:
+    """Make the finding that a trial goes on without a cell."""
+    return Finding(
+        check="never-ok",
+        status="warn",
+        what=f"{one.benchmark} / {one.variant}: {one.why}; the trial goes on without it",
+        where=KEY,
+        fix="mend it and begin a new trial, or write 'never_ok: go_on' to measure it all the same",
+        reason="a cell that cannot succeed takes time and measures nothing",
+    )

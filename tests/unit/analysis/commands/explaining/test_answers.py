@@ -1,0 +1,77 @@
+"""From stored profiles to what is printed, and the exit code (docs/why.md, "Asking")."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+
+import pytest
+
+from analysis.commands.explaining.answers import (
+    Explaining,
+    check_flame,
+    exit_code_of,
+    explained,
+    write_answer,
+    write_pictures,
+)
+from analysis.errors import UsageError
+from analysis.why.result import WhyAnswer
+from tests.profiled import CALLS, profile_beside
+from tests.unit.analysis.conftest import build
+
+TIMES = {"old": {"keys": [1.0, 1.1]}, "new": {"keys": [1.3, 1.4]}}
+SAME = {chain: (ms[0], ms[0]) for chain, ms in CALLS.items()}
+
+
+@pytest.fixture
+def stored(tmp_path):
+    path = build(TIMES, sessions=1).write(tmp_path / "t")
+    return [profile_beside(path, build, variant="new")]
+
+
+def test_every_benchmark_that_is_stored_has_an_answer(stored):
+    answer = explained(stored, Explaining())
+    assert [(one.variant, one.benchmark) for one in answer.answers] == [("new", "keys")]
+    assert answer.answers[0].named
+    with pytest.raises(UsageError, match="no profile of the benchmark 'text'") as caught:
+        explained(stored, Explaining(benchmarks=("text",)))
+    assert caught.value.fix == "stored: keys"
+
+
+def test_exit_codes(stored, tmp_path):
+    there = explained(stored, Explaining())
+    assert [exit_code_of(there, require=require) for require in (False, True)] == [0, 0]
+    path = build(TIMES, sessions=1).write(tmp_path / "same")
+    same = explained([profile_beside(path, build, variant="new", calls=SAME)], Explaining())
+    assert same.answers[0].withheld == "total-not-resolved"
+    assert [exit_code_of(same, require=require) for require in (False, True)] == [3, 3]
+    both = WhyAnswer(answers=(*there.answers, *same.answers))
+    assert exit_code_of(both, require=True) == 0
+    few = WhyAnswer(answers=(replace(there.answers[0], rows=(), withheld="few-sessions"),))
+    assert [exit_code_of(few, require=require) for require in (False, True)] == [0, 1]
+
+
+def test_an_answer_has_three_forms(stored):
+    answer = explained(stored, Explaining())
+    forms = {}
+    for form in ("text", "md", "json"):
+        out = io.StringIO()
+        write_answer(answer, out, form=form)
+        forms[form] = out.getvalue()
+    assert json.loads(forms["json"]) == answer.to_dict()
+    assert forms["text"] == f"{answer}\n"
+    assert "| function" in forms["md"]
+
+
+def test_callers_are_drawn_where_they_are_stored(stored, tmp_path):
+    answer = explained(stored, Explaining())
+    (path,) = write_pictures(stored, answer, str(tmp_path / "f.svg"))
+    assert path.read_text().startswith("<svg") or "<svg" in path.read_text()
+    trial = build(TIMES, sessions=1).write(tmp_path / "plain")
+    plain = [profile_beside(trial, build, variant="new", chains=None)]
+    with pytest.raises(UsageError, match="--chains"):
+        write_pictures(plain, explained(plain, Explaining()), str(tmp_path / "g.svg"))
+    with pytest.raises(UsageError, match="a picture ends in"):
+        check_flame("flame.txt")
