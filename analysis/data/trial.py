@@ -19,6 +19,7 @@ from ..pages import number_format as figures
 from ..pages.model import Caution, page_of
 from ..pages.result import short
 from ..pages.short_sentence import LONGEST, ShortSentence, plain
+from ..record import service_metrics
 from ..record.builds import is_of_builds
 from ..record.manifest import read_manifest
 from ..record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, NUMBERS, Better, MetricInfo
@@ -312,9 +313,10 @@ class Trial:
         """Tell whether the time that a run waits, or that others take from it, goes into a metric.
 
         It goes into `wall`, into energy, and into what a program measures itself, as far as anybody knows;
-        not into processor time, memory, events that are counted of the program alone, and numbers of builds.
+        not into processor time, memory, events that are counted of the program alone, numbers of builds, and what services use.
         """
-        if self.is_of_builds(metric):
+        source = self.manifest.metrics.get(metric, {}).get("source")
+        if source == service_metrics.SOURCE or self.is_of_builds(metric):
             return False
         ours = metric in METRIC_NUMBERS and metric not in self.manifest.metrics
         return metric == "wall" if ours else not self.is_counter(metric)
@@ -351,9 +353,8 @@ class Trial:
         if metric not in self._judged:
             about = self.manifest.metrics[metric]
             setting = self.warmup_iterations
-            if (
-                setting is None or "source" in about or is_of_builds(about)
-            ):  # these have no iterations
+            # values of meters and of builds are no iterations
+            if setting is None or "source" in about or is_of_builds(about):
                 setting = warmup_of(about)
             self._judged[metric] = without_warmup(
                 column, setting, self.measured, higher=about["better"] == "higher"
@@ -475,8 +476,7 @@ def read_trial(path: str | Path) -> Trial:
         told = ShortSentence.of(f"the trial is not finished: {said}")
         cautions.append(Caution("runs-missing", said, short=told))
     cautions += [*drift_cautions(path), *given_up_cautions(manifest), *merged_cautions(manifest)]
-    cautions += measured_once_cautions(manifest)
-    cautions += name_cautions(manifest)
+    cautions += [*measured_once_cautions(manifest), *name_cautions(manifest)]
     cautions += imported_cautions(path, manifest)
     cautions += misstated(manifest, arrays)
     if manifest.sequential:

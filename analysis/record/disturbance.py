@@ -32,6 +32,27 @@ def is_disturbed(wall_ns: int | None, waited_ns: int | None) -> bool | None:
     return waited_ns > max(SHARE * wall_ns, LEAST_NS)
 
 
+def service_disturbed(
+    wall_ns: int | None, wait_ns: int | None, others_ns: int | None
+) -> bool | None:
+    """Tell whether a service waited for longer than that during a run.
+
+    `wait_ns` is how long all its threads waited, also for each other; `others_ns` the least that one of them
+    waited for somebody else. Between the two nobody knows.
+    """
+    if wait_ns is None or others_ns is None:
+        return None
+    if is_disturbed(wall_ns, others_ns):
+        return True
+    return None if is_disturbed(wall_ns, wait_ns) is not False else False
+
+
+def together(parts: Iterable[bool | None]) -> bool | None:
+    """Tell whether a run or one of its services was disturbed; None where none was, and one of them is unknown."""
+    found = tuple(parts)
+    return True if True in found else None if None in found else False
+
+
 def judged_row(disturbed: Iterable[bool | None]) -> int:
     """Choose among the rows of one run: the first that is known to be undisturbed, else the first."""
     return next((place for place, one in enumerate(disturbed) if one is False), 0)

@@ -293,7 +293,7 @@ _DRIFT = (
 )
 _BUSY = (
     *("host-busy", "host-throttled", "host-disturbed", "host-stolen", "cpu-lost"),
-    *("disturbed-runs", "waited-for-cpu", "services-share-cpus"),
+    *("disturbed-runs", "waited-for-cpu", "services-share-cpus", "hook-left-running"),
 )
 _REST = ("runs-missing", "still-running", "ended-early", "iterations-left-out")
 _RANKS = {

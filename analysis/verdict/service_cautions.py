@@ -1,4 +1,4 @@
-"""Where the services of a trial ran, as far as it touches its answer: on a CPU that was not theirs alone."""
+"""Where the services of a trial ran, and what hooks left running, as far as it touches its answer."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from ..data.protocol import settings_of
 from ..pages.model import Caution
 from ..pages.short_sentence import ShortSentence
 from ..record.shapes import readable_rows
-from ..record.trial_files import ENVIRONMENT
+from ..record.trial_files import ENVIRONMENT, FINDINGS
 
 if TYPE_CHECKING:
     from ..data.trial import Trial
 
 
 def service_cautions(trial: Trial) -> Iterator[Caution]:
-    """Say which services shared a CPU with the measured programs, or with fairtrial itself."""
+    """Say which services shared a CPU with the measured programs or fairtrial, and what worked beside them undeclared."""
+    yield from _left_running(trial)
     if not settings_of(trial.path).get("services"):
         return
     found: dict[str, dict[str, None]] = {"runs": {}, "fairtrial": {}}
@@ -35,3 +36,18 @@ def service_cautions(trial: Trial) -> Iterator[Caution]:
             )
             short = ShortSentence.of(f"services shared a CPU with {whom}")
             yield Caution("services-share-cpus", text, tuple(labels), short)
+
+
+def _left_running(trial: Trial) -> Iterator[Caution]:
+    """Say what hooks left running and that used processor time during runs."""
+    found = [
+        (row.get("session"), str(row.get("what")))
+        for row in readable_rows(trial.path / FINDINGS)
+        if row.get("check") == "hook-left-running"
+    ]
+    if found:
+        session, what = found[0]
+        more = f", and likewise in {len(found) - 1} more" if len(found) > 1 else ""
+        text = f"{what} of session {session}{more}: nobody saw how long it waited for a CPU; declare it under 'services'"
+        told = ShortSentence.of("what a hook left running worked during runs: nobody saw it wait")
+        yield Caution("hook-left-running", text, short=told)

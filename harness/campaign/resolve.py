@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.record.builds import BUILD_METRICS
 from analysis.record.run_numbers import METRIC_NUMBERS
+from analysis.record.service_metrics import PEAK, PEAK_SINCE_START, metrics_of
 from analysis.record.trial_files import ENERGY_METRICS
 from analysis.words import alike
 
@@ -361,8 +362,9 @@ class Resolver:
         given = self.values["judge"]
         everywhere = [*METRIC_NUMBERS, *(ENERGY_METRICS if self.values["energy"] else ())]
         everywhere += [] if counting is None else [event.name for event in counting.events]
-        if len(builds) == len(self.variants):
-            everywhere += BUILD_METRICS
+        for service in self.values["services"] or ():
+            everywhere += [name for name, _ in metrics_of(service, PEAK, PEAK_SINCE_START)]
+        everywhere += BUILD_METRICS if len(builds) == len(self.variants) else ()
         if self.values["protocol"].get("stop"):
             for one in stopping_by_builds(cells, judged_metrics(given)[:1]):
                 self._problem(*one, key=True)

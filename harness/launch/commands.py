@@ -19,7 +19,7 @@ from ..campaign.model import Build, Campaign, Cell, Command, Isolation
 from ..errors import LaunchError
 from ..host.executables import sha256_file
 from .client import LauncherClient
-from .exchange import Execution, LaunchRequest
+from .exchange import Execution, LaunchRequest, descendants
 from .interrupts import Interrupted, Interrupts
 
 
@@ -162,6 +162,12 @@ class SideCommands:
         if self._launcher is None or self._launcher.dead:
             return 0
         return self._launcher.sweep()
+
+    def left(self) -> tuple[int, ...]:
+        """List the processes that hooks have left running, as fairtrial's /proc numbers them."""
+        if self._launcher is None or self._launcher.dead:
+            return ()
+        return descendants(self._launcher.pid)
 
     def execute(
         self,

@@ -48,6 +48,17 @@ def children(pid: int, proc: Path = _PROC) -> tuple[int, ...]:
     return tuple(found)
 
 
+def descendants(pid: int, proc: Path = _PROC) -> tuple[int, ...]:
+    """List the processes below one, parents before their children."""
+    found: list[int] = []
+    waiting = [pid]
+    while waiting:
+        below = children(waiting.pop(), proc)
+        found += below
+        waiting += below
+    return tuple(found)
+
+
 def is_stopped(pid: int, proc: Path = _PROC) -> bool:
     """Tell whether a process is stopped, by a signal or by who traces it; False where nobody knows."""
     try:

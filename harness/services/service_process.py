@@ -17,7 +17,7 @@ from ..campaign.model import Isolation
 from ..errors import LauncherDiedError, LaunchError
 from ..launch.client import LauncherClient
 from ..launch.commands import resolve
-from ..launch.exchange import Execution, LaunchRequest, children
+from ..launch.exchange import Execution, LaunchRequest, descendants
 
 if TYPE_CHECKING:
     from ..campaign.model import Service
@@ -105,13 +105,8 @@ class ServiceProcess:
 
     def processes(self) -> tuple[int, ...]:
         """List its processes, as fairtrial's /proc numbers them: all that its launcher has below it."""
-        found: list[int] = []
-        waiting = [self._launcher.pid] if self._stands and not self._launcher.dead else []
-        while waiting:
-            below = children(waiting.pop())
-            found += below
-            waiting += below
-        return tuple(found)
+        there = self._stands and not self._launcher.dead
+        return descendants(self._launcher.pid) if there else ()
 
     def end(self) -> str | None:
         """Ask it to end, kill what is left after its grace; say what went wrong, None where nothing did."""

@@ -35,6 +35,7 @@ from ..errors import CampaignError
 from ..host.executables import describe_targets
 from ..launch.commands import SideCommands, base_environment
 from ..launch.interrupts import Interrupted, Interrupts
+from ..services.metering import can_reset_peaks, service_metrics
 from .context import AfterSession, TrialContext
 from .ending import Ending
 from .folder import clear_unused, holds_only_a_start
@@ -241,7 +242,7 @@ def _host(prepared: Prepared) -> tuple[str, str]:
 
 
 def _metrics(campaign: Campaign, prepared: Prepared) -> dict[str, Mapping[str, str]]:
-    """Give the metrics that outputs are parsed for, and those of builds, and of counters and energy of this host."""
+    """Give the metrics that outputs are parsed for, and those that builds, counters, energy and services are."""
     parsed = {
         rule.name: {
             "unit": rule.unit,
@@ -254,7 +255,9 @@ def _metrics(campaign: Campaign, prepared: Prepared) -> dict[str, Mapping[str, s
     }
     events = {} if prepared.events is None else prepared.events.metrics
     builds = BUILD_METRICS if campaign.builds else {}
-    return {**builds, **parsed, **events, **prepared.energy.metrics}
+    services = service_metrics(campaign, resets=can_reset_peaks())
+    known = {**builds, **parsed, **events, **prepared.energy.metrics}
+    return known | {name: about for name, about in services.items() if name not in known}
 
 
 def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Options) -> Manifest:

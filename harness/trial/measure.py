@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analysis.errors import StoreError
-from analysis.record.disturbance import MOST_REPEATS, is_disturbed, waited_ns
+from analysis.record.disturbance import MOST_REPEATS, is_disturbed, together, waited_ns
 from analysis.record.run_numbers import Measurement
 from analysis.record.trial_files import OUTPUTS, Finding, PlannedRun
 
@@ -23,6 +23,12 @@ from ..errors import LauncherDiedError, LaunchError, counted
 from ..host.variables import Concealed
 from ..launch.commands import CommandFailedError
 from ..launch.exchange import Execution, LaunchRequest, Standstill, limit_numbers
+from ..services.metering import (
+    HookLeftovers,
+    ServiceMeter,
+    can_reset_peaks,
+    disturbed as services_disturbed,
+)
 from ..services.service_process import ServiceFailedError
 from . import run_files as metric_files
 from .metering import SessionEnergy, counters_of
@@ -33,6 +39,7 @@ from .run_files import Spools
 
 if TYPE_CHECKING:
     from ..campaign.model import Cell, Command
+    from ..services.usage import Used
     from .context import SessionLauncher, TrialContext
 
 _STEP_NS = 500_000_000
@@ -150,6 +157,8 @@ class Measurer:
         self._host, self._cpus = context.prepared.host, context.prepared.cpus.targets
         self._launcher, self._energy, self._segment = launcher, energy, segment
         self._tally = context.prepared.tally()
+        self._service_meter = ServiceMeter(context.services, resets=can_reset_peaks())
+        self._leftovers = HookLeftovers(context.commands.left)
         self._outputs = context.store.path / OUTPUTS
         isolation = context.campaign.isolation
         self._spools = Spools(self._outputs, isolation.kept_outputs_bytes)
@@ -164,7 +173,8 @@ class Measurer:
         self._spools.close()
         dropped = self._spools.finding()
         strange = () if self._tally is None else self._tally.findings()
-        return [*strange, *(() if dropped is None else (dropped,))]
+        left = self._leftovers.findings()
+        return [*strange, *left, *(() if dropped is None else (dropped,))]
 
     def measure(self, run: PlannedRun) -> Measurement:
         """Execute one run; again where its launcher died, or something stood still meanwhile."""
@@ -227,8 +237,10 @@ class Measurer:
         pad = self._padding(run)
         kept = metric_files.clear(cell)
         steal = self._steal_before()
-        self._energy.begin()
         request = self._request(cell)
+        self._leftovers.begin()
+        self._service_meter.begin(run.variant)
+        self._energy.begin()
         execution = self._launcher.client.execute(
             request,
             self._watch(cell, request, warmup=run.warmup),
@@ -237,6 +249,8 @@ class Measurer:
             count=self._counts(run),
         )
         spent = self._energy.end()
+        used = self._service_meter.end(run.variant)
+        self._leftovers.end()
         steal_after = self._host.steal_s(self._cpus or ())
         self._steal = (time.monotonic(), steal_after)
         if execution.killed == _TIME_CAP:
@@ -269,7 +283,8 @@ class Measurer:
             examined = Examined(outcome="hook-failed", detail=_first_line(error))
         stolen = None if steal is None or steal_after is None else steal_after - steal
         energy = self._energy.metrics(spent, execution.wall_ns)  # nothing of a discarded run
-        examined = dataclasses.replace(examined, metrics={**examined.metrics, **energy})
+        services = self._service_meter.metrics(used)
+        examined = dataclasses.replace(examined, metrics={**services, **examined.metrics, **energy})
         return self._row(
             run,
             execution,
@@ -278,6 +293,7 @@ class Measurer:
             steal_s=stolen,
             hooks_s=(before_s, after_s),
             suspended=suspended,
+            used=used,
         )
 
     def _counts(self, run: PlannedRun) -> bool:
@@ -398,6 +414,7 @@ class Measurer:
         hooks_s: tuple[float | None, float | None] = (None, None),
         began_ns: int = 0,
         suspended: int = 0,
+        used: Mapping[str, Used] | None = None,
     ) -> Measurement:
         done, cpus, counting = execution, self._cpus, self._campaign.counters
         counted: Mapping[str, tuple[float, ...]] = {}
@@ -413,7 +430,7 @@ class Measurer:
             variant=run.variant,
             warmup=run.warmup,
             repeats=repeats_of(run),
-            disturbed=None if done is None else _disturbed(done),
+            disturbed=None if done is None else _disturbed(done, used or {}),
             started_at=written(done.started_ns if done else began_ns),
             cpus=cpus,
             frequency_khz=self._host.frequency_khz(cpus[0]) if cpus else None,
@@ -449,7 +466,8 @@ def _label(run: PlannedRun) -> str:
     return f"{'w' if run.warmup else 'r'}{-run.position}"
 
 
-def _disturbed(execution: Execution) -> bool | None:
+def _disturbed(execution: Execution, used: Mapping[str, Used]) -> bool | None:
     parts = ("run_delay_ns", "launcher_delay_ns", "launcher_on_cpu_ns")
     waited = waited_ns(*(execution.numbers.get(name) for name in parts))
-    return is_disturbed(execution.wall_ns, waited)
+    wall_ns = execution.wall_ns
+    return together([is_disturbed(wall_ns, waited), *services_disturbed(wall_ns, used)])

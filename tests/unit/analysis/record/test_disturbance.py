@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.record.disturbance import DisturbanceTally, is_disturbed, waited_ns
+from analysis.record.disturbance import (
+    DisturbanceTally,
+    is_disturbed,
+    service_disturbed,
+    together,
+    waited_ns,
+)
 
 MEASURED = {"position": 3, "warmup": False, "outcome": "ok"}
 
@@ -36,3 +42,32 @@ def test_measured_runs_are_counted_where_it_is_known_and_repeats_by_the_run():
     ):
         tally.add(row)
     assert tally.counts.to_dict() == {"known": 2, "disturbed": 1, "repeats": 2, "mended": 1}
+
+
+@pytest.mark.parametrize(
+    ("wait_ns", "others_ns", "expected"),
+    [
+        (40_000, 40_000, False),
+        (6_000_000, 6_000_000, True),
+        (5_000_000, 0, False),  # at the limit of 0.5 % of a second, whoever had the CPU
+        (6_000_000, 4_000_000, None),  # its own threads may have had it for the rest
+        (None, None, None),
+    ],
+)
+def test_a_service_waited_where_somebody_else_must_have_had_its_cpu(wait_ns, others_ns, expected):
+    assert service_disturbed(1_000_000_000, wait_ns, others_ns) is expected
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ([False, False], False),
+        ([False, True], True),
+        ([True, None], True),
+        ([None, True], True),
+        ([False, None], None),
+        ([None], None),
+    ],
+)
+def test_a_run_is_disturbed_with_one_of_its_services(parts, expected):
+    assert together(parts) is expected

@@ -158,3 +158,10 @@ def test_the_editors_schema_takes_what_is_taken():
     for bad in ([], ["a", "a"], {"rps": 1}, "two words"):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(base | {"judge": bad}, schema)
+
+
+def test_what_a_service_uses_can_be_judged_and_no_other_service(load):
+    text = HEAD + LOAD + "services: {s: {command: [s], ready: {output: up}}}\njudge: service."
+    assert load(text + "s.cpu").judge == ("service.s.cpu",)
+    with pytest.raises(CampaignError, match=r"no metric 'service\.t\.cpu', which is to be judged"):
+        load(text + "t.cpu")

@@ -15,6 +15,7 @@ from harness.host.reader import Host
 from harness.launch.commands import SideCommands
 from harness.launch.interrupts import Interrupted, Interrupts
 from harness.meters.energy import EnergyMeter
+from harness.services.usage import Used
 from harness.trial.context import TrialContext
 from harness.trial.measure import PADDING_VARIABLE, CapReached, Measurer
 from harness.trial.metering import SessionEnergy
@@ -118,6 +119,35 @@ def test_a_row_says_which_run_it_is_and_what_was_measured(bench):
     assert row.started_at == "2023-11-14T22:13:20.000000000Z"
     assert (row.cpus, row.before_s, row.after_s) == ((1,), None, None)
     assert row.stdout_bytes == 0
+
+
+MS = 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("used", "disturbed"),
+    [
+        ({}, False),
+        ({"s": Used(cpu_s=0.5, wait_ns=MS, others_ns=MS)}, True),
+        ({"s": Used(cpu_s=0.5, wait_ns=50_000, others_ns=50_000)}, False),
+        ({"s": Used(cpu_s=0.5)}, None),
+    ],
+)
+def test_a_run_whose_service_waited_is_disturbed_and_has_what_it_used(bench, used, disturbed):
+    bench.measure()
+    bench.measurer._service_meter.end = lambda variant: used
+    row = bench.measure()  # of 1 ms, and itself it has waited for nothing
+    assert row.disturbed is disturbed
+    assert row.metrics.get("service.s.cpu") == ((0.5,) if used else None)
+
+
+def test_what_a_hook_left_running_is_told_at_the_end_of_the_session(bench):
+    bench.measure()
+    told = bench.measurer._leftovers
+    told._seconds, told._names = 1.5, {"redis-server": None}
+    (found,) = bench.measurer.close()
+    assert found.check == "hook-left-running"
+    assert "(redis-server) used 1.50 s" in found.what
 
 
 def test_unpinned_runs_have_no_frequency_of_their_cpu(bench):

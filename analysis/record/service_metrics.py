@@ -1,0 +1,27 @@
+"""The metrics that the services of a campaign have in each run: their names and units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+SOURCE = "services"  # of these metrics, in the manifest
+PEAK, PEAK_SINCE_START = "peak_memory", "peak_memory_since_start"
+_UNITS: Mapping[str, str] = {
+    "cpu": "s",
+    "wait": "s",
+    "disk_read": "B",
+    "disk_written": "B",
+    "voluntary_switches": "",
+    "involuntary_switches": "",
+}
+
+
+def metric_of(service: str, what: str) -> str:
+    """Name the metric of a service: ``service.redis.cpu``."""
+    return f"service.{service}.{what}"
+
+
+def metrics_of(service: str, *peaks: str) -> Iterator[tuple[str, str]]:
+    """Give the metrics of a service and their units, with these of its `peaks`."""
+    for what, unit in {**_UNITS, **dict.fromkeys(peaks, "B")}.items():
+        yield metric_of(service, what), unit
