@@ -9,9 +9,13 @@ import os
 import sys
 from types import SimpleNamespace
 
+import pytest
+
 from analysis.data.trial import read_trial
 from analysis.record.disturbance import is_disturbed, waited_ns
 from analysis.verdict.service_cautions import service_cautions
+
+pytestmark = pytest.mark.host
 
 # Works for so long as its own processor time says, whoever takes the CPU meanwhile.
 WORK = "import time\nwhile time.process_time() < 0.3: pass\n"
@@ -23,7 +27,10 @@ PARTS = ("run_delay_ns", "launcher_delay_ns", "launcher_on_cpu_ns")
 def test_a_service_that_spins_on_the_clients_cpu_is_found_and_one_that_sleeps_is_not(lab):
     for name, text in {"work.py": WORK, "spins.py": SPINS, "sleeps.py": SLEEPS}.items():
         lab.script(name, text)
-    cpu = max(os.sched_getaffinity(0))
+    usable = sorted(os.sched_getaffinity(0))
+    if len(usable) < 2:
+        pytest.skip("one CPU only")
+    cpu = usable[-1]
     service = {
         "command": [sys.executable, "{how}.py", lab.marker],
         "ready": {"output": "^up"},
@@ -36,6 +43,7 @@ def test_a_service_that_spins_on_the_clients_cpu_is_found_and_one_that_sleeps_is
         variants={"sleeps": {"how": "sleeps"}, "spins": {"how": "spins"}},
         benchmarks={"one": {"command": [sys.executable, "work.py"]}},
         services={"s": service},
+        hooks={"before": {"shell": "sleep 0.2"}},  # until it sleeps, who says that it is up
         isolation={"cpus": cpu},
         protocol={"sessions": 1, "runs": 2, "warmup": 0},
         judge="service.s.cpu",
@@ -45,6 +53,8 @@ def test_a_service_that_spins_on_the_clients_cpu_is_found_and_one_that_sleeps_is
     for row in lab.read_rows():
         assert row["outcome"] == "ok"
         wall_s = row["wall_ns"] / 1e9
+        if "service.s.wait" not in row["metrics"]:
+            pytest.skip("the kernel keeps no account of a process's waiting")
         (cpu_s,), (wait_s,) = (row["metrics"][f"service.s.{name}"] for name in ("cpu", "wait"))
         if row["variant"] == "spins":
             assert cpu_s > 0.1 * wall_s

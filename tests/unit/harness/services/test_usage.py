@@ -11,7 +11,8 @@ import sys
 
 import pytest
 
-from harness.services.usage import Used, read, reset_peak, used
+from harness.services.metering import can_reset_peaks
+from harness.services.usage import Used, read, used
 
 MS = 1_000_000
 
@@ -216,13 +217,21 @@ def test_a_real_process_and_its_child_are_read():
 
 
 def test_a_real_peak_begins_anew():
-    if not reset_peak(os.getpid()):
+    if not can_reset_peaks():
         pytest.skip("the kernel resets no peak")
-    pid = os.getpid()
-    big = bytearray(b"x") * (30 << 20)
-    del big
-    before = read([pid], reset=True)
-    small = used(before, read([pid])).peak_bytes
-    big = bytearray(b"x") * (30 << 20)
-    assert used(before, read([pid])).peak_bytes - small > 20 << 20
-    del big
+    text = "big = bytearray(b'x') * (60 << 20); del big; print(flush=True); input()\n" * 2
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", text], **pipes) as process:
+        process.stdout.readline()
+        kept = read([process.pid])
+        before = read([process.pid], reset=True)
+        small = used(before, before)
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        large = used(before, read([process.pid])).peak_bytes
+        process.communicate(b"\n")
+    assert used(kept, kept).peak_bytes > 60 << 20
+    assert small.reset
+    assert small.peak_bytes < 40 << 20
+    assert large > 60 << 20
