@@ -99,6 +99,7 @@ class PerformanceMatrix:
     origin: str | None = None
     with_zeros: PerformanceMatrix | None = None
     outermost: Unit = "session"
+    of_builds: bool = False  # whether its values are numbers of builds, and not of runs
     judged_iterations: Mapping[str, IterationsOfCell] = field(default_factory=dict)
 
     @classmethod

@@ -20,12 +20,14 @@ from ..pages.model import Caution, page_of
 from ..pages.result import short
 from ..pages.short_sentence import LONGEST, ShortSentence, plain
 from ..record import service_metrics
+from ..record.builds import is_of_builds
 from ..record.manifest import read_manifest
 from ..record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, NUMBERS, Better, MetricInfo
 from ..record.trial_files import MEASUREMENTS, PLAN, Manifest, asked_now
 from ..record.warmup_iterations import WarmupIterations, asked_warmup, warmup_of
 from ..stats.arguments import door
 from ..stats.samples import read_only
+from .build_values import build_columns
 from .columns import (
     Columns,
     FailedRun,
@@ -290,8 +292,11 @@ class Trial:
         """Tell which runs have no value of a metric by design.
 
         Where a campaign counts in some blocks only, the counters are those of these blocks, and all
-        else is taken from the others: a run that is counted is a little slower.
+        else is taken from the others: a run that is counted is a little slower. A number of builds has
+        one value for each build.
         """
+        if self.is_of_builds(metric):
+            return np.isnan(self.metrics[metric].per_run())
         if self.counted is None:
             return np.zeros(len(self), dtype=np.bool_)
         return cast("NDArray[np.bool_]", self.counted == (0 if self.is_counter(metric) else 1))
@@ -300,13 +305,18 @@ class Trial:
         """Tell whether a metric was counted by processor or kernel while a run lasted."""
         return self.manifest.metrics.get(metric, {}).get("source") == "counters"
 
+    def is_of_builds(self, metric: str) -> bool:
+        """Tell whether a metric is a number of builds, of which no run has a value of its own."""
+        return metric in self.metrics and is_of_builds(self.manifest.metrics.get(metric, {}))
+
     def holds_waiting(self, metric: str) -> bool:
         """Tell whether the time that a run waits, or that others take from it, goes into a metric.
 
         It goes into `wall`, into energy, and into what a program measures itself, as far as anybody knows;
-        not into processor time, memory, events that are counted of the program alone, and what services use.
+        not into processor time, memory, events that are counted of the program alone, numbers of builds, and what services use.
         """
-        if self.manifest.metrics.get(metric, {}).get("source") == service_metrics.SOURCE:
+        source = self.manifest.metrics.get(metric, {}).get("source")
+        if source == service_metrics.SOURCE or self.is_of_builds(metric):
             return False
         ours = metric in METRIC_NUMBERS and metric not in self.manifest.metrics
         return metric == "wall" if ours else not self.is_counter(metric)
@@ -328,7 +338,9 @@ class Trial:
             number = METRIC_NUMBERS[metric]
             column = self.numbers[number]
             column = column / 1e9 if NUMBERS[number].unit == "ns" else column
-        return column if self.counted is None else np.where(self.apart(metric), np.nan, column)
+        if self.counted is None or self.is_of_builds(metric):
+            return column
+        return np.where(self.apart(metric), np.nan, column)
 
     def judged_iterations(self, metric: str) -> JudgedIterations | None:
         """Give the iterations of each run that are judged of a metric that was parsed from output.
@@ -341,7 +353,8 @@ class Trial:
         if metric not in self._judged:
             about = self.manifest.metrics[metric]
             setting = self.warmup_iterations
-            if setting is None or "source" in about:  # a meter's values are no iterations
+            # values of meters and of builds are no iterations
+            if setting is None or "source" in about or is_of_builds(about):
                 setting = warmup_of(about)
             self._judged[metric] = without_warmup(
                 column, setting, self.measured, higher=about["better"] == "higher"
@@ -463,13 +476,14 @@ def read_trial(path: str | Path) -> Trial:
         told = ShortSentence.of(f"the trial is not finished: {said}")
         cautions.append(Caution("runs-missing", said, short=told))
     cautions += [*drift_cautions(path), *given_up_cautions(manifest), *merged_cautions(manifest)]
-    cautions += measured_once_cautions(manifest)
-    cautions += name_cautions(manifest)
+    cautions += [*measured_once_cautions(manifest), *name_cautions(manifest)]
     cautions += imported_cautions(path, manifest)
     cautions += misstated(manifest, arrays)
     if manifest.sequential:
         cautions.append(sequential(manifest))
     fields: dict[str, Any] = dict(arrays)
+    chosen = read_only(judged_rows(arrays["position"], arrays["repeats"], arrays["disturbed"]))
+    used = chosen & ~arrays["warmup"] & (arrays["outcome"] == 0)
     return Trial(
         path=path,
         manifest=manifest,
@@ -477,10 +491,10 @@ def read_trial(path: str | Path) -> Trial:
         planned_runs=planned,
         numbers=columns.numbers(path / MEASUREMENTS),
         absent=columns.absent,
-        metrics=columns.metrics(),
+        metrics=columns.metrics() | build_columns(path, manifest, arrays, used),
         counted=columns.counted,
         warmup_iterations=asked_warmup(),
         failed=columns.failed,
-        chosen=read_only(judged_rows(arrays["position"], arrays["repeats"], arrays["disturbed"])),
+        chosen=chosen,
         **fields,
     )

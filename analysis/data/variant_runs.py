@@ -240,11 +240,11 @@ def _emptied(trial: Trial, mine: Flags, judged: JudgedIterations | None, metric:
 
 
 def _without_iterations(trial: Trial, metric: str) -> Iterator[Caution]:
-    """Say that an asked warm-up changes nothing, as every run has one value."""
-    if trial.warmup_iterations is not None and metric not in trial.metrics:
-        said = (
-            f"--warmup-iterations changes nothing: {metric} has one value a run, and no iterations"
-        )
+    """Say that an asked warm-up changes nothing, as every run or build has one value."""
+    builds = trial.is_of_builds(metric)
+    if trial.warmup_iterations is not None and (builds or metric not in trial.metrics):
+        of = "is a number of builds" if builds else "has one value a run"
+        said = f"--warmup-iterations changes nothing: {metric} {of}, and has no iterations"
         yield Caution("no-iterations", said, short=ShortSentence.of(plain(said)))
 
 
@@ -297,7 +297,7 @@ def _counted(
         ),
         (
             "counted-left-out",
-            mine & trial.measured & trial.apart(metric),
+            mine & trial.measured & trial.apart(metric) & (not trial.is_of_builds(metric)),
             "{} run{} left out by design: counters are read in some blocks, times in the others",
         ),
     ):
@@ -388,6 +388,7 @@ def _matrix(
         failed_by_session=failures.by_session,
         session_order=_order(trial),
         outermost=trial.outermost,
+        of_builds=trial.is_of_builds(metric),
     )
     return matrix.at_level(trial.level)
 

@@ -6,7 +6,7 @@ A file that is named below the campaign's folder stands there as its path from t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,12 @@ from .trial_files import BUILDS, Stored
 ALL_SESSIONS = 0  # the session of a build that is made once for all of them
 LAYOUT_CHECK = "layout-not-varied"  # of findings about sessions that have one build
 Layout = tuple[tuple[str, str], ...]
+# What is known of every build, unless the campaign declares a metric of that name.
+BUILD_METRICS: Mapping[str, Mapping[str, str]] = {
+    "build_seconds": {"unit": "s", "better": "lower", "source": "builds"},
+    "build_max_rss": {"unit": "B", "better": "lower", "source": "builds"},
+    "program_bytes": {"unit": "B", "better": "lower", "source": "builds"},
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +42,8 @@ class BuildRecord(Stored):
     executables of the variant's cells that the build may have made: SHA-256, or ``unreadable: WHY``.
     `seconds` is the sum of its steps, `max_rss_bytes` the largest resident memory of any one of their
     processes; at or below `max_rss_floor_bytes`, the launcher's own, it only says "at most the floor".
-    `log` names the files of its steps' output in the trial.
+    `log` names the files of its steps' output in the trial. `metrics` are the numbers that its campaign reads of
+    it, and `program_bytes`, by their names and by benchmarks.
     """
 
     session: int
@@ -49,7 +56,22 @@ class BuildRecord(Stored):
     max_rss_bytes: int | None = None
     max_rss_floor_bytes: int | None = None
     log: tuple[str, ...]
+    metrics: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=dict)
     at: str
+
+    def values(self, metric: str, benchmark: str) -> tuple[float, ...]:
+        """Give the numbers of a metric with a benchmark: what is declared, else what is known of every build.
+
+        None where a number is not known, such as a peak that only says "at most the launcher's own".
+        """
+        if metric in self.metrics:
+            return self.metrics[metric].get(benchmark, ())
+        if metric == "build_seconds":
+            return (self.seconds,)
+        peak = self.max_rss_bytes if metric == "build_max_rss" else None
+        if peak is None or peak <= (self.max_rss_floor_bytes or 0):
+            return ()
+        return (float(peak),)
 
     @property
     def hashes(self) -> Mapping[str, str]:
@@ -88,6 +110,11 @@ def rows_of_builds(trial: Path) -> Iterator[tuple[BuildRecord, dict[str, Any]]]:
         except ShapeError as error:
             what = f"{error}: the file was changed or is damaged"
             raise StoreError(what, f"{path}:{number}", RESTORE) from None
+
+
+def is_of_builds(about: Mapping[str, str]) -> bool:
+    """Tell of a metric in a manifest whether builds have values of it, and no run has."""
+    return about.get("when") == "build" or about.get("source") == "builds"
 
 
 def layouts_by_session(builds: Iterable[BuildRecord]) -> dict[str, dict[int, BuildRecord]]:

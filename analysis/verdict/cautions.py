@@ -274,7 +274,14 @@ _FAILED = (
 )
 _NOT_COMPARABLE = (
     *("metric-not-asked", "confounded", "two-binaries", "binary-differs", "input-changed"),
-    *("outputs-differ", "one-variant-twice", "two-trials", "sessions-apart", "one-session"),
+    *(
+        "outputs-differ",
+        "one-variant-twice",
+        "two-trials",
+        "sessions-apart",
+        "one-session",
+        "one-build",
+    ),
     *("rows-reordered", "session-misstated", "iterations-pooled", "order-unknown", "order-of-file"),
     *("benchmarks-of-one-side", "floored", "not-positive", "below-resolution", "means-of-zeros"),
     *("layout-not-varied", "no-steady-state", "no-iteration-left", "no-iterations"),

@@ -312,6 +312,8 @@ def _candidate(one: Multilevel, asked: Condition, on: On) -> GatedCandidate:
 
 def _doubt(one: Multilevel) -> str | None:
     """Say what forbids any decision."""
+    if any(caution.code == "one-build" for caution in one.cautions):
+        return "one-build"
     if one.design not in _SESSIONS:
         return "confounded" if one.design == "confounded" else "one-session"
     return "depends" if one.withheld else None

@@ -266,7 +266,7 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
         iterations=tuple(one for m in matrices for one in m.judged_iterations.values()),
         outermost=trial.outermost,
         closed=_closed(manifest),
-        measured=manifest.origin == "measured",
+        measured=manifest.origin == "measured" and not trial.is_of_builds(metric),
         session_s=_session_s(trial),
         cautions=merged(
             run_cautions(

@@ -84,7 +84,7 @@ class Verdict(Result):
     closed : bool
         Whether no more can be measured of the trial: it is made of another tool's files, or its looks are used.
     measured : bool
-        Whether the trial was measured by its own campaign, so that its programs can be executed again.
+        Whether the metric is one of runs that the trial's own campaign measured, which can be executed again.
     session_s : float or None
         The seconds that a session took, on average; None where nobody knows.
     sources : tuple of str

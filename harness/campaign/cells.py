@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from analysis.record.trial_files import ENERGY_METRICS
 
 from .defaults import Table, completed, fields_of
-from .model import LAYOUT_SEED, Cell, Expect, MetricRule, Sink
-from .scalar_kinds import NAME, nearest
+from .metrics.units import UnitError, number_in
+from .model import LAYOUT_SEED, Bound, Cell, Expect, MetricRule, Sink
+from .scalar_kinds import NAME, known_here, nearest
 from .target_schema import EXPECT, METRIC, VARIANT
 from .templates import SEED_NAME, Filler, JsonPathError, TemplateError, parse_path, parse_template
 from .yaml_reader import Document, Location, quote
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from analysis.record.warmup_iterations import WarmupIterations
 
     from ..errors import Problem
+    from .model import When
     from .yaml_reader import Faults
 
 MAX_CELLS = 10_000
@@ -143,6 +145,7 @@ class CellMaker:
         self.faults = faults
         self.hooks: Mapping[str, Any] = values["hooks"]
         self.inputs: list[str] = values["inputs"] or []
+        self.build: Any = values["build"]
         self.counts_energy: bool = values["energy"]
         self.timeout_s: float | None = values["protocol"]["timeout"]
         self.defaults = defaults
@@ -154,6 +157,9 @@ class CellMaker:
         self._without_command: set[Location] = set()
         self._kinds: dict[str, tuple[str, Better]] = {}
         self._warmups: dict[str, WarmupIterations] = {}
+        self._without_build: set[Location] = set()
+        self._whens: dict[str, When] = {}
+        self.metric_places: dict[tuple[str, str, str], Location] = {}
         self._regexes: dict[Location, re.Pattern[str] | None] = {}
 
     def cell(self, benchmark: CampaignEntry, variant: CampaignEntry) -> Cell:
@@ -290,7 +296,39 @@ class CellMaker:
             values["sha256"] = values["sha256"].lower()
         if not isinstance(values["exit"], list):
             values["exit"] = [values["exit"]]
+        values["metrics"] = list(self._bounds(scope, (*path, "metrics"), values["metrics"] or {}))
         return Expect(**fields_of(EXPECT, values))
+
+    def _bounds(
+        self, scope: _Scope, path: Location, given: Mapping[str, Mapping[str, str]]
+    ) -> Iterator[Bound]:
+        """Give the bounds of metrics, each in the metric's unit."""
+        rules = scope.merged("metrics")
+        for name, said in given.items():
+            place: Location = (*path, name)
+            if name not in rules:
+                what = f"{quote(name)} is no metric that is declared there"
+                fix = known_here(name, list(rules)) if rules else "declare it under 'metrics'"
+                self.filler.report(place, what, fix, key=True)
+                continue
+            rule, _ = rules[name]
+            if rule.get("when") == "build":
+                what = (
+                    f"the metric {quote(name)} is a number of the build, and no run can keep to it"
+                )
+                self.filler.report(place, what, "let a build step fail instead", key=True)
+                continue
+            bounds = {}
+            for key, text in said.items():
+                try:
+                    bounds[key] = number_in(text, rule["unit"])
+                except UnitError as error:
+                    fix = f"write it in {rule['unit']}"
+                    self.filler.report((*place, key), str(error), fix)
+            if len(bounds) == 2 and bounds["at_least"] > bounds["at_most"]:
+                what = f"'at_least' is more than 'at_most': no value of {quote(name)} keeps to both"
+                self.filler.report((*place, "at_least"), what, "exchange them")
+            yield Bound(metric=name, **bounds)
 
     def _metric(self, scope: _Scope, name: str, cwd: Path, sinks: Mapping[str, Sink]) -> MetricRule:
         given, path = scope.merged("metrics")[name]
@@ -307,6 +345,11 @@ class CellMaker:
         if warmup != rule["warmup_iterations"]:
             what = f"the metric {quote(name)} has 'warmup_iterations: {warmup}' elsewhere"
             self.filler.report(path, what, "write the same wherever the name stands", key=True)
+        when = self._whens.setdefault(name, rule["when"])
+        if when != rule["when"] and "build" in {when, rule["when"]}:
+            what = f"the metric {quote(name)} has 'when: {when}' elsewhere"
+            fix = "a number of builds is none of runs: choose another name, or write the same"
+            self.filler.report(path, what, fix, key=True)
         if rule["regex"] is not None:
             self._metric_regex((*path, "regex"), rule["regex"])
         if rule["json"] is not None:
@@ -315,13 +358,39 @@ class CellMaker:
             except JsonPathError as error:
                 what = f"the JSON path is wrong: {error}"
                 self.filler.report((*path, "json"), what, "write it as in results[*].time")
+        self.metric_places[scope.values["benchmark"], scope.values["variant"], name] = path
         source = rule["from"]
+        if rule["when"] != "run":
+            self._when(scope, path, rule)
         if source in sinks:
-            if sinks[source] == "discard":
+            if rule["when"] == "run" and sinks[source] == "discard":
                 self._discarded(path, f"the metric {quote(name)}", source, key=True)
         else:
             rule["from"] = cwd / self._file((*path, "from"), source, scope)
         return MetricRule(name=name, **fields_of(METRIC, rule))
+
+    def _when(self, scope: _Scope, path: Location, rule: Mapping[str, Any]) -> None:
+        """Refuse a place that says nothing new at the time when it is read, and a warm-up of builds."""
+        place: Location = (*path, "when")
+        if rule["when"] == "build" and rule["warmup_iterations"] != 0:
+            what = f"the metric {quote(str(path[-1]))} is a number of the build, which has no iterations"
+            self.filler.report((*path, "warmup_iterations"), what, "leave 'warmup_iterations' out")
+        if rule["when"] == "after":
+            if rule["from"] in {"stdout", "stderr"}:
+                what = (
+                    f"no hook changes what the run wrote to {rule['from']}: 'after' is for a file"
+                )
+                fix = "name the file that a hook writes under 'from', or leave 'when' out"
+                self.filler.report(place, what, fix)
+        elif not scope.entries[-1].given.get("build", self.build):
+            if place not in self._without_build:  # of several variants the first is named
+                what = f"the variant {quote(scope.values['variant'])} has no build"
+                fix = "give it one, or declare the metric in the variants that have one"
+                self.filler.report(place, what, fix)
+            self._without_build.add(place)
+        elif rule["from"] == "stderr":
+            what = "what the steps of a build write is one text"
+            self.filler.report((*path, "from"), what, "write from: stdout, which holds both")
 
     def _metric_regex(self, path: Location, text: str) -> None:
         pattern = self._regex(path, text)

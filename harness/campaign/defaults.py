@@ -21,7 +21,7 @@ from .nested_kinds import Section
 from .scalar_kinds import FIX, said_of_range, wrong_range
 from .schema import CAMPAIGN, CHECKS, COUNTERS, ISOLATION
 from .service_schema import SERVICE
-from .target_schema import BUILD, EXPECT, METRIC, VARIANT
+from .target_schema import BOUND, BUILD, EXPECT, METRIC, VARIANT
 from .yaml_reader import Faults, decoded, read_bytes, read_document
 
 Table = Mapping[str, Any]
@@ -41,6 +41,7 @@ SECTIONS: Mapping[str, Section] = MappingProxyType(
         "": CAMPAIGN,
         "variants.*.": VARIANT,
         "expect.": EXPECT,
+        "expect.metrics.*.": BOUND,
         "metrics.*.": METRIC,
         **dict(_nested("", CAMPAIGN)),
         "counters.": COUNTERS,

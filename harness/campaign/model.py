@@ -19,6 +19,7 @@ WarmupSessions = Literal["all", "first"]
 OnDisturbance = Literal["keep", "repeat"]
 OnNeverOk = Literal["skip", "stop", "go_on"]
 Each = Literal["campaign", "session"]
+When = Literal["run", "after", "build"]
 ServiceEach = Literal["session", "run"]
 StopSignal = Literal["TERM", "INT", "QUIT"]
 
@@ -46,6 +47,15 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """What each value of a declared metric must keep to, in the metric's unit; ``None`` is no bound."""
+
+    metric: str
+    at_most: float | None = None
+    at_least: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Expect:
     """What a run must do to count as ok; ``None`` is not checked."""
 
@@ -53,13 +63,15 @@ class Expect:
     stdout_sha256: str | None = None
     stdout_regex: str | None = None
     stdout_file: Path | None = None
+    bounds: tuple[Bound, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricRule:
-    """How one metric is parsed from what a run wrote.
+    """How one metric is parsed from what a run, its hooks or a build wrote.
 
-    `source` is "stdout", "stderr" or the absolute path of a file. Exactly one of `regex` (first
+    `source` is "stdout", "stderr" or the absolute path of a file. `when` it is read: after the run, after
+    its hooks `after`, or after the build, whose steps' output is its "stdout". Exactly one of `regex` (first
     group, every match is an iteration) and `json` (a path such as ``results[*].time_s``) is set.
     `warmup_iterations` says how many iterations of each run are stored and not judged, or that the judge
     finds where each run becomes steady.
@@ -71,6 +83,7 @@ class MetricRule:
     json: str | None = None
     unit: str
     better: Better
+    when: When = "run"
     warmup_iterations: WarmupIterations = 0
 
 
@@ -350,7 +363,8 @@ NO_IDENTITY: Mapping[type, frozenset[str]] = {
 _UNSAID: Mapping[type, Mapping[str, object]] = {
     Build: {"each": "campaign", "artifacts": []},
     Campaign: {"services": []},
-    MetricRule: {"warmup_iterations": 0},
+    Expect: {"bounds": []},
+    MetricRule: {"when": "run", "warmup_iterations": 0},
 }
 # Tells of a part, one of its fields and that field's content whether to leave it out.
 LeavesOut = Callable[[object, str, object], bool]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from analysis.record.builds import BUILD_METRICS
 from analysis.record.run_numbers import METRIC_NUMBERS
 from analysis.record.service_metrics import PEAK, PEAK_SINCE_START, metrics_of
 from analysis.record.trial_files import ENERGY_METRICS
@@ -15,6 +16,7 @@ from analysis.words import alike
 from ..meters.counter_events import EVENTS, RawEventError, parse_raw
 from .cells import MAX_CELLS, CampaignEntry, CellMaker, entries
 from .defaults import Table, completed, fields_of
+from .metrics.checks import built_files, stopping_by_builds
 from .model import (
     LAYOUT_SEED,
     Build,
@@ -144,12 +146,14 @@ class Resolver:
             own_defaults=self.own,
         )
         self._short_series()
-        self._unmeasured(cells, counting)
+        self._unmeasured(cells, counting, builds)
         self._unused_values()
         # the values that are there, but wrong themselves
         self.filler.finish({str(place[-1]) for place in self.faults.places if place})
         if not self.problems:  # else what is filled in may be wrong
             self._refuse_shared_files(builds)
+            for one in built_files(cells, builds, maker.metric_places):
+                self._problem(*one, key=True)
         self.notes += maker.notes + self.filler.notes
         self.notes += _alike_notes("variants", self.variants)
         self.notes += _alike_notes("benchmarks", self.benchmarks)
@@ -349,7 +353,9 @@ class Resolver:
             )
             self._problem(place, what, "raise 'every' or stop.max_runs")
 
-    def _unmeasured(self, cells: Sequence[Cell], counting: Counting | None) -> None:
+    def _unmeasured(
+        self, cells: Sequence[Cell], counting: Counting | None, builds: Sequence[Build]
+    ) -> None:
         """Report the metrics to judge that some benchmark will not have, and name it."""
         if any(map(self.faults.touch, (("variants",), ("benchmarks",), ("counters",)))):
             return
@@ -358,6 +364,10 @@ class Resolver:
         everywhere += [] if counting is None else [event.name for event in counting.events]
         for service in self.values["services"] or ():
             everywhere += [name for name, _ in metrics_of(service, PEAK, PEAK_SINCE_START)]
+        everywhere += BUILD_METRICS if len(builds) == len(self.variants) else ()
+        if self.values["protocol"].get("stop"):
+            for one in stopping_by_builds(cells, judged_metrics(given)[:1]):
+                self._problem(*one, key=True)
         for index, metric in enumerate(judged_metrics(given)):
             without = [cell for cell in cells if all(rule.name != metric for rule in cell.metrics)]
             if metric in everywhere or not without:

@@ -9,7 +9,8 @@ from typing import Any, get_args
 from analysis.record.run_numbers import RESERVED_METRICS
 from analysis.record.warmup_iterations import MOST_WARMUP
 
-from .model import Build, Cell, Each, Expect, MetricRule
+from .metrics.units import WITH_UNIT
+from .model import Bound, Build, Cell, Each, Expect, MetricRule, When
 from .nested_kinds import Forms, Key, Listed, Mapped, Section
 from .scalar_kinds import NAMES, choice, duration, either, name, pattern, text, whole
 from .templates import VALUE_NAME
@@ -125,6 +126,29 @@ def _one_way_to_parse(given: Mapping[str, Any]) -> Iterable[tuple[str, str, str]
         yield "", "needs exactly one of 'regex' and 'json'", ""
 
 
+def _a_bound(given: Mapping[str, Any]) -> Iterable[tuple[str, str, str]]:
+    if not given:
+        yield "", "needs 'at_most' or 'at_least'", ""
+
+
+_NUMBER = dataclasses.replace(
+    pattern(WITH_UNIT, "a number, such as 5, 20ms or 0.1 %"),
+    form={"anyOf": [{"type": "number"}, {"type": "string", "pattern": f"^({WITH_UNIT})$"}]},
+)
+BOUND = Section(
+    "BoundSection",
+    "What each value of a metric must keep to.",
+    {
+        "at_most": Key(
+            _NUMBER, "the largest value of a good run, in the metric's unit or with its own"
+        ),
+        "at_least": Key(_NUMBER, "the smallest one, likewise"),
+    },
+    model=Bound,
+    rules=[_a_bound],
+    more={"minProperties": 1},
+)
+
 EXPECT = Section(
     "ExpectSection",
     "What a run must do to count as ok.",
@@ -147,6 +171,11 @@ EXPECT = Section(
             field="stdout_regex",
         ),
         "file": Key(TEXT, "a file that equals the standard output", field="stdout_file"),
+        "metrics": Key(
+            Mapped(BOUND, key=name(), names=NAMES),
+            "bounds of metrics that are declared: name -> bounds",
+            field="bounds",
+        ),
     },
     model=Expect,
 )
@@ -157,10 +186,16 @@ METRIC = Section(
     {
         "regex": Key(
             TEXT,
-            "a regular expression with one group, or one named 'value'; each match is an iteration",
+            "a regular expression with one group, or one named 'value', for the number, with or without its"
+            " unit; each match is an iteration",
         ),
         "json": Key(TEXT, "a path into JSON output such as `results[*].time`, instead of `regex`"),
         "from": Key(TEXT, "`stdout`, `stderr`, or a file relative to `cwd`", field="source"),
+        "when": Key(
+            choice(*get_args(When)),
+            "when it is read: after the `run`, `after` the hooks that follow it, or after the `build`, whose"
+            " output is its `stdout`",
+        ),
         "unit": Key(TEXT, "the unit of the values", required=True),
         "better": Key(
             choice("lower", "higher"), "`lower` or `higher`: which values are better", required=True

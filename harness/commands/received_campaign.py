@@ -95,7 +95,8 @@ def stays_inside(campaign: Campaign, root: Path) -> Iterator[str]:
         for rule in cell.metrics:
             path = rule.source
             if isinstance(path, Path) and leads_out(path, root) and not _live(path):
-                yield f"the metric {rule.name} of {of} is read from {path}, which is removed first"
+                removed = "" if rule.when == "build" else ", which is removed first"
+                yield f"the metric {rule.name} of {of} is read from {path}{removed}"
 
 
 def _live(path: Path) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analysis.errors import FairtrialError, StoreError, UsageError
+from analysis.record.builds import BUILD_METRICS
 from analysis.record.environment_records import packed_targets, whole_targets
 from analysis.record.manifest import read_manifest, utc_now
 from analysis.record.same_programs import neighbours_of_one_program
@@ -241,19 +242,21 @@ def _host(prepared: Prepared) -> tuple[str, str]:
 
 
 def _metrics(campaign: Campaign, prepared: Prepared) -> dict[str, Mapping[str, str]]:
-    """Give the metrics that outputs are parsed for, and those that counters, energy and services are."""
+    """Give the metrics that outputs are parsed for, and those that builds, counters, energy and services are."""
     parsed = {
         rule.name: {
             "unit": rule.unit,
             "better": rule.better,
+            **({"when": "build"} if rule.when == "build" else {}),
             **stored_warmup(rule.warmup_iterations),
         }
         for cell in campaign.cells
         for rule in cell.metrics
     }
     events = {} if prepared.events is None else prepared.events.metrics
+    builds = BUILD_METRICS if campaign.builds else {}
     services = service_metrics(campaign, resets=can_reset_peaks())
-    known = {**parsed, **events, **prepared.energy.metrics}
+    known = {**builds, **parsed, **events, **prepared.energy.metrics}
     return known | {name: about for name, about in services.items() if name not in known}
 
 

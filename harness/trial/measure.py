@@ -32,7 +32,7 @@ from ..services.metering import (
 from ..services.service_process import ServiceFailedError
 from . import run_files as metric_files
 from .metering import SessionEnergy, counters_of
-from .outcomes import Examined, Matching, examine
+from .outcomes import Examined, Matching, examine, examine_after
 from .plan import padding
 from .repeating import finding_of_standstill, repeats_of
 from .run_files import Spools
@@ -278,6 +278,7 @@ class Measurer:
         after_s = None
         try:
             after_s = self._hooks("after", cell.after, run)
+            examined = examine_after(cell, examined, kept, Matching(self._context.interrupts))
         except CommandFailedError as error:
             examined = Examined(outcome="hook-failed", detail=_first_line(error))
         stolen = None if steal is None or steal_after is None else steal_after - steal

@@ -20,18 +20,19 @@ import signal
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from signal import SIGKILL, Signals
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
+from ..campaign.metrics.units import UnitError, number_in
 from ..campaign.templates import JsonPathError, find
 
 if TYPE_CHECKING:
     from analysis.record.run_numbers import Outcome
 
-    from ..campaign.model import Cell, MetricRule
+    from ..campaign.model import Cell, MetricRule, When
     from ..launch.exchange import Execution
     from ..launch.interrupts import Interrupts
 
@@ -179,7 +180,7 @@ class Examined:
     stdout_sha256: str | None = None
 
 
-class _Unparsable(Exception):  # noqa: N818 - becomes an outcome, not an error
+class Unparsable(Exception):  # noqa: N818 - becomes an outcome, not an error
     """A metric cannot be read from what the run wrote."""
 
 
@@ -221,12 +222,10 @@ def examine(
                 outcome, detail = "output-mismatch", f"{mismatch}; stdout: {said}"
             else:
                 sources = {"stdout": stdout, "stderr": stderr}
-                for rule in cell.metrics:
-                    metrics[rule.name] = _values(rule, sources, kept, matching)
-        except (_Unparsable, NotMatched) as error:
-            outcome, detail, metrics = "unparsable", str(error), {}
-            if len(detail) > _DETAIL:
-                detail = f"{detail[:_DETAIL]}… ({len(detail)} characters)"
+                metrics = _read(cell, "run", sources, kept, matching)
+                outcome, detail = _within_bounds(cell, metrics)
+        except (Unparsable, NotMatched) as error:
+            outcome, detail = "unparsable", _cut(str(error))
     return Examined(
         outcome=outcome,
         detail=detail,
@@ -234,6 +233,59 @@ def examine(
         stdout_bytes=size,
         stdout_sha256=digest,
     )
+
+
+def examine_after(
+    cell: Cell, examined: Examined, kept: frozenset[Path], matching: Matching
+) -> Examined:
+    """Add what the hooks after a run wrote of it, where the run is ok so far."""
+    if examined.outcome != "ok" or all(rule.when != "after" for rule in cell.metrics):
+        return examined
+    try:
+        found = _read(cell, "after", {}, kept, matching)
+    except (Unparsable, NotMatched) as error:
+        return replace(examined, outcome="unparsable", detail=_cut(str(error)), metrics={})
+    outcome, detail = _within_bounds(cell, found)
+    return replace(examined, outcome=outcome, detail=detail, metrics={**examined.metrics, **found})
+
+
+def _cut(detail: str) -> str:
+    if len(detail) > _DETAIL:
+        return f"{detail[:_DETAIL]}… ({len(detail)} characters)"
+    return detail
+
+
+def _read(
+    cell: Cell,
+    when: When,
+    sources: Mapping[str, Path | None],
+    kept: frozenset[Path],
+    matching: Matching,
+) -> dict[str, tuple[float, ...]]:
+    """Read the metrics of one moment."""
+    return {
+        rule.name: _values(rule, sources, kept, matching)
+        for rule in cell.metrics
+        if rule.when == when
+    }
+
+
+def _within_bounds(
+    cell: Cell, metrics: Mapping[str, tuple[float, ...]]
+) -> tuple[Outcome, str | None]:
+    """Hold values against what the campaign expects of them."""
+    units = {rule.name: rule.unit for rule in cell.metrics}
+    for bound in cell.expect.bounds:
+        values, unit = metrics.get(bound.metric, ()), units[bound.metric]
+        for far, wanted, limit in (
+            ([x for x in values if bound.at_most is not None and x > bound.at_most], "most", bound.at_most),
+            ([x for x in values if bound.at_least is not None and x < bound.at_least], "least", bound.at_least),
+        ):  # fmt: skip
+            if far:
+                of = f" in {len(far)} of {len(values)} values" if len(values) > 1 else ""
+                said = f"{bound.metric} is {far[0]:.6g} {unit}{of}"
+                return "output-mismatch", f"{said}, expected at {wanted} {limit:.6g} {unit}"
+    return "ok", None
 
 
 def _ending(
@@ -337,19 +389,34 @@ def _values(
     assert path is not None, "the campaign loader refuses a metric from a discarded output"
     if path in kept:
         what = "could not be removed before the run, so what it says may be an earlier run's"
-        raise _Unparsable(f"{rule.name}: {path} {what}")
+        raise Unparsable(f"{rule.name}: {path} {what}")
+    run = rule.when == "run"
+    absent = "this run has not written it" if run else "no hook after this run has written it"
+    return values_in(rule, path, matching, absent)
+
+
+def values_in(rule: MetricRule, path: Path, matching: Matching, absent: str) -> tuple[float, ...]:
+    """Give the values of a metric that stand in a file; `absent` says why it should be there.
+
+    Raises Unparsable, which says what is wrong.
+    """
     try:
         if isinstance(rule.source, Path) and not path.is_file():
-            raise _Unparsable(f"{rule.name}: {path}: No such file: this run has not written it")
+            raise Unparsable(f"{rule.name}: {path}: No such file: {absent}")
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
-        raise _Unparsable(f"{rule.name}: {path}: {error.strerror}") from error
+        raise Unparsable(f"{rule.name}: {path}: {error.strerror}") from error
+    return parsed(rule, text, path.name, matching)
+
+
+def parsed(rule: MetricRule, text: str, where: str, matching: Matching) -> tuple[float, ...]:
+    """Give the values of a metric that stand in a text, as `values_in` does."""
     try:
         found = _found(rule, text, matching)
-    except (NotMatched, JsonPathError, _Unparsable) as error:
-        raise _Unparsable(f"{rule.name}: {error}") from error
+    except (NotMatched, JsonPathError, Unparsable) as error:
+        raise Unparsable(f"{rule.name}: {error}") from error
     if not found:
-        raise _Unparsable(f"{rule.name}: nothing in {path.name} matches {rule.regex or rule.json}")
+        raise Unparsable(f"{rule.name}: nothing in {where} matches {rule.regex or rule.json}")
     return tuple(_number(rule, value) for value in found)
 
 
@@ -360,16 +427,19 @@ def _found(rule: MetricRule, text: str, matching: Matching) -> Sequence[object]:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise _Unparsable(f"the output is no JSON: {error}") from error
+        raise Unparsable(f"the output is no JSON: {error}") from error
     return list(find(document, rule.json))
 
 
 def _number(rule: MetricRule, value: object) -> float:
     try:
-        number = float(value) if isinstance(value, str | int | float) else math.nan
-    except (ValueError, OverflowError):
+        if isinstance(value, str):
+            return number_in(value, rule.unit)
+        number = float(value) if isinstance(value, int | float) else math.nan
+    except UnitError as error:
+        raise Unparsable(f"{rule.name}: {error}") from error
+    except OverflowError:
         number = math.nan
     if isinstance(value, bool) or not math.isfinite(number):
-        shown = repr(value[:80] if isinstance(value, str) else value)[:90]
-        raise _Unparsable(f"{rule.name}: {shown} is not a finite number")
+        raise Unparsable(f"{rule.name}: {repr(value)[:90]} is not a finite number")
     return number

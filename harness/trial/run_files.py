@@ -201,9 +201,14 @@ def clear(cell: Cell) -> frozenset[Path]:
 
 
 def _files(cell: Cell) -> Iterator[tuple[str, Path]]:
-    """Give the files that metrics are read from, each with the metric; none of the kernel's."""
+    """Give the files that metrics of runs are read from, each with the metric; none of the kernel's.
+
+    What a build writes stays for all runs.
+    """
     for rule in cell.metrics:
         live = ("/proc/", "/sys/")
+        if rule.when == "build":
+            continue
         if isinstance(rule.source, Path) and not os.path.realpath(rule.source).startswith(live):
             yield rule.name, rule.source
 

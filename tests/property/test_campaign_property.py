@@ -43,9 +43,21 @@ FORMS: dict[str, Any] = {
             "stdout": "file",
             "stderr": "keep",
             "timeout": "2min",
-            "expect": {"exit": [0, 1], "sha256": "0" * 64, "regex": "x", "file": "ref"},
+            "expect": {
+                "exit": [0, 1],
+                "sha256": "0" * 64,
+                "regex": "x",
+                "file": "ref",
+                "metrics": {"t": {"at_most": 5, "at_least": "1ms"}},
+            },
             "metrics": {
-                "t": {"regex": "(x)", "unit": "s", "better": "lower", "from": "stderr"},
+                "t": {
+                    "regex": "(x)",
+                    "unit": "s",
+                    "better": "lower",
+                    "from": "stderr",
+                    "when": "run",
+                },
                 "u": {"json": "a[*]", "unit": "s", "better": "higher", "warmup_iterations": "auto"},
             },
             "matrix": {"n": [1]},
@@ -234,6 +246,7 @@ def test_the_full_campaign_has_every_key():
             "VariantSection": FULL["variants"]["a"] | FULL["variants"]["b"],
             "BenchmarkSection": FULL["benchmarks"]["text"],
             "ExpectSection": FULL["benchmarks"]["text"]["expect"],
+            "BoundSection": FULL["benchmarks"]["text"]["expect"]["metrics"]["t"],
             "MetricSection": {
                 **FULL["benchmarks"]["text"]["metrics"]["t"],
                 **FULL["benchmarks"]["text"]["metrics"]["u"],

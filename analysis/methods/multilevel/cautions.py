@@ -206,6 +206,24 @@ _NUMBERS = 3  # pairs of unequal numbers of which each is told
 _AT: dict[Unit, str] = {"session": "in", "host": "on"}
 
 
+ONE_BUILD = Caution(
+    "one-build",
+    "each variant was built once, and one value has no interval: how much another build would differ is not "
+    "known. 'build: {each: session}' gives one value a session",
+    short=ShortSentence.of("each variant was built once: build each session for an interval"),
+)
+_OF_RUNS = frozenset(
+    {"one-session", "too-few-sessions", "few-benchmarks"}
+)  # more runs change nothing
+
+
+def of_one_build(layout: Layout, cautions: tuple[Caution, ...]) -> tuple[Caution, ...]:
+    """Say of a number of builds that there is one, in place of what more runs or sessions would bring."""
+    if not layout.design.startswith("one session"):
+        return cautions
+    return (ONE_BUILD, *(one for one in cautions if one.code not in _OF_RUNS))
+
+
 def data_cautions(pair: Match) -> Iterator[Caution]:
     """Hand on what is known of both sides' values."""
     for matrix in (pair.candidate, pair.baseline):

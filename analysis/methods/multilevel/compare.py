@@ -23,6 +23,7 @@ from ...data.matrix import PerformanceMatrix
 from ...data.pair import match
 from ...errors import UsageError
 from ...pages import number_format as figures
+from ...pages.model import Caution
 from ...stats.arguments import door
 from ...stats.multiplicity import Correction, check_correction
 from ...stats.samples import Array
@@ -30,6 +31,7 @@ from .cautions import (
     benchmark_cautions,
     data_cautions,
     design_cautions,
+    of_one_build,
     session_cautions,
     suite_cautions,
     unequal_cautions,
@@ -162,6 +164,28 @@ def multilevel(
     lines = without_steady_state(lines, whole[0].judged_iterations, whole[1].judged_iterations)
     suite = steady_suite(suite, lines)
     sessions = _sessions(layout)
+    cautions: tuple[Caution, ...] = (
+        *data_cautions(pair),
+        *design_cautions(layout),
+        *benchmark_cautions(judged, lines, sessions, layout.outermost),
+        *unequal_cautions(
+            lines,
+            (ours.name, theirs.name),
+            layout.outermost if layout.design == "separate" else "run",
+        ),
+        *session_cautions(
+            layout,
+            tables,
+            zeroed=zeroed,
+            lines=lines,
+            these=None if suite is None else suite[0],
+            dependence=dependence,
+            looks_rule=look.rule,
+        ),
+        *(() if suite is None else suite_cautions(int((~np.isnan(judged.each.estimate)).sum()))),
+    )
+    if ours.of_builds:
+        cautions = of_one_build(layout, cautions)
     return Multilevel(
         candidate=ours.name,
         baseline=theirs.name,
@@ -182,30 +206,7 @@ def multilevel(
         occasions=_occasions(layout, sign, law, np.where(zeroed, 0.0, weighing)),
         outermost=layout.outermost,
         dependence=dependence,
-        cautions=(
-            *data_cautions(pair),
-            *design_cautions(layout),
-            *benchmark_cautions(judged, lines, sessions, layout.outermost),
-            *unequal_cautions(
-                lines,
-                (ours.name, theirs.name),
-                layout.outermost if layout.design == "separate" else "run",
-            ),
-            *session_cautions(
-                layout,
-                tables,
-                zeroed=zeroed,
-                lines=lines,
-                these=None if suite is None else suite[0],
-                dependence=dependence,
-                looks_rule=look.rule,
-            ),
-            *(
-                ()
-                if suite is None
-                else suite_cautions(int((~np.isnan(judged.each.estimate)).sum()))
-            ),
-        ),
+        cautions=cautions,
     )
 
 

@@ -33,7 +33,8 @@ def next_of(
     assert path is not None  # of a trial
     report = (Next(("fairtrial", "report", path, *_metric(verdict), "-o", "report.html"), _REPORT),)
     plan = manifest.looks_plan
-    if gate.outcome != "undecided" or manifest.origin == "imported":
+    once = any(one.reason == "one-build" for one in gate.candidates)
+    if gate.outcome != "undecided" or manifest.origin == "imported" or once:
         return report
     if any(one.reason in ("fails-more", "fails-always") for one in gate.candidates):
         return (Next(("fairtrial", "status", path), "which runs failed"),)

@@ -83,6 +83,8 @@ def next_of(verdict: Verdict) -> Next | None:
         return Next(_resume(verdict), "later: adds sessions of another time")
     if len(compared) > _SIDE_BY_SIDE:
         return _one_of(verdict, compared)
+    if "one-build" in codes:  # more sessions would bring no other build
+        return _report(verdict)
     return _settling(verdict, compared) or _why(verdict, compared) or _report(verdict)
 
 

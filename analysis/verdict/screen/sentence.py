@@ -159,6 +159,8 @@ def unanswered(result: Multilevel, line: Line | None, name: str) -> str:
     elif any(one.reason == "no-steady-state" for one in result.benchmarks):
         return _REASONS["no-steady-state"]
     if line.low is None or line.high is None:
+        if any(one.code == "one-build" for one in result.cautions):
+            return "each was built once, and one value has no interval"
         return f"there are too few {result.outermost}s for an interval"
     if not line.low <= 1 <= line.high:
         if result.withheld:

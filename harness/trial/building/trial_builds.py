@@ -27,10 +27,12 @@ from ...campaign.layout_seed import with_layout_seed
 from ...campaign.session_builds import SessionBuilds
 from ...host.executables import sha256_file
 from ...launch.commands import BuildCost, CommandFailedError, hashes, resolve_all
+from ..outcomes import Matching, Unparsable
+from .build_metrics import Numbers, numbers_of
 from .drift import drift, target_drift
 
 if TYPE_CHECKING:
-    from ...campaign.model import Build
+    from ...campaign.model import Build, Cell
     from ..context import TrialContext
 
 
@@ -156,19 +158,22 @@ class TrialBuilds:
             timeout_s=context.campaign.protocol.build_timeout_s,
             stem=stem,
         )
+        artifacts = {
+            self._name(path): self._artifact(build, path, cost) for path in build.artifacts
+        }
+        programs = self._programs_of(build.variant)
         return BuildRecord(
             session=session,
             segment=segment,
             variant=build.variant,
             layout_seed=seed,
-            artifacts={
-                self._name(path): self._artifact(build, path, cost) for path in build.artifacts
-            },
-            programs=self._hashes(self._programs_of(build.variant)),
+            artifacts=artifacts,
+            programs=self._hashes(programs.values()),
             seconds=cost.seconds,
             max_rss_bytes=cost.max_rss_bytes,
             max_rss_floor_bytes=cost.max_rss_floor_bytes,
             log=tuple(f"{OUTPUTS}/{log.name}" for log in cost.logs),
+            metrics=self._numbers(build, cost, programs),
             at=utc_now(),
         )
 
@@ -184,14 +189,31 @@ class TrialBuilds:
             fix = f"name the files that it makes under 'artifacts'; its output is in {logs}"
             raise CommandFailedError(what, str(self._context.campaign.source), fix) from error
 
-    def _programs_of(self, variant: str) -> Iterator[Path]:
-        """Give the executables of a variant that its build may have made, as far as they are there."""
-        campaign = self._context.campaign
-        cells = tuple(cell for cell in campaign.cells if cell.variant == variant)
-        own = dataclasses.replace(campaign, cells=cells)
-        for path in resolve_all(own, self._context.environment, {variant}).values():
-            if self._own.made(path, variant) or self._shared.made(path, variant):
-                yield path
+    def _numbers(self, build: Build, cost: BuildCost, programs: Mapping[str, Path]) -> Numbers:
+        """Read the numbers of a build."""
+        context = self._context
+        try:
+            return numbers_of(
+                self._cells_of(build.variant), cost.logs, programs, Matching(context.interrupts)
+            )
+        except Unparsable as error:
+            what = f"the build of '{build.variant}' has no such number: {error}"
+            logs = ", ".join(map(str, cost.logs))
+            fix = f"look at its output, {logs}, and at the metric's 'from', which is read once the steps have ended"
+            raise CommandFailedError(what, str(context.campaign.source), fix) from error
+
+    def _cells_of(self, variant: str) -> tuple[Cell, ...]:
+        return tuple(cell for cell in self._context.campaign.cells if cell.variant == variant)
+
+    def _programs_of(self, variant: str) -> dict[str, Path]:
+        """Give each benchmark's executable that the build of a variant may have made, as far as they are there."""
+        own = dataclasses.replace(self._context.campaign, cells=self._cells_of(variant))
+        found = resolve_all(own, self._context.environment, {variant})
+        return {
+            benchmark: path
+            for (benchmark, _), path in found.items()
+            if self._own.made(path, variant) or self._shared.made(path, variant)
+        }
 
     # ---- what is there
 

@@ -124,6 +124,7 @@ def keys_of_the_schema() -> dict[str, Any]:
         **walk("variants.*.", parts["VariantSection"]),
         **walk("benchmarks.*.", parts["BenchmarkSection"]),
         **walk("expect.", parts["ExpectSection"]),
+        **walk("expect.metrics.*.", parts["BoundSection"]),
         **walk("metrics.*.", parts["MetricSection"]),
         **walk("counters.", parts["CountersSection"]),
         **walk("build.", parts["BuildSection"]),
@@ -237,7 +238,7 @@ def test_an_unknown_key_at_any_level_is_told_the_known_ones():
     assert "build" in known_keys(("variants", "x"))
     assert "build" not in known_keys(("benchmarks", "x"))
     assert known_keys(("benchmarks", "x", "metrics", "t")) == (
-        *("regex", "json", "from", "unit", "better", "warmup_iterations"),
+        *("regex", "json", "from", "when", "unit", "better", "warmup_iterations"),
     )
     assert known_keys(("isolation", "environment")) == ("keep", "set")
     assert known_keys(("build", 0)) == ("shell",)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign.model import Expect, MetricRule
+from harness.campaign.model import Bound, Expect, MetricRule
 from harness.launch.exchange import Execution
-from harness.trial.outcomes import examine
+from harness.trial.outcomes import Examined, Matching, examine, examine_after
 from harness.trial.run_files import clear
 
 ENDED = Execution(
@@ -278,3 +278,82 @@ def test_another_kill_is_not_called_one_for_memory(make_cell, known):
     cell = make_cell(stdout="discard", stderr="discard")
     found = examine(cell, execution, None, None, LIMIT, memory_limited=True)
     assert found.detail == "ended by signal SIGKILL"
+
+
+# --- units, bounds, and what hooks write ---------------------------------------------------------
+
+
+def test_a_unit_that_comes_with_the_match_is_converted_to_the_declared_one(judge):
+    ms = rule(regex="p99 (.+)", unit="ms")
+    found = judge("p99 980us\np99 1.2ms\np99 2\np99 1 s\n", cell={"metrics": (ms,)})
+    assert found.metrics == {"m": (0.98, 1.2, 2.0, 1000.0)}
+    found = judge('{"p99": "980us"}', cell={"metrics": (rule(json="p99", unit="ms"),)})
+    assert found.metrics == {"m": (0.98,)}
+
+
+def test_an_unknown_unit_leaves_the_run_unparsable_and_says_why(judge):
+    found = judge("p99 980 ticks\n", cell={"metrics": (rule(regex="p99 (.+)", unit="ms"),)})
+    assert (found.outcome, found.metrics) == ("unparsable", {})
+    assert found.detail.startswith(
+        "m: '980 ticks' is in 'ticks', which is not known; known are ns,"
+    )
+    found = judge("size 12MB\n", cell={"metrics": (rule(regex="size (.+)", unit="ms"),)})
+    assert found.detail == "m: '12MB' is in 'MB', which cannot be converted to ms"
+
+
+def bounded(*bounds, **changes):
+    return {
+        "metrics": (rule(regex="errors (.+)", unit="%", **changes),),
+        "expect": Expect(bounds=bounds),
+    }
+
+
+@pytest.mark.parametrize(
+    ("said", "detail"),
+    [
+        ("errors 0.1 %", None),  # the bound itself is good
+        ("errors 0.100001", "m is 0.100001 %, expected at most 0.1 %"),
+        ("errors -1", "m is -1 %, expected at least 0 %"),
+        ("errors 0\nerrors 2\nerrors 3", "m is 2 % in 2 of 3 values, expected at most 0.1 %"),
+    ],
+)
+def test_a_value_beyond_a_bound_is_an_output_that_was_not_expected(judge, said, detail):
+    found = judge(said, cell=bounded(Bound(metric="m", at_most=0.1, at_least=0.0)))
+    assert (found.outcome, found.detail) == ("output-mismatch" if detail else "ok", detail)
+    assert found.metrics["m"]  # it stays in the row
+
+
+def test_a_metric_that_is_read_later_is_looked_for_then(tmp_path, judge, make_cell):
+    path = tmp_path / "cost"
+    cell = {
+        "metrics": (rule(regex="t (.)"), rule(name="cost", source=path, regex="(.+)", when="after"))
+    }
+    found = judge("t 1\n", cell=cell)
+    assert (found.outcome, found.metrics) == ("ok", {"m": (1.0,)})
+    whole = make_cell(**cell)
+    late = examine_after(whole, found, frozenset(), Matching())
+    assert (late.outcome, late.metrics) == ("unparsable", {})
+    assert late.detail == f"cost: {path}: No such file: no hook after this run has written it"
+    path.write_text("20ms\n")
+    late = examine_after(whole, found, frozenset(), Matching())
+    assert (late.outcome, late.metrics) == ("ok", {"m": (1.0,), "cost": (0.02,)})
+    held = make_cell(**cell, expect=Expect(bounds=(Bound(metric="cost", at_most=0.01),)))
+    late = examine_after(held, found, frozenset(), Matching())
+    assert (late.outcome, late.detail) == (
+        "output-mismatch",
+        "cost is 0.02 s, expected at most 0.01 s",
+    )
+    failed = Examined(outcome="exit", detail="exit code 3, expected 0")
+    assert examine_after(whole, failed, frozenset(), Matching()) is failed
+    stays = examine_after(whole, found, frozenset({path}), Matching())
+    assert "an earlier run's" in stays.detail
+
+
+def test_a_number_of_a_build_is_none_of_a_run(tmp_path, judge):
+    cell = {
+        "metrics": (
+            rule(regex="t (.)"),
+            rule(name="size", source=tmp_path / "none", regex="(.)", when="build"),
+        )
+    }
+    assert judge("t 1\n", cell=cell).metrics == {"m": (1.0,)}

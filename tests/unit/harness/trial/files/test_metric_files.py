@@ -244,3 +244,42 @@ def test_the_dry_run_names_what_would_be_renamed_and_does_not(stage, metered):
     assert shown.to_dict()["set_aside"] == [str(out)]
     assert "out.before-TRIAL" in str(shown)
     assert out.read_text() == "of the user"
+
+
+# --- files of hooks and of builds ----------------------------------------------------------------
+
+
+def with_rule(campaign, **changes):
+    (cell,) = campaign.cells
+    rules = (dataclasses.replace(cell.metrics[0], **changes),)
+    return dataclasses.replace(campaign, cells=(dataclasses.replace(cell, metrics=rules),))
+
+
+def test_what_a_hook_after_a_run_writes_is_read_then_and_removed(stage, metered, commands):
+    cost = stage.folder / "cost"
+    stage.program("weigh")
+    seen = []
+
+    def weigh(request):
+        seen.append(cost.exists())
+        cost.write_text(f"{len(seen)}.5\n")
+
+    stage.command = weigh
+    campaign = with_rule(metered(cost, after=commands("weigh")), when="after")
+    assert stage.start(campaign).failed == 0
+    values = [row["metrics"]["m0"] for row in stage.rows]
+    assert values == [[k + 0.5] for k in range(1, len(values) + 1)]
+    assert not any(seen)  # what an earlier one wrote cannot count
+    assert not cost.exists()
+
+
+def test_what_a_build_wrote_is_neither_set_aside_nor_removed(stage, metered, commands):
+    size = stage.folder / "a.size"
+    size.write_text("7 B\n")  # of an earlier build: this one may find it up to date
+    stage.program("make")
+    step = Build(variant="a", steps=commands("make"), cwd=stage.folder, env={})
+    c = dataclasses.replace(with_rule(metered(size), when="build", unit="B"), builds=(step,))
+    assert stage.start(c).failed == 0
+    assert size.read_text() == "7 B\n"
+    assert stage.findings("metric-file") == []
+    assert [path.name for path in stage.folder.iterdir() if "before-" in path.name] == []

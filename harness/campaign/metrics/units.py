@@ -1,0 +1,94 @@
+"""Numbers that a program prints with their unit, such as ``980us`` or ``95 %``, in the unit that a metric is declared in.
+
+Prefixes of bytes are powers of 1000, and of 1024 with an ``i``. ``KB`` is either, depending on who writes it, and is not known.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+
+NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_UNIT = r"[^\s0-9+.,;:-]\S{0,19}"
+WITH_UNIT = rf"{NUMBER}(?: *{_UNIT})?"
+_PARTS = re.compile(rf"\s*({NUMBER})\s*({_UNIT})\s*")
+
+_TIMES = {
+    **dict.fromkeys(("ns", "nsec"), Fraction(1, 10**9)),
+    **dict.fromkeys(("us", "µs", "μs", "usec"), Fraction(1, 10**6)),
+    **dict.fromkeys(("ms", "msec"), Fraction(1, 1000)),
+    **dict.fromkeys(("s", "sec"), Fraction(1)),
+    "min": Fraction(60),
+    "h": Fraction(3600),
+}
+_PREFIXES = "kMGTP"
+_BYTES = {
+    "B": Fraction(1),
+    **{f"{one}B": Fraction(1000 ** (k + 1)) for k, one in enumerate(_PREFIXES)},
+    **{f"{one}iB": Fraction(1024 ** (k + 1)) for k, one in enumerate(_PREFIXES.upper())},
+}
+_FREQUENCIES = {"Hz": Fraction(1)} | {
+    f"{one}Hz": Fraction(1000 ** (k + 1)) for k, one in enumerate(_PREFIXES[:3])
+}
+_SHARES = {"1": Fraction(1), "%": Fraction(1, 100), "‰": Fraction(1, 1000), "ppm": Fraction(1, 10**6)}  # fmt: skip
+_FAMILIES: tuple[Mapping[str, Fraction], ...] = (_TIMES, _BYTES, _FREQUENCIES, _SHARES)
+
+
+class UnitError(ValueError):
+    """A text is no number in a unit that is known; it says why."""
+
+
+def number_in(text: str, unit: str) -> float:
+    """Give the number of a text in `unit`; one without a unit of its own is in that already.
+
+    Raises
+    ------
+    UnitError
+        If it is no finite number, or its unit is not known or measures something else.
+    """
+    parts = None
+    try:
+        number = float(text)
+    except ValueError:
+        parts = _PARTS.fullmatch(text)
+        number = math.nan if parts is None else float(parts[1])
+    if not math.isfinite(number):
+        raise UnitError(f"{_shown(text)} is not a finite number")
+    if parts is None or parts[2] == unit:
+        return number
+    found = parts[2]
+    factor = _factor(found, unit)
+    if factor is None:
+        raise UnitError(f"{_shown(text)} is in {_shown(found)}, which {_why(found, unit)}")
+    if number == 0:
+        return 0.0
+    try:  # of the digits that stand there: 1.001 kB are 1001 B, and not a little less
+        return float(Fraction(parts[1]) * factor)
+    except OverflowError:
+        raise UnitError(f"{_shown(text)} is not a finite number in {unit}") from None
+
+
+def _factor(found: str, unit: str) -> Fraction | None:
+    """Give what a number in one unit is multiplied with to be one in another; a rate's divisor is the same."""
+    (one, _, per), (other, _, over) = found.partition("/"), unit.partition("/")
+    if per != over:
+        return None
+    family = next((family for family in _FAMILIES if one in family and other in family), None)
+    return None if family is None else family[one] / family[other]
+
+
+def _why(found: str, unit: str) -> str:
+    name = found.partition("/")[0]
+    if any(name in family for family in _FAMILIES):
+        return f"cannot be converted to {unit}"
+    known = next((family for family in _FAMILIES if unit.partition("/")[0] in family), None)
+    if known is None:
+        return f"is not the metric's unit, {unit}"
+    rate = unit[unit.find("/") :] if "/" in unit else ""
+    return f"is not known; known are {', '.join(f'{name}{rate}' for name in known)}"
+
+
+def _shown(text: str) -> str:
+    return repr(text[:80])[:90]
