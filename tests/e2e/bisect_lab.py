@@ -7,6 +7,8 @@ import os
 import shutil
 import subprocess
 
+from analysis.record.profiles import is_profiles
+
 PRINTS = """\
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,8 +96,9 @@ def listed(folder):
 
 
 def trials(folder):
-    """Give the folders of a bisection's trials."""
-    return [path.parent for path in sorted(folder.glob("**/manifest.json"))]
+    """Give the folders of a bisection's trials; what a profile timed beside one of them is none."""
+    found = [path.parent for path in sorted(folder.glob("**/manifest.json"))]
+    return [trial for trial in found if not any(is_profiles(one) for one in trial.parents)]
 
 
 def nothing_is_left(lab):
