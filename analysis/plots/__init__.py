@@ -51,4 +51,4 @@ from .scale import (
     read_out as read_out,
     spaced_ticks as spaced_ticks,
 )
-from .svg import cell as cell, plot as plot
+from .svg import cell as cell, plot as plot, ticks_below as ticks_below

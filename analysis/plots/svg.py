@@ -30,9 +30,12 @@ from .marks import (
     Shared,
     Strokes,
     Text,
+    label,
+    stroke,
 )
+from .scale import Scale
 
-__all__ = ["cell", "plot"]
+__all__ = ["cell", "plot", "ticks_below"]
 
 _GRAIN = 1000  # units of a nested drawing's width and height
 
@@ -61,6 +64,15 @@ def cell(marks: Iterable[Mark], alt: str) -> Markup:
     difference): it is drawn once, by `shared`, and used by all others, by `again`.
     """
     return Markup(f'<svg class="plot cell" {_said(alt)}>{_joined(marks)}</svg>')  # noqa: S704 - as above
+
+
+def ticks_below(scale: Scale, ticks: Iterable[tuple[float, str]]) -> Markup:
+    """Draw the axis of rows that share one scale, below them: each tick is a value and its text."""
+    marks: list[Mark] = []
+    for value, text in ticks:
+        x = scale.at(value)
+        marks += [stroke(x, 0, 4, "one"), label(x, 16, text, "")]
+    return plot(20, marks, "")
 
 
 def _said(alt: str) -> str:

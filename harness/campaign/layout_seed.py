@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import overload
 
-from .model import LAYOUT_SEED, Build, Campaign, Cell, Command
+from .model import LAYOUT_SEED, Build, Cell, Command
 
 _MOST = 2**31 - 1  # what linkers take; 0 and negative numbers have meanings of their own there
 
@@ -53,26 +53,6 @@ def with_layout_seed(
     if isinstance(part, Cell):
         return dataclasses.replace(part, env=with_layout_seed(part.env, seed))
     return {name: text.replace(LAYOUT_SEED, str(seed)) for name, text in part.items()}
-
-
-def of_session(
-    campaign: Campaign, session: int, *, seed: int | None = None, node: str | None = None
-) -> Campaign:
-    """Give the campaign as a session executes it, each variant with its seed; itself where none is asked for.
-
-    `seed` is the trial's, where that is another than the campaign's; `node` is as for `layout_seed`.
-    """
-    parts: tuple[Cell | Build, ...] = (*campaign.cells, *campaign.builds)
-    if not any(needs_layout_seed(part) for part in parts):
-        return campaign
-    whole = campaign.seed if seed is None else seed
-    drawn = {variant: layout_seed(whole, session, variant, node) for variant in campaign.variants}
-    cells = tuple(
-        with_layout_seed(cell, drawn[cell.variant]) if needs_layout_seed(cell) else cell
-        for cell in campaign.cells
-    )
-    builds = tuple(with_layout_seed(build, drawn[build.variant]) for build in campaign.builds)
-    return dataclasses.replace(campaign, cells=cells, builds=builds)
 
 
 def _filled(step: Command, seed: int) -> Command:

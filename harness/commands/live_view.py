@@ -278,6 +278,20 @@ class View:
                 self._err.flush()
 
 
+class PartView(View):
+    """Follows trials that are a part of something: what they tell of themselves is said only if verbose."""
+
+    def opened(self, trial: Path, campaign: Campaign, prepared: Prepared) -> None:
+        """Say what is measured where, if verbose."""
+        if self._verbose:
+            super().opened(trial, campaign, prepared)
+
+    def findings(self, findings: Iterable[Finding]) -> None:
+        """Say what was found on the host, if verbose."""
+        if self._verbose:
+            super().findings(findings)
+
+
 class OneLineView(View):
     """A view with one line of its own that is rewritten in place, on a terminal."""
 

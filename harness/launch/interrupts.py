@@ -36,8 +36,8 @@ class Interrupts:
     def __init__(self) -> None:
         self.received: int | None = None
         self.fd, self._write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-        for fd in (self.fd, self._write):  # whoever begins many trials in one process makes many
-            weakref.finalize(self, os.close, fd)
+        # whoever begins many trials in one process makes many; one that is never entered is closed when it goes
+        self._closing = [weakref.finalize(self, os.close, fd) for fd in (self.fd, self._write)]
         self._before: dict[int, object] = {}
         self._at_once = False
         self._termed = -_ONE_S
@@ -51,13 +51,15 @@ class Interrupts:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        """Put the former handlers back; a signal that nobody dealt with is handed on to those around this one."""
+        """Put the former handlers back, and close; a signal that nobody dealt with is handed on to those around this one."""
         for number, handler in self._before.items():
             signal.signal(number, handler)  # type: ignore[arg-type]  # what signal() gave us
         around = getattr(self._before.get(self.received or 0), "__self__", None)
         self._before.clear()
         if self.received and isinstance(around, Interrupts):
             around.received = around.received or self.received
+        for close in self._closing:
+            close()
 
     def _handle(self, number: int, _frame: FrameType | None) -> None:
         if number == signal.SIGTERM and in_a_job():

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .writer import Store
 
 
-@dataclass(slots=True, kw_only=True, weakref_slot=True)
+@dataclass(slots=True, kw_only=True)
 class TrialContext:
     """What a trial is measured with, from the first look at the host until it is closed.
 

@@ -6,7 +6,6 @@ set back, before each fork. Source: valgrind's manual, "Callgrind Format Specifi
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
@@ -17,6 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from analysis.record.run_numbers import Measurement
+from analysis.record.shapes import records_of
 from analysis.record.trial_files import MEASUREMENTS
 
 from ..errors import HostError, LaunchError
@@ -221,9 +222,8 @@ def _under_callgrind(
 
 def _refuse_failed(trial: Path) -> None:
     """Refuse counts of runs that did not end well."""
-    for line in (trial / MEASUREMENTS).read_bytes().splitlines():
-        row = json.loads(line)
-        if row["outcome"] != "ok":
-            what = f"{row['benchmark']} / {row['variant']} fails under callgrind: {row['detail']}"
+    for row, _ in records_of(trial / MEASUREMENTS, Measurement):
+        if row.outcome != "ok":
+            what = f"{row.benchmark} / {row.variant} fails under callgrind: {row.detail}"
             fix = "execute it by hand: valgrind --tool=callgrind COMMAND; without --instructions it is sampled"
             raise LaunchError(what, None, fix)

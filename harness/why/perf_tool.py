@@ -138,7 +138,7 @@ def permission_of(tree: Tree) -> Permission:
             PARANOID,
             f"sudo sysctl kernel.perf_event_paranoid={_USER_LEVEL}, or execute it as root",
         )
-    why = f"perf_event_paranoid is {level}, and you are not root"
+    why = f"perf_event_paranoid is {level}, and this process has no rights beyond it"
     return Permission(kernel=f"not-seen: {why}", most_hz=most)
 
 

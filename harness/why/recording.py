@@ -118,6 +118,7 @@ def record_profile(
             what = f"the timed runs were not measured to their end: {ending.reason}"
             raise StoreError(what, str(trial), "try again")
         cells = tuple(profiler.cells)
+        found = resolve_all(asked, base_environment(asked.isolation, os.environ))
         write_profile(
             folder,
             Profile(
@@ -138,8 +139,10 @@ def record_profile(
                 timed_runs=request.timed,
                 profiled_runs=request.profiled,
                 seed=manifest.seed,
-                programs=_programs(asked, read_manifest(folder / TIMED).targets),
-                program_names=_program_names(asked),
+                programs=_programs(asked, found, read_manifest(folder / TIMED).targets),
+                program_names={  # as perf shows them: links followed
+                    cell_name(*cell): path.resolve().name for cell, path in found.items()
+                },
                 runtimes=_runtimes(cells, request.chains),
                 started=started,
                 finished=utc_now(),
@@ -195,23 +198,15 @@ def _frequency(perf: Perf, wanted: int) -> int:
     return wanted if perf.most_hz is None else min(wanted, max(1, perf.most_hz))
 
 
-def _programs(campaign: Campaign, hashes_by_path: Mapping[str, str]) -> dict[str, str]:
+def _programs(
+    campaign: Campaign, found: Mapping[tuple[str, str], Path], known: Mapping[str, str]
+) -> dict[str, str]:
+    """Give the hashes of the programs by their cells, but of what each session builds."""
     rebuilt = campaign.built_each_session
-    environment = base_environment(campaign.isolation, os.environ)
-    found = resolve_all(campaign, environment)
     return {
-        cell_name(benchmark, variant): hashes_by_path[str(path)]
+        cell_name(benchmark, variant): known[str(path)]
         for (benchmark, variant), path in found.items()
-        if variant not in rebuilt and str(path) in hashes_by_path
-    }
-
-
-def _program_names(campaign: Campaign) -> dict[str, str]:
-    """Give the names of the files that perf shows: those of the programs, links followed."""
-    environment = base_environment(campaign.isolation, os.environ)
-    return {
-        cell_name(benchmark, variant): path.resolve().name
-        for (benchmark, variant), path in resolve_all(campaign, environment).items()
+        if variant not in rebuilt and str(path) in known
     }
 
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from ...history.bisection.sentence import difference_of, name_of, parent_of, word_of
 from ...pages.number_format import counted, significant
 from ...plots.labels import kept_in_row
-from ...plots.marks import Mark, again, arrow, dot, field, label, line, shared, stroke, upright
+from ...plots.marks import Mark, again, arrow, dot, field, line, shared, upright
 from ...plots.palette import style_of
 from ...plots.scale import Scale, quantity_ticks, ratio_scale, ratio_ticks
-from ...plots.svg import cell, plot
+from ...plots.svg import cell, ticks_below
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -141,11 +141,7 @@ def pair_picture(axis: Axis, pair: Pair, number: int) -> Markup:
 
 def axis_picture(axis: Axis) -> Markup:
     """Draw the axis below the rows."""
-    marks: list[Mark] = []
-    for value, text in axis.ticks:
-        x = axis.scale.at(value)
-        marks += [stroke(x, 0, 4, "one"), label(x, 16, text, "")]
-    return plot(20, marks, "")
+    return ticks_below(axis.scale, axis.ticks)
 
 
 def _ground(axis: Axis) -> Iterator[Mark]:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from ...pages.model import Value
 from ...pages.number_format import bare_pvalue, counted
 from ...plots.labels import kept_in_row
-from ...plots.marks import Mark, again, arrow, dot, label, line, shared, stroke, upright
+from ...plots.marks import Mark, again, arrow, dot, line, shared, upright
 from ...plots.scale import Scale, quantity_ticks
-from ...plots.svg import cell, plot
+from ...plots.svg import cell, ticks_below
 from ...why.sentence import resolved
 from ...words import shown
 
@@ -182,11 +182,7 @@ def row_picture(axis: Axis, row: FunctionRow, ground: str, *, first: bool) -> Ma
 
 def axis_picture(axis: Axis) -> Markup:
     """Draw the axis below the rows."""
-    marks: list[Mark] = []
-    for value, text in axis.ticks:
-        x = axis.scale.at(value)
-        marks += [stroke(x, 0, 4, "one"), label(x, 16, text, "")]
-    return plot(20, marks, "")
+    return ticks_below(axis.scale, axis.ticks)
 
 
 def _ground(axis: Axis) -> Iterator[Mark]:

@@ -14,23 +14,21 @@ from analysis.announcing import cells, cut
 from analysis.words import WIDTH, shown
 
 from ...errors import clock, counted
-from ..live_view import OneLineView
+from ..live_view import OneLineView, PartView
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from analysis.history.posterior import Posterior
     from analysis.history.search_events import Phase
     from analysis.history.search_result import PairWord
     from analysis.record.run_numbers import Measurement
-    from analysis.record.trial_files import Finding, PlannedRun, SessionEnd
+    from analysis.record.trial_files import PlannedRun, SessionEnd
 
     from ...bisect.bisecting import Question
     from ...bisect.built import Built, NotBuilt
     from ...bisect.commits import Commit
-    from ...campaign.model import Campaign
-    from ...trial.preparation import Prepared
 
 _REDRAW_S = 0.2
 _SURE = 0.95  # of the places that are left
@@ -39,7 +37,7 @@ _LEAST_NAME = 18  # columns of place and SHA, before the numbers
 _UP = "\x1b[1A\r\x1b[K"  # takes the line above away
 
 
-class BisectView(OneLineView):
+class BisectView(PartView, OneLineView):
     """Writes to `err` what a bisection and its trials tell; the answer is not written here.
 
     `folder`: Where it is stored, once that is known. `sessions`: Those so far.
@@ -178,16 +176,6 @@ class BisectView(OneLineView):
         """Write a line of the page."""
         self._probe = None
         super().say(text)
-
-    def opened(self, trial: Path, campaign: Campaign, prepared: Prepared) -> None:
-        """Say where a trial is stored only if verbose: each is a part of the bisection."""
-        if self._verbose:
-            super().opened(trial, campaign, prepared)
-
-    def findings(self, findings: Iterable[Finding]) -> None:
-        """Say what was found on the host only if verbose."""
-        if self._verbose:
-            super().findings(findings)
 
     def begin(self, total: int, done: int, sessions: int) -> None:  # noqa: ARG002 - a Watcher's
         """Begin to draw the runs of a session."""

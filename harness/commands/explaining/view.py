@@ -7,20 +7,14 @@ from typing import TYPE_CHECKING, TextIO
 from analysis.announcing import doing
 from analysis.words import shown
 
-from ..live_view import View
+from ..live_view import PartView
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
     from analysis.record.run_numbers import Measurement
-    from analysis.record.trial_files import Finding, PlannedRun, SessionEnd
-
-    from ...campaign.model import Campaign
-    from ...trial.preparation import Prepared
+    from analysis.record.trial_files import PlannedRun, SessionEnd
 
 
-class WhyView(View):
+class WhyView(PartView):
     """Follows the runs of a small trial that nobody reads; what it tells of itself is said only if verbose."""
 
     def __init__(self, err: TextIO, *, quiet: bool = False, verbose: bool = False) -> None:
@@ -35,16 +29,6 @@ class WhyView(View):
         """Say what the small trial tells of itself, if verbose."""
         if self._verbose:
             super().say(text)
-
-    def opened(self, trial: Path, campaign: Campaign, prepared: Prepared) -> None:
-        """Say what is measured where, if verbose."""
-        if self._verbose:
-            super().opened(trial, campaign, prepared)
-
-    def findings(self, findings: Iterable[Finding]) -> None:
-        """Say what was found on the host, if verbose."""
-        if self._verbose:
-            super().findings(findings)
 
     def begin(self, total: int, done: int, sessions: int) -> None:  # noqa: ARG002 - a Watcher's
         """Begin to count."""

@@ -6,7 +6,6 @@ A session's own build draws another layout of the same program, so that the inte
 from __future__ import annotations
 
 import dataclasses
-import weakref
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -43,20 +42,13 @@ class TrialBuilds:
     """
 
     def __init__(self, context: TrialContext) -> None:
-        # not held: what holds itself keeps its descriptors where the collector does not look at it
-        self._of = weakref.ref(context)
+        self._context = context
         self.session: int | None = None
         builds = context.campaign.builds
         self.once = tuple(build for build in builds if build.each == "campaign")
         self.of_sessions = tuple(build for build in builds if build.each == "session")
         self._own = SessionBuilds.of(context.campaign)
         self._shared = SessionBuilds.of(context.campaign, "campaign")
-
-    @property
-    def _context(self) -> TrialContext:
-        context = self._of()
-        assert context is not None, "a trial's builds are asked for by its context"
-        return context
 
     def programs(self, *, of_sessions: bool = True) -> dict[tuple[str, str], Path]:
         """Find the executables of the cells; without `of_sessions` those alone that no session builds."""

@@ -13,7 +13,7 @@ import pytest
 
 from harness.bisect.built import Built, NotBuilt
 from harness.bisect.commit_campaign import campaign_of
-from harness.campaign.layout_seed import layout_seed, of_session
+from harness.campaign.layout_seed import layout_seed, with_layout_seed
 from harness.campaign.model import LAYOUT_SEED
 
 CAMPAIGN = """\
@@ -109,11 +109,12 @@ def test_a_session_builds_its_commits_in_their_trees(layouts, open_workshop, tmp
     assert made.built_each_session == tuple(one.commit.name for one in ends)
     monkeypatch.setenv("GIT_DIR", "/nowhere")
     monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
-    for one, build, word in zip(ends, of_session(made, 2).builds, ("one", "two"), strict=True):
+    for one, unfilled, word in zip(ends, made.builds, ("one", "two"), strict=True):
+        seed = layout_seed(made.seed, 2, one.commit.name)
+        build = with_layout_seed(unfilled, seed)
         assert build.artifacts == (one.tree / "note", one.tree / "app")
         for step in build.steps:
             subprocess.run(step.argv, cwd=tmp_path, check=True)
-        seed = layout_seed(made.seed, 2, one.commit.name)
         assert executed(one) == f"{word} {seed} {{}}\n"
         assert (one.tree / "note").read_text() == f"a {seed}\n"
         assert (one.tree / "odd").read_text() == "ODD_NAME=x=y {z}\n"

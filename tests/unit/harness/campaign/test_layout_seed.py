@@ -17,7 +17,6 @@ from harness.campaign.identity import identity_of, resolved_text
 from harness.campaign.layout_seed import (
     layout_seed,
     needs_layout_seed,
-    of_session,
     with_layout_seed,
 )
 from harness.campaign.load import load_campaign
@@ -74,22 +73,13 @@ def test_a_build_of_a_session_gets_its_seed(load):
     assert with_layout_seed(new, 12) == new
 
 
-def test_variables_get_the_seed_of_the_session_and_of_the_variant(load):
+def test_variables_of_a_cell_get_the_seed(load):
     campaign = load(BUILT)
-    session = of_session(campaign, 2)
-    for cell in session.cells:
-        drawn = layout_seed(campaign.seed, 2, cell.variant)
-        assert cell.env == {"SEED": f"a{drawn}b", "PLAIN": "{layout_seed}"}
-        assert not needs_layout_seed(cell)
-    old = session.builds[0]
-    assert old.steps[0].argv[1] == f"--seed={layout_seed(campaign.seed, 2, 'old')}"
-    assert of_session(campaign, 2, node="lab1").cells[0].env != session.cells[0].env
-    assert of_session(campaign, 2, seed=9).cells[0].env["SEED"] == f"a{layout_seed(9, 2, 'old')}b"
-
-
-def test_a_campaign_that_asks_for_no_seed_is_the_same_in_every_session(load):
-    campaign = load("name: n\nvariants: {a: }\nbenchmarks: {x: {command: [run]}}\n")
-    assert of_session(campaign, 2) is campaign
+    for cell in campaign.cells:
+        assert needs_layout_seed(cell)
+        filled = with_layout_seed(cell, 12)
+        assert filled.env == {"SEED": "a12b", "PLAIN": "{layout_seed}"}
+        assert not needs_layout_seed(filled)
 
 
 def test_a_command_whose_seed_was_forgotten_cannot_be_executed(load):

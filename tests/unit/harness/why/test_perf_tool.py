@@ -36,7 +36,10 @@ def test_an_ordinary_user_sees_the_kernel_up_to_1(level):
 
 def test_at_2_the_kernel_is_not_seen_and_that_is_said():
     allowed = permission_of(host(level="2", rate="63000"))
-    assert allowed.kernel == "not-seen: perf_event_paranoid is 2, and you are not root"
+    assert (
+        allowed.kernel
+        == "not-seen: perf_event_paranoid is 2, and this process has no rights beyond it"
+    )
     assert allowed.most_hz == 63000
 
 

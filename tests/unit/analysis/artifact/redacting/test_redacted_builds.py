@@ -10,11 +10,11 @@ from pathlib import Path
 
 from harness.campaign.load import load_campaign
 
-MAKE = ["make", "SEED={layout_seed}", "OUT=/home/anna/work/app"]
+MAKE = ["make", "SEED={layout_seed}", "OUT=/home/anna/src/app"]
 BUILD = {
     "each": "session",
     "run": [MAKE],
-    "artifacts": ["/home/anna/work/{variant}", "build/{variant}"],
+    "artifacts": ["/home/anna/src/{variant}", "build/{variant}"],
 }
 
 
@@ -26,7 +26,7 @@ def built(folder):
         "cwd": ".",
         "env": {"SEED": "{layout_seed}"},
         "each": "session",
-        "artifacts": ["/home/anna/work/gzip-6", "build/gzip-6"],
+        "artifacts": ["/home/anna/src/gzip-6", "build/gzip-6"],
     }
     resolved = {"campaign": {"builds": [stored]}}
     folder.put("trials/sample/resolved.json", json.dumps(resolved, indent=2) + "\n")
