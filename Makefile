@@ -9,6 +9,7 @@
 # make docs-check  the tests of the documentation only
 # make versions    the tests with the lowest dependencies, and with other interpreters
 # make unchanged   holds what every command does now against what it did at BASE (a tag); ONLY=hpt: one room
+# make dist        wheel, source distribution, hashes and a local index of them in dist/, tried as by a user
 # make generated   what is made from the code: the editor's schema, lists in the documentation
 # make constraints writes anew the versions that `make setup` installs
 #
@@ -32,6 +33,7 @@ NEWER := $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/
   { echo "fairtrial needs Python 3.11 or newer; '$(PYTHON)' is not. Choose one: make PYTHON=python3.12 ..."; exit 1; }
 TESTS ?= tests
 UNCHANGED_ARGS ?=
+WHEEL_ARGS ?=
 PYTEST_ARGS ?=
 ALONE := $(BIN)/python tests/own_network.py
 PYTEST := $(ALONE) $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup
@@ -43,7 +45,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # What `unit` and `wheel` wait for: `passed` is told that it is there.
 KERNELS := kernels
 
-.PHONY: demo test prepared passed lint style types unit wheel collected search calibrate cover drill drill-vm mutants docs-check versions unchanged constraints generated kernels setup clean
+.PHONY: demo test prepared passed lint style types unit wheel dist collected search calibrate cover drill drill-vm mutants docs-check versions unchanged constraints generated kernels setup clean
 
 demo:
 	@$(NEWER)
@@ -128,9 +130,13 @@ constraints: $(READY)
 kernels: $(READY)
 	$(BIN)/python tests/compile_kernels.py
 
-# The wheel must hold everything: install it alone and use it from another folder.
+# The wheel must hold everything: install it alone from an index and use it from another folder.
 wheel: $(READY) $(KERNELS)
 	$(BIN)/python tests/contract/wheel_check.py
+
+# The same, and what was built stays; WHEEL_ARGS=--weights prints what an installation weighs.
+dist: $(READY)
+	$(BIN)/python tests/contract/wheel_check.py --into dist $(WHEEL_ARGS)
 
 # What is made from the code: the editor's schema, the lists in the documentation.
 generated: $(READY)

@@ -1,4 +1,4 @@
-"""The hook of the build: makes completion scripts and manual pages, and puts them into the wheel.
+"""The hook of the build: makes completion scripts and manual pages, and puts them into wheel and sdist.
 
 They are made from the parsers of this very source, so they cannot be outdated, and are no part of the
 repository. Building needs shtab (`build-system.requires`); using fairtrial does not.
@@ -15,12 +15,15 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class SharedFiles(BuildHookInterface):
-    """Adds the files below share/ to a wheel, an editable one too."""
+    """Adds the files below share/ to a source distribution and a wheel, an editable one too.
+
+    A wheel that is built of a source distribution gets new ones, which are the same.
+    """
 
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 - hatchling's own
-        """Make the files before the wheel is put together."""
+        """Make the files before the archive is put together."""
         self.made = tempfile.TemporaryDirectory(prefix="fairtrial-share-")
         known, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # the source stays as it is
         sys.path.insert(0, self.root)
@@ -31,12 +34,13 @@ class SharedFiles(BuildHookInterface):
         finally:
             sys.path.remove(self.root)
             sys.dont_write_bytecode = known
+        of_target = {"sdist": "force_include", "wheel": "shared_data"}[self.target_name]
         for place, text in files.items():
             path = Path(self.made.name) / place
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-            build_data["shared_data"][str(path)] = place
+            build_data[of_target][str(path)] = place
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002 - hatchling's own
-        """Remove them once the wheel holds them."""
+        """Remove them once the archive holds them."""
         self.made.cleanup()

@@ -175,8 +175,12 @@ def preview(
     trial: Path | None = None,
     *,
     probed: ProbedBlock | None = None,
+    deciding: bool = True,
 ) -> Preview:
-    """Look at what a campaign would do on this host; nothing is executed or written."""
+    """Look at what a campaign would do on this host; nothing is executed or written.
+
+    What the plan can decide, which needs numpy, is left out unless `deciding`.
+    """
     sessions = options.sessions or campaign.protocol.sessions
     programs, missing = _programs(campaign)
     aside = files_to_set_aside(campaign, programs, trial)
@@ -210,7 +214,7 @@ def preview(
         missing=missing,
         set_aside=aside,
         executed=None if probed is None else str(probed),
-        decides=_decides(campaign, options, sessions),
+        decides=_decides(campaign, options, sessions) if deciding else None,
     )
 
 

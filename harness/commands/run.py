@@ -217,7 +217,7 @@ def _say_what_begins(
         view.say(f"starting a new trial in {args.trial}")
     else:
         _say_unfinished(args.dir, campaign.name, view)
-    shown = preview(campaign, options)
+    shown = preview(campaign, options, deciding=False)
     view.say(scale(campaign, shown.sessions, shown.seconds))
 
 

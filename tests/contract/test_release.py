@@ -30,6 +30,15 @@ def test_the_package_takes_its_version_from_the_module() -> None:
     assert f'VERSION = "{VERSION}"' in (ROOT / source).read_text(encoding="utf-8")
 
 
+def test_what_an_installation_weighs_is_told_of_every_dependency() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = {re.split(r"[<>=]", one)[0] for one in project["dependencies"]} | {"fairtrial"}
+    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    part = page.split("## What an installation weighs", 1)[1].split("\n## ", 1)[0]
+    named = {word for row in re.findall(r"^\| ([^|]+) \|", part, re.M) for word in row.split(", ")}
+    assert needed <= {word.removeprefix("with ") for word in named}
+
+
 def test_the_newest_release_of_the_changelog_is_this_one() -> None:
     unreleased, *released = releases()
     assert unreleased == "Unreleased"

@@ -1,0 +1,59 @@
+"""Who measures loads no numbers library: `run`, `status` and `doctor` import neither numpy nor scipy.
+
+The stopping rule is the exception, for it judges while it measures; it shows that the test sees an import.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+CAMPAIGN = {
+    "name": "light",
+    "variants": {"a": {}, "b": {}},
+    "benchmarks": {"one": {"command": ["true"]}},
+    "protocol": {"sessions": 1, "runs": 3, "warmup": 0},
+    "isolation": {"cpus": "none"},
+}
+HEAVY = ("numpy", "scipy", "numba", "matplotlib", "jinja2", "joblib")
+CODE = f"""
+import sys
+from harness.cli import main
+code = main(sys.argv[1:], sys.stdout, sys.stderr)
+print(code, *[name for name in {HEAVY} if name in sys.modules])
+"""
+
+
+def imported(folder, *words):
+    """Execute a command in a new interpreter; give its exit code and what is imported at its end."""
+    command = [sys.executable, "-c", CODE, *words]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    code, *names = done.stdout.splitlines()[-1].split()
+    return int(code), names
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("light")
+    stop = {"stop": {"width": 0.5, "min_runs": 3, "max_runs": 4}}
+    protocol = {"sessions": 1, "warmup": 0} | stop
+    (folder / "c.yaml").write_text(json.dumps(CAMPAIGN))
+    (folder / "stop.yaml").write_text(json.dumps(CAMPAIGN | {"protocol": protocol}))
+    return folder
+
+
+def test_measuring_and_looking_at_it_import_nothing_heavy(lab):
+    assert imported(lab, "run", "c.yaml") == (0, [])
+    assert imported(lab, "status") == (0, [])
+    code, names = imported(lab, "doctor", "c.yaml")
+    assert code in {0, 3}
+    assert names == []
+
+
+def test_the_stopping_rule_does(lab):
+    code, names = imported(lab, "run", "stop.yaml", "--dir", "stopped")
+    assert code == 0
+    assert "numpy" in names
