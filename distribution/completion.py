@@ -71,8 +71,10 @@ def _parser() -> CommandParser:
     known = commands()
     parser = parser_of(list(known))
     (adding,) = (one for one in parser._actions if isinstance(one, argparse._SubParsersAction))
-    topics = adding.add_parser("help", help="what a command takes, or what exit codes mean")
-    topics.add_argument("topic", nargs="?", choices=[*known, "exit-codes"], help="a command")
+    topics = adding.add_parser("help", help="a command, what exit codes mean, or a JSON Schema")
+    topics.add_argument(
+        "topic", nargs="?", choices=[*known, "exit-codes", "json"], help="a command"
+    )
     for name, command in parser.commands.items():
         said = known[name].summary.replace("%", "%%")
         adding._choices_actions.append(adding._ChoicesPseudoAction(name, (), said))

@@ -1,7 +1,7 @@
-"""The hook of the build: makes completion scripts and manual pages, and puts them into wheel and sdist.
+"""The hook of the build: puts completion scripts, manual pages and JSON Schemas into wheel and sdist.
 
-They are made from the parsers of this very source, so they cannot be outdated, and are no part of the
-repository. Building needs shtab (`build-system.requires`); using fairtrial does not.
+Scripts and pages are made from the parsers of this very source, so they cannot be outdated, and are no
+part of the repository. Building needs shtab (`build-system.requires`); using fairtrial does not.
 """
 
 from __future__ import annotations

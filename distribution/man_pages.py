@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from analysis.version import VERSION
 from harness.commands.catalogue import commands, parser_of
 from harness.commands.command_parser import CommandParser, HelpFormatter, blocks, takes_by_equals
+from harness.commands.completion import SCHEMAS
 from harness.commands.help_page import EXIT_CODES, GROUPS, PROMISE
 
 _GAP = re.compile(r" {3,}")
@@ -32,7 +33,7 @@ def _overview() -> str:
     lines = [
         *_head("fairtrial", "measure programs and judge speedups"),
         *(".SH SYNOPSIS", ".B fairtrial", r"\fICOMMAND\fR ...", ".br"),
-        *(".B fairtrial help", r"[\fICOMMAND\fR | \fBexit\-codes\fR]"),
+        *(".B fairtrial help", r"[\fICOMMAND\fR | \fBexit\-codes\fR | \fBjson\fR \fICOMMAND\fR]"),
         *(".SH DESCRIPTION", _text(PROMISE.replace("\n", " "))),
         ".SH COMMANDS",
     ]
@@ -45,6 +46,8 @@ def _overview() -> str:
     lines += [
         ".SH FILES",
         *(".TP", r"\fIruns/NAME/\fR", "a trial: campaign, plan, measurements, environment; text"),
+        *(".TP", rf"\fIshare/{_text(SCHEMAS)}/COMMAND.schema.json\fR"),
+        _text("below the installation: the JSON Schema of what a command prints with --json"),
     ]
     return "\n".join(lines) + "\n"
 
@@ -74,7 +77,9 @@ def _page(name: str, parser: CommandParser) -> str:
             said = form._expand_help(action) if action.help else ""
             lines.append(_text(" ".join(said.split())))
     lines += _epilog(parser.epilog or "")
-    lines += [".SH SEE ALSO", r"\fBfairtrial\fR(1), which lists the exit codes"]
+    if not any(line.startswith(".SH EXIT STATUS") for line in lines):
+        lines += [".SH EXIT STATUS", *_exit_codes()]
+    lines += [".SH SEE ALSO", r"\fBfairtrial\fR(1)"]
     return "\n".join(lines) + "\n"
 
 

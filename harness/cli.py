@@ -186,6 +186,8 @@ def _page(argv: Sequence[str]) -> str | None:
         page = pages.whole_help(load("harness.commands.catalogue").commands())
     elif list(argv) == ["help", "exit-codes"]:
         page = pages.exit_codes()
+    elif list(argv[:2]) == ["help", "json"] and len(argv) == 3:
+        page = load("harness.commands.completion").schema(argv[2])
     elif argv[0] == "--version":
         from analysis.version import VERSION
 

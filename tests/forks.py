@@ -17,6 +17,8 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from tests.json_schemas import held
+
 SERVER = Path(__file__).with_name("fork_server.py")
 # read by the interpreter, the C library or the numeric libraries as they start
 _EARLY = ("PYTHON", "LD_", "LC_", "LANG", "OMP_", "OPENBLAS_", "NUMBA_", "MPL", "MKL_", "MALLOC_")
@@ -117,8 +119,11 @@ class Forks:
             answer = self._begin(words, cwd, environment, out, err, seconds, **own)
             if answer["late"]:
                 raise subprocess.TimeoutExpired(words, seconds)
-            return subprocess.CompletedProcess(
-                ["fairtrial", *words], int(answer["code"]), out.read_text(), err.read_text()
+            return held(
+                words,
+                subprocess.CompletedProcess(
+                    ["fairtrial", *words], int(answer["code"]), out.read_text(), err.read_text()
+                ),
             )
 
     def start(

@@ -1,4 +1,4 @@
-"""The subcommand ``completion``: the script that lets a shell complete our command lines."""
+"""What is installed beside the packages and printed: the scripts of ``completion``, and JSON Schemas."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ PLACES = {
     "zsh": "zsh/site-functions/_fairtrial",
     "fish": "fish/vendor_completions.d/fairtrial.fish",
 }
+SCHEMAS = "fairtrial/json"  # the folder of what `fairtrial help json` prints, likewise
 
 
 def add(subparsers: Subparsers) -> None:
@@ -40,27 +41,49 @@ fish > ~/.config/fish/completions/fairtrial.fish
 
 
 def _completion(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
+    out.write(installed(PLACES[args.shell], f"the script of {args.shell}"))
+    return 0
+
+
+def schema(command: str) -> str:
+    """Give the JSON Schema of what a command prints with ``--json``.
+
+    Raises
+    ------
+    UsageError
+        If the command prints no JSON, or fairtrial is not installed as a package.
+    """
+    from analysis.errors import UsageError
+
+    from .catalogue import commands, parser_of
+
+    options = parser_of([command]).commands[command].format_help() if command in commands() else ""
+    if "json" not in options:
+        raise UsageError(f"no command {command!r} prints JSON", fix="fairtrial help json verdict")
+    return installed(f"{SCHEMAS}/{command}.schema.json", f"the schema of {command}")
+
+
+def installed(place: str, called: str) -> str:
+    """Give the text of a file that was installed below share/; `called` is what messages call it."""
     from importlib.metadata import PackageNotFoundError, files
 
     from analysis.errors import UsageError
 
-    place = f"share/{PLACES[args.shell]}"
     try:
         listed = files("fairtrial") or ()
     except PackageNotFoundError:
         listed = ()
     for one in listed:
-        if one.as_posix().endswith(place):
+        if one.as_posix().endswith(f"share/{place}"):
             try:
-                out.write(one.read_text(encoding="utf-8"))
+                return one.read_text(encoding="utf-8")
             except OSError as error:
                 raise UsageError(
                     f"cannot be read: {error.strerror}",
                     str(one.locate()),
                     "install fairtrial again",
                 ) from error
-            return 0
     raise UsageError(
-        f"the script of {args.shell} is not there: fairtrial is not installed as a package",
+        f"{called} is not there: fairtrial is not installed as a package",
         fix="install it (docs/install.md); in a clone: pip install .",
     )

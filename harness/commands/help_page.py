@@ -63,6 +63,7 @@ def whole_help(commands: Mapping[str, Command]) -> str:
         "",
         "fairtrial COMMAND --help     what a command takes, with examples",
         "fairtrial help exit-codes    what the exit codes mean",
+        "fairtrial help json COMMAND  the JSON Schema of what its --json prints",
         "fairtrial --version          the version",
     ]
     return "\n".join(lines) + "\n"

@@ -11,6 +11,7 @@ import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
+from distribution.json_answers.schemas import files
 from harness.campaign.defaults import SECTIONS
 from harness.campaign.nested_kinds import Key, Section
 from harness.campaign.schema import schema_text
@@ -115,6 +116,7 @@ def generated(root: Path = ROOT) -> dict[Path, str]:
         root / "configs" / "campaign.schema.json": schema_text(),
         advice: with_part(advice.read_text(encoding="utf-8"), "checks", checks_table()),
         campaign: with_part(campaign.read_text(encoding="utf-8"), "keys", keys_table()),
+        **files(root),
         methods: with_part(methods.read_text(encoding="utf-8"), "items", sources_text(root)),
     }
 

@@ -17,6 +17,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.forks import AT_START, Forks, Started, early
+from tests.json_schemas import held
 
 FAIRTRIAL = Path(sys.executable).parent / "fairtrial"
 _PATIENCE_S = 300  # only a failing test ever waits for so long
@@ -84,7 +85,7 @@ class Lab:
                 **own,
             )
         assert not own
-        return subprocess.run(
+        done = subprocess.run(
             [*prefix, *self._command(args, other_user=other_user)],
             cwd=cwd or self.folder,
             env=self.environment,
@@ -94,6 +95,7 @@ class Lab:
             check=False,
             stdin=subprocess.DEVNULL,
         )
+        return held(list(map(str, args)), done)
 
     def start_fairtrial(self, *args, fresh=False):
         """Start the command, with its output in files; `fresh` as above."""

@@ -1,0 +1,1 @@
+"""The schemas of what ``--json`` prints, made from the types of the answers."""

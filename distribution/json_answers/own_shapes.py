@@ -1,0 +1,223 @@
+"""What classes write otherwise than a key for each field; `tests/contract` holds it against all outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import analysis.history.bisection.result as bisection
+import analysis.methods.biplot.fit as biplot
+import analysis.methods.hpt.report as hpt
+import analysis.methods.hpt.result as hpt_result
+import analysis.methods.mixture.model as mixture_model
+import analysis.methods.mixture.plane.model as plane_model
+import analysis.methods.mixture.plane.report as plane
+import analysis.methods.mixture.result as mixture
+import analysis.methods.multilevel.result as multilevel
+import analysis.methods.resampling.report as resampling_report
+import analysis.methods.resampling.result as resampling
+import analysis.report.model as report
+import analysis.verdict.compare_answer.answer as compare
+import analysis.verdict.comparison.result as comparison
+import analysis.verdict.result as verdict
+import harness.commands.doctor_page as doctor
+import harness.commands.rerun_preview as rerun
+import harness.fleet.status as fleet
+from analysis.artifact import claims
+from analysis.artifact.packing import bundle
+from analysis.data import warmup
+from analysis.data.merging import trials
+from analysis.diagnose import central_limit
+from analysis.methods.mixture import modality
+from analysis.plan import decidable, study
+from analysis.record import fleet_progress, trial_files
+from analysis.record.environment_changes import Change
+from analysis.registry import CHAPTERS
+from analysis.why.result import WhyAnswer
+from harness.commands import dry_run
+from harness.fleet import submission
+from harness.host import placement, snapshot, state
+from harness.trial import progress
+from harness.tune import changes, proposal, tuner
+
+from .json_types import Definitions, Own, Told, hints_of
+
+CAUTIONS = {"cautions": tuple[str, ...], "caution_codes": tuple[str, ...]}
+PAIRS = [{"from": str, "to": str, "changes": tuple[Change, ...]}]
+OPEN = dict[str, Any]
+
+
+def added(*left: str, maybe: tuple[str, ...] = (), **keys: Any) -> Own:  # noqa: ANN401 - types
+    """Give the fields without `left`, and keys beside them."""
+    return Own(keys, frozenset(left), frozenset(maybe))
+
+
+def only(keys: Mapping[str, Any], maybe: tuple[str, ...] = ()) -> Own:
+    """Give these keys alone."""
+    return Own(keys, maybe=frozenset(maybe), fields=False)
+
+
+def keys_of(kind: type, *without: str) -> dict[str, Any]:
+    """Give the keys of a tuple with names, or of a class, where it is written as an object."""
+    return {name: hint for name, hint in hints_of(kind).items() if name not in without}
+
+
+def keys_of_result(kind: type) -> dict[str, Any]:
+    """Give the keys of a result that another one is written into."""
+    return Definitions({}).keys(kind, Own())
+
+
+_HPT_WORDS = ("confidence", "pvalue", "pvalue_baseline")
+_NULL = {name: float for name in ("minimum", *resampling._QUANTILES, "maximum")}
+_CPUS = tuple[int, ...] | None
+
+_COMMAND = {"command": str, "name": str} | {
+    {"minimum": "min", "maximum": "max"}.get(name, name): hint
+    for name, hint in hints_of(hints_of(compare.ComparedCommand)["times"]).items()
+}
+
+OWN: dict[type, Own] = {
+    claims.StoredClaim: only(
+        {"text": str, "command": tuple[str, ...], "value": str, "is": str, "expected": Any}
+        | {"digits": int | None, "result": str, "found": Any, "holds": bool}
+    ),
+    bundle.Bundled: added(
+        entries=int,
+        claims=tuple[claims.StoredClaim, ...],
+        **{
+            name: hint
+            for name, hint in hints_of(hints_of(bundle.Bundled)["contents"]).items()
+            if name in bundle._PARTS and name != "claims"
+        },
+    ),
+    trials.Merged: added("seams", pairs=PAIRS),
+    warmup.IterationsOfCell: added(
+        left_out={"least": int, "median": float, "most": int},
+        states=dict[str, int] | None,
+    ),
+    central_limit.CentralLimitStudy: added(enough=dict[str, dict[str, int | None]]),
+    bisection.Bisection: added(maybe=("why",), why=Told(WhyAnswer, known=False)),
+    biplot.Biplot: added(conclusion=str),
+    hpt_result.HptResult: added(maybe=("alternative", "pvalue_two_sided"), pvalue_two_sided=float),
+    mixture_model.Mixture: added(components=int, mean=float, modes=tuple[float, ...]),
+    plane_model.Mixture2d: added(
+        components=int,
+        correlations=list,
+        within_correlation=float,
+        mixture_correlation=float,
+    ),
+    modality.FamilyFit: added(name=str),
+    plane.PlaneCell: added(n=int, classification=tuple[int, ...] | None),
+    mixture.FitTest: added(rejected=bool, components=int),
+    mixture.ModeEvidence: added(multimodal=bool, conclusion=str, mixture_components=int),
+    mixture.MixtureCell: added(
+        maybe=("clusters",), n=int, classification=tuple[int, ...] | None, clusters=list
+    ),
+    mixture.MixtureContest: added(best=str, best_in_a_single_run=dict[str, mixture.MetricInterval]),
+    mixture.MixtureReport: added(
+        detailed=bool,
+        corpus=mixture.CorpusSummary | None,
+        options=keys_of(hints_of(mixture.MixtureReport)["options"], "workers", "clusters"),
+        benchmarks=[
+            {
+                "benchmark": str,
+                "variants": tuple[mixture.MixtureCell, ...],
+                "contest": mixture.MixtureContest | None,
+            }
+        ],
+    ),
+    multilevel.MoreSessions: added("target", **{"basis": Literal["predictive"], "for": str}),
+    resampling.RandomizationTest: added(null={"count": int} | _NULL),
+    resampling.BootstrapInterval: added(
+        replicates={"count": int, "minimum": float, "maximum": float, "quantiles": dict[str, float]}
+    ),
+    resampling.EmpiricalDistribution: added(
+        density=resampling.Density | None, boxplot=resampling.BoxPlot
+    ),
+    resampling.DistributionComparison: added(conclusion=str),
+    study.Rejections: added(rate=float, error=float),
+    study.Covered: added(rate=float, error=float),
+    trial_files.JudgedMetrics: added(maybe=("trial",)),
+    trial_files.GivenUp: added(maybe=("never_ok", "warmups")),
+    fleet_progress.HostProgress: only(
+        {"host": str, "state": str, "done": int, "planned": int | None, "why": str | None}
+    ),
+    comparison.More: only({"sessions": int | None, "for": str}),
+    comparison.TrialComparison: added(pairs=PAIRS),
+    doctor.Checkup: only(
+        {"host": state.HostState, "findings": tuple[trial_files.Finding, ...]}
+        | {"counts": dict[str, int], "cpus": placement.CpuPlan | None}
+    ),
+    progress.TrialProgress: added("way_on_words", "before", next=tuple[str, ...]),
+    placement.CpuPlan: added("text", "services"),
+    fleet.HostStanding: added("in_queue", "asked"),
+    fleet.FleetStanding: added(
+        "fleet", fleet=str, campaign=str, identity=str, submitted_at=str, bisect=OPEN | None
+    ),
+    fleet.Cancelled: only(
+        {name: tuple[str, ...] for name in ("cancelled", "ending", "others")}
+        | {"fleet": str, "path": str}
+    ),
+    submission.Submission: only(
+        {name: str for name in ("fleet", "path", "campaign", "identity", "script")}
+        | {"time": str | None, "partition": str | None, "notes": tuple[str, ...]}
+        | {"hosts": [{"host": str, "job": str | None, "command": tuple[str, ...]}]}
+    ),
+    snapshot.EnvironmentDifferences: only({"pairs": PAIRS}),
+    proposal.Proposal: added(partition=_CPUS, left=[keys_of(proposal.Left)]),
+    changes.Undone: added("settings", undone=[keys_of(changes.Restored)], settled=bool),
+    tuner.Tuned: added("code", command_exit=int | None),
+    dry_run.Preview: only(
+        {"campaign": str, "campaign_sha256": str, "sessions": int, "planned": int}
+        | {"repeats_at_most": int, "stop": trial_files.StopRule | None, "seconds": float}
+        | {"at_most_seconds": float, "cpus": _CPUS, "housekeeping": tuple[int, ...]}
+        | {"services": dict[str, tuple[int, ...]], "missing": str | None}
+        | {"findings": tuple[trial_files.Finding, ...], "set_aside": tuple[str, ...]}
+        | {"executed": str | None, "decides": decidable.Decidable | None}
+        | {"session_1": tuple[trial_files.PlannedRun, ...]},
+        maybe=("services",),
+    ),
+    rerun.PreviewedCommand: added(stdin=str | None),
+    rerun.Intent: Own(),
+    compare.ComparedCommand: only(_COMMAND | {"means": dict[str, float]}, maybe=("means",)),
+    compare.CompareAnswer: Own(
+        keys_of_result(verdict.Verdict)
+        | {"commands": tuple[str, ...], "baseline_times": compare.ComparedCommand}
+        | {"stopped_because": str | None, "looked_at": tuple[int, ...], "measuring_s": float}
+        | {"leader": str | None, "notes": tuple[str, ...]}
+        | {
+            "candidates": [
+                hints_of(verdict.CandidateVerdict) | _COMMAND | {"means?": dict[str, float]}
+            ]
+        },
+        fields=False,
+    ),
+    hpt.HptReport: Own(
+        keys_of_result(hpt_result.HptResult)
+        | {"conclusions": tuple[str, ...], "context": hpt.HptContext}
+        | {
+            "without_speedup": {name: float for name in _HPT_WORDS}
+            | {name: str for name in ("pvalue_of", "outcome", "word")}
+        }
+        | {
+            "r_speedup": hpt.HptSpeedup,
+            "others": tuple[hpt.OtherRule, ...],
+            "pvalue_two_sided": float,
+        },
+        maybe=frozenset({"alternative", "pvalue_two_sided", "others"}),
+        fields=False,
+    ),
+    resampling_report.ResamplingReport: Own(
+        keys_of_result(resampling.RandomizationTest)
+        | {"null": {"count": int} | _NULL, "word": str, "conclusions": tuple[str, ...]}
+        | {"interval": resampling.BootstrapInterval | None, "no_interval": str | None}
+        | {"seed": int | None, "distributions": resampling.DistributionComparison},
+        fields=False,
+    ),
+    report.Report: only(
+        {"title": str, "headline": str, "metrics": tuple[str, ...], "brief": tuple[OPEN, ...]}
+        | dict.fromkeys(CHAPTERS, tuple[OPEN, ...])
+        | CAUTIONS,
+        maybe=tuple(CHAPTERS),
+    ),
+}

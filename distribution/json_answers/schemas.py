@@ -1,0 +1,149 @@
+"""Which answers each command prints with ``--json``, and the schema of each command.
+
+`make generated` writes them as files: building the wheel, which takes them along, needs no numpy.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from analysis.artifact.packing.bundle import Bundled
+from analysis.artifact.reproducing.rerun import Rerun
+from analysis.artifact.reproducing.result import Reproduction
+from analysis.calibrate.result import Certificate
+from analysis.data.merging.hosts import MergedFleet
+from analysis.data.merging.trials import Merged
+from analysis.diagnose.central_limit import CentralLimitStudy
+from analysis.diagnose.estimators import EstimatorSpread
+from analysis.diagnose.fleet import FleetDiagnosis
+from analysis.diagnose.normality import NormalityStudy
+from analysis.diagnose.result import Diagnosis
+from analysis.history.bisection.result import Bisection
+from analysis.history.judged.result import History
+from analysis.history.ordered.result import OrderedVariants
+from analysis.importers.importing import Imported
+from analysis.importers.inspection import Inspected
+from analysis.methods.biplot.fit import Biplot
+from analysis.methods.hpt.report import HptReport
+from analysis.methods.mixture.plane.report import PlaneReport
+from analysis.methods.mixture.result import MixtureReport
+from analysis.methods.resampling.report import PassesReport, ResamplingReport
+from analysis.methods.speedup_test.result import SpeedupSuite
+from analysis.methods.variance_sources.result import Sources
+from analysis.pages.result import Result
+from analysis.plan.draw import DrawStudy
+from analysis.plan.result import HostPlan, RunPlan, SessionPlan
+from analysis.plan.study import CoverageStudy, RejectionStudy
+from analysis.report.model import Report
+from analysis.verdict.compare_answer.answer import CompareAnswer
+from analysis.verdict.comparison.result import TrialComparison
+from analysis.verdict.gate import Gate
+from analysis.verdict.one_pair import PairTable
+from analysis.verdict.ranking import BestOf, Ranking
+from analysis.verdict.result import Verdict
+from analysis.why.instructions.result import InstructionsAnswer
+from analysis.why.result import WhyAnswer
+from harness.commands.doctor_page import Checkup
+from harness.commands.dry_run import Preview
+from harness.commands.rerun_preview import Intent
+from harness.fleet.status import Cancelled, FleetStanding
+from harness.fleet.submission import Submission
+from harness.host.snapshot import EnvironmentDifferences
+from harness.trial.ending import Ending
+from harness.trial.progress import TrialProgress
+from harness.tune.changes import Undone
+from harness.tune.proposal import Proposal
+from harness.tune.tuner import Tuned
+
+from .json_types import Definitions, Schema, Told, either
+from .own_shapes import OWN
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_STUDIES = {"normality": NormalityStudy, "estimators": EstimatorSpread, "clt": CentralLimitStudy}
+_EXPORTED = (
+    {"output": str | None, "format": str, "bytes": int, "notes": tuple[str, ...]}
+    | {name: tuple[str, ...] for name in ("cannot_hold", "cannot_hold_codes")}
+)  # fmt: skip
+
+_CONSENT = {
+    "schema": Literal[1],
+    "method": Literal["rerun-plan"],
+    "tool_version": str,
+    "consent": Literal[False],
+    "into": str,
+    "trials": tuple[Intent, ...],
+}
+
+# a command -> the answers that it may print: classes, or types that hold them
+ANSWERS: Mapping[str, tuple[Any, ...]] = {
+    "verdict": (Verdict, Ranking, BestOf, Gate),
+    "gate": (Gate,),
+    "diff": (TrialComparison,),
+    "history": (History, OrderedVariants),
+    "hpt": (HptReport,),
+    "speedup-test": (SpeedupSuite,),
+    "resample": (ResamplingReport, PassesReport, PairTable),
+    "mixture": (MixtureReport, PlaneReport),
+    "diagnose": (
+        Diagnosis,
+        FleetDiagnosis,
+        *_STUDIES.values(),
+        {f"{name}?": Told(kind) for name, kind in _STUDIES.items()},  # of several
+    ),
+    "sources": (Sources,),
+    "plan": (RunPlan, SessionPlan, HostPlan),
+    "calibrate": (Certificate,),
+    "study": (RejectionStudy, CoverageStudy, DrawStudy),
+    "biplot": (Biplot,),
+    "report": (Report,),
+    "merge": (Merged, MergedFleet),
+    "import": (Imported, Inspected),
+    "export": (_EXPORTED,),
+    "bundle": (Bundled,),
+    "compare": (CompareAnswer,),
+    "run": (Ending, Preview),
+    "bisect": (Bisection,),
+    "why": (WhyAnswer, InstructionsAnswer),
+    "status": (
+        [TrialProgress, FleetStanding, Told(Bisection)],
+        EnvironmentDifferences,
+        TrialComparison,
+    ),
+    "doctor": (Checkup,),
+    "tune": (Proposal, Tuned, Undone, {"undone": None}),
+    "submit": (Submission,),
+    "cancel": (Cancelled,),
+    "reproduce": (Reproduction, Rerun, _CONSENT),
+}
+
+
+def schema_of(command: str) -> Schema:
+    """Give the schema of one JSON value that a command prints."""
+    known = Definitions(OWN)
+    results = (isinstance(one, type) and issubclass(one, Result) for one in ANSWERS[command])
+    told = zip(ANSWERS[command], results, strict=True)
+    parts = [known.of(Told(one) if is_result else one) for one, is_result in told]
+    said = f"What one object of `fairtrial {command} --json` is; further keys may be added."
+    head = {"$schema": DIALECT, "title": f"fairtrial {command} --json", "description": said}
+    return head | either(parts) | {"$defs": dict(sorted(known.found.items()))}
+
+
+def schema_text(command: str) -> str:
+    """Give the schema as a file holds it: a line for each part, and for each definition."""
+    whole = schema_of(command)
+    defined = ",\n".join(_line(name, part, 2) for name, part in whole.pop("$defs").items())
+    parts = [_line(name, part, 1) for name, part in whole.items()]
+    return "{\n" + ",\n".join([*parts, f' "$defs": {{\n{defined}\n }}']) + "\n}\n"
+
+
+def _line(name: str, part: object, depth: int) -> str:
+    return f"{' ' * depth}{json.dumps(name)}: {json.dumps(part, ensure_ascii=False)}"
+
+
+def files(folder: Path) -> dict[Path, str]:
+    """Give the file of each command with its text; `folder` is that of the repository."""
+    place = folder / "distribution" / "json_answers" / "files"
+    return {place / f"{command}.schema.json": schema_text(command) for command in ANSWERS}
