@@ -25,7 +25,7 @@ from ...record.fleet import is_fleet
 from ...record.manifest import read_manifest
 from ...record.shapes import ShapeError, checksum_holds, encode_checked, lines_of, opened, parse
 from ...record.trial_files import MANIFEST, OUTPUTS, Manifest
-from ...record.warmup_iterations import asked_warmup
+from ...record.warmup_iterations import asked_words
 from ...version import VERSION
 from .kept_trial import KeptTrial
 
@@ -195,8 +195,7 @@ class KeptNights:
 
 def _asked(metric: str | None) -> str:
     """Say what is read of a trial: which metric, and of which iterations where that was asked."""
-    setting = asked_warmup()
-    return f"{metric}" if setting is None else f"{metric} --warmup-iterations {setting}"
+    return " ".join((f"{metric}", *asked_words()))
 
 
 def manifest_hash(path: Path) -> str | None:
