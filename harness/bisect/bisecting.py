@@ -18,6 +18,7 @@ from analysis.record.trial_files import MANIFEST
 
 from ..campaign.defaults import own_defaults
 from ..campaign.load import load_campaign
+from ..campaign.metrics.quantiles import with_quantiles
 from ..launch.interrupts import Interrupts
 from ..trial.execution import Options
 from ..trial.writer import new_trial_name
@@ -201,14 +202,14 @@ def _is_timed_inside(campaign: Campaign, name: str) -> bool:
 def _metric(campaign: Campaign, name: str) -> MetricInfo:
     """Give unit and direction of a metric that the runs of a campaign have."""
     for cell in campaign.cells:
-        for rule in cell.metrics:
-            if rule.name == name:
+        for metric, rule in with_quantiles(cell.metrics):
+            if metric == name:
                 return MetricInfo(unit=rule.unit, better=rule.better)
     if name in METRIC_NUMBERS:
         return BUILTIN_METRICS[name]
     if campaign.counters is not None or campaign.energy:
         return MetricInfo(unit="", better="lower")  # the first session says what this host counts
-    declared = (rule.name for cell in campaign.cells for rule in cell.metrics)
+    declared = (known for cell in campaign.cells for known, _ in with_quantiles(cell.metrics))
     known = ", ".join(dict.fromkeys([*declared, *METRIC_NUMBERS]))
     raise UsageError(f"the runs have no metric {name!r}", str(campaign.source), f"known: {known}")
 
