@@ -74,7 +74,8 @@ class MetricRule:
     its hooks `after`, or after the build, whose steps' output is its "stdout". Exactly one of `regex` (first
     group, every match is an iteration) and `json` (a path such as ``results[*].time_s``) is set.
     `warmup_iterations` says how many iterations of each run are stored and not judged, or that the judge
-    finds where each run becomes steady.
+    finds where each run becomes steady. `quantiles`, each more than 0 and less than 1, are further metrics of
+    the run.
     """
 
     name: str
@@ -85,6 +86,7 @@ class MetricRule:
     better: Better
     when: When = "run"
     warmup_iterations: WarmupIterations = 0
+    quantiles: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -364,7 +366,7 @@ _UNSAID: Mapping[type, Mapping[str, object]] = {
     Build: {"each": "campaign", "artifacts": []},
     Campaign: {"services": []},
     Expect: {"bounds": []},
-    MetricRule: {"when": "run", "warmup_iterations": 0},
+    MetricRule: {"when": "run", "warmup_iterations": 0, "quantiles": []},
 }
 # Tells of a part, one of its fields and that field's content whether to leave it out.
 LeavesOut = Callable[[object, str, object], bool]

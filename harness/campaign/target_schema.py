@@ -12,13 +12,14 @@ from analysis.record.warmup_iterations import MOST_WARMUP
 from .metrics.units import WITH_UNIT
 from .model import Bound, Build, Cell, Each, Expect, MetricRule, When
 from .nested_kinds import Forms, Key, Listed, Mapped, Section
-from .scalar_kinds import NAMES, choice, duration, either, name, pattern, text, whole
+from .scalar_kinds import NAMES, choice, duration, either, name, pattern, quantile, text, whole
 from .templates import VALUE_NAME
 from .yaml_reader import quote
 
 # Names that a value for templates cannot have: each has a meaning of its own.
 PREDEFINED = ("variant", "benchmark")
 
+MOST_QUANTILES = 20  # of a metric
 TEXT = text()
 _VALUE_NAMES = {"pattern": f"^{VALUE_NAME.pattern}$", "not": {"enum": [*PREDEFINED]}}
 _ENVIRONMENT_NAME = "[^=\\u0000]+"
@@ -204,6 +205,10 @@ METRIC = Section(
             either(choice("auto"), whole(0, MOST_WARMUP)),
             "iterations of each run that are stored and not judged: how many, or `auto`: up to where the"
             " run becomes steady",
+        ),
+        "quantiles": Key(
+            Listed(quantile(), least=1, most=MOST_QUANTILES, distinct=True),
+            "further metrics of each run: `[0.5, 0.99]` of `latency` are `latency.p50` and `latency.p99`",
         ),
     },
     model=MetricRule,
