@@ -6,6 +6,7 @@
 # make drill       kills, faults, full disks, damage: half an hour, and writes docs/drills.md anew
 # make drill-vm    a small virtual machine: memory, limits and users' cgroups; skips where it cannot be had
 # make mutants     how many small changes of the code the tests notice, by room; hours, MUTANTS="--dry-run"
+# make site        the documentation as pages with a search, read from build/site/html without a network
 # make docs-check  the tests of the documentation only
 # make versions    the tests with the lowest dependencies, and with other interpreters
 # make unchanged   holds what every command does now against what it did at BASE (a tag); ONLY=hpt: one room
@@ -45,7 +46,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # What `unit` and `wheel` wait for: `passed` is told that it is there.
 KERNELS := kernels
 
-.PHONY: demo test prepared passed lint style types unit wheel dist collected search calibrate cover drill drill-vm mutants docs-check versions unchanged constraints generated kernels setup clean
+.PHONY: demo site test prepared passed lint style types unit wheel dist collected search calibrate cover drill drill-vm mutants docs-check versions unchanged constraints generated kernels setup clean
 
 demo:
 	@$(NEWER)
@@ -109,6 +110,9 @@ drill-vm: $(READY)
 # MUTANTS="--each 15 --rooms harness/trial" is what is asked of it; `python -m tests.mutants --help`.
 mutants: $(READY)
 	$(BIN)/python -m tests.mutants --seed $(SEED) $(MUTANTS)
+
+site: $(READY)
+	$(BIN)/python docs/site/make_site.py
 
 docs-check: $(READY)
 	$(BIN)/python -m pytest -q tests/contract/test_docs*.py $(PYTEST_ARGS)

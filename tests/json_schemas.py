@@ -54,7 +54,8 @@ def misfits(words: Sequence[str], text: str) -> list[str]:
 
     Nothing is said of a command line that asked for no JSON, or got none.
     """
-    asked = "--json" in words or " --format json" in " ".join(words)
+    to_file = {"-o", "--output"} & set(words)
+    asked = "--json" in words or (" --format json" in " ".join(words) and not to_file)
     if not asked or not text.strip() or words[0] not in ANSWERS:
         return []
     errors = (error for value in values_in(text) for error in strict(words[0]).iter_errors(value))

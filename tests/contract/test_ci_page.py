@@ -19,6 +19,7 @@ from analysis.record.manifest import read_manifest
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
 SAMPLE = ROOT / "runs" / "sample"
+SCRIPT = ROOT / "configs" / "ci" / "gate.sh"
 # two programs that differ in nothing but their name
 CAMPAIGN = """\
 name: ci
@@ -41,12 +42,10 @@ def place(tmp_path):
     return tmp_path
 
 
-def execute(script, place, shell=("/bin/sh", "-c")):
-    if shutil.which("jq") is None:  # what it does there, without it
-        read = 'python3 -c \'import json; print(json.load(open("run.json"))["trial"])\''
-        script = script.replace("jq -r .trial run.json", read)
+def execute(script, place, shell=("/bin/sh", "-c"), env=None):
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = os.environ | {"PATH": path, "GITHUB_STEP_SUMMARY": str(place / "summary.md")}
+    environment |= env or {}
     done = subprocess.run(
         [*shell, script],
         cwd=place,
@@ -66,34 +65,142 @@ def test_every_recipe_is_executed_here():
     assert PAGE.count("```sh\n") == 5
 
 
-@pytest.mark.parametrize("name", ["shell", "looks"])
-def test_a_shell_recipe_measures_and_decides(name, place):
-    done = execute(recipe(name), place)
+def test_a_grown_trial_is_looked_at_twice(place):
+    done = execute(recipe("looks"), place)
     # identical programs of a millisecond: any answer of the gate, and no error
     assert done.returncode in {0, 1, 7}, done.stderr
     assert "slower>2%" in done.stdout
     (trial,) = (place / "runs").iterdir()
-    assert read_manifest(trial).sessions in ({3} if name == "shell" else {4, 8})
-    if name == "shell" and "undecided: not stopped" in done.stdout:
-        assert done.returncode == 0
+    assert read_manifest(trial).sessions in {4, 8}
 
 
-def test_the_scripts_of_github_and_gitlab_work(place):
+# ---- the action, the job of GitLab, and a shell: one script
+
+ACTION = yaml.safe_load((ROOT / ".github/actions/fairtrial/action.yml").read_text())
+STEPS = {step["name"]: step for step in ACTION["runs"]["steps"]}
+
+
+@pytest.fixture
+def change(place):
+    """A repository whose branch `main` is to be compared with what stands in the folder: one more line of source."""
+    git(place, "init", "-q")
+    (place / ".gitignore").write_text("base/\nruns/\nprogram\n")
+    campaign = BISECTED.replace("sessions: 3, runs: 2", "sessions: 3, runs: 1")
+    (place / "ci.yaml").write_text(campaign)
+    (place / "source").write_text(PROGRAM.format(size=100000))
+    git(place, "add", "-A")
+    git(place, "commit", "-q", "-m", "before")
+    (place / "source").write_text(PROGRAM.format(size=110000))
+    return place
+
+
+def as_github(text, given):
+    """Fill in `${{ inputs.NAME }}` as a runner does."""
+    return re.sub(r"\$\{\{ inputs\.([a-z-]+) \}\}", lambda one: given[one[1]], text)
+
+
+def test_the_action_builds_measures_and_writes_the_answer(change, tmp_path_factory):
+    temp = tmp_path_factory.mktemp("runner")
     job = yaml.safe_load(recipe("github"))["jobs"]["gate"]
-    steps = {step["name"]: step["run"] for step in job["steps"] if "name" in step}
-    assert list(steps) == ["build", "measure", "gate"]
-    assert execute(steps["measure"], place, ("bash", "-e", "-c")).returncode == 0
-    done = execute(steps["gate"], place, ("bash", "-e", "-c"))
-    assert done.returncode in {0, 1, 7}, done.stderr
-    assert re.search(r"(?m)^::(error|warning|notice) title=change::", done.stdout)
-    assert (place / "summary.md").read_text().startswith("### gate")
-    assert ET.parse(place / "gate.xml").getroot().tag == "testsuites"
+    asked = next(step["with"] for step in job["steps"] if "fairtrial@" in step.get("uses", ""))
+    assert set(asked) <= set(ACTION["inputs"])
+    given = {name: about["default"] for name, about in ACTION["inputs"].items()} | asked
+    given |= {"base": "main", "build": "cp source program && chmod +x program"}
+    given["comment"] = given["comment"].replace("${{ runner.temp }}", str(temp))
+    step = STEPS["measure and ask"]
+    env = {name: as_github(text, given) for name, text in step["env"].items()}
+    env |= {
+        "GITHUB_ACTION_PATH": str(ROOT / ".github/actions/fairtrial"),
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_OUTPUT": str(temp / "output"),
+        "RUNNER_TEMP": str(temp),
+    }
+    done = execute(step["run"], change, ("bash", "-e", "-o", "pipefail", "-c"), env)
+    assert done.returncode == 1, done.stderr  # a tenth more steps
+    said = (temp / "fairtrial.md").read_text()
+    assert said.startswith("### gate slower\\>2%: STOP")
+    assert (change / "summary.md").read_text() == said
+    assert "::error title=change::" in done.stdout
+    outputs = dict(line.split("=", 1) for line in (temp / "output").read_text().splitlines())
+    assert set(outputs) == set(ACTION["outputs"])
+    for name, about in ACTION["outputs"].items():
+        assert about["value"] == f"${{{{ steps.{step['id']}.outputs.{name} }}}}"
+    assert (outputs["answer"], outputs["exit-code"]) == ("STOP", "1")
+    assert read_manifest(change / outputs["trial"]).variants == ("main", "change")
+    # the same change again, on a machine that keeps its folders
+    done = execute(step["run"], change, ("bash", "-e", "-o", "pipefail", "-c"), env)
+    assert done.returncode == 1, done.stderr
 
-    job = yaml.safe_load(recipe("gitlab"))["gate"]
-    (place / "gate.xml").unlink()
-    done = execute("\n".join(["set -e", *job["script"]]), place)
-    assert done.returncode in {0, 1, *job["allow_failure"]["exit_codes"]}, done.stderr
-    assert (place / job["artifacts"]["reports"]["junit"]).exists()
+
+def test_the_action_installs_its_own_checkout(tmp_path):
+    """With a Python that writes down what it is asked: the packages themselves are the wheel's own test."""
+    heard = tmp_path / "heard"
+    for name in ("bin/python3", "temp/fairtrial/bin/pip"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(f'#!/bin/sh\necho "$@" >> {heard}\n')
+        (tmp_path / name).chmod(0o755)
+    env = {
+        "PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}",
+        "GITHUB_ACTION_PATH": str(ROOT / ".github/actions/fairtrial"),
+        "GITHUB_PATH": str(tmp_path / "path"),
+        "RUNNER_TEMP": str(tmp_path / "temp"),
+    }
+    done = execute(STEPS["install"]["run"], tmp_path, ("bash", "-e", "-c"), env)
+    assert done.returncode == 0, done.stderr
+    venv, pip = heard.read_text().splitlines()
+    assert venv == f"-m venv {tmp_path}/temp/fairtrial"
+    assert Path(pip.split()[-1]).resolve() == ROOT
+    assert (tmp_path / "path").read_text() == f"{tmp_path}/temp/fairtrial/bin\n"
+
+
+def test_the_job_of_gitlab(change):
+    used = yaml.safe_load(recipe("gitlab"))
+    (include,) = used["include"]
+    assert include["remote"].endswith("/configs/ci/gitlab.yml")
+    job = yaml.safe_load((ROOT / "configs/ci/gitlab.yml").read_text())["performance"]
+    (change.parent / "fairtrial").symlink_to(ROOT)
+    env = job["variables"] | used["performance"]["variables"]
+    env |= {"BASE": "main", "CI_BUILDS_DIR": str(change.parent)}
+    env["BUILD"] = "cp source program && chmod +x program"
+    try:
+        done = execute("\n".join(["set -e", *job["script"]]), change, env=env)
+    finally:
+        (change.parent / "fairtrial").unlink()
+    assert done.returncode == 1, done.stderr
+    assert ET.parse(change / job["artifacts"]["reports"]["junit"]).getroot().tag == "testsuites"
+    assert (change / "gate.md").read_text().startswith("### gate")
+
+
+def test_the_shell_recipe(change):
+    (change / "fairtrial").symlink_to(ROOT)
+    script = recipe("shell").replace("BUILD=make", "BUILD='cp source program; chmod +x program'")
+    done = execute(script, change)
+    assert done.returncode == 1, done.stderr
+    assert (change / "answer.md").read_text().startswith("### gate slower\\>2%: STOP")
+
+
+@pytest.mark.parametrize(
+    ("run", "gate", "undecided", "ends"),
+    [
+        (0, 0, "stop", 0),
+        (0, 7, "stop", 7),
+        (0, 7, "pass", 0),
+        (0, 1, "pass", 1),
+        (1, 1, "stop", 1),  # runs failed: the gate says what that means
+        (0, 2, "pass", 2),
+        (3, 0, "pass", 3),  # nothing was measured
+    ],
+)
+def test_how_the_script_ends(run, gate, undecided, ends, tmp_path):
+    command = tmp_path / "bin" / "fairtrial"  # stands for run and gate alone
+    command.parent.mkdir()
+    answer = 'for word; do [ "$last" = --summary ] && echo x > "$word"; last=$word; done'
+    command.write_text(
+        f'#!/bin/sh\n[ "$1" = run ] && echo \'{{"trial": "t"}}\' && exit {run}\n{answer}\nexit {gate}\n'
+    )
+    command.chmod(0o755)
+    env = {"PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}", "UNDECIDED": undecided}
+    assert execute(str(SCRIPT), tmp_path, env=env).returncode == ends
 
 
 @pytest.mark.parametrize("name", ["trials", "variants"])

@@ -1,0 +1,54 @@
+#!/bin/sh
+# Build a change and what it is compared with, measure both in one campaign, and ask the gate.
+# GitHub's action, GitLab's job and a person at a shell execute this file alike.
+#
+#   gate.sh [CAMPAIGN [CONDITION]]        by default ci.yaml, and slower>2%
+#
+# What may stand in the environment:
+#   BASE       a branch, tag or commit: it is checked out into base/
+#   BUILD      a command: executed in base/ and here
+#   UNDECIDED  stop (exit code 7, the default) or pass (exit code 0)
+#   COMMENT    a file for the answer as Markdown
+#   SUMMARY    a file to which the same is appended
+#   JUNIT      a file for the answer as JUnit XML
+#   GITHUB_OUTPUT, GITHUB_ACTIONS   as GitHub sets them: outputs and annotations
+#
+# The exit code is the gate's: 0 PASS, 1 STOP, 7 OPEN; any other is an error, and nothing was decided.
+set -eu
+campaign=${1:-ci.yaml}
+condition=${2:-slower>2%}
+
+if [ -n "${BASE:-}" ]; then
+    commit=$BASE
+    if git remote get-url origin > /dev/null 2>&1; then
+        if git fetch --quiet --depth 1 origin "$BASE"; then commit=FETCH_HEAD; fi
+    fi
+    git worktree remove --force base 2> /dev/null || git worktree prune  # of a build before this one
+    git worktree add --quiet --detach base "$commit"
+fi
+if [ -n "${BUILD:-}" ]; then
+    if [ -d base ]; then (cd base && sh -ec "$BUILD"); fi
+    sh -ec "$BUILD"
+fi
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+code=0
+fairtrial run "$campaign" --quiet --json > "$work/run.json" || code=$?
+if [ "$code" -gt 1 ]; then exit "$code"; fi  # 1: some runs failed, of which the gate has its own opinion
+trial=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["trial"])' "$work/run.json")
+
+set -- "$condition" "$trial" --summary "$work/answer.md"
+if [ -n "${JUNIT:-}" ]; then set -- "$@" --junit "$JUNIT"; fi
+if [ -n "${GITHUB_ACTIONS:-}" ]; then set -- "$@" --annotations github; fi
+code=0
+fairtrial gate "$@" || code=$?
+
+case $code in 0) answer=PASS ;; 1) answer=STOP ;; 7) answer=OPEN ;; *) exit "$code" ;; esac
+if [ -n "${COMMENT:-}" ]; then cp "$work/answer.md" "$COMMENT"; fi
+if [ -n "${SUMMARY:-}" ]; then cat "$work/answer.md" >> "$SUMMARY"; fi
+if [ -n "${GITHUB_OUTPUT:-}" ]; then
+    printf '%s\n' "answer=$answer" "exit-code=$code" "trial=$trial" >> "$GITHUB_OUTPUT"
+fi
+if [ "$code" -eq 7 ] && [ "${UNDECIDED:-stop}" = pass ]; then exit 0; fi
+exit "$code"
