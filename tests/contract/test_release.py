@@ -74,3 +74,13 @@ def test_no_page_promises_a_version_that_there_is_not() -> None:
 
 def _parts(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split(".")))
+
+
+def test_nobody_is_told_to_install_from_an_index_that_does_not_have_it() -> None:
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    told = {page.name for page in pages for line in page.read_text("utf-8").split("\n\n")
+            if re.search(r"pip install (?!--extra-index-url)\S*fairtrial", line)}  # fmt: skip
+    assert told == {"install.md"}
+    page = (ROOT / "docs" / "install.md").read_text("utf-8")
+    for part in re.findall(r"[^\n]*pip install '?fairtrial[^\n]*\n[^\n]*", page):
+        assert re.search("until then|not published yet", part)
