@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+import harness.cli
 from tests.examples import MOST, SHARE
+from tests.json_schemas import holding
 
 if TYPE_CHECKING:
     from harness.host.state import OwnGroup
@@ -42,6 +44,8 @@ settings.register_profile(
     max_examples=MOST // SHARE,
 )
 settings.load_profile("same")
+
+harness.cli.main = holding(harness.cli.main)  # before any test module takes it
 
 # Started in the background or under nohup, this process ignores signals, and so would commands
 # under test: Ctrl-C and a hang-up would not end them.

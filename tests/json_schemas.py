@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, wraps
+from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from jsonschema import Draft202012Validator
 
@@ -55,6 +56,7 @@ def misfits(words: Sequence[str], text: str) -> list[str]:
     Nothing is said of a command line that asked for no JSON, or got none.
     """
     to_file = {"-o", "--output"} & set(words)
+    words = list(map(str, words)) or [""]
     asked = "--json" in words or (" --format json" in " ".join(words) and not to_file)
     if not asked or not text.strip() or words[0] not in ANSWERS:
         return []
@@ -70,6 +72,21 @@ def held(
     if done.returncode in _ANSWERED:
         assert misfits(words, done.stdout) == []
     return done
+
+
+def holding(main: Callable[..., int]) -> Callable[..., int]:
+    """Give `harness.cli.main` so that what it writes into a text in memory must fit."""
+
+    @wraps(main)
+    def execute(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
+        begin = len(out.getvalue()) if isinstance(out, StringIO) else 0
+        code = main(argv, out, err)
+        if isinstance(out, StringIO):
+            printed = out.getvalue()[begin:]
+            held(argv, subprocess.CompletedProcess(list(argv), code, printed, ""))
+        return code
+
+    return execute
 
 
 def _said(error: Any) -> str:

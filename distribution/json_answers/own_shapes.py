@@ -32,7 +32,6 @@ from analysis.methods.mixture import modality
 from analysis.plan import decidable, study
 from analysis.record import fleet_progress, trial_files
 from analysis.record.environment_changes import Change
-from analysis.registry import CHAPTERS
 from analysis.why.result import WhyAnswer
 from harness.commands import dry_run
 from harness.fleet import submission
@@ -67,6 +66,18 @@ def keys_of_result(kind: type) -> dict[str, Any]:
     return Definitions({}).keys(kind, Own())
 
 
+# of the report, as JSON names them
+_CHAPTERS = (
+    "answer",
+    "parts",
+    "why",
+    "panel",
+    "suite",
+    "variation",
+    "happened",
+    "conditions",
+    "paper",
+)
 _HPT_WORDS = ("confidence", "pvalue", "pvalue_baseline")
 _NULL = {name: float for name in ("minimum", *resampling._QUANTILES, "maximum")}
 _CPUS = tuple[int, ...] | None
@@ -216,8 +227,8 @@ OWN: dict[type, Own] = {
     ),
     report.Report: only(
         {"title": str, "headline": str, "metrics": tuple[str, ...], "brief": tuple[OPEN, ...]}
-        | dict.fromkeys(CHAPTERS, tuple[OPEN, ...])
+        | dict.fromkeys(_CHAPTERS, tuple[OPEN, ...])
         | CAUTIONS,
-        maybe=tuple(CHAPTERS),
+        maybe=_CHAPTERS,
     ),
 }

@@ -46,6 +46,7 @@ from analysis.verdict.ranking import BestOf, Ranking
 from analysis.verdict.result import Verdict
 from analysis.why.instructions.result import InstructionsAnswer
 from analysis.why.result import WhyAnswer
+from harness.bisect.expecting import Expected
 from harness.commands.doctor_page import Checkup
 from harness.commands.dry_run import Preview
 from harness.commands.rerun_preview import Intent
@@ -105,7 +106,7 @@ ANSWERS: Mapping[str, tuple[Any, ...]] = {
     "bundle": (Bundled,),
     "compare": (CompareAnswer,),
     "run": (Ending, Preview),
-    "bisect": (Bisection,),
+    "bisect": (Bisection, Expected),
     "why": (WhyAnswer, InstructionsAnswer),
     "status": (
         [TrialProgress, FleetStanding, Told(Bisection)],

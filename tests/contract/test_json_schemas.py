@@ -6,6 +6,7 @@ and here against the stored answers of all methods. Authority for the dialect: i
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 
@@ -59,6 +60,12 @@ def test_a_key_that_is_missing_new_or_of_another_type_is_found():
     wrong = subprocess.CompletedProcess(words, 0, json.dumps(kept), "")
     with pytest.raises(AssertionError):
         held(words, wrong)
+
+
+def test_each_command_that_a_test_executes_is_looked_at(monkeypatch):
+    monkeypatch.setattr("tests.json_schemas.misfits", lambda words, text: [text[:1]])
+    with pytest.raises(AssertionError):
+        main(["doctor", "--json"], io.StringIO(), io.StringIO())
 
 
 def test_an_alternative_is_judged_by_the_method_it_has():
