@@ -70,7 +70,8 @@ def held(
 ) -> subprocess.CompletedProcess[str]:
     """Give what a command line did, whose JSON must fit where it has given its answer."""
     if done.returncode in _ANSWERED:
-        assert misfits(words, done.stdout) == []
+        found = misfits(words, done.stdout)
+        assert not found, "not as the schema of --json says:\n" + "\n".join(found)
     return done
 
 

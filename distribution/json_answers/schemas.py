@@ -110,6 +110,8 @@ ANSWERS: Mapping[str, tuple[Any, ...]] = {
     "why": (WhyAnswer, InstructionsAnswer),
     "status": (
         [TrialProgress, FleetStanding, Told(Bisection)],
+        FleetStanding,
+        Bisection,
         EnvironmentDifferences,
         TrialComparison,
     ),
