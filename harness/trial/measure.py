@@ -29,6 +29,7 @@ from ..services.metering import (
     can_reset_peaks,
     disturbed as services_disturbed,
 )
+from ..services.running import DEATH_S
 from ..services.service_process import ServiceFailedError
 from . import run_files as metric_files
 from .metering import SessionEnergy, counters_of
@@ -232,7 +233,7 @@ class Measurer:
         try:
             before_s = self._hooks("before", cell.before, run)
         except CommandFailedError as error:
-            examined = Examined(outcome="hook-failed", detail=_first_line(error))
+            examined = self._blamed(run, Examined(outcome="hook-failed", detail=_first_line(error)))
             return self._row(run, None, examined, began_ns=began, suspended=suspended)
         pad = self._padding(run)
         kept = metric_files.clear(cell)
@@ -271,16 +272,13 @@ class Measurer:
         if execution.killed is None and execution.exit_code not in cell.expect.exit_codes:
             # a run that was told to end together with us is discarded, and leaves no output
             self._context.interrupts.settle_after(execution.signal, execution.exit_code)
-        examined = self._examine(cell, run, execution, request, kept)
-        died = self._context.services.died(run.variant)
-        if died is not None:
-            examined = Examined(outcome="service-failed", detail=died)
+        examined = self._blamed(run, self._examine(cell, run, execution, request, kept))
         after_s = None
         try:
             after_s = self._hooks("after", cell.after, run)
             examined = examine_after(cell, examined, kept, Matching(self._context.interrupts))
         except CommandFailedError as error:
-            examined = Examined(outcome="hook-failed", detail=_first_line(error))
+            examined = self._blamed(run, Examined(outcome="hook-failed", detail=_first_line(error)))
         stolen = None if steal is None or steal_after is None else steal_after - steal
         energy = self._energy.metrics(spent, execution.wall_ns)  # nothing of a discarded run
         services = self._service_meter.metrics(used)
@@ -295,6 +293,12 @@ class Measurer:
             suspended=suspended,
             used=used,
         )
+
+    def _blamed(self, run: PlannedRun, found: Examined) -> Examined:
+        """Give what came of a run, or of its hooks; where one of its services has died, that instead."""
+        patience_s = 0.0 if found.outcome == "ok" else DEATH_S
+        died = self._context.services.died(run.variant, patience_s)
+        return found if died is None else Examined(outcome="service-failed", detail=died)
 
     def _counts(self, run: PlannedRun) -> bool:
         counting = self._campaign.counters
