@@ -37,7 +37,7 @@ KERNEL_LOG = "/dev/kmsg"
 # Columns of a cpu line in /proc/stat, in ticks of 1/CLK_TCK s.
 _USER, _NICE, _SYSTEM, _IRQ, _SOFTIRQ, _STEAL = 0, 1, 2, 5, 6, 7
 _BUSY, _STOLEN = (_USER, _NICE, _SYSTEM, _IRQ, _SOFTIRQ), (_STEAL,)
-_LINES = re.compile(rb"\ncpu([0-9]{1,6}) ")
+_STEAL_OF_CPU = re.compile(rb"\ncpu([0-9]{1,6}) (?:[0-9]{1,20} ){7}([0-9]{1,20})\b")
 _TOTAL = re.compile(rb"some [^\n]*\btotal=([0-9]{1,20})\b")
 
 Pressed = Literal["cpu", "memory", "io"]
@@ -111,9 +111,10 @@ class ProcessorTime:
         """Give the time that `cpus` were busy, whoever ran there, likewise."""
         return self._seconds(cpus, _BUSY)
 
-    def cpus(self) -> tuple[int, ...]:
-        """List the CPUs that have a line."""
-        return tuple(int(number) for number in _LINES.findall(self._data))
+    def steal_by_cpu_s(self) -> dict[int, float]:
+        """Give the time that was taken from each CPU; empty where the kernel does not show it."""
+        rows = _STEAL_OF_CPU.findall(self._data)
+        return {int(number): int(ticks) * self._tick_s for number, ticks in rows}
 
     def _seconds(self, cpus: tuple[int, ...], columns: tuple[int, ...]) -> float | None:
         total = 0

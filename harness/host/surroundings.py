@@ -69,6 +69,6 @@ def _stolen(before: ProcessorTime, after: ProcessorTime) -> dict[str, float] | N
     whole = _between(before.steal_s(()), after.steal_s(()))
     if not whole:  # on most hosts and in most runs: so the lines of all CPUs need not be read
         return None if whole is None else {}
-    both = set(before.cpus()) & set(after.cpus())
-    parts = {n: _between(before.steal_s((n,)), after.steal_s((n,))) for n in sorted(both)}
-    return {str(number): part for number, part in parts.items() if part}
+    old = before.steal_by_cpu_s()
+    parts = ((n, part - old[n]) for n, part in after.steal_by_cpu_s().items() if n in old)
+    return {str(number): part for number, part in parts if part}
