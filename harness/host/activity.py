@@ -98,25 +98,25 @@ def _seconds(head: str) -> str:
 
 
 class ProcessorTime:
-    """One reading of /proc/stat: of all CPUs, and read out only where it is asked."""
+    """One reading of /proc/stat: of all CPUs, in ticks of `tick_s` seconds, and read out only where it is asked."""
 
     def __init__(self, data: bytes, tick_s: float) -> None:
-        self._data, self._tick_s = b"\n" + data, tick_s
+        self._data, self.tick_s = b"\n" + data, tick_s
 
-    def steal_s(self, cpus: tuple[int, ...]) -> float | None:
-        """Give the time that a hypervisor took from `cpus`, of the whole host when it is empty."""
-        return self._seconds(cpus, _STOLEN)
+    def stolen(self, cpus: tuple[int, ...]) -> int | None:
+        """Give the ticks that a hypervisor took from `cpus` since boot, of the whole host when it is empty."""
+        return self._ticks(cpus, _STOLEN)
 
-    def busy_s(self, cpus: tuple[int, ...]) -> float | None:
-        """Give the time that `cpus` were busy, whoever ran there, likewise."""
-        return self._seconds(cpus, _BUSY)
+    def busy(self, cpus: tuple[int, ...]) -> int | None:
+        """Give the ticks in which `cpus` were busy, whoever ran there, likewise."""
+        return self._ticks(cpus, _BUSY)
 
-    def steal_by_cpu_s(self) -> dict[int, float]:
-        """Give the time that was taken from each CPU; empty where the kernel does not show it."""
+    def stolen_by_cpu(self) -> dict[int, int]:
+        """Give the ticks that were taken from each CPU; empty where the kernel does not show it."""
         rows = _STEAL_OF_CPU.findall(self._data)
-        return {int(number): int(ticks) * self._tick_s for number, ticks in rows}
+        return {int(number): int(ticks) for number, ticks in rows}
 
-    def _seconds(self, cpus: tuple[int, ...], columns: tuple[int, ...]) -> float | None:
+    def _ticks(self, cpus: tuple[int, ...], columns: tuple[int, ...]) -> int | None:
         total = 0
         for name in [b"\ncpu%d " % cpu for cpu in cpus] or [b"\ncpu "]:
             start = self._data.find(name)
@@ -126,7 +126,7 @@ class ProcessorTime:
             if not whole_line or not all(word.isdigit() for word in words):
                 return None
             total += sum(int(words[column]) for column in columns)
-        return total * self._tick_s
+        return total
 
 
 class CounterReader:
@@ -155,13 +155,15 @@ class CounterReader:
 
     def steal_s(self, cpus: tuple[int, ...]) -> float | None:
         """Give the time that a hypervisor took from `cpus` since boot, in seconds."""
-        found = self.processor_time()
-        return None if found is None else found.steal_s(cpus)
+        now = self.processor_time()
+        ticks = None if now is None else now.stolen(cpus)
+        return None if ticks is None else ticks * self._tick_s
 
     def busy_s(self, cpus: tuple[int, ...]) -> float | None:
         """Give the time that `cpus` were busy since boot, in seconds."""
-        found = self.processor_time()
-        return None if found is None else found.busy_s(cpus)
+        now = self.processor_time()
+        ticks = None if now is None else now.busy(cpus)
+        return None if ticks is None else ticks * self._tick_s
 
     def load_1min(self) -> float | None:
         """Give the mean number of running and waiting processes of the last minute."""

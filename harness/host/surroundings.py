@@ -45,30 +45,30 @@ class Surroundings:
         self._last = (time.monotonic(), now)
         found: dict[str, Any] = {"load_1min": before.load_1min}
         for what, old, new in zip(_PRESSED, before.pressure_us, pressure, strict=True):
-            waited = None if old is None or new is None else (new - old) / 1e6
-            found[f"pressure_{what}_s"] = waited
+            found[f"pressure_{what}_s"] = _between(old, new, 1e-6)
         if before.time is None or now is None:
             return found
-        found["steal_s"] = _between(before.time.steal_s(self._cpus), now.steal_s(self._cpus))
+        tick_s, mine = now.tick_s, self._cpus
+        found["steal_s"] = _between(before.time.stolen(mine), now.stolen(mine), tick_s)
         found["cpu_steal_s"] = _stolen(before.time, now)
         if service_cpus:
-            busy = (before.time.busy_s(service_cpus), now.busy_s(service_cpus))
-            found["service_cpus_busy_s"] = _between(*busy)
+            busy = (before.time.busy(service_cpus), now.busy(service_cpus))
+            found["service_cpus_busy_s"] = _between(*busy, tick_s)
         return found
 
     def _pressure(self) -> tuple[int | None, ...]:
         return tuple(self._host.pressure_us(what) for what in _PRESSED)
 
 
-def _between(before: float | None, after: float | None) -> float | None:
-    return None if before is None or after is None else after - before
+def _between(before: int | None, after: int | None, unit_s: float) -> float | None:
+    return None if before is None or after is None else (after - before) * unit_s
 
 
 def _stolen(before: ProcessorTime, after: ProcessorTime) -> dict[str, float] | None:
     """Give what was taken from each CPU that lost something; None where the kernel does not show it."""
-    whole = _between(before.steal_s(()), after.steal_s(()))
+    whole = _between(before.stolen(()), after.stolen(()), 1.0)
     if not whole:  # on most hosts and in most runs: so the lines of all CPUs need not be read
         return None if whole is None else {}
-    old = before.steal_by_cpu_s()
-    parts = ((n, part - old[n]) for n, part in after.steal_by_cpu_s().items() if n in old)
-    return {str(number): part for number, part in parts if part}
+    old = before.stolen_by_cpu()
+    parts = ((n, ticks - old[n]) for n, ticks in after.stolen_by_cpu().items() if n in old)
+    return {str(number): ticks * after.tick_s for number, ticks in parts if ticks}

@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 from ...data.cpu_steal import cpu_of
 from ...data.protocol import segment_starts
 from ...pages import number_format as figures
+from ...record.builds import is_of_builds
 from ...record.run_numbers import NUMBERS
+from ...record.service_metrics import SOURCE, grows
 from ...stats.samples import Array, Integers, read_only
 
 if TYPE_CHECKING:
@@ -340,7 +342,10 @@ def _parsed(trial: Trial, metric: str) -> Iterator[Covariate]:
         unit, values = trial.metric(name).unit, trial.values(name)
         # a share of events, or events per second, is no count
         named = is_counter(name) and unit != "%" and not figures.timed(unit)
-        if figures.is_time(unit) or trial.is_counter(name) or named:
+        about = trial.manifest.metrics.get(name, {})
+        of_build = is_of_builds(about)  # it was there before the runs of its session
+        named |= about.get("source") == SOURCE and grows(name)
+        if not of_build and (figures.is_time(unit) or trial.is_counter(name) or named):
             yield _rate(trial, values, name=name)
             continue
         yield Covariate(
@@ -348,7 +353,10 @@ def _parsed(trial: Trial, metric: str) -> Iterator[Covariate]:
             kind="observed",
             values=read_only(values),
             unit=unit,
-            may_follow=figures.timed(unit),  # such as 1/s: what it made of its time
+            known_before=of_build,
+            may_follow=figures.timed(unit)
+            and not of_build,  # such as 1/s: what it made of its time
+            of_session=of_build,
         )
 
 

@@ -59,7 +59,7 @@ def test_pressure_and_load_of_a_run(around):
     assert found["load_1min"] == 1.5
     assert found["pressure_cpu_s"] == 0.25
     assert found["pressure_memory_s"] == 0
-    assert found["pressure_io_s"] == 0.001
+    assert found["pressure_io_s"] == pytest.approx(0.001)
 
 
 def test_what_each_cpu_lost_and_how_busy_the_services_cpus_were(around):

@@ -6,6 +6,8 @@ or only grow with them.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -85,6 +87,31 @@ def test_the_measured_cpu_is_no_second_factor(planted):
     )
     assert {"steal_s", "cpu_steal_s.7"} <= covariates_of(filled).keys()
     assert "cpu_steal_s.0" not in covariates_of(filled)
+
+
+def test_what_a_service_used_grows_with_the_run(planted):
+    """Bytes and switches are sums over the run; its peak of memory is none."""
+    names = ("service.db.disk_read", "service.db.voluntary_switches", "service.db.peak_memory")
+    trial = planted.frame(np.random.default_rng(1))
+    counts = dict.fromkeys(names, np.arange(len(trial), dtype=np.float64))
+    filled = planted.filled(trial, np.zeros(len(trial)), metrics=counts)
+    about = {name: {"unit": "", "better": "lower", "source": "services"} for name in names}
+    found = covariates_of(replace(filled, manifest=replace(filled.manifest, metrics=about)))
+    assert [found[name].may_follow for name in names] == [True, True, False]
+    assert [found[name].count is not None for name in names] == [True, True, False]
+
+
+def test_the_numbers_of_a_build_were_there_before_its_runs(planted):
+    """A session has one value, at its first run: per second of that run it would follow from it."""
+    trial = planted.frame(np.random.default_rng(1), sessions=5, runs=10)
+    seconds = np.where(trial.block == 1, 3.0 + trial.session, np.nan)
+    filled = planted.filled(trial, np.zeros(len(trial)), metrics={"build_seconds": seconds})
+    about = {"build_seconds": {"unit": "s", "better": "lower", "source": "builds"}}
+    one = covariates_of(replace(filled, manifest=replace(filled.manifest, metrics=about)))
+    found = one["build_seconds"]
+    assert np.array_equal(found.values, seconds, equal_nan=True)
+    assert (found.count, found.known_before, found.may_follow) == (None, True, False)
+    assert found.of_session
 
 
 def test_they_are_spoken():
