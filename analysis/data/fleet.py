@@ -162,6 +162,7 @@ def _read(path: Path, fleet: Fleet, host: FleetHost) -> HostTrial:
         tried=not trial.warmup.all(),
         counting=counting,
         held=is_held(trial.path) if trial.running else None,
+        in_vain=manifest.must_raise is not None,
     )
     progress = HostProgress(
         host=host.host,
