@@ -126,7 +126,7 @@ class Trial:
 
     `benchmark`, `variant` and `outcome` hold indices into the manifest's benchmarks and variants
     and into ``OUTCOMES``; an unknown `start_ns` is -1. `numbers` holds the other numbers of
-    `analysis.record.run_numbers` by their names, nan where one is unknown; `absent` names those that no
+    `analysis.record.run_numbers` by their names, nan where one is unknown, and those of `cpu_steal`; `absent` names those that no
     run has, because another version of fairtrial wrote the trial. `cautions` says what a reader should know before trusting the values. `planned_runs` is what
     the plan holds; under a stopping rule that is the most, and `manifest.needed` what it came to.
     `repeats` is the planned position of a disturbed run that the row repeats, else -1; `disturbed` is
