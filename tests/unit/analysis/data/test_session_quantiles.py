@@ -13,36 +13,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.data.columns import MetricColumn
 from analysis.data.derived.session_quantiles import RunValues, merged_quantile
-from analysis.record.quantiles import about_quantile, needed, quantile_metric, quantile_of
+from analysis.record.quantiles import needed
 from analysis.verdict.judging import judge
 from tests.examples import examples
 
-PLANTED = runpy.run_path(str(Path(__file__).resolve().parents[3] / "planted.py"))
-SHARE = 0.9
-NAME = quantile_metric("t", SHARE)
+PLANTED = runpy.run_path(str(Path(__file__).resolve().parents[3] / "planted_values.py"))
+SHARE, NAME = PLANTED["SHARE"], PLANTED["NAME"]
 
 
-def column(runs) -> MetricColumn:
-    offsets = np.concatenate(([0], np.cumsum([len(one) for one in runs])))
-    return MetricColumn(values=np.concatenate(runs), offsets=offsets)
-
-
-def with_values(*, sessions=3, runs=2, each=40, seed=7, warmup="0", own=None):
-    """Give a trial of two variants whose runs printed `each` values of t, and the values by row."""
-    rng = np.random.default_rng(seed)
-    trial = PLANTED["filled"](
-        PLANTED["frame"](rng, sessions=sessions, runs=runs, variants=2),
-        np.zeros(sessions * runs * 2),
-    )
-    values = [rng.lognormal(0.1 * variant, 1, each) for variant in trial.variant]
-    quantiles = [quantile_of(sorted(one), SHARE) for one in values] if own is None else own
-    told = [np.array([] if one is None else [one]) for one in quantiles]
-    about = {"t": {"unit": "ms", "better": "lower", "warmup_iterations": warmup}}
-    about[NAME] = about_quantile("ms", "lower", "t", SHARE)
-    metrics = {"t": column(values), NAME: column(told)}
-    return replace(trial, manifest=replace(trial.manifest, metrics=about), metrics=metrics), values
+with_values, column = PLANTED["with_values"], PLANTED["column_of"]
 
 
 def by_hand(trial, values, session, variant, first=0):
