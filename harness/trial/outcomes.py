@@ -26,6 +26,11 @@ from signal import SIGKILL, Signals
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
+from ..campaign.metrics.distributions import (
+    DistributionError,
+    is_distribution,
+    read_distribution,
+)
 from ..campaign.metrics.units import UnitError, number_in
 from ..campaign.templates import JsonPathError, find
 
@@ -412,8 +417,11 @@ def values_in(rule: MetricRule, path: Path, matching: Matching, absent: str) -> 
 def parsed(rule: MetricRule, text: str, where: str, matching: Matching) -> tuple[float, ...]:
     """Give the values of a metric that stand in a text, as `values_in` does."""
     try:
+        if is_distribution(rule):
+            mean = read_distribution(rule, text).mean
+            return () if mean is None else (mean,)
         found = _found(rule, text, matching)
-    except (NotMatched, JsonPathError, Unparsable) as error:
+    except (NotMatched, JsonPathError, Unparsable, DistributionError) as error:
         raise Unparsable(f"{rule.name}: {error}") from error
     if not found:
         raise Unparsable(f"{rule.name}: nothing in {where} matches {rule.regex or rule.json}")
