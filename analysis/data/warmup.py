@@ -46,7 +46,7 @@ class IterationsOfCell:
     """What became of the iterations of the runs of a benchmark and variant.
 
     `left_out` are the fewest, the median and the most iterations of a run that are not judged. With the setting
-    ``auto``, `states` counts its runs by what they are called; else it is None.
+    ``auto``, `states` counts its runs by what they are called; else it is None. `host` is set in a fleet.
     """
 
     benchmark: str
@@ -55,6 +55,7 @@ class IterationsOfCell:
     runs: int
     left_out: tuple[int, float, int]
     states: Mapping[State, int] | None = None
+    host: str | None = None
 
     @property
     def without(self) -> int:
@@ -70,6 +71,7 @@ class IterationsOfCell:
         """Give it as JSON types."""
         states = None if self.states is None else {one: self.states.get(one, 0) for one in STATES}
         return {
+            "host": self.host,
             "benchmark": self.benchmark,
             "variant": self.variant,
             "setting": self.setting,

@@ -43,6 +43,18 @@ def quantile_of(ascending: Sequence[float], share: float) -> float | None:
     return None if rank is None else ascending[rank - 1]
 
 
+def counted_quantile(counts: Sequence[tuple[float, int]], share: float) -> float | None:
+    """Give the quantile of values in ascending order, each with how often it was counted; None of too few."""
+    rank = rank_of(share, sum(count for _, count in counts))
+    if rank is None:
+        return None
+    for value, count in counts:
+        rank -= count
+        if rank <= 0:
+            return value
+    raise AssertionError("a rank is at most the number of values")
+
+
 def about_quantile(unit: str, better: str, metric: str, share: float) -> dict[str, str]:
     """Give what a manifest says of a quantile."""
     return {"unit": unit, "better": better, "source": SOURCE, OF: metric, SHARE: repr(share)}

@@ -16,7 +16,7 @@ from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from ..errors import StoreError
 from .shapes import opened
@@ -24,6 +24,7 @@ from .shapes import opened
 SAMPLES: Final = "samples"
 FRESH: Final = "current.f64.gz"  # a file under way
 MOST_IN_ROW: Final = 1000  # values of a metric that stand in a row
+Form = Literal["values", "counts", "percentiles"]
 _SUFFIX = ".f64.gz"
 _NAME = re.compile(r"(?P<again>[wr]?)(?P<number>[0-9]+)-.+\.f64\.gz", re.DOTALL)
 _LEVEL = 1  # of gzip: the next run waits for it
@@ -33,14 +34,19 @@ _WIDTH = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredSamples:
-    """What a row says of values that do not stand in it; without `sha256` they were not kept."""
+    """What a row says of values that do not stand in it; without `sha256` they were not kept.
+
+    `count` is how many doubles the file holds: the values, or of a histogram each bucket's value and count.
+    """
 
     count: int
     sha256: str | None = None
+    form: Form = "values"
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types."""
-        return {"count": self.count, "sha256": self.sha256}
+        about = {"count": self.count, "sha256": self.sha256}
+        return about if self.form == "values" else {"form": self.form, **about}
 
 
 def label_of(position: int, *, warmup: bool) -> str:

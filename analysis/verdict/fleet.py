@@ -38,6 +38,7 @@ from .sides import (
 
 if TYPE_CHECKING:
     from ..data.trial import Trial
+    from ..data.warmup import IterationsOfCell
     from ..methods.multilevel.host_effects import HostLevel
     from ..methods.multilevel.law import Looks
     from ..methods.multilevel.result import Multilevel
@@ -61,6 +62,7 @@ class _JudgedHost(NamedTuple):
     layouts: Mapping[str, Sequence[Layout]]
     results: dict[str, Multilevel]
     crashed: dict[str, Counter[str]]
+    iterations: tuple[IterationsOfCell, ...]
     cautions: tuple[Caution, ...]
 
 
@@ -118,7 +120,13 @@ class _Hosts:
         counts = counts_of(trial, question.metric, self.chosen, sides.values())
         own = tuple(caution for caution in told if caution.code not in _OF_HOSTS)
         drawn = drawn_layouts(trial, self.chosen)
-        self.judged.append(_JudgedHost(name, trial.manifest, counts, drawn, results, crashed, own))
+        matrices = [side.matrix for side in sides.values() if side.matrix is not None]
+        iterations = tuple(
+            replace(one, host=name) for m in matrices for one in m.judged_iterations.values()
+        )
+        self.judged.append(
+            _JudgedHost(name, trial.manifest, counts, drawn, results, crashed, iterations, own)
+        )
         self.environments.add(name, trial.path)
 
     def _leave_out(self, name: str, why: str) -> None:
@@ -273,6 +281,7 @@ def _together(opened: OpenedFleet, found: _Hosts) -> Verdict:
         layouts=counted_layouts(one.layouts for one in found.judged),
         finished=all(one.state != "running" for one in found.progress),
         candidates=candidates,
+        iterations=tuple(one for host in found.judged for one in host.iterations),
         cautions=merged(
             _partly(candidates, found),
             _disagreeing(candidates),

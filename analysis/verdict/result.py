@@ -70,7 +70,7 @@ class Verdict(Result):
     layouts : tuple of VariantLayouts
         Of the judged variants that each session builds, how many layouts they had; empty where none is.
     iterations : tuple of IterationsOfCell
-        What became of the iterations of runs, cell by cell, where some are not judged; of a fleet empty.
+        What became of the iterations of runs, cell by cell, where some are not judged; of a fleet each host's.
     whole : bool
         Whether a screen shows all benchmarks.
     usual : bool

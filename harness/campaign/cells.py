@@ -15,6 +15,7 @@ from analysis.record.quantiles import quantile_metric
 from analysis.record.trial_files import ENERGY_METRICS
 
 from .defaults import Table, completed, fields_of
+from .metrics.distributions import not_a_distribution
 from .metrics.quantiles import quantiles_of
 from .metrics.units import UnitError, number_in
 from .model import LAYOUT_SEED, Bound, Cell, Expect, MetricRule, Sink
@@ -377,6 +378,8 @@ class CellMaker:
             except JsonPathError as error:
                 what = f"the JSON path is wrong: {error}"
                 self.filler.report((*path, "json"), what, "write it as in results[*].time")
+        for problem in not_a_distribution(rule):
+            self.filler.report((*path, problem.key), problem.what, problem.fix)
         self.metric_places[scope.values["benchmark"], scope.values["variant"], name] = path
         source = rule["from"]
         if rule["when"] != "run":

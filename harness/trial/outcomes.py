@@ -28,6 +28,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 from analysis.record.quantiles import quantile_of
 
+from ..campaign.metrics.distributions import (
+    DistributionError,
+    is_distribution,
+    read_distribution,
+)
 from ..campaign.metrics.quantiles import quantiles_of, with_quantiles
 from ..campaign.metrics.units import UnitError, number_in
 from ..campaign.templates import JsonPathError, find
@@ -274,7 +279,7 @@ def _read(
     ascending: dict[str, list[float]] = {}
     quantiles = {}
     for name, rule, share in quantiles_of(cell.metrics):
-        if rule.name in found:
+        if rule.name in found and not is_distribution(rule):
             if rule.name not in ascending:
                 ascending[rule.name] = sorted(found[rule.name])
             value = quantile_of(ascending[rule.name], share)
@@ -428,8 +433,11 @@ def values_in(rule: MetricRule, path: Path, matching: Matching, absent: str) -> 
 def parsed(rule: MetricRule, text: str, where: str, matching: Matching) -> tuple[float, ...]:
     """Give the values of a metric that stand in a text, as `values_in` does."""
     try:
+        if is_distribution(rule):
+            mean = read_distribution(rule, text).mean
+            return () if mean is None else (mean,)
         found = _found(rule, text, matching)
-    except (NotMatched, JsonPathError, Unparsable) as error:
+    except (NotMatched, JsonPathError, Unparsable, DistributionError) as error:
         raise Unparsable(f"{rule.name}: {error}") from error
     if not found:
         raise Unparsable(f"{rule.name}: nothing in {where} matches {rule.regex or rule.json}")

@@ -138,6 +138,30 @@ def test_a_trial_that_goes_on_has_them_again_at_other_ports(lab):
     assert len(set(ports)) == 4
 
 
+def test_a_hook_that_fails_since_its_service_has_died_is_not_blamed(lab):
+    hooks = {"before": [[sys.executable, "client.py", "{s.port}", word] for word in ("die", "hi")]}
+    protocol = {"sessions": 1, "runs": 1, "warmup": 0}
+    path = campaign(lab, variants={"a": {}}, baseline="a", hooks=hooks, protocol=protocol)
+    assert lab.run_fairtrial("run", path).returncode == 1
+    (row,) = lab.read_rows()
+    assert row["outcome"] == "service-failed"
+    assert row["detail"].endswith("out of luck")
+
+
+def test_a_trial_does_not_go_on_with_another_server(lab):
+    lab.script("serve", f'#!/bin/sh\nexec {sys.executable} server.py "$@"\n')
+    one = {"command": ["./serve", lab.marker, "{variant}", "{s.port}"]}
+    path = campaign(lab, service=one, protocol={"sessions": 1, "runs": 1, "warmup": 0})
+    assert lab.run_fairtrial("run", path).returncode == 0
+    lab.script("serve", f'#!/bin/sh\nexec {sys.executable} -B server.py "$@"\n')
+    more = ("run", path, "--resume", "--trial", lab.trial(), "--sessions", "2")
+    done = lab.run_fairtrial(*more)
+    assert done.returncode == 5, done.stderr
+    assert "the program of the service s/a is another one than before" in done.stderr
+    assert lab.run_fairtrial(*more, "--accept-drift").returncode == 0
+    assert "drift" in {one["check"] for one in lab.findings()}
+
+
 def test_nothing_is_left_when_everything_is_killed(lab):
     lab.hold()
     command = {"shell": lab.waiting}

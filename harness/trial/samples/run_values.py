@@ -22,6 +22,7 @@ from analysis.record.sample_files import (
 )
 from analysis.record.trial_files import Finding, PlannedRun
 
+from ...campaign.metrics.distributions import is_distribution
 from ...campaign.metrics.quantiles import quantiles_of
 from ..folder import mode_of_files, open_inside, storing
 
@@ -40,7 +41,7 @@ class RowValues(NamedTuple):
 @dataclass(slots=True)
 class _TooFew:
     runs: int = 0
-    least: int = MOST_IN_ROW**3
+    least: int | None = None
 
 
 class RunValues:
@@ -65,14 +66,14 @@ class RunValues:
                 samples[name] = self._kept(run, name, values)
         return RowValues(found, samples)
 
-    def follow(self, cell: Cell, counts: Mapping[str, int]) -> None:
+    def follow(self, cell: Cell, metrics: Mapping[str, Sequence[float]]) -> None:
         """Count the quantiles of an ok run for which it has too few values."""
         for name, rule, share in quantiles_of(cell.metrics):
-            count = counts.get(rule.name)
-            if count is not None and count < needed(share):
+            if name in metrics and not metrics[name]:
                 few = self._few.setdefault((cell.benchmark, cell.variant, name, share), _TooFew())
                 few.runs += 1
-                few.least = min(few.least, count)
+                if not is_distribution(rule):
+                    few.least = min(few.least or needed(share), len(metrics[rule.name]))
 
     def findings(self) -> list[Finding]:
         """Say what was not kept, and which quantiles runs have too few values for."""
@@ -81,7 +82,7 @@ class RunValues:
                 check="quantiles",
                 status="warn",
                 what=f"{benchmark} / {variant}: {name} is unknown in {few.runs} run{'s' * (few.runs > 1)}: it "
-                f"needs {needed(share)} values, and a run had {few.least}",
+                f"needs {needed(share)} values, and a run had {few.least or 'fewer'}",
                 where=f"metrics.{name}",
                 fix="let a run print more values, or ask for a quantile nearer to the middle",
                 reason="no value of so few would lie beyond that quantile",
