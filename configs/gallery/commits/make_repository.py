@@ -26,8 +26,14 @@ SUM = """\
 def git(*arguments: str) -> None:
     """Execute git with a name, settings and times that are the same everywhere."""
     number = len(list(pathlib.Path(".git/refs/tags").glob("v*")))
-    times = dict.fromkeys(("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"), f"2026-01-{number + 1:02}T12:00:00Z")
-    same = {**WHO, **{key.replace("AUTHOR", "COMMITTER"): value for key, value in WHO.items()}, **times}
+    times = dict.fromkeys(
+        ("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"), f"2026-01-{number + 1:02}T12:00:00Z"
+    )
+    same = {
+        **WHO,
+        **{key.replace("AUTHOR", "COMMITTER"): value for key, value in WHO.items()},
+        **times,
+    }
     settings = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     subprocess.run(["git", *arguments], check=True, env={**os.environ, **same, **settings})
 
@@ -58,7 +64,9 @@ def main(sources: pathlib.Path) -> None:
             file = pathlib.Path("compress.c")
             text, found = BLOCK.subn(lambda block: block[0] + SUM, file.read_text())
             if found != 1:
-                sys.exit(f"{sources}/compress.c has no BZ2_compressBlock that could sum up its block")
+                sys.exit(
+                    f"{sources}/compress.c has no BZ2_compressBlock that could sum up its block"
+                )
             file.write_text(text)
             commit(number, "Sum up each block")
         else:
