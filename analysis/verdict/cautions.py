@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..data.trial import Trial, not_judged
+from ..data.question import not_judged
+from ..data.trial import Trial
 from ..data.trial_cautions import given_up_cautions
 from ..methods.multilevel.failures import fisher
 from ..pages import number_format as figures

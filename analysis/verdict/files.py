@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..data.trial import NOT_ASKED, Trial
+from ..data.question import NOT_ASKED
+from ..data.trial import Trial
 from ..importers.sources import Reading, Sides, read_sides, sessions_apart
 from ..importers.trials import open_trial, trial_and_variant
 from ..pages.model import Caution, merged

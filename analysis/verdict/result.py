@@ -83,8 +83,9 @@ class Verdict(Result):
         Whether a screen shows speedups instead of per cent.
     closed : bool
         Whether no more can be measured of the trial: it is made of another tool's files, or its looks are used.
-    measured : bool
-        Whether the metric is one of runs that the trial's own campaign measured, which can be executed again.
+    explainable : bool
+        Whether functions of the programs may explain the metric: it is one of runs that the trial's own campaign measured,
+        which can be executed again, and no service took a part of their time.
     session_s : float or None
         The seconds that a session took, on average; None where nobody knows.
     sources : tuple of str
@@ -97,7 +98,7 @@ class Verdict(Result):
         {
             "closed",
             "explained",
-            "measured",
+            "explainable",
             "outermost",
             "ratio",
             "session_s",
@@ -144,7 +145,7 @@ class Verdict(Result):
     explained: bool = False
     ratio: bool = False
     closed: bool = False
-    measured: bool = False
+    explainable: bool = False
     session_s: float | None = None
     sources: tuple[str, ...] = ()
 
