@@ -137,8 +137,8 @@ class ArgumentFiles:
         for cell in self._campaign.cells:
             seen.update(path for _, path in declared_inputs(cell))
             seen.update(rule.source for rule in cell.metrics if isinstance(rule.source, Path))
-        for cell in self._campaign.cells:
-            for path in argument_files(cell.command.argv, cell.cwd):
+        for one in (*self._campaign.cells, *self._campaign.services):
+            for path in argument_files(one.command.argv, one.cwd):
                 if path not in seen:
                     seen.add(path)
                     yield path

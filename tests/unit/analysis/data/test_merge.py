@@ -361,6 +361,14 @@ def test_a_night_without_energy_is_merged_with_one_that_had_it(night, tmp_path):
         merge_trials([night(3, metrics=printed), night(4)], tmp_path / "refused")
 
 
+def test_nights_whose_kernels_tell_other_peaks_of_a_service_are_merged(night, tmp_path):
+    """A metric of services is the meter's, as energy is: a night without it has none."""
+    about = {"unit": "B", "better": "lower", "source": "services"}
+    peaks = [{f"service.s.{name}": about} for name in ("peak_memory", "peak_memory_since_start")]
+    merge_trials([night(k, metrics=one) for k, one in enumerate(peaks, 1)], tmp_path / "all")
+    assert read_manifest(tmp_path / "all").metrics == peaks[0] | peaks[1]
+
+
 def test_a_merged_trial_can_be_merged_and_no_run_stands_there_twice(night, tmp_path):
     nights = [night(k) for k in (1, 2, 3)]
     merge_trials(nights[:2], tmp_path / "two")
@@ -417,10 +425,19 @@ def test_equal_environments_differ_in_nothing(night, tmp_path):
     assert "nothing changed" in str(merged)
 
 
-def test_another_program_is_refused_or_recorded(night, tmp_path):
-    other = {**ENVIRONMENT, "targets": {"x/a": {"path": "/bin/a", "sha256": "2" * 64}}}
-    nights = [night(1), night(2, environment=other)]
-    with pytest.raises(StoreError, match="the executable of x/a is another one") as caught:
+@pytest.mark.parametrize(
+    ("section", "name", "what"),
+    [
+        ("targets", "x/a", "the executable of x/a is another one"),
+        ("services", "s/a", "the program of the service s/a is another one"),
+    ],
+)
+def test_another_program_is_refused_or_recorded(night, tmp_path, section, name, what):
+    sides = [
+        {**ENVIRONMENT, section: {name: {"path": "/bin/a", "sha256": digit * 64}}} for digit in "12"
+    ]
+    nights = [night(k, environment=one) for k, one in enumerate(sides, 1)]
+    with pytest.raises(StoreError, match=what) as caught:
         merge_trials(nights, tmp_path / "all")
     assert "--accept-drift" in str(caught.value)
     assert not (tmp_path / "all").exists()
