@@ -7,8 +7,10 @@ Standard library only.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, Literal, NamedTuple
+
+from .sample_files import StoredSamples
 
 FIRST = "0.1.0"  # the version that wrote the first trials of schema 1
 
@@ -48,7 +50,8 @@ class Measurement:
     that a resumed session repeats, and for a run that was executed again because it was disturbed:
     `repeats` is its planned position. `disturbed` says whether it waited for a CPU. `counted` tells a
     run that is there for its counters alone from those beside it, and is None where all runs are
-    alike. `cpu_steal_s` is the `steal_s` of each CPU of the host, by its number; one that lost nothing is not
+    alike. `samples` tells of metrics whose values stand in files; in `metrics` is their mean. `cpu_steal_s` is
+    the `steal_s` of each CPU of the host, by its number; one that lost nothing is not
     there. ``None`` means unknown, never zero, and so does a key that a row does not have: a run whose
     hook before it failed was not executed and has no times, and a trial of another version may have
     other numbers.
@@ -287,6 +290,7 @@ class Measurement:
     detail: str | None = None
     oom: bool | None = None  # whether the kernel killed one of its processes for lack of memory
     metrics: Mapping[str, tuple[float, ...]]
+    samples: Mapping[str, StoredSamples] = field(default_factory=dict)
     counted: bool | None = None
     stdout_bytes: Annotated[
         int | None,
@@ -312,6 +316,9 @@ class Measurement:
         data["cpus"] = None if self.cpus is None else list(self.cpus)
         data["cpu_steal_s"] = None if self.cpu_steal_s is None else dict(self.cpu_steal_s)
         data["metrics"] = {name: list(values) for name, values in self.metrics.items()}
+        data["samples"] = {name: one.to_dict() for name, one in self.samples.items()}
+        if not self.samples:
+            del data["samples"]
         return data
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from analysis.errors import StoreError
 from analysis.record.disturbance import MOST_REPEATS, is_disturbed, together, waited_ns
 from analysis.record.run_numbers import Measurement
+from analysis.record.sample_files import label_of
 from analysis.record.trial_files import OUTPUTS, Finding, PlannedRun
 
 from ..errors import LauncherDiedError, LaunchError, counted
@@ -29,6 +30,7 @@ from ..services.metering import (
     can_reset_peaks,
     disturbed as services_disturbed,
 )
+from ..services.running import DEATH_S
 from ..services.service_process import ServiceFailedError
 from . import run_files as metric_files
 from .metering import SessionEnergy, counters_of
@@ -36,6 +38,7 @@ from .outcomes import Examined, Matching, examine, examine_after
 from .plan import padding
 from .repeating import finding_of_standstill, repeats_of
 from .run_files import Spools
+from .samples.run_values import RunValues
 
 if TYPE_CHECKING:
     from ..campaign.model import Cell, Command
@@ -161,6 +164,7 @@ class Measurer:
         self._outputs = context.store.path / OUTPUTS
         isolation = context.campaign.isolation
         self._spools = Spools(self._outputs, isolation.kept_outputs_bytes)
+        self._values = RunValues(context.store.path, self._spools)
         self._surroundings = Surroundings(self._host, self._cpus or ())
         self._requests: dict[tuple[str, str], tuple[Cell, LaunchRequest]] = {}
         given = isolation.set_environment  # these stand in the campaign
@@ -173,7 +177,8 @@ class Measurer:
         dropped = self._spools.finding()
         strange = () if self._tally is None else self._tally.findings()
         left = self._leftovers.findings()
-        return [*strange, *left, *(() if dropped is None else (dropped,))]
+        told = self._values.findings()
+        return [*strange, *left, *told, *(() if dropped is None else (dropped,))]
 
     def measure(self, run: PlannedRun) -> Measurement:
         """Execute one run; again where its launcher died, or something stood still meanwhile."""
@@ -231,7 +236,7 @@ class Measurer:
         try:
             before_s = self._hooks("before", cell.before, run)
         except CommandFailedError as error:
-            examined = Examined(outcome="hook-failed", detail=_first_line(error))
+            examined = self._blamed(run, Examined(outcome="hook-failed", detail=_first_line(error)))
             return self._row(run, None, examined, began_ns=began, suspended=suspended)
         pad = self._padding(run)
         kept = metric_files.clear(cell)
@@ -269,17 +274,16 @@ class Measurer:
         if execution.killed is None and execution.exit_code not in cell.expect.exit_codes:
             # a run that was told to end together with us is discarded, and leaves no output
             self._context.interrupts.settle_after(execution.signal, execution.exit_code)
-        examined = self._examine(cell, run, execution, request, kept)
-        died = self._context.services.died(run.variant)
-        if died is not None:
-            examined = Examined(outcome="service-failed", detail=died)
+        examined = self._blamed(run, self._examine(cell, run, execution, request, kept))
         after_s = None
         try:
             after_s = self._hooks("after", cell.after, run)
             examined = examine_after(cell, examined, kept, Matching(self._context.interrupts))
         except CommandFailedError as error:
-            examined = Examined(outcome="hook-failed", detail=_first_line(error))
+            examined = self._blamed(run, Examined(outcome="hook-failed", detail=_first_line(error)))
         energy = self._energy.metrics(spent, execution.wall_ns)  # nothing of a discarded run
+        if examined.outcome == "ok":
+            self._values.follow(cell, examined.metrics)
         services = self._service_meter.metrics(used)
         examined = dataclasses.replace(examined, metrics={**services, **examined.metrics, **energy})
         return self._row(
@@ -292,6 +296,12 @@ class Measurer:
             suspended=suspended,
             used=used,
         )
+
+    def _blamed(self, run: PlannedRun, found: Examined) -> Examined:
+        """Give what came of a run, or of its hooks; where one of its services has died, that instead."""
+        patience_s = 0.0 if found.outcome == "ok" else DEATH_S
+        died = self._context.services.died(run.variant, patience_s)
+        return found if died is None else Examined(outcome="service-failed", detail=died)
 
     def _counts(self, run: PlannedRun) -> bool:
         counting = self._campaign.counters
@@ -317,7 +327,7 @@ class Measurer:
             for command in commands:
                 total += self._context.hook(when, command, log, variables)
         except CommandFailedError as error:
-            kept = self._outputs / f"{_label(run)}.{when}.log"
+            kept = self._outputs / f"{label_of(run.position, warmup=run.warmup)}.{when}.log"
             self._spools.caught(log)
             limit = self._campaign.isolation.output_limit_bytes
             there = self._spools.keep(log, kept.name, limit)
@@ -389,7 +399,9 @@ class Measurer:
             self._refuse_full_disk()
         for path, sink, name in ((out, cell.stdout, "stdout"), (err, cell.stderr, "stderr")):
             if path is not None and (sink == "keep" or examined.outcome != "ok"):
-                self._spools.keep(path, f"{_label(run)}.{name}", limit)
+                self._spools.keep(
+                    path, f"{label_of(run.position, warmup=run.warmup)}.{name}", limit
+                )
         return examined
 
     def _refuse_full_disk(self) -> None:
@@ -416,6 +428,7 @@ class Measurer:
         counted: Mapping[str, tuple[float, ...]] = {}
         if self._tally is not None and done is not None:
             counted = counters_of(self._tally, done, wanted=self._counts(run))
+        values = self._values.stored(run, examined.metrics)
         apart = done is not None and counting is not None and counting.apart
         return Measurement(
             position=run.position,
@@ -435,7 +448,8 @@ class Measurer:
             suspended=suspended,
             outcome=examined.outcome,
             detail=None if examined.detail is None else self._conceal(examined.detail),
-            metrics={**examined.metrics, **counted},
+            metrics={**values.metrics, **counted},
+            samples=values.samples,
             # an event that is open slows a run, whether or not it tells anything in the end
             counted=done is not None and done.counters is not None if apart else None,
             stdout_bytes=examined.stdout_bytes,
@@ -453,13 +467,6 @@ class Measurer:
 def _first_line(error: CommandFailedError) -> str:
     """Say why a hook failed, without what it wrote: that stays in its log."""
     return f"{error.where}: {error.what.splitlines()[0]}; {error.fix}"
-
-
-def _label(run: PlannedRun) -> str:
-    """Name the files of a run after its position; repeated warm-ups are w1, ..., other repeats r1, ..."""
-    if run.position >= 0:
-        return f"{run.position:04d}"
-    return f"{'w' if run.warmup else 'r'}{-run.position}"
 
 
 def _disturbed(execution: Execution, used: Mapping[str, Used]) -> bool | None:

@@ -26,11 +26,14 @@ from signal import SIGKILL, Signals
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
+from analysis.record.quantiles import quantile_of
+
 from ..campaign.metrics.distributions import (
     DistributionError,
     is_distribution,
     read_distribution,
 )
+from ..campaign.metrics.quantiles import quantiles_of, with_quantiles
 from ..campaign.metrics.units import UnitError, number_in
 from ..campaign.templates import JsonPathError, find
 
@@ -267,21 +270,34 @@ def _read(
     kept: frozenset[Path],
     matching: Matching,
 ) -> dict[str, tuple[float, ...]]:
-    """Read the metrics of one moment."""
-    return {
+    """Read the metrics of one moment, and their quantiles: none of a run with too few values."""
+    found = {
         rule.name: _values(rule, sources, kept, matching)
         for rule in cell.metrics
         if rule.when == when
     }
+    ascending: dict[str, list[float]] = {}
+    quantiles = {}
+    for name, rule, share in quantiles_of(cell.metrics):
+        if rule.name in found and not is_distribution(rule):
+            if rule.name not in ascending:
+                ascending[rule.name] = sorted(found[rule.name])
+            value = quantile_of(ascending[rule.name], share)
+            quantiles[name] = () if value is None else (value,)
+    return found | quantiles
 
 
 def _within_bounds(
     cell: Cell, metrics: Mapping[str, tuple[float, ...]]
 ) -> tuple[Outcome, str | None]:
     """Hold values against what the campaign expects of them."""
-    units = {rule.name: rule.unit for rule in cell.metrics}
+    units = {name: rule.unit for name, rule in with_quantiles(cell.metrics)}
     for bound in cell.expect.bounds:
-        values, unit = metrics.get(bound.metric, ()), units[bound.metric]
+        values, unit = metrics.get(bound.metric), units[bound.metric]
+        if values is None:  # of another moment
+            continue
+        if not values:
+            return "output-mismatch", f"{bound.metric} is unknown, as the run has too few values"
         for far, wanted, limit in (
             ([x for x in values if bound.at_most is not None and x > bound.at_most], "most", bound.at_most),
             ([x for x in values if bound.at_least is not None and x < bound.at_least], "least", bound.at_least),
