@@ -21,12 +21,12 @@ from ..pages.short_sentence import ShortSentence
 from ..record import service_metrics
 from ..record.builds import is_of_builds
 from ..record.manifest import read_manifest
+from ..record.quantiles import quantile_said
 from ..record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, NUMBERS, Better, MetricInfo
 from ..record.trial_files import MEASUREMENTS, PLAN, Manifest, asked_now
 from ..record.warmup_iterations import WarmupIterations, asked_warmup, warmup_of
 from ..stats.arguments import door
 from ..stats.samples import read_only
-from .build_values import build_columns
 from .columns import (
     Columns,
     FailedRun,
@@ -36,6 +36,15 @@ from .columns import (
     read_measurements,
     read_plan,
     verify_files,
+)
+from .derived.build_values import build_columns
+from .derived.session_quantiles import (
+    QuantileBasis,
+    Rows,
+    RunValues,
+    SessionQuantiles,
+    Why,
+    session_quantiles,
 )
 from .question import differing
 from .trial_cautions import (
@@ -106,6 +115,7 @@ class Trial:
     disturbed: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     chosen: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
     _judged: dict[str, JudgedIterations] = field(default_factory=dict, init=False, repr=False)
+    _quantiles: dict[str, SessionQuantiles] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.repeats.size == len(self):
@@ -240,6 +250,12 @@ class Trial:
         """
         if self.is_of_builds(metric):
             return np.isnan(self.metrics[metric].per_run())
+        quantiles = self._session_quantiles(metric)
+        if quantiles is not None and quantiles.apart is not None:
+            return quantiles.apart
+        return self._apart_for_counters(metric)
+
+    def _apart_for_counters(self, metric: str) -> NDArray[np.bool_]:
         if self.counted is None:
             return np.zeros(len(self), dtype=np.bool_)
         return cast("NDArray[np.bool_]", self.counted == (0 if self.is_counter(metric) else 1))
@@ -285,6 +301,40 @@ class Trial:
             return column
         return np.where(self.apart(metric), np.nan, column)
 
+    def quantile_basis(self, metric: str) -> QuantileBasis | None:
+        """Say what the values of a metric are that is a quantile of another; None of others.
+
+        Where the runs' values are there, or histograms of them, and several sessions, each value is the quantile of all
+        values of a session; it stands at the session's first run of the cell.
+        """
+        found = self._session_quantiles(metric)
+        return None if found is None else found.basis
+
+    def _session_quantiles(self, metric: str) -> SessionQuantiles | None:
+        said = quantile_said(self.manifest.metrics.get(metric, {}))
+        if said is None or metric not in self.metrics or said[0] not in self.metrics:
+            return None
+        if metric not in self._quantiles:
+            of, share = said
+            self._quantiles[metric] = session_quantiles(
+                of,
+                share,
+                self.metrics[metric],
+                Rows(
+                    self.benchmark * len(self.manifest.variants) + self.variant,
+                    self.session,
+                    self.measured & ~self._apart_for_counters(metric),
+                ),
+                lambda row: self._run_values(of, row),
+            )
+        return self._quantiles[metric]
+
+    def _run_values(self, metric: str, row: int) -> RunValues | Why:
+        """Give the values of a run that a program printed, or why they are not known."""
+        column, judged = self.metrics[metric], self.judged_iterations(metric)
+        first = 0 if judged is None or judged.setting == 0 else int(judged.left_out[row])
+        return RunValues(column.values[column.offsets[row] : column.offsets[row + 1]], first=first)
+
     def judged_iterations(self, metric: str) -> JudgedIterations | None:
         """Give the iterations of each run that are judged of a metric that was parsed from output.
 
@@ -299,6 +349,9 @@ class Trial:
             # values of meters and of builds are no iterations
             if setting is None or "source" in about or is_of_builds(about):
                 setting = warmup_of(about)
+            quantiles = self._session_quantiles(metric)
+            if quantiles is not None and quantiles.column is not None:
+                column = quantiles.column
             self._judged[metric] = without_warmup(
                 column, setting, self.measured, higher=about["better"] == "higher"
             )

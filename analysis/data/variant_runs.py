@@ -300,12 +300,18 @@ def _counted(
         ),
         (
             "counted-left-out",
-            mine & trial.measured & trial.apart(metric) & (not trial.is_of_builds(metric)),
+            mine & trial.measured & trial.apart(metric) & (not _is_of_more(trial, metric)),
             "{} run{} left out by design: counters are read in some blocks, times in the others",
         ),
     ):
         if count := int(which.sum()):
             yield Caution(code, text.format(count, "s" * (count > 1), metric))
+
+
+def _is_of_more(trial: Trial, metric: str) -> bool:
+    """Tell whether a value is one of several runs: of a build, or of a session."""
+    basis = trial.quantile_basis(metric)
+    return trial.is_of_builds(metric) or (basis is not None and basis.level == "session")
 
 
 def _left_out(

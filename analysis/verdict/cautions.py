@@ -19,6 +19,7 @@ from ..pages.short_sentence import ShortSentence
 from ..record.run_numbers import METRIC_NUMBERS
 from .latency_cautions import latency_cautions
 from .layouts import drawn_layouts, layout_cautions
+from .quantile_words import quantile_cautions
 from .service_cautions import service_cautions
 
 if TYPE_CHECKING:
@@ -186,6 +187,7 @@ def run_cautions(
     yield from waiting_cautions(trial, variants, metric, rows)
     yield from suspended_cautions(trial, variants)
     yield from service_cautions(trial)
+    yield from quantile_cautions(trial, metric)
     yield from latency_cautions(trial, [one.name for one in sides], metric, asked)
     yield from layout_cautions(drawn_layouts(trial, variants))
     # which benchmarks were to have another metric than those of every run, nobody knows
@@ -298,7 +300,7 @@ _BUSY = (
     *("host-busy", "host-throttled", "host-disturbed", "host-stolen", "cpu-lost"),
     *("disturbed-runs", "waited-for-cpu", "services-share-cpus", "hook-left-running"),
 )
-_REST = ("runs-missing", "still-running", "ended-early", "iterations-left-out")
+_REST = ("runs-missing", "still-running", "ended-early", "iterations-left-out", "quantiles-of-runs")
 _RANKS = {
     code: rank
     for rank, codes in enumerate((_FAILED, _NOT_COMPARABLE, _UNEQUAL, _DRIFT, _BUSY, _REST))

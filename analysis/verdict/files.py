@@ -14,6 +14,7 @@ from ..importers.trials import open_trial, trial_and_variant
 from ..pages.model import Caution, merged
 from .judging import judge_sides
 from .layouts import Layout, counted_layouts, drawn_layouts, layout_cautions
+from .quantile_words import basis_of
 from .sides import looks_at
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def judge_sources(
             usual=usual,
             cautions=known,
             layouts=counted_layouts([drawn]),
+            quantile=basis_of(trial.quantile_basis(answer.metric) for trial in trials),
             sources=tuple(name for name in (candidate, baseline) if name is not None),
         ),
         sides=sides,

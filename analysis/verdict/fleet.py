@@ -26,6 +26,7 @@ from .cautions import method_cautions, question_cautions, run_cautions
 from .fleet_hosts import FleetHostStanding, HostEnvironments, undecided_by
 from .judging import Question, judge_host, panel_of
 from .layouts import Layout, counted_layouts, drawn_layouts
+from .quantile_words import basis_of
 from .result import CandidateVerdict, Verdict
 from .sides import (
     all_failed,
@@ -37,6 +38,7 @@ from .sides import (
 )
 
 if TYPE_CHECKING:
+    from ..data.derived.session_quantiles import QuantileBasis
     from ..data.trial import Trial
     from ..data.warmup import IterationsOfCell
     from ..methods.multilevel.host_effects import HostLevel
@@ -60,6 +62,7 @@ class _JudgedHost(NamedTuple):
     manifest: Manifest
     counts: dict[str, Any]
     layouts: Mapping[str, Sequence[Layout]]
+    quantile: QuantileBasis | None
     results: dict[str, Multilevel]
     crashed: dict[str, Counter[str]]
     iterations: tuple[IterationsOfCell, ...]
@@ -125,7 +128,17 @@ class _Hosts:
             replace(one, host=name) for m in matrices for one in m.judged_iterations.values()
         )
         self.judged.append(
-            _JudgedHost(name, trial.manifest, counts, drawn, results, crashed, iterations, own)
+            _JudgedHost(
+                host=name,
+                manifest=trial.manifest,
+                counts=counts,
+                layouts=drawn,
+                quantile=trial.quantile_basis(question.metric),
+                results=results,
+                crashed=crashed,
+                iterations=iterations,
+                cautions=own,
+            )
         )
         self.environments.add(name, trial.path)
 
@@ -279,6 +292,7 @@ def _together(opened: OpenedFleet, found: _Hosts) -> Verdict:
         better=info.better,
         baseline=first.baseline,
         layouts=counted_layouts(one.layouts for one in found.judged),
+        quantile=basis_of(one.quantile for one in found.judged),
         finished=all(one.state != "running" for one in found.progress),
         candidates=candidates,
         iterations=tuple(one for host in found.judged for one in host.iterations),

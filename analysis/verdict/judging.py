@@ -265,6 +265,7 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
         certificate=certificate,
         layouts=counted_layouts([drawn_layouts(trial, chosen)]),
         iterations=tuple(one for m in matrices for one in m.judged_iterations.values()),
+        quantile=trial.quantile_basis(metric),
         outermost=trial.outermost,
         closed=_closed(manifest),
         explainable=(

@@ -9,6 +9,7 @@ from ..pages.result import Result
 
 if TYPE_CHECKING:
     from ..calibrate.result import Certificate
+    from ..data.derived.session_quantiles import QuantileBasis
     from ..data.levels import Unit
     from ..data.warmup import IterationsOfCell
     from ..diagnose.result import Diagnosis
@@ -71,6 +72,8 @@ class Verdict(Result):
         Of the judged variants that each session builds, how many layouts they had; empty where none is.
     iterations : tuple of IterationsOfCell
         What became of the iterations of runs, cell by cell, where some are not judged; of a fleet each host's.
+    quantile : QuantileBasis or None
+        Of a metric that is a quantile of another, of which values it is one: those of a session together, or of a run.
     whole : bool
         Whether a screen shows all benchmarks.
     usual : bool
@@ -139,6 +142,7 @@ class Verdict(Result):
     hosts: tuple[FleetHostStanding, ...] = ()
     layouts: tuple[VariantLayouts, ...] = ()
     iterations: tuple[IterationsOfCell, ...] = ()
+    quantile: QuantileBasis | None = None
     whole: bool = False
     usual: bool = True
     outermost: Unit = "session"
