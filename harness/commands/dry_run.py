@@ -229,6 +229,7 @@ def _decides(campaign: Campaign, options: Options, sessions: int) -> Decidable |
         runs=campaign.protocol.runs,
         benchmarks=campaign.benchmarks,
         variants=campaign.variants,
+        metric=next(iter(campaign.judge), "wall"),
     )
 
 
