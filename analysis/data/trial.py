@@ -21,6 +21,7 @@ from ..pages.short_sentence import ShortSentence
 from ..record import service_metrics
 from ..record.builds import is_of_builds
 from ..record.manifest import read_manifest
+from ..record.quantiles import quantile_said
 from ..record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, NUMBERS, Better, MetricInfo
 from ..record.trial_files import MEASUREMENTS, PLAN, Manifest, asked_now
 from ..record.warmup_iterations import WarmupIterations, asked_warmup, warmup_of
@@ -37,6 +38,8 @@ from .columns import (
     read_plan,
     verify_files,
 )
+from .iterations.stored import StoredRuns, stored_runs
+from .iterations.warmup import JudgedIterations, without_warmup
 from .question import differing
 from .trial_cautions import (
     damaged,
@@ -50,7 +53,6 @@ from .trial_cautions import (
     sequential,
 )
 from .variant_runs import runs_of
-from .warmup import JudgedIterations, without_warmup
 
 if TYPE_CHECKING:
     from .levels import Level, Unit
@@ -78,7 +80,8 @@ class Trial:
     a run that is there for its counters alone, 0 of one beside such, and -1 of one that has both: a
     trial was gone on with under other settings. It is None where all runs are alike. `outermost` says
     what its sessions are: of a fleet that was read as one trial, each may be a host. `warmup_iterations`
-    takes the place of what the manifest says of its metrics.
+    takes the place of what the manifest says of its metrics. `stored` tells where the values of a run stand that are
+    too many for its row: in `metrics` it has one value, their mean.
     """
 
     path: Path
@@ -105,6 +108,7 @@ class Trial:
     repeats: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     disturbed: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     chosen: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
+    stored: StoredRuns = field(default_factory=dict)
     _judged: dict[str, JudgedIterations] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -299,8 +303,18 @@ class Trial:
             # values of meters and of builds are no iterations
             if setting is None or "source" in about or is_of_builds(about):
                 setting = warmup_of(about)
+            of, quantile = metric, None
+            if (said := quantile_said(about)) is not None and said[0] in self.metrics:
+                base = self.judged_iterations(said[0])
+                of, quantile = said[0], (column, said[1])
+                setting = 0 if base is None else base.setting
             self._judged[metric] = without_warmup(
-                column, setting, self.measured, higher=about["better"] == "higher"
+                self.metrics[of] if setting else column,
+                setting,
+                self.measured,
+                higher=about["better"] == "higher",
+                stored=self.stored.get(of),
+                quantile=quantile,
             )
         return self._judged[metric]
 
@@ -436,6 +450,7 @@ def read_trial(path: str | Path) -> Trial:
         absent=columns.absent,
         metrics=columns.metrics() | build_columns(path, manifest, arrays, used),
         counted=columns.counted,
+        stored=stored_runs(path, columns.stored, arrays),
         warmup_iterations=asked_warmup(),
         failed=columns.failed,
         chosen=chosen,

@@ -31,9 +31,10 @@ from ..record.trial_files import (
 )
 from ..stats.samples import read_only
 from .failed_runs import failures_of_rows
+from .iterations.stored import judged_counts, judged_values
+from .iterations.warmup import JudgedIterations, iteration_cautions, of_cells
 from .levels import level_caution
 from .matrix import PerformanceMatrix, check_positive
-from .warmup import JudgedIterations, iteration_cautions, of_cells
 
 if TYPE_CHECKING:
     from .trial import Trial
@@ -235,6 +236,8 @@ def _emptied(trial: Trial, mine: Flags, judged: JudgedIterations | None, metric:
     if judged is None or judged.setting in (0, "auto"):
         return 0
     there = np.diff(trial.metrics[metric].offsets)
+    for row, stored in trial.stored.get(metric, {}).items():
+        there[row] = stored.iterations or there[row]
     none_left = (there > 0) & (judged.left_out >= there)
     return int((mine & trial.judged(metric) & none_left).sum())
 
@@ -337,10 +340,9 @@ def _how(trial: Trial, used: Flags, metric: str) -> Iterator[Caution]:
 
 def _levels(trial: Trial, rows: Mapping[str, Integers], metric: str) -> Iterator[Caution]:
     """Say that runs are means of iterations, where they are."""
-    judged = trial.judged_iterations(metric)
-    if judged is not None:
-        column = judged.column
-        below = [column.of_runs(row)[0].size for row in rows.values()]
+    if trial.judged_iterations(metric) is not None:
+        counts = judged_counts(trial, metric)
+        below = [int(counts[row].sum()) for row in rows.values()]
         yield from level_caution([row.size for row in rows.values()], below)
 
 
@@ -359,12 +361,13 @@ def _matrix(
     if trial.manifest.origin != "imported" or (trial.block[trial.measured] > 0).all():
         ids = trial.session * (int(trial.block.max()) + 1) + trial.block
         blocks = tuple(read_only(ids[row]) for row in rows.values())
-    judged = trial.judged_iterations(metric)
-    column = None if judged is None else judged.column
-    several = column is not None and any(
-        column.of_runs(row)[0].size > row.size for row in rows.values()
-    )
-    below = [column.of_runs(row) for row in rows.values()] if column and several else None
+    below = None
+    if trial.judged_iterations(metric) is not None:
+        counts = judged_counts(trial, metric)
+        several = any(counts[row].sum() > row.size for row in rows.values())
+        # what stands in files is read where somebody asks for it
+        if several and (trial.level == "iteration" or not trial.stored.get(metric)):
+            below = [judged_values(trial, metric, row) for row in rows.values()]
     lost = np.flatnonzero(failed)
     lost = lost[np.argsort(trial.benchmark[lost], kind="stable")]  # as the campaign has them
     failures = failures_of_rows(
