@@ -47,7 +47,10 @@ _TOLD_EACH = 1000  # rows after which it is said how many are read
 _UNKNOWN_OUTCOME = len(OUTCOMES) - 1
 _UNKNOWN = -1  # a start that is not known (the clock never shows it), no repeat, no answer
 # kept output is evidence, not data; samples are held against their row when they are read
-_ASIDE: Mapping[str, str] = {OUTPUTS: "output", SAMPLES: "samples"}
+_ASIDE: Mapping[str, tuple[str, str]] = {  # with the codes of what is gone, and what changed
+    OUTPUTS: ("output-gone", "output-changed"),
+    SAMPLES: ("samples-gone", "samples-changed"),
+}
 _NO_METRICS: Mapping[str, Any] = {}
 
 
@@ -105,27 +108,28 @@ def verify_files(path: Path, manifest: Manifest) -> Iterator[Caution]:
         parts = PurePosixPath(name)
         if parts.is_absolute() or ".." in parts.parts or not parts.parts:
             raise StoreError(f"the manifest lists a file outside the trial: {name!r}", str(path))
-        kind = _ASIDE.get(parts.parts[0])
+        codes = _ASIDE.get(parts.parts[0])
         try:
             with opened(path / name) as file:
                 actual = hashlib.file_digest(file, "sha256").hexdigest()
         except (OSError, StoreError) as error:
-            if kind is None:
+            if codes is None:
                 raise StoreError(
                     f"the file cannot be read: {getattr(error, 'what', error)}",
                     str(path / name),
                     "restore it: the finished trial lists it in its manifest",
                 ) from error
-            yield Caution(f"{kind}-gone", f"{name} is gone since the trial ended", (name,))
+            yield Caution(codes[0], f"{name} is gone since the trial ended", (name,))
             continue
-        if actual != expected and kind is None:
+        if actual == expected:
+            continue
+        if codes is None:
             raise StoreError(
                 "the file changed after the trial ended: its SHA-256 is not the manifest's",
                 str(path / name),
                 "restore the original, or measure again",
             )
-        if actual != expected:
-            yield Caution(f"{kind}-changed", f"{name} changed since the trial ended", (name,))
+        yield Caution(codes[1], f"{name} changed since the trial ended", (name,))
 
 
 def read_plan(path: Path, manifest: Manifest, cautions: list[Caution]) -> tuple[Integers, ...]:

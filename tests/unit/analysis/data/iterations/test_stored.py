@@ -211,4 +211,4 @@ def test_merged_trials_have_the_files_of_all_under_their_new_positions(made, tmp
 def test_an_export_holds_means_and_says_so(made):
     exported = exported_trial(read_trial(made()))
     lost = {one.code: one.text for one in never_held(exported)}
-    assert "single values of 10 runs, which stand in samples/" in lost["samples-lost"]
+    assert "single values of 10 runs, which stand in samples/" in lost["single-values-lost"]
