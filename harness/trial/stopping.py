@@ -105,12 +105,13 @@ class SessionStop:
         A metric that a program prints wins over one of its name that every run has, as for the judge. Where
         none is named it is the wall time.
         """
-        printed = () if self._metric is None else row.metrics.get(self._metric)
-        if printed:
+        name = self._metric
+        printed: Sequence[float] = () if name is None else row.metrics.get(name, ())
+        if name is not None and printed:
             rule = self._printed
             warmup, better = (0, "lower") if rule is None else (rule.warmup_iterations, rule.better)
-            if warmup and self._metric in row.samples:
-                printed = self._stored(row, self._metric)
+            if warmup and name in row.samples:
+                printed = self._stored(row, name)
                 if len(printed) == 1:  # their mean alone is known
                     warmup = 0
             return self._judged_mean(printed, warmup, higher=better == "higher")
