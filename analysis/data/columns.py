@@ -28,6 +28,7 @@ from ..record.run_numbers import NUMBERS, Outcome
 from ..record.shapes import checksum_holds, opened, parse, shaped
 from ..record.trial_files import MEASUREMENTS, OUTPUTS, PLAN, Manifest
 from ..stats.samples import read_only
+from .cpu_steal import CpuSteal
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -215,6 +216,7 @@ class Columns:
         self._values = {name: array("d") for name in manifest.metrics}
         self._counts = {name: array("q") for name in manifest.metrics}
         self._counted = array("b")
+        self._cpu_steal = CpuSteal()
         self._failed: list[FailedRun] = []
         self._absent: tuple[str, ...] = ()
         self.schema = manifest.schema
@@ -249,6 +251,7 @@ class Columns:
             whole = ", ".join(name for name in _IDENTITY if name not in _LABELS)
             raise TypeError(f"one of {whole} is not a whole number") from None
         self._flat.extend(numbers)
+        self._cpu_steal.add(record)
         counted = record.get("counted")
         self._counted.append(int(counted) if isinstance(counted, bool) else _UNKNOWN)
         for name, values in self._values.items():
@@ -278,7 +281,7 @@ class Columns:
         return columns
 
     def numbers(self, where: Path) -> dict[str, Floats]:
-        """Give the numbers of the table as read-only arrays, nan where one is unknown."""
+        """Give the numbers of the table, and of `cpu_steal`, as read-only arrays, nan where one is unknown."""
         table = np.frombuffer(self._flat, dtype=np.float64).reshape(-1, len(_NUMBERS)).T
         if np.isinf(table).any():
             which, row = np.argwhere(np.isinf(table))[0]
@@ -287,7 +290,8 @@ class Columns:
                 "finite number",
                 f"{where}:{row + 1}",
             )
-        return {name: read_only(np.array(row)) for name, row in zip(_NUMBERS, table, strict=True)}
+        whole = zip(_NUMBERS, table, strict=True)
+        return {name: read_only(np.array(row)) for name, row in whole} | self._cpu_steal.columns()
 
     def metrics(self) -> dict[str, MetricColumn]:
         """Give the metrics parsed from output."""

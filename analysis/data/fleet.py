@@ -23,7 +23,8 @@ from ..record.fleet_progress import (
 )
 from ..record.manifest import read_manifest
 from ..record.trial_files import Manifest, asked_now, one_question, questions_of
-from .trial import Trial, differing, read_trial
+from .question import differing
+from .trial import Trial, read_trial
 
 _NAMED = 6
 
@@ -162,6 +163,7 @@ def _read(path: Path, fleet: Fleet, host: FleetHost) -> HostTrial:
         tried=not trial.warmup.all(),
         counting=counting,
         held=is_held(trial.path) if trial.running else None,
+        in_vain=manifest.must_raise is not None,
     )
     progress = HostProgress(
         host=host.host,

@@ -6,7 +6,7 @@ error that names the file and the line.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -15,19 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UsageError
-from ..pages import number_format as figures
 from ..pages.model import Caution, page_of
 from ..pages.result import short
-from ..pages.short_sentence import LONGEST, ShortSentence, plain
+from ..pages.short_sentence import ShortSentence
 from ..record import service_metrics
 from ..record.builds import is_of_builds
 from ..record.manifest import read_manifest
+from ..record.quantiles import quantile_said
 from ..record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, NUMBERS, Better, MetricInfo
 from ..record.trial_files import MEASUREMENTS, PLAN, Manifest, asked_now
 from ..record.warmup_iterations import WarmupIterations, asked_warmup, warmup_of
 from ..stats.arguments import door
 from ..stats.samples import read_only
-from .build_values import build_columns
 from .columns import (
     Columns,
     FailedRun,
@@ -38,6 +37,16 @@ from .columns import (
     read_plan,
     verify_files,
 )
+from .derived.build_values import build_columns
+from .derived.session_quantiles import (
+    QuantileBasis,
+    Rows,
+    RunValues,
+    SessionQuantiles,
+    Why,
+    session_quantiles,
+)
+from .question import differing
 from .trial_cautions import (
     damaged,
     drift_cautions,
@@ -56,63 +65,6 @@ if TYPE_CHECKING:
     from .levels import Level, Unit
     from .matrix import PerformanceMatrix
 
-NOT_ASKED = "metric-not-asked"  # the caution's code
-_JUDGED = "wall"  # what is judged where nobody names anything
-
-_NAMED = 4
-
-
-def differing(where: str, asked: Mapping[str, tuple[str, ...]]) -> UsageError:
-    """Give the error for trials, or parts of one, that were declared to answer different questions."""
-    parts = [f"{name}: {', '.join(metrics) or 'nothing'}" for name, metrics in asked.items()]
-    told = figures.listed(parts, _NAMED, mark="; ", last="; and")
-    metrics = dict.fromkeys(metrics[0] for metrics in asked.values() if metrics)
-    return UsageError(
-        f"the campaigns name different metrics as their question (key 'judge'): {told}",
-        where,
-        f"say which is meant: {' or '.join(f'--metric {name}' for name in metrics)}",
-    )
-
-
-def question_of(trials: Sequence[Trial]) -> str:
-    """Give the metric that is judged of trials beside each other, where nobody names one.
-
-    It is the first that their campaigns name; where none does, what is judged of the first trial. What
-    an imported trial would be asked is not its own, so it takes the question of the others.
-    """
-    asked = {str(one.path): one.asked for one in trials if one.manifest.origin != "imported"}
-    if len(set(asked.values())) > 1:
-        raise differing(" and ".join(asked), asked)
-    declared = next(iter(asked.values()), ())
-    return declared[0] if declared else trials[0].default_metric
-
-
-def not_judged(declared: Sequence[str]) -> Caution:
-    """Caution that benchmarks declare metrics, and none of them is what was judged."""
-    said = (
-        f"declares {figures.listed(declared, _NAMED)}; judged is {_JUDGED}: --metric {declared[0]}"
-    )
-    first = declared[0]
-    short = f"judged is {_JUDGED}, although {first} is declared: --metric {first}"
-    if len(short) > LONGEST:
-        short = f"judged is {_JUDGED}, although others are declared: --metric names one"
-    told = ShortSentence.of(plain(short))
-    return Caution(NOT_ASKED, said, short=told)
-
-
-def refuse_unasked(declared: Iterable[str], where: str) -> None:
-    """Refuse to decide by a metric that nobody named, where benchmarks declare others."""
-    names = list(dict.fromkeys(declared))
-    if names:
-        told = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
-        raise UsageError(
-            f"it declares {told}; judged would be {_JUDGED}: nothing says which of them the gate is for",
-            where,
-            f"add --metric {names[0]}, or --metric {_JUDGED}; or write 'judge: {names[0]}' into the "
-            "campaign, and let its trial know with 'fairtrial run CAMPAIGN --resume'",
-        )
-
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -126,7 +78,7 @@ class Trial:
 
     `benchmark`, `variant` and `outcome` hold indices into the manifest's benchmarks and variants
     and into ``OUTCOMES``; an unknown `start_ns` is -1. `numbers` holds the other numbers of
-    `analysis.record.run_numbers` by their names, nan where one is unknown; `absent` names those that no
+    `analysis.record.run_numbers` by their names, nan where one is unknown, and those of `cpu_steal`; `absent` names those that no
     run has, because another version of fairtrial wrote the trial. `cautions` says what a reader should know before trusting the values. `planned_runs` is what
     the plan holds; under a stopping rule that is the most, and `manifest.needed` what it came to.
     `repeats` is the planned position of a disturbed run that the row repeats, else -1; `disturbed` is
@@ -163,6 +115,7 @@ class Trial:
     disturbed: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     chosen: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
     _judged: dict[str, JudgedIterations] = field(default_factory=dict, init=False, repr=False)
+    _quantiles: dict[str, SessionQuantiles] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.repeats.size == len(self):
@@ -297,6 +250,12 @@ class Trial:
         """
         if self.is_of_builds(metric):
             return np.isnan(self.metrics[metric].per_run())
+        quantiles = self._session_quantiles(metric)
+        if quantiles is not None and quantiles.apart is not None:
+            return quantiles.apart
+        return self._apart_for_counters(metric)
+
+    def _apart_for_counters(self, metric: str) -> NDArray[np.bool_]:
         if self.counted is None:
             return np.zeros(len(self), dtype=np.bool_)
         return cast("NDArray[np.bool_]", self.counted == (0 if self.is_counter(metric) else 1))
@@ -342,6 +301,40 @@ class Trial:
             return column
         return np.where(self.apart(metric), np.nan, column)
 
+    def quantile_basis(self, metric: str) -> QuantileBasis | None:
+        """Say what the values of a metric are that is a quantile of another; None of others.
+
+        Where the runs' values are there, or histograms of them, and several sessions, each value is the quantile of all
+        values of a session; it stands at the session's first run of the cell.
+        """
+        found = self._session_quantiles(metric)
+        return None if found is None else found.basis
+
+    def _session_quantiles(self, metric: str) -> SessionQuantiles | None:
+        said = quantile_said(self.manifest.metrics.get(metric, {}))
+        if said is None or metric not in self.metrics or said[0] not in self.metrics:
+            return None
+        if metric not in self._quantiles:
+            of, share = said
+            self._quantiles[metric] = session_quantiles(
+                of,
+                share,
+                self.metrics[metric],
+                Rows(
+                    self.benchmark * len(self.manifest.variants) + self.variant,
+                    self.session,
+                    self.measured & ~self._apart_for_counters(metric),
+                ),
+                lambda row: self._run_values(of, row),
+            )
+        return self._quantiles[metric]
+
+    def _run_values(self, metric: str, row: int) -> RunValues | Why:
+        """Give the values of a run that a program printed, or why they are not known."""
+        column, judged = self.metrics[metric], self.judged_iterations(metric)
+        first = 0 if judged is None or judged.setting == 0 else int(judged.left_out[row])
+        return RunValues(column.values[column.offsets[row] : column.offsets[row + 1]], first=first)
+
     def judged_iterations(self, metric: str) -> JudgedIterations | None:
         """Give the iterations of each run that are judged of a metric that was parsed from output.
 
@@ -356,6 +349,9 @@ class Trial:
             # values of meters and of builds are no iterations
             if setting is None or "source" in about or is_of_builds(about):
                 setting = warmup_of(about)
+            quantiles = self._session_quantiles(metric)
+            if quantiles is not None and quantiles.column is not None:
+                column = quantiles.column
             self._judged[metric] = without_warmup(
                 column, setting, self.measured, higher=about["better"] == "higher"
             )

@@ -29,6 +29,7 @@ from ..record.trial_files import (
     IdlePower,
     is_steady,
 )
+from ..record.warmup_iterations import warmup_of
 from ..stats.samples import read_only
 from .failed_runs import failures_of_rows
 from .levels import level_caution
@@ -194,9 +195,7 @@ def runs_of(
     cells = of_cells(judged, variant, {**rows, **carried})
     cautions = (
         *_counted(trial, mine, values, metric),
-        *iteration_cautions(
-            cells, variant, emptied=_emptied(trial, mine, judged, metric), metric=metric
-        ),
+        *iteration_cautions(cells, emptied=_emptied(trial, mine, judged, metric), metric=metric),
         *_without_iterations(trial, metric),
         *_left_out(trial, {*rows, *carried}, zeros, metric),
         *_how(trial, used, metric),
@@ -240,11 +239,15 @@ def _emptied(trial: Trial, mine: Flags, judged: JudgedIterations | None, metric:
 
 
 def _without_iterations(trial: Trial, metric: str) -> Iterator[Caution]:
-    """Say that an asked warm-up changes nothing, as every run or build has one value."""
+    """Say that a warm-up changes nothing, as every run or build has one value."""
+    asked, judged = trial.warmup_iterations is not None, trial.judged_iterations(metric)
     builds = trial.is_of_builds(metric)
-    if trial.warmup_iterations is not None and (builds or metric not in trial.metrics):
+    several = judged is not None and np.diff(trial.metrics[metric].offsets).max(initial=0) > 1
+    said_of_it = asked or bool(warmup_of(trial.manifest.metrics.get(metric, {})))
+    if said_of_it and (builds or not several):
         of = "is a number of builds" if builds else "has one value a run"
-        said = f"--warmup-iterations changes nothing: {metric} {of}, and has no iterations"
+        option = "--warmup-iterations" if asked else "warmup_iterations"
+        said = f"{option} changes nothing: {metric} {of}, and has no iterations"
         yield Caution("no-iterations", said, short=ShortSentence.of(plain(said)))
 
 
@@ -297,12 +300,18 @@ def _counted(
         ),
         (
             "counted-left-out",
-            mine & trial.measured & trial.apart(metric) & (not trial.is_of_builds(metric)),
+            mine & trial.measured & trial.apart(metric) & (not _is_of_more(trial, metric)),
             "{} run{} left out by design: counters are read in some blocks, times in the others",
         ),
     ):
         if count := int(which.sum()):
             yield Caution(code, text.format(count, "s" * (count > 1), metric))
+
+
+def _is_of_more(trial: Trial, metric: str) -> bool:
+    """Tell whether a value is one of several runs: of a build, or of a session."""
+    basis = trial.quantile_basis(metric)
+    return trial.is_of_builds(metric) or (basis is not None and basis.level == "session")
 
 
 def _left_out(

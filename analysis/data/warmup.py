@@ -46,7 +46,7 @@ class IterationsOfCell:
     """What became of the iterations of the runs of a benchmark and variant.
 
     `left_out` are the fewest, the median and the most iterations of a run that are not judged. With the setting
-    ``auto``, `states` counts its runs by what they are called; else it is None.
+    ``auto``, `states` counts its runs by what they are called; else it is None. `host` is set in a fleet.
     """
 
     benchmark: str
@@ -55,6 +55,7 @@ class IterationsOfCell:
     runs: int
     left_out: tuple[int, float, int]
     states: Mapping[State, int] | None = None
+    host: str | None = None
 
     @property
     def without(self) -> int:
@@ -70,6 +71,7 @@ class IterationsOfCell:
         """Give it as JSON types."""
         states = None if self.states is None else {one: self.states.get(one, 0) for one in STATES}
         return {
+            "host": self.host,
             "benchmark": self.benchmark,
             "variant": self.variant,
             "setting": self.setting,
@@ -92,11 +94,14 @@ def without_warmup(
         How many are left out, or that each run's own change point says it. A run of no more than so many
         keeps none.
     looked_at : array of bool
-        The runs whose steady state is looked for: others keep all their iterations under ``auto``.
+        The runs whose steady state is looked for: others keep all their iterations under ``auto``, and all do
+        where no run has two.
     higher : bool
         Whether higher values are better.
     """
     counts = np.diff(column.offsets)
+    if setting == "auto" and counts.max(initial=0) <= 1:
+        setting = 0
     if setting == "auto":
         found = _states(column, np.flatnonzero(looked_at & (counts > 0)), higher=higher)
         left, state = np.zeros_like(counts), np.full(counts.size, -1, dtype=np.int8)
@@ -156,18 +161,16 @@ def of_cells(
 
 
 def iteration_cautions(
-    cells: Mapping[str, IterationsOfCell], variant: str, *, emptied: int, metric: str
+    cells: Mapping[str, IterationsOfCell], *, emptied: int, metric: str
 ) -> Iterator[Caution]:
-    """Say which iterations are not judged, and where runs have no steady state."""
+    """Say of a variant which iterations are not judged, and where runs have no steady state."""
     if emptied:
         yield Caution(
             "no-iteration-left",
-            f"{figures.counted(emptied, 'run')} of {variant} printed no more iterations of {metric} than are "
+            f"{figures.counted(emptied, 'run')} printed no more iterations of {metric} than are "
             "left out as warm-up, and count as without it",
-            (variant,),
-            ShortSentence.of(
-                f"{figures.counted(emptied, 'run')} of {{}} had no iteration behind the warm-up",
-                variant,
+            short=ShortSentence.of(
+                f"{figures.counted(emptied, 'run')} had no iteration behind the warm-up"
             ),
         )
     if not cells:
@@ -175,9 +178,8 @@ def iteration_cautions(
     lost = {name: one for name, one in cells.items() if one.unsteady}
     yield Caution(
         "iterations-left-out",
-        f"of each run of {variant} the first iterations are not judged: {_told(cells)}",
-        (variant,),
-        None if lost else ShortSentence.of("{}: " + _short(cells), variant),
+        f"of each run {_what(cells)}: {_told(cells)}",
+        short=None if lost else ShortSentence.of(_what(cells)),
     )
     if lost:
         few = all(one.without == (one.states or {}).get(STATES[-1]) for one in lost.values())
@@ -190,11 +192,9 @@ def iteration_cautions(
         told = ", ".join(f"{name} {one.without} of {one.runs} runs" for name, one in lost.items())
         yield Caution(
             "no-steady-state",
-            f"{variant} reaches no steady state that is known: {told}; {why}",
-            (variant, *lost),
-            ShortSentence.of(
-                "no word on {}: of {} too many runs reach no steady state", tuple(lost), variant
-            ),
+            f"no steady state is known: {told}; {why}",
+            tuple(lost),
+            ShortSentence.of("no word on {}: too many runs reach no steady state", tuple(lost)),
         )
 
 
@@ -208,8 +208,13 @@ def _told(cells: Mapping[str, IterationsOfCell]) -> str:
     return figures.listed(parts, 4, mark="; ", last="; and")
 
 
-def _short(cells: Mapping[str, IterationsOfCell]) -> str:
+def _what(cells: Mapping[str, IterationsOfCell]) -> str:
     least = min(one.left_out[0] for one in cells.values())
     most = max(one.left_out[2] for one in cells.values())
-    left = f"{least}" if least == most else f"{least} to {most}"
-    return f"the first {left} iterations of a run are not judged"
+    if most == 0:
+        return "all iterations are judged"
+    if most == 1:
+        return (
+            "the first iteration is not judged" if least else "at most one iteration is not judged"
+        )
+    return f"the first {most if least == most else f'{least} to {most}'} iterations are not judged"

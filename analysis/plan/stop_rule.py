@@ -12,12 +12,15 @@ The runner imports this module, through `analysis.plan`, when a campaign asks fo
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from ..record.trial_files import SessionEnd, StopReason, StopRule
+from ..record.warmup_iterations import WarmupIterations
+from ..stats.steady_state import steady_state
 from .log_interval import WIDEST, Floats, log_half_width, relative_width, width_text
 
 CONFIDENCE = 0.95  # of the intervals whose width the rule looks at
@@ -103,6 +106,14 @@ class RunningSuite:
         error = math.sqrt(rounds / (rounds - 1) * float((signed.sum(axis=(1, 2)) ** 2).sum()))
         quantile = float(stdtrit(int(counts.min()) - 1, (1.0 + confidence) / 2.0))
         return float(runs), min(quantile * error, WIDEST)
+
+
+def judged_mean(values: Sequence[float], warmup: WarmupIterations, *, higher: bool) -> float | None:
+    """Give the mean of those iterations of a run that the verdict will judge; None where none is left."""
+    if warmup == "auto":
+        warmup = steady_state(np.array(values), higher=higher).first if values else 0
+    judged = values[warmup:]
+    return sum(judged) / len(judged) if judged else None
 
 
 def decide(

@@ -75,16 +75,17 @@ def host_state(
     tried: bool,
     counting: int,
     held: bool | None,
+    in_vain: bool = False,
     damaged: bool = False,
 ) -> HostState:
-    """Tell the state of a host from what its trial shows."""
+    """Tell the state of a host from what its trial shows; `in_vain`: its campaign forbids to go on."""
     if not rows:
         return "missing"
     if damaged or status is None:
         return "failed"
     if status == "running" and held is not False:
         return "running"
-    if not counting and status != "running" and (tried or status == "complete"):
+    if not counting and status != "running" and (tried or in_vain or status == "complete"):
         return "failed"
     return "complete" if status == "complete" else "partial"
 
@@ -141,6 +142,7 @@ def read_host(folder: Path, fleet: Fleet, host: FleetHost) -> HostProgress:
         tried=tried > 0,
         counting=counting,
         held=held,
+        in_vain=manifest is not None and manifest.must_raise is not None,
         damaged=damaged,
     )
     if why is None:

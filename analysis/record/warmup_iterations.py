@@ -44,6 +44,12 @@ def asked_warmup() -> WarmupIterations | None:
     return _asked.get()
 
 
+def asked_words() -> tuple[str, ...]:
+    """Give what was asked as words of a command line, for the next command to ask it too."""
+    setting = asked_warmup()
+    return () if setting is None else (f"--{WARMUP.replace('_', '-')}", f"{setting}")
+
+
 @contextmanager
 def judging_with(setting: WarmupIterations | None) -> Iterator[None]:
     """Judge all trials that are read meanwhile with this setting in place of their own; None changes nothing."""

@@ -18,6 +18,7 @@ from analysis.record.trial_files import MANIFEST
 
 from ..campaign.defaults import own_defaults
 from ..campaign.load import load_campaign
+from ..campaign.metrics.quantiles import with_quantiles
 from ..launch.interrupts import Interrupts
 from ..trial.execution import Options
 from ..trial.writer import new_trial_name
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from analysis.history.posterior import Posterior
     from analysis.history.search_events import Phase
     from analysis.history.search_result import PairWord, StepSearch
+    from analysis.record.warmup_iterations import WarmupIterations
 
     from ..campaign.model import Campaign
     from ..trial.preparation import Watcher
@@ -69,6 +71,7 @@ class Request:
     strict: bool = False
     share: bool = False
     wait_s: float = math.inf
+    warmup_iterations: WarmupIterations | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +168,11 @@ def question_of(request: Request) -> Question:
         work_dir=work or (then.work_dir if then else None),
         sessions_max=_chosen(request.sessions_max, then and then.sessions_max, None),
         every=every,
+        warmup_iterations=_chosen(request.warmup_iterations, then and then.warmup_iterations, None),
     )
+    if asked.warmup_iterations is not None and not _is_timed_inside(campaign, metric):
+        what = f"{metric} has one value a run, and no iterations"
+        raise UsageError(what, "--warmup-iterations", "leave it out, or name another --metric")
     if asked.sessions_max is not None and asked.sessions_max < asked.looks[0]:
         what = f"{asked.sessions_max} sessions end before the first look, which is after {asked.looks[0]}"
         raise UsageError(what, "--sessions-max", f"--sessions-max {asked.looks[0]} or more")
@@ -185,17 +192,24 @@ def _chosen(asked: Any, then: Any, usual: Any) -> Any:  # noqa: ANN401 - any opt
     return asked if asked is not None else then if then is not None else usual
 
 
+def _is_timed_inside(campaign: Campaign, name: str) -> bool:
+    """Tell whether the runs print values of a metric, which may be several."""
+    return any(
+        rule.name == name and rule.when == "run" for cell in campaign.cells for rule in cell.metrics
+    )
+
+
 def _metric(campaign: Campaign, name: str) -> MetricInfo:
     """Give unit and direction of a metric that the runs of a campaign have."""
     for cell in campaign.cells:
-        for rule in cell.metrics:
-            if rule.name == name:
+        for metric, rule in with_quantiles(cell.metrics):
+            if metric == name:
                 return MetricInfo(unit=rule.unit, better=rule.better)
     if name in METRIC_NUMBERS:
         return BUILTIN_METRICS[name]
     if campaign.counters is not None or campaign.energy:
         return MetricInfo(unit="", better="lower")  # the first session says what this host counts
-    declared = (rule.name for cell in campaign.cells for rule in cell.metrics)
+    declared = (known for cell in campaign.cells for known, _ in with_quantiles(cell.metrics))
     known = ", ".join(dict.fromkeys([*declared, *METRIC_NUMBERS]))
     raise UsageError(f"the runs have no metric {name!r}", str(campaign.source), f"known: {known}")
 

@@ -149,6 +149,7 @@ def _words(request: Request, good: str, bad: str) -> list[str]:
         "--dir": None if request.folder == Request().folder else request.folder,
         "--work-dir": request.work_dir,
         "--variant": request.variant,
+        "--warmup-iterations": request.warmup_iterations,
     }
     words = ["fairtrial", "bisect", good, bad]
     words += [part for name in request.benchmarks for part in ("--benchmark", name)]

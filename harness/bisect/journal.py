@@ -18,6 +18,7 @@ from typing import Any, Self
 from analysis.errors import StoreError, UsageError
 from analysis.record.bisections import BISECTION
 from analysis.record.shapes import checksum_holds, encode_checked
+from analysis.record.warmup_iterations import WarmupIterations
 
 from ..trial.folder import append_synced, cut, storing, sync_folder, write_synced
 
@@ -40,7 +41,8 @@ class Asked:
     """What a bisection was asked: it may not change while sessions are added.
 
     `campaign_sha256` is that of the campaign's text. `sessions_max` may be raised: more sessions of the same
-    search change none of those before.
+    search change none of those before. `warmup_iterations` takes the place of what the campaign
+    says of the metric.
     """
 
     good: str
@@ -59,6 +61,7 @@ class Asked:
     work_dir: str | None
     sessions_max: int | None = None
     every: bool = False
+    warmup_iterations: WarmupIterations | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types."""
@@ -95,6 +98,7 @@ class Asked:
             "margin": "--margin",
             "risk": "--risk",
             "looks": "--looks",
+            "warmup_iterations": "--warmup-iterations",
         }
         for name, told in said.items():
             then, asked = getattr(self, name), getattr(now, name)

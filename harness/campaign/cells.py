@@ -11,9 +11,12 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from analysis.record.quantiles import quantile_metric
 from analysis.record.trial_files import ENERGY_METRICS
 
 from .defaults import Table, completed, fields_of
+from .metrics.distributions import not_a_distribution
+from .metrics.quantiles import quantiles_of
 from .metrics.units import UnitError, number_in
 from .model import LAYOUT_SEED, Bound, Cell, Expect, MetricRule, Sink
 from .scalar_kinds import NAME, known_here, nearest
@@ -191,9 +194,7 @@ class CellMaker:
             inputs=self._inputs(scope),
             env=self._environment(scope),
             expect=self._expect(scope, sinks["stdout"]),
-            metrics=tuple(
-                self._metric(scope, name, cwd, sinks) for name in scope.merged("metrics")
-            ),
+            metrics=self._metrics(scope, cwd, sinks),
             before=self.filler.steps(("hooks", "before"), self.hooks["before"], values, who),
             after=self.filler.steps(("hooks", "after"), self.hooks["after"], values, who),
             **plain,
@@ -303,7 +304,12 @@ class CellMaker:
         self, scope: _Scope, path: Location, given: Mapping[str, Mapping[str, str]]
     ) -> Iterator[Bound]:
         """Give the bounds of metrics, each in the metric's unit."""
-        rules = scope.merged("metrics")
+        rules = {name: rule for name, (rule, _) in scope.merged("metrics").items()}
+        rules = {
+            quantile_metric(name, share): rule
+            for name, rule in rules.items()
+            for share in rule.get("quantiles", ())
+        } | rules
         for name, said in given.items():
             place: Location = (*path, name)
             if name not in rules:
@@ -311,7 +317,7 @@ class CellMaker:
                 fix = known_here(name, list(rules)) if rules else "declare it under 'metrics'"
                 self.filler.report(place, what, fix, key=True)
                 continue
-            rule, _ = rules[name]
+            rule = rules[name]
             if rule.get("when") == "build":
                 what = (
                     f"the metric {quote(name)} is a number of the build, and no run can keep to it"
@@ -329,6 +335,20 @@ class CellMaker:
                 what = f"'at_least' is more than 'at_most': no value of {quote(name)} keeps to both"
                 self.filler.report((*place, "at_least"), what, "exchange them")
             yield Bound(metric=name, **bounds)
+
+    def _metrics(
+        self, scope: _Scope, cwd: Path, sinks: Mapping[str, Sink]
+    ) -> tuple[MetricRule, ...]:
+        given = scope.merged("metrics")
+        rules = tuple(self._metric(scope, name, cwd, sinks) for name in given)
+        for name, rule, _ in quantiles_of(rules):
+            kind = (rule.unit, rule.better)
+            first = self._kinds.setdefault(name, kind)
+            if first != kind:
+                what = f"the metric {quote(name)} is in {first[0]}, {first[1]} is better, elsewhere"
+                place: Location = (*given[rule.name][1], "quantiles")
+                self.filler.report(place, what, "leave it out here, or rename that metric")
+        return rules
 
     def _metric(self, scope: _Scope, name: str, cwd: Path, sinks: Mapping[str, Sink]) -> MetricRule:
         given, path = scope.merged("metrics")[name]
@@ -358,6 +378,8 @@ class CellMaker:
             except JsonPathError as error:
                 what = f"the JSON path is wrong: {error}"
                 self.filler.report((*path, "json"), what, "write it as in results[*].time")
+        for problem in not_a_distribution(rule):
+            self.filler.report((*path, problem.key), problem.what, problem.fix)
         self.metric_places[scope.values["benchmark"], scope.values["variant"], name] = path
         source = rule["from"]
         if rule["when"] != "run":
@@ -370,11 +392,12 @@ class CellMaker:
         return MetricRule(name=name, **fields_of(METRIC, rule))
 
     def _when(self, scope: _Scope, path: Location, rule: Mapping[str, Any]) -> None:
-        """Refuse a place that says nothing new at the time when it is read, and a warm-up of builds."""
+        """Refuse a place that says nothing new at the time when it is read, and iterations of builds."""
         place: Location = (*path, "when")
-        if rule["when"] == "build" and rule["warmup_iterations"] != 0:
-            what = f"the metric {quote(str(path[-1]))} is a number of the build, which has no iterations"
-            self.filler.report((*path, "warmup_iterations"), what, "leave 'warmup_iterations' out")
+        for key in ("warmup_iterations", "quantiles") if rule["when"] == "build" else ():
+            if rule[key]:
+                what = f"the metric {quote(str(path[-1]))} is a number of the build, which has no iterations"
+                self.filler.report((*path, key), what, f"leave '{key}' out")
         if rule["when"] == "after":
             if rule["from"] in {"stdout", "stderr"}:
                 what = (

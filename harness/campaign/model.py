@@ -20,6 +20,7 @@ OnDisturbance = Literal["keep", "repeat"]
 OnNeverOk = Literal["skip", "stop", "go_on"]
 Each = Literal["campaign", "session"]
 When = Literal["run", "after", "build"]
+PercentileTable = Literal["wrk"]
 ServiceEach = Literal["session", "run"]
 StopSignal = Literal["TERM", "INT", "QUIT"]
 
@@ -72,19 +73,26 @@ class MetricRule:
 
     `source` is "stdout", "stderr" or the absolute path of a file. `when` it is read: after the run, after
     its hooks `after`, or after the build, whose steps' output is its "stdout". Exactly one of `regex` (first
-    group, every match is an iteration) and `json` (a path such as ``results[*].time_s``) is set.
+    group, every match is an iteration), `json` (a path such as ``results[*].time_s``), `hlog` (a log of
+    HdrHistogram, by the unit of its numbers; of its lines those with this `tag`) and `percentiles` (whose printed
+    table it is) is set.
     `warmup_iterations` says how many iterations of each run are stored and not judged, or that the judge
-    finds where each run becomes steady.
+    finds where each run becomes steady. `quantiles`, each more than 0 and less than 1, are further metrics of
+    the run.
     """
 
     name: str
     source: Literal["stdout", "stderr"] | Path = "stdout"
     regex: str | None = None
     json: str | None = None
+    hlog: str | None = None
+    tag: str | None = None
+    percentiles: PercentileTable | None = None
     unit: str
     better: Better
     when: When = "run"
     warmup_iterations: WarmupIterations = 0
+    quantiles: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -364,7 +372,14 @@ _UNSAID: Mapping[type, Mapping[str, object]] = {
     Build: {"each": "campaign", "artifacts": []},
     Campaign: {"services": []},
     Expect: {"bounds": []},
-    MetricRule: {"when": "run", "warmup_iterations": 0},
+    MetricRule: {
+        "hlog": None,
+        "tag": None,
+        "percentiles": None,
+        "when": "run",
+        "warmup_iterations": 0,
+        "quantiles": [],
+    },
 }
 # Tells of a part, one of its fields and that field's content whether to leave it out.
 LeavesOut = Callable[[object, str, object], bool]

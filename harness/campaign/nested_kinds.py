@@ -24,7 +24,7 @@ from .scalar_kinds import (
     text,
     whole,
 )
-from .yaml_reader import WRONG, Document, Faults, Location, inside, quote
+from .yaml_reader import WRONG, Document, Faults, Location, Plain, inside, quote
 
 if TYPE_CHECKING:
     from ..errors import Problem
@@ -35,6 +35,7 @@ NameRule = Callable[[str], tuple[str, str] | None]
 
 # What YAML reads as the text that it is, whatever it stands beside in a list.
 _PLAIN = re.compile(r"(?!(?:null|Null|NULL)$)[A-Za-z_./][A-Za-z0-9_./=+-]*")
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")  # where it was written without quotes
 _ANY_TEXT = text()
 
 
@@ -225,8 +226,13 @@ def _words(command: str) -> list[str]:
 def _flow(texts: Iterable[str]) -> str:
     """Write texts as the items of a list in YAML, in quotes where they need them."""
     return ", ".join(
-        text if _PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False) for text in texts
+        text if _PLAIN.fullmatch(text) or _is_number(text) else json.dumps(text, ensure_ascii=False)
+        for text in texts
     )
+
+
+def _is_number(text: str) -> bool:
+    return isinstance(text, Plain) and _NUMBER.fullmatch(text) is not None
 
 
 # Finds keys that do not go together: the key, how the sentence goes on, and the remedy.

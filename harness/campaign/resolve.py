@@ -16,7 +16,8 @@ from analysis.words import alike
 from ..meters.counter_events import EVENTS, RawEventError, parse_raw
 from .cells import MAX_CELLS, CampaignEntry, CellMaker, entries
 from .defaults import Table, completed, fields_of
-from .metrics.checks import built_files, stopping_by_builds
+from .metrics.checks import built_files, stopping_by_builds, written_by_others
+from .metrics.quantiles import with_quantiles
 from .model import (
     LAYOUT_SEED,
     Build,
@@ -154,7 +155,7 @@ class Resolver:
             self._refuse_shared_files(builds)
             for one in built_files(cells, builds, maker.metric_places):
                 self._problem(*one, key=True)
-        self.notes += maker.notes + self.filler.notes
+        self.notes += maker.notes + self.filler.notes + written_by_others(cells, builds)
         self.notes += _alike_notes("variants", self.variants)
         self.notes += _alike_notes("benchmarks", self.benchmarks)
         return campaign
@@ -369,12 +370,11 @@ class Resolver:
             for one in stopping_by_builds(cells, judged_metrics(given)[:1]):
                 self._problem(*one, key=True)
         for index, metric in enumerate(judged_metrics(given)):
-            without = [cell for cell in cells if all(rule.name != metric for rule in cell.metrics)]
+            without = [cell for cell in cells if metric not in dict(with_quantiles(cell.metrics))]
             if metric in everywhere or not without:
                 continue
-            declared = dict.fromkeys(rule.name for cell in cells for rule in cell.metrics)
-            known = list(dict.fromkeys((*declared, *everywhere)))
-            fix = known_here(metric, known)
+            declared = {name: rule for cell in cells for name, rule in with_quantiles(cell.metrics)}
+            fix = known_here(metric, known := list(dict.fromkeys((*declared, *everywhere))))
             if metric in declared:
                 fix = "declare it there under 'metrics', or judge one that all benchmarks have: "
                 fix += ", ".join(name for name in known if name != metric)

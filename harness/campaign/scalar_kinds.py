@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -275,6 +275,29 @@ def share(maximum: int) -> Scalar:
 
     form = {"type": "number", "exclusiveMinimum": 0, "maximum": maximum}
     return unquoted(f"a number such as 0.015, more than 0 and at most {maximum}", parse, form)
+
+
+def quantile() -> Scalar:
+    """Take a number between 0 and 1, such as 0.99; a percentage is pointed out."""
+
+    def parse(given: str) -> float:
+        number = float(_number(given))
+        if not 0 < number < 1:
+            raise ValueError
+        return number
+
+    def fix(value: object) -> str | None:
+        text = str(value).removeprefix("p").removesuffix("%").strip()
+        try:
+            share = Fraction(str(_number(Plain(text)))) / 100
+        except ValueError:
+            return usual(value)
+        return f"write {float(share)}" if Fraction(1, 100) <= share < 1 else usual(value)
+
+    form = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
+    kind = unquoted("a number between 0 and 1, such as 0.99", parse, form)
+    usual = kind.fix
+    return replace(kind, fix=fix)
 
 
 def switch() -> Scalar:

@@ -10,15 +10,16 @@ from analysis.record.run_numbers import RESERVED_METRICS
 from analysis.record.warmup_iterations import MOST_WARMUP
 
 from .metrics.units import WITH_UNIT
-from .model import Bound, Build, Cell, Each, Expect, MetricRule, When
+from .model import Bound, Build, Cell, Each, Expect, MetricRule, PercentileTable, When
 from .nested_kinds import Forms, Key, Listed, Mapped, Section
-from .scalar_kinds import NAMES, choice, duration, either, name, pattern, text, whole
+from .scalar_kinds import NAMES, choice, duration, either, name, pattern, quantile, text, whole
 from .templates import VALUE_NAME
 from .yaml_reader import quote
 
 # Names that a value for templates cannot have: each has a meaning of its own.
 PREDEFINED = ("variant", "benchmark")
 
+MOST_QUANTILES = 20  # of a metric
 TEXT = text()
 _VALUE_NAMES = {"pattern": f"^{VALUE_NAME.pattern}$", "not": {"enum": [*PREDEFINED]}}
 _ENVIRONMENT_NAME = "[^=\\u0000]+"
@@ -121,9 +122,14 @@ def _metric_name(given: str) -> tuple[str, str] | None:
     return None
 
 
+_WAYS = ("regex", "json", "hlog", "percentiles")  # to find a metric's values
+
+
 def _one_way_to_parse(given: Mapping[str, Any]) -> Iterable[tuple[str, str, str]]:
-    if ("regex" in given) == ("json" in given):
-        yield "", "needs exactly one of 'regex' and 'json'", ""
+    if sum(way in given for way in _WAYS) != 1:
+        yield "", "needs exactly one of 'regex', 'json', 'hlog' and 'percentiles'", ""
+    if "tag" in given and "hlog" not in given:
+        yield "tag", "'tag' chooses lines of an 'hlog', and there is none", "leave it out"
 
 
 def _a_bound(given: Mapping[str, Any]) -> Iterable[tuple[str, str, str]]:
@@ -190,6 +196,16 @@ METRIC = Section(
             " unit; each match is an iteration",
         ),
         "json": Key(TEXT, "a path into JSON output such as `results[*].time`, instead of `regex`"),
+        "hlog": Key(
+            choice("ns", "us", "ms", "s"),
+            "the place is a log of HdrHistogram (version 2, compressed), whose numbers are in this unit, such as"
+            " `us`; instead of `regex`",
+        ),
+        "tag": Key(TEXT, "lines of the log that count, where it has lines of several tags"),
+        "percentiles": Key(
+            choice(*get_args(PercentileTable)),
+            "the table of latencies that `wrk` or wrk2 prints with `--latency`; instead of `regex`",
+        ),
         "from": Key(TEXT, "`stdout`, `stderr`, or a file relative to `cwd`", field="source"),
         "when": Key(
             choice(*get_args(When)),
@@ -205,10 +221,17 @@ METRIC = Section(
             "iterations of each run that are stored and not judged: how many, or `auto`: up to where the"
             " run becomes steady",
         ),
+        "quantiles": Key(
+            Listed(quantile(), least=1, most=MOST_QUANTILES, distinct=True),
+            "further metrics of each run: `[0.5, 0.99]` of `latency` are `latency.p50` and `latency.p99`",
+        ),
     },
     model=MetricRule,
     rules=[_one_way_to_parse],
-    more={"oneOf": [{"required": ["regex"]}, {"required": ["json"]}]},
+    more={
+        "oneOf": [{"required": [way]} for way in _WAYS],
+        "dependentRequired": {"tag": ["hlog"]},
+    },
 )
 
 _KEYS = {

@@ -15,6 +15,7 @@ from analysis.errors import FairtrialError, StoreError, UsageError
 from analysis.record.builds import BUILD_METRICS
 from analysis.record.environment_records import packed_targets, whole_targets
 from analysis.record.manifest import read_manifest, utc_now
+from analysis.record.quantiles import about_quantile
 from analysis.record.same_programs import neighbours_of_one_program
 from analysis.record.trial_files import (
     CAMPAIGN,
@@ -30,6 +31,7 @@ from analysis.version import VERSION
 
 from ..campaign.identity import RULE, identity_of, resolved_text
 from ..campaign.load import campaign_name
+from ..campaign.metrics.quantiles import quantiles_of
 from ..campaign.session_builds import SessionBuilds
 from ..errors import CampaignError
 from ..host.executables import describe_targets
@@ -242,7 +244,7 @@ def _host(prepared: Prepared) -> tuple[str, str]:
 
 
 def _metrics(campaign: Campaign, prepared: Prepared) -> dict[str, Mapping[str, str]]:
-    """Give the metrics that outputs are parsed for, and those that builds, counters, energy and services are."""
+    """Give the metrics that outputs are parsed for, their quantiles, and those that builds, counters, energy and services are."""
     parsed = {
         rule.name: {
             "unit": rule.unit,
@@ -253,10 +255,16 @@ def _metrics(campaign: Campaign, prepared: Prepared) -> dict[str, Mapping[str, s
         for cell in campaign.cells
         for rule in cell.metrics
     }
+    quantiles = {
+        name: about_quantile(rule.unit, rule.better, rule.name, share)
+        for cell in campaign.cells
+        for name, rule, share in quantiles_of(cell.metrics)
+        if name not in parsed
+    }
     events = {} if prepared.events is None else prepared.events.metrics
     builds = BUILD_METRICS if campaign.builds else {}
     services = service_metrics(campaign, resets=can_reset_peaks())
-    known = {**builds, **parsed, **events, **prepared.energy.metrics}
+    known = {**builds, **parsed, **quantiles, **events, **prepared.energy.metrics}
     return known | {name: about for name, about in services.items() if name not in known}
 
 

@@ -49,7 +49,7 @@ class SessionStop:
     """
 
     def __init__(self, rule: StopRule, campaign: Campaign, session: int) -> None:
-        from analysis.plan.stop_rule import RunningSuite, decide
+        from analysis.plan.stop_rule import RunningSuite, decide, judged_mean
 
         self._rule = rule
         self._metric = next(iter(campaign.judge), None)
@@ -59,6 +59,9 @@ class SessionStop:
         self._campaign = campaign
         self._session = session
         self._decide = decide
+        self._judged_mean = judged_mean
+        rules = (rule for cell in campaign.cells for rule in cell.metrics)
+        self._printed = next((rule for rule in rules if rule.name == self._metric), None)
         self._benchmarks = {name: k for k, name in enumerate(campaign.benchmarks)}
         self._variants = {name: k for k, name in enumerate(campaign.variants)}
         self._suite = RunningSuite(len(self._benchmarks), len(self._variants))
@@ -85,12 +88,28 @@ class SessionStop:
         """Take a row for the value of its run, in place of one that was disturbed."""
         if row.counted is not None and row.counted != self._counters:
             return  # there for its counters alone, or for all else
-        value = _value_of(row, self._metric) if row.outcome == "ok" else None
+        value = self._value_of(row) if row.outcome == "ok" else None
         if value is None or not 0 < value < math.inf:  # a damaged row may say anything
             value = math.nan  # no value that counts
         if row.repeats is not None or not math.isnan(value):
             benchmark, variant = self._benchmarks[row.benchmark], self._variants[row.variant]
             self._suite.add(row.block, benchmark, variant, value)
+
+    def _value_of(self, row: Measurement) -> float | None:
+        """Give a run's value of the metric, the mean of its judged iterations; None where it has none.
+
+        A metric that a program prints wins over one of its name that every run has, as for the judge. Where
+        none is named it is the wall time.
+        """
+        printed = () if self._metric is None else row.metrics.get(self._metric)
+        if printed:
+            rule = self._printed
+            warmup, better = (0, "lower") if rule is None else (rule.warmup_iterations, rule.better)
+            return self._judged_mean(printed, warmup, higher=better == "higher")
+        number = METRIC_NUMBERS.get(self._metric or "wall")
+        if number is None or (value := getattr(row, number)) is None:
+            return None
+        return float(value / 1e9 if NUMBERS[number].unit == "ns" else value)
 
     def give_up(self, benchmark: str, variant: str) -> None:
         """Go on without a cell."""
@@ -118,21 +137,6 @@ class SessionStop:
         if end is None or self._metric is None:
             return end
         return replace(end, text=f"{self._metric}: {end.text}")
-
-
-def _value_of(row: Measurement, metric: str | None) -> float | None:
-    """Give a run's value of a metric, the mean of its iterations; None where it has none.
-
-    A metric that a program prints wins over one of its name that every run has, as for the judge. Where
-    none is named it is the wall time.
-    """
-    printed = () if metric is None else row.metrics.get(metric)
-    if printed:
-        return sum(printed) / len(printed)
-    number = METRIC_NUMBERS.get(metric or "wall")
-    if number is None or (value := getattr(row, number)) is None:
-        return None
-    return float(value / 1e9 if NUMBERS[number].unit == "ns" else value)
 
 
 def finding_of(end: SessionEnd) -> Finding:

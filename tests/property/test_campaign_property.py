@@ -58,7 +58,15 @@ FORMS: dict[str, Any] = {
                     "from": "stderr",
                     "when": "run",
                 },
-                "u": {"json": "a[*]", "unit": "s", "better": "higher", "warmup_iterations": "auto"},
+                "u": {
+                    "json": "a[*]",
+                    "unit": "s",
+                    "better": "higher",
+                    "warmup_iterations": "auto",
+                    "quantiles": [0.5, 0.999],
+                },
+                "v": {"hlog": "us", "tag": "a", "unit": "ms", "better": "lower"},
+                "w": {"percentiles": "wrk", "unit": "ms", "better": "lower"},
             },
             "matrix": {"n": [1]},
             "free": True,
@@ -248,8 +256,9 @@ def test_the_full_campaign_has_every_key():
             "ExpectSection": FULL["benchmarks"]["text"]["expect"],
             "BoundSection": FULL["benchmarks"]["text"]["expect"]["metrics"]["t"],
             "MetricSection": {
-                **FULL["benchmarks"]["text"]["metrics"]["t"],
-                **FULL["benchmarks"]["text"]["metrics"]["u"],
+                key: value
+                for rule in FULL["benchmarks"]["text"]["metrics"].values()
+                for key, value in rule.items()
             },
             "Shell": FULL["benchmarks"]["shell"]["command"],
             "KeptEnvironment": FULL["isolation"]["environment"],

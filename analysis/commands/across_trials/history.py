@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ...errors import UsageError
+from ...record.warmup_iterations import asked_words
 from ..arguments import add_json, add_metric, add_value, named, show
 from ..files import check_file, write_file
 
@@ -222,6 +223,7 @@ def _again(args: argparse.Namespace, places: Sequence[str]) -> Iterator[str]:
     for option in ("metric", "correction", "since", "gate"):
         if (value := getattr(args, option)) is not None:
             yield from (f"--{option}", value)
+    yield from asked_words()
     if args.risk != 0.05:
         yield from ("--risk", f"{args.risk:g}")
     if args.horizon is not None:

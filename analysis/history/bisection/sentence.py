@@ -6,6 +6,7 @@ from ...announcing import cells, cut
 from ...pages.difference import Compared, Difference
 from ...pages.model import Next
 from ...pages.number_format import counted, is_time, listed, said
+from ...record.warmup_iterations import asked_words
 from ...words import shown
 from ..search_result import PairWord
 from .result import Bisection, End, ProvenStep
@@ -103,7 +104,7 @@ def next_of(told: Bisection) -> Next | None:
         return None
     if told.answer is None:
         return Next(("fairtrial", "bisect", "--resume", told.path), "goes on")
-    metric = () if told.metric == "wall" else ("--metric", told.metric)
+    metric = (*(() if told.metric == "wall" else ("--metric", told.metric)), *asked_words())
     steps = [one for one in (*told.culprits, *told.refuted[-1:]) if one.trial is not None]
     if steps:
         one = steps[0]

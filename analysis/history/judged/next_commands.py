@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ...pages.model import Next
+from ...record.warmup_iterations import asked_words
 from .result import History, HistoryInterval, SeriesHistory
 
 _MOST = 3
@@ -30,7 +31,7 @@ def bisect_words(
     """Give the command that finds the commit of a change; None where its commits are not known or do not differ."""
     if one.good is None or one.bad is None:
         return None
-    more = () if metric is None else ("--metric", metric)
+    more = (*(() if metric is None else ("--metric", metric)), *asked_words())
     ends = (short_commit(one.good), short_commit(one.bad))
     return ("fairtrial", "bisect", *ends, "--benchmark", series.benchmark, *more)
 
@@ -62,7 +63,9 @@ def _commands(history: History, asked: Sequence[str]) -> Iterator[Next]:
             yield Next(words, "which commit did it")
     proven = next((one for one in history.newest if one.outcome == "proven"), None)
     if proven is not None and not proven.intervals:
-        yield Next(("fairtrial", "verdict", proven.values[-1].path), "what the newest night says")
+        asks = () if metric is None else ("--metric", metric)
+        words = ("fairtrial", "verdict", proven.values[-1].path, *asks, *asked_words())
+        yield Next(words, "what the newest night says")
     if changes and not bisected:
         series, one = changes[0]
         paths = (series.values[one.first_value].path, series.values[one.last_value].path)

@@ -25,6 +25,7 @@ from ...record.fleet import is_fleet
 from ...record.manifest import read_manifest
 from ...record.shapes import ShapeError, checksum_holds, encode_checked, lines_of, opened, parse
 from ...record.trial_files import MANIFEST, OUTPUTS, Manifest
+from ...record.warmup_iterations import asked_words
 from ...version import VERSION
 from .kept_trial import KeptTrial
 
@@ -95,7 +96,7 @@ class KeptNights:
 
         Raises StoreError where a file of it changed after the trial ended.
         """
-        row = self._lines.get((self._name(path), str(metric)))
+        row = self._lines.get((self._name(path), _asked(metric)))
         if row is None:
             return None
         digest = manifest_hash(path)
@@ -124,9 +125,10 @@ class KeptNights:
         if not mark.files:
             return
         name = self._name(mark.path)
-        self._lines[name, str(metric)] = {
+        asked = _asked(metric)
+        self._lines[name, asked] = {
             "folder": name,
-            "asked": str(metric),
+            "asked": asked,
             "manifest": mark.manifest,
             "files": _settled(mark.files, mark.at_ns),
             "night": read.to_dict(self._share),
@@ -189,6 +191,11 @@ class KeptNights:
 
     def _name(self, path: Path) -> str:
         return PurePosixPath(os.path.relpath(path, self.folder)).as_posix()
+
+
+def _asked(metric: str | None) -> str:
+    """Say what is read of a trial: which metric, and of which iterations where that was asked."""
+    return " ".join((f"{metric}", *asked_words()))
 
 
 def manifest_hash(path: Path) -> str | None:

@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 from ...methods.hpt.html_page import reliability_plot
 from ...pages.model import Block, Cell, CommandLine, Section, Sentence, Table, Value, columns_of
 from ...plots.palette import style_of
+from ...record.warmup_iterations import asked_words
 from ...words import shown
 from ..chapter import Chapter
 from ..names import shortened
@@ -127,7 +128,7 @@ def _commands(subject: Subject, others: Sequence[Asked]) -> Iterator[str]:
         metric = () if subject.verdict.usual else ("--metric", subject.verdict.metric)
         of = f"{subject.sources[0]}:{others[0].name}"
         for command in ("hpt", "speedup-test", "resample"):
-            yield shlex.join(["fairtrial", command, of, *metric])
+            yield shlex.join(["fairtrial", command, of, *metric, *asked_words()])
 
 
 def _blocks(anchor: str, values: Row) -> Iterator[Block]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...pages.model import Cell, CommandLine, Section, Sentence, Value
 from ...pages.number_format import said
 from ...plots.palette import style_of
+from ...record.warmup_iterations import asked_words
 from ...verdict.ranking import RANKS_ALARM
 from ...words import shown
 from ..chapter import Chapter, table_of
@@ -96,7 +97,7 @@ def _commands(subject: Subject) -> tuple[str, ...]:
     source = subject.sources[0]
     metric = [] if subject.verdict.usual else ["--metric", subject.verdict.metric]
     return tuple(
-        shlex.join(["fairtrial", *words, *metric])
+        shlex.join(["fairtrial", *words, *metric, *asked_words()])
         for words in (("verdict", source, "--rank"), ("plot", "cd", source, "-o", "cd.svg"))
     )
 

@@ -13,6 +13,7 @@ from ...diagnose.modes import sources
 from ...errors import InsufficientDataError, UsageError
 from ...pages.model import Block, CommandLine, Figure, Section, Sentence, Table, merged, page_of
 from ...record.fleet import is_fleet
+from ...record.warmup_iterations import asked_words
 from ...stats.arguments import stream
 from ..chapter import Chapter
 
@@ -56,6 +57,7 @@ def chapter(subject: Subject) -> Chapter | None:
     except InsufficientDataError:
         return None
     options = [] if subject.verdict.usual else ["--metric", metric]
+    options += asked_words()
     options += [] if confidence == _USUAL else ["--confidence", f"{confidence:g}"]
     return chapter_of(
         replace(found, cautions=merged(told, found.cautions)),

@@ -11,6 +11,7 @@ from ...methods.multilevel.advice import LIMIT, sessions_needed
 from ...methods.multilevel.law import ErrorLaw
 from ...methods.multilevel.result import BenchmarkLine
 from ...pages.model import Next
+from ...record.warmup_iterations import asked_words
 
 if TYPE_CHECKING:
     from ...methods.multilevel.result import Line, Multilevel
@@ -64,7 +65,8 @@ def next_of_others(verdict: Verdict, sources: Sequence[str]) -> tuple[Next, ...]
 
 
 def _metric(verdict: Verdict) -> tuple[str, ...]:
-    return () if verdict.usual else ("--metric", verdict.metric)
+    metric = () if verdict.usual else ("--metric", verdict.metric)
+    return (*metric, *asked_words())
 
 
 def _looks(verdict: Verdict) -> tuple[str, ...]:

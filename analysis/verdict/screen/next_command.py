@@ -13,6 +13,7 @@ from ...pages import number_format as figures
 from ...pages.model import Next
 from ...pages.number_format import is_time
 from ...record.looks import OPEN_LOOKS
+from ...record.warmup_iterations import asked_words
 from ...words import shorten, shown
 from .sentence import leading
 
@@ -93,7 +94,7 @@ def _why(verdict: Verdict, compared: list[CandidateVerdict]) -> Next | None:
 
     The host is not asked: what is said of a trial is the same wherever it is read, and `why` says what it needs.
     """
-    if not verdict.measured or verdict.closed or not is_time(verdict.unit):
+    if not verdict.explainable or verdict.closed or not is_time(verdict.unit):
         return None
     slower = [one.variant for one in compared if _word(one) == "slower"]
     if not slower:
@@ -109,7 +110,8 @@ def _next(*words: str, why: str) -> Next:
 
 
 def _metric(verdict: Verdict) -> tuple[str, ...]:
-    return () if verdict.usual else ("--metric", verdict.metric)
+    metric = () if verdict.usual else ("--metric", verdict.metric)
+    return (*metric, *asked_words())
 
 
 def _report(verdict: Verdict) -> Next:
@@ -175,7 +177,8 @@ def _of_fleet(verdict: Verdict) -> Next | None:
     if any(one.state != "complete" for one in verdict.hosts):
         return _next("status", verdict.path, why="what is missing, and how to go on")
     if any(one.hosts is not None for one in verdict.candidates):
-        return _next("sources", verdict.path, why="how much of the variation is between hosts")
+        why = "how much of the variation is between hosts"
+        return _next("sources", verdict.path, *_metric(verdict), why=why)
     return _report(verdict)
 
 

@@ -18,6 +18,7 @@ from ...pages.model import (
     page_of,
 )
 from ...pages.number_format import Word, said
+from ...record.warmup_iterations import asked_words
 from ...words import shorten
 from ..ranking import BestOf, PairLine, Ranking
 
@@ -50,7 +51,7 @@ def _ranking_page(result: Ranking) -> Page:
             Section(
                 (
                     Next(
-                        ("fairtrial", "verdict", result.path),
+                        ("fairtrial", "verdict", result.path, *asked_words()),
                         "against the baseline, benchmark by benchmark",
                     ),
                 )

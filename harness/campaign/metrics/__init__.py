@@ -1,1 +1,1 @@
-"""What a campaign says of metrics: when they are read, their units, and what of it cannot be."""
+"""What a campaign says of metrics: when they are read, their units and quantiles, and what of it cannot be."""

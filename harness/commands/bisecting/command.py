@@ -7,6 +7,8 @@ import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from analysis.commands.warmup_option import add_warmup
+
 from ..arguments import (
     add_command,
     add_folder,
@@ -21,7 +23,7 @@ from ..command_parser import by_equals
 if TYPE_CHECKING:
     from analysis.history.bisection.result import Bisection
 
-    from ...bisect.bisecting import Request
+    from ...bisect.bisecting import Question, Request
     from ..arguments import Subparsers
     from .view import BisectView
 
@@ -57,6 +59,7 @@ v1.4 v1.5 --metric max_rss         the commit that needs more memory
         metavar="NAME",
         help="what is compared (default: the campaign's judge, else wall)",
     )
+    add_warmup(parser)
     parser.add_argument(
         "--variant",
         metavar="NAME",
@@ -173,16 +176,28 @@ def request_of(args: argparse.Namespace) -> Request:
         strict=args.strict,
         share=args.share,
         wait_s=args.wait_for_lock,
+        warmup_iterations=args.warmup_iterations,
     )
 
 
 def _run(args: argparse.Namespace, out: TextIO, err: TextIO) -> int:
-    from ...bisect.bisecting import bisect, question_of
-    from ...launch.interrupts import Interrupted
-    from .view import BisectView
+    from analysis.record.warmup_iterations import judging_with
+
+    from ...bisect.bisecting import question_of
 
     request = request_of(args)
     question = question_of(request)
+    with judging_with(question.asked.warmup_iterations):  # of a resumed one, as it was asked
+        return _asked(question, request, args, out, err)
+
+
+def _asked(
+    question: Question, request: Request, args: argparse.Namespace, out: TextIO, err: TextIO
+) -> int:
+    from ...bisect.bisecting import bisect
+    from ...launch.interrupts import Interrupted
+    from .view import BisectView
+
     if args.dry_run:
         from ...bisect.expecting import expected
 

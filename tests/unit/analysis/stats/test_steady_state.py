@@ -108,6 +108,33 @@ def test_words_follow_from_the_levels(levels, word, first):
     assert ends[-1] == sum(count for _, count in levels)
 
 
+@pytest.mark.parametrize(
+    ("levels", "word", "first"),
+    [
+        ([(1.0, 9_000)], "flat", 0),
+        ([(1.3, 12), (1.0, 8_988)], "warm-up", 12),
+        ([(1.01, 1_777), (1.0, 7_223)], "warm-up", 1_777),
+        ([(1.01, 1_777), (1.02, 2_005), (1.0, 5_218)], "warm-up", 3_782),
+        ([(1.0, 70_001), (1.01, 29_999)], "slowdown", 70_001),
+        ([(1.0, 80_001), (1.01, 19_999)], "no steady state", 0),
+    ],
+)
+def test_long_processes_are_called_alike_and_placed_to_the_iteration(levels, word, first):
+    values = process(*levels, noise=0.0005)
+    found = steady_state(values)
+    assert (found.state, found.first) == (word, first)
+    assert [one.end for one in found.levels][:-1] == np.cumsum([n for _, n in levels])[:-1].tolist()
+
+
+def test_a_value_of_a_weight_is_as_many_values():
+    rng = np.random.default_rng(4)
+    points = rng.standard_normal(60) + np.repeat([0, 3.0, 1.0], 20)
+    weights = rng.integers(1, 4, 60)
+    ends = change_points(points, 6.0, shortest=1, weights=weights)
+    whole = by_all_segmentations(np.repeat(points, weights), 6.0, 1)
+    assert np.cumsum(weights)[np.array(ends) - 1].tolist() == whole
+
+
 def test_where_higher_is_better_the_words_are_those_of_the_inverse():
     for levels, word, first in CASES:
         found = steady_state(1 / process(*levels), higher=True)
@@ -132,9 +159,10 @@ def test_the_scale_of_the_values_changes_nothing():
         assert steady_state(values * factor).first == 100
 
 
-def test_values_of_0_are_not_known():
+@pytest.mark.parametrize("value", [0.0, -1.0, math.inf, math.nan])
+def test_values_without_a_logarithm_are_not_known(value):
     values = process((1.0, 400))
-    values[3] = 0
+    values[3] = value
     assert steady_state(values).state == "too few iterations"
 
 

@@ -19,6 +19,7 @@ from analysis.data.trial import read_trial
 from analysis.errors import InsufficientDataError, StoreError, UsageError
 from analysis.importers.trials import open_trial
 from analysis.methods.multilevel.hosts import over_hosts
+from analysis.record.warmup_iterations import judging_with
 from analysis.verdict.fleet import judge_fleet
 from analysis.verdict.judging import judge
 from analysis.verdict.screen.hosts import disagreeing_sentences, hosts_tables, standing_sentences
@@ -485,3 +486,35 @@ def test_two_variants_over_all_hosts_are_explained_and_gated_by_hosts(fleet, hos
     out = io.StringIO()
     assert main([*words[:3], "--gate", "slower>2%"], out, io.StringIO()) == 7
     assert "than old on hosts like these: 2 % is neither" in " ".join(out.getvalue().split())
+
+
+def test_iterations_are_told_host_by_host(fleet):
+    """Authority: the verdict of each host's own trial; on lab2 runs of new change at their end."""
+
+    def change(name, made):
+        rng = np.random.default_rng(5)
+
+        def printed(row):
+            values = 1e-9 * row.wall_ns * np.exp(0.001 * rng.standard_normal(120))
+            values[:10] *= 3
+            if (name, row.variant) == ("lab2", "new"):
+                values[-20:] *= 1.5
+            return replace(row, metrics={"t": tuple(values.tolist())})
+
+        made.rows[:] = map(printed, made.rows)
+        about = {"unit": "s", "better": "lower", "warmup_iterations": "auto"}
+        made.manifest = replace(made.manifest, metrics={"t": about})
+
+    folder = fleet([0.1, 0.12, 0.09], change=change)
+    answer = judge_fleet(folder, metric="t")
+    own = {name: judge(read_trial(folder / name), metric="t") for name in ("lab1", "lab2", "lab3")}
+    assert [one.to_dict() for one in answer.iterations] == [
+        one.to_dict() | {"host": name} for name, found in own.items() for one in found.iterations
+    ]
+    assert len(answer.iterations) == 3 * 2 * len(BENCHMARKS)
+    lines = answer.candidates[0].multilevel.benchmarks
+    assert {line.reason for line in lines} == {"no-steady-state"}
+    with judging_with(10):  # negative control: a number leaves nothing open
+        found = judge_fleet(folder, metric="t")
+    assert {one.setting for one in found.iterations} == {10}
+    assert {line.reason for line in found.candidates[0].multilevel.benchmarks} == {None}

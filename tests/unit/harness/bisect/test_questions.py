@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import pytest
 
 from analysis.errors import UsageError
 from harness.bisect.bisecting import Request, question_of
 from harness.bisect.expecting import expected
+from harness.bisect.journal import Asked
 
 from .conftest import CAMPAIGN, PROGRAM, Repository
 
@@ -24,6 +28,12 @@ def asked(tmp_path):
         return Request(**{"good": "HEAD~2", "bad": "HEAD", "campaign": campaign, **words})
 
     return ask
+
+
+def _print_t(campaign):
+    """Let the runs of a campaign print iterations of t."""
+    metric = "metrics: {t: {regex: 't (.*)', unit: s, better: lower, warmup_iterations: 9}}"
+    campaign.write_text(CAMPAIGN.replace('"]}\nprotocol', f'"], {metric}}}\nprotocol'))
 
 
 @pytest.mark.parametrize(
@@ -50,13 +60,38 @@ def test_sessions_that_end_before_the_first_look_are_refused(asked):
 
 def test_what_is_pasted_after_a_dry_run_asks_the_same(asked, tmp_path):
     request = asked(
-        benchmarks=("run",), variant="other", looks=(4, 8), work_dir=tmp_path / "w", strict=True
+        benchmarks=("run",),
+        variant="other",
+        looks=(4, 8),
+        work_dir=tmp_path / "w",
+        strict=True,
+        metric="t",
+        warmup_iterations=0,
     )
+    _print_t(request.campaign)
     (line,) = expected(question_of(request), request).next
     assert line == (
-        f"fairtrial bisect 'HEAD~2' HEAD --benchmark run --campaign {request.campaign} --looks 4,8 "
-        f"--work-dir {request.work_dir} --variant other --strict"
+        f"fairtrial bisect 'HEAD~2' HEAD --benchmark run --campaign {request.campaign} --metric t --looks 4,8 "
+        f"--work-dir {request.work_dir} --variant other --warmup-iterations 0 --strict"
     )
     plain = Request(good="HEAD~2", bad="HEAD")
     told = expected(question_of(request), plain)
     assert told.next == ("fairtrial bisect 'HEAD~2' HEAD",)
+
+
+def test_iterations_are_those_that_were_asked_and_stay_so(asked):
+    request = asked(metric="t", warmup_iterations="auto")
+    _print_t(request.campaign)
+    first = question_of(request).asked
+    assert first.warmup_iterations == "auto"
+    stored = Asked.of(json.loads(json.dumps(first.to_dict())))
+    assert stored == first
+    with pytest.raises(UsageError, match="--warmup-iterations of this bisection was auto, and now"):
+        stored.refuse_another(replace(first, warmup_iterations=3), request.campaign)
+    old = {key: one for key, one in first.to_dict().items() if key != "warmup_iterations"}
+    assert Asked.of(old).warmup_iterations is None  # of a version without it
+
+
+def test_iterations_of_what_has_none_are_refused(asked):
+    with pytest.raises(UsageError, match="wall has one value a run, and no iterations"):
+        question_of(asked(warmup_iterations=3))

@@ -251,7 +251,7 @@ INSIDE = [
      "unknown key 'unti' in benchmarks.x.metrics.t", "unti", "'unit'"),
     ("metrics: {t: {regex: (a), unit: s, better: more}}", 48, "'better' must be lower or higher",
      "more", ""),
-    ("metrics: {t: {unit: s, better: lower}}", 18, "'t' needs exactly one of 'regex' and 'json'",
+    ("metrics: {t: {unit: s, better: lower}}", 18, "'t' needs exactly one of 'regex', 'json', 'hlog' and 'percentiles'",
      "{", ""),
     ("metrics: {t: {regex: a, unit: s, better: lower}}", 26, "the regex needs one group", "a", "(...)"),
     ("metrics: {t: {regex: (a)(b), unit: s, better: lower}}", 26,

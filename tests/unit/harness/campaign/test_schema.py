@@ -238,7 +238,19 @@ def test_an_unknown_key_at_any_level_is_told_the_known_ones():
     assert "build" in known_keys(("variants", "x"))
     assert "build" not in known_keys(("benchmarks", "x"))
     assert known_keys(("benchmarks", "x", "metrics", "t")) == (
-        *("regex", "json", "from", "when", "unit", "better", "warmup_iterations"),
+        *(
+            "regex",
+            "json",
+            "hlog",
+            "tag",
+            "percentiles",
+            "from",
+            "when",
+            "unit",
+            "better",
+            "warmup_iterations",
+            "quantiles",
+        ),
     )
     assert known_keys(("isolation", "environment")) == ("keep", "set")
     assert known_keys(("build", 0)) == ("shell",)

@@ -357,3 +357,14 @@ def test_a_number_of_a_build_is_none_of_a_run(tmp_path, judge):
         )
     }
     assert judge("t 1\n", cell=cell).metrics == {"m": (1.0,)}
+
+
+def test_a_log_of_a_histogram_gives_its_mean_and_says_why_it_cannot_be_read(judge):
+    log = "1,1,1,HISTFAAAAEV42pNpmSzMwMCgyAABTBDKT4GBgdnNYMcCBvsPEBEJISEuATEZMQ4uASkhIR4nrxg9v2lMaxhvMekILGZkKmcCAEf2CsI=\n"
+    cell = {"metrics": (rule(hlog="ns", unit="us"),)}
+    assert int(judge(log, cell=cell).metrics["m"][0]) == 301  # 301,998 ns say the library's ports
+    found = judge(log[:40], cell=cell)
+    assert (found.outcome, found.detail) == (
+        "unparsable",
+        "m: line 1: its histogram is cut off, or no base64",
+    )

@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 
 import jsonschema
+import numpy as np
 import pytest
 
 from analysis.errors import StoreError
@@ -16,7 +17,7 @@ from analysis.record.shapes import encode_checked
 from analysis.record.trial_files import SessionEnd, StopRule
 from harness.campaign.identity import identity_of
 from harness.campaign.load import load_campaign
-from harness.campaign.model import CounterEvent, Counting
+from harness.campaign.model import CounterEvent, Counting, MetricRule
 from harness.campaign.schema import editor_schema
 from harness.commands.live_view import scale
 from harness.trial.ending import Ending
@@ -366,7 +367,7 @@ def test_the_runner_needs_numpy_only_under_a_rule(tmp_path):
         "from analysis.record.trial_files import StopRule\n"
         "from types import SimpleNamespace as N\n"
         "from harness.trial.stopping import SessionStop\n"
-        "c = N(benchmarks=('x',), variants=('a',), baseline='a', cells=(1,), judge=(), counters=None)\n"
+        "c = N(benchmarks=('x',), variants=('a',), baseline='a', cells=(N(metrics=()),), judge=(), counters=None)\n"
         "SessionStop(StopRule(width=1.0), c, 1)\n"
         "assert 'numpy' in sys.modules, 'imported before the first run'\n"
         "heavy = {'scipy.stats', 'numba', 'analysis.methods.hpt', 'matplotlib'} & set(sys.modules)\n"
@@ -445,3 +446,32 @@ def test_counters_that_are_the_question_are_those_of_counted_runs(make_campaign,
         values = {"instructions": (1e9,)} if counted else {}
         feed(found, block(make_measurement, number, wild(number), counted=counted, metrics=values))
     assert found.end().text.startswith("instructions: width 0 <= 0.05")
+
+
+@pytest.mark.parametrize(("setting", "ends"), [(0, False), (2, True), ("auto", True)])
+def test_the_rule_looks_at_the_iterations_that_are_judged(
+    make_campaign, make_measurement, setting, ends
+):
+    """Authority: beginnings that say anything, and a constant rest: what is judged does not vary."""
+    rng = np.random.default_rng(7)
+    rule = MetricRule(name="t", regex="(.*)", unit="s", better="lower", warmup_iterations=setting)
+    campaign = make_campaign(("x", "y"), ("a", "b"), stop=RULE, runs=RULE.max_runs)
+    cells = tuple(replace(cell, metrics=(rule,)) for cell in campaign.cells)
+    found = SessionStop(RULE, replace(campaign, judge=("t",), cells=cells), 1)
+    for number in (1, 2, 3):
+        for row in block(make_measurement, number):
+            noise = 1e-4 * rng.standard_normal(150)
+            early = rng.uniform(5, 50, 2)
+            found.add(replace(row, metrics={"t": (*early, *(1 + noise[2:]))}))
+    assert (found.end() is not None) == ends
+
+
+def test_a_run_with_nothing_behind_its_warm_up_does_not_count(make_campaign, make_measurement):
+    rule = MetricRule(name="t", regex="(.*)", unit="s", better="lower", warmup_iterations=3)
+    campaign = make_campaign(("x", "y"), ("a", "b"), stop=RULE, runs=RULE.max_runs)
+    cells = tuple(replace(cell, metrics=(rule,)) for cell in campaign.cells)
+    found = SessionStop(RULE, replace(campaign, judge=("t",), cells=cells), 1)
+    for number in range(1, 7):
+        printed = (9.0, 9.0, 9.0) if number % 3 else (9.0, 9.0, 9.0, 1.0)
+        feed(found, block(make_measurement, number, metrics={"t": printed}))
+    assert "has 2 of the 3 runs that must count" in found.end().text

@@ -13,6 +13,7 @@ from analysis.history.nights import kept_nights, read_places, reading
 from analysis.history.nights.kept_nights import KEPT
 from analysis.history.nights.reading import read_nights
 from analysis.record.shapes import checksum_holds, encode_checked
+from analysis.record.warmup_iterations import judging_with
 
 
 @pytest.fixture
@@ -170,6 +171,16 @@ def test_one_metric_is_not_taken_for_another(runs, reads):
     reads.clear()
     assert (read_nights([runs]), read_nights([runs], metric="user")) == (wall, user)
     assert reads == []
+
+
+def test_what_was_read_with_other_iterations_is_not_taken(runs, reads):
+    whole = read_nights([runs])
+    reads.clear()
+    for setting, read in ((5, 3), (5, 0), ("auto", 3), (None, 0)):
+        with judging_with(setting):
+            assert read_nights([runs]) == whole  # wall has one value a run
+        assert len(reads) == read
+        reads.clear()
 
 
 @pytest.mark.parametrize(

@@ -224,3 +224,26 @@ def test_the_editors_schema_takes_what_is_taken(tmp_path, metric, expect, taken)
     else:
         with pytest.raises(CampaignError):
             load_campaign(path)
+
+
+@pytest.mark.parametrize(
+    ("build", "after", "command", "word"),
+    [
+        ("echo 1 > m.txt", "true", "run", "build"),
+        ("true", "echo 1 > m.txt", "run", "after"),
+        ("true", "true", "run", None),
+        ("true", "cat m.txt", "run > m.txt", None),  # the run may write it
+        ("echo 1 > old-m.txt", "echo 1 > m.txt.gz; echo 1 > m.txt-2", "run", None),  # other files
+    ],
+)
+def test_a_file_that_a_build_or_a_hook_names_and_no_run_is_noted(load, build, after, command, word):
+    text = TEXT.replace(
+        "build: make", f"build: {{shell: '{build}'}}\nhooks: {{after: {{shell: '{after}'}}}}"
+    )
+    text = text.replace("command: [run]", f"command: {{shell: '{command}'}}")
+    found = [one for one in load(text % ", from: m.txt").notes if "the metric" in one]
+    assert len(found) == (word is not None)
+    assert all(one.endswith(f"add 'when: {word}' to the metric") for one in found)
+    if word:
+        there = load(text % f", from: m.txt, when: {word}").notes
+        assert not any("the metric" in one for one in there)

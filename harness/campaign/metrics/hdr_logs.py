@@ -1,0 +1,187 @@
+"""Logs of HdrHistogram, version 2 compressed, as load generators write them (``.hlog``): what was counted, interval by interval.
+
+A histogram counts values in buckets that are no wider than a set part of them; it knows a value as its bucket, and
+gives the bucket's largest as a quantile. Merging adds the counts of buckets, so that nothing is lost by it. The format:
+https://github.com/HdrHistogram/HdrHistogram, `HistogramLogWriter` and `AbstractHistogram.encodeIntoByteBuffer`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import struct
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+_COMPRESSED = (
+    0x1C849304  # what a payload begins with; the low byte's high half is the width of words
+)
+_PLAIN = 0x1C849303
+_OLDER = {0x1C849302, 0x1C849309}  # compressed ones of versions 1 and 0
+_DOUBLES = {0x0C72124E, 0x0C72124F}
+_HEAD = struct.Struct(">iiiiqqd")
+_MOST_BYTES = 1 << 26  # of one histogram, unpacked: the finest of 64 bits has less
+_MOST_DIGITS = 5
+
+
+class HdrError(ValueError):
+    """A log or histogram cannot be read; the text says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HdrHistogram:
+    """How many values were counted in each bucket.
+
+    `counts` go by the largest value of a bucket, ascending, and hold no zeros; `middles` is the sum of all values, each
+    taken as the middle of its bucket. Values are in the unit of who recorded them.
+    """
+
+    counts: Mapping[int, int]
+    middles: int
+
+    @property
+    def total(self) -> int:
+        """How many values were counted."""
+        return sum(self.counts.values())
+
+    @property
+    def mean(self) -> Fraction:
+        """The mean of the values, each taken as the middle of its bucket; there must be some."""
+        return Fraction(self.middles, self.total)
+
+
+def read_log(text: str, tag: str | None = None) -> HdrHistogram:
+    """Merge the histograms of all intervals of a log.
+
+    Parameters
+    ----------
+    text : str
+        The log.
+    tag : str or None
+        Takes the lines of this tag. Without one all lines must have the same, or none.
+
+    Raises
+    ------
+    HdrError
+        If a line cannot be read, or none holds a value, or lines have several tags and none is named.
+    """
+    counts: Counter[int] = Counter()
+    middles = 0
+    tags: dict[str | None, None] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        try:
+            found = _tag_and_payload(line.strip())
+            if found is None:
+                continue
+            tags[found[0]] = None
+            if tag is None or tag == found[0]:
+                one = decoded(found[1])
+                counts.update(one.counts)
+                middles += one.middles
+        except HdrError as error:
+            raise HdrError(f"line {number}: {error}") from None
+    if not tags:
+        raise HdrError("it holds no histogram")
+    if (tag is None and len(tags) > 1) or (tag is not None and tag not in tags):
+        named = ", ".join("none" if one is None else repr(one) for one in tags)
+        what = "say which with 'tag'" if tag is None else f"and not {tag!r}"
+        raise HdrError(f"its lines have the tags {named}: {what}")
+    if not counts:
+        raise HdrError("its histograms hold no value")
+    return HdrHistogram(counts=dict(sorted(counts.items())), middles=middles)
+
+
+def _tag_and_payload(line: str) -> tuple[str | None, str] | None:
+    """Give the tag of a line and its histogram; None of a line that holds none."""
+    if not line or line.startswith(("#", '"')):
+        return None
+    tag = None
+    if line.startswith("Tag="):
+        tag, _, line = line.removeprefix("Tag=").partition(",")
+    parts = line.split(",")
+    if len(parts) != 4:
+        raise HdrError("it is no interval: start, length, maximum and histogram")
+    return tag, parts[3].strip()
+
+
+def decoded(payload: str) -> HdrHistogram:
+    """Read one histogram: base64 of version 2, compressed.
+
+    Raises
+    ------
+    HdrError
+        If it is none.
+    """
+    try:
+        packed = base64.b64decode(payload, validate=True)
+        cookie, length = struct.unpack_from(">Ii", packed)
+    except (binascii.Error, struct.error, ValueError):
+        raise HdrError("its histogram is cut off, or no base64") from None
+    kind = cookie & ~0xF0
+    if kind != _COMPRESSED:
+        known = {_PLAIN: "is not compressed"} | dict.fromkeys(_OLDER, "is of an older version")
+        known |= dict.fromkeys(_DOUBLES, "is one of floating-point values")
+        why = known.get(kind, known.get(cookie, "is of another kind"))
+        raise HdrError(f"its histogram {why}: known is version 2, compressed (HISTFAAA...)")
+    unpacking = zlib.decompressobj()
+    try:
+        data = unpacking.decompress(packed[8 : 8 + length], _MOST_BYTES)
+    except zlib.error as error:
+        raise HdrError(f"its histogram cannot be unpacked: {error}") from None
+    if length < 0 or not unpacking.eof:
+        raise HdrError("its histogram is cut off, or larger than any")
+    return _counted(data)
+
+
+def _counted(data: bytes) -> HdrHistogram:
+    try:
+        cookie, length, shift, digits, lowest, highest, ratio = _HEAD.unpack_from(data)
+    except struct.error:
+        raise HdrError("its histogram is cut off") from None
+    body = data[_HEAD.size : _HEAD.size + length]
+    if (cookie & ~0xF0) != _PLAIN or not 0 <= length == len(body):
+        raise HdrError("its histogram is damaged: its head does not fit the rest")
+    if shift or ratio != 1.0:
+        raise HdrError("its histogram is shifted or scaled, as those of floating-point values are")
+    if not (0 <= digits <= _MOST_DIGITS and 1 <= lowest <= highest // 2):
+        raise HdrError(
+            f"its histogram is damaged: {digits} digits of values from {lowest} to {highest}"
+        )
+    unit = lowest.bit_length() - 1
+    # a bucket of full resolution has as many steps as distinguish the digits asked for
+    half = max((2 * 10**digits - 1).bit_length(), 1) - 1
+    counts: dict[int, int] = {}
+    middles = index = 0
+    for number in _numbers(body):
+        if number <= 0:
+            index += -number
+            continue
+        octave, step = (index >> half) - 1, index & ((1 << half) - 1)
+        octave, step = (0, step) if octave < 0 else (octave, step + (1 << half))
+        width = octave + unit
+        if step << width > 2 * highest:
+            raise HdrError(f"its histogram is damaged: it counts values beyond {highest}")
+        counts[((step + 1) << width) - 1] = number
+        middles += number * ((step << width) + ((1 << width) >> 1))
+        index += 1
+    return HdrHistogram(counts=counts, middles=middles)
+
+
+def _numbers(body: bytes) -> Iterator[int]:
+    """Give the numbers of a payload: LEB128 of 64 bits in at most 9 bytes, the sign in the lowest bit; never 0."""
+    value = shift = 0
+    for byte in body:
+        last = shift == 56  # the ninth byte holds eight bits
+        value |= (byte if last else byte & 0x7F) << shift
+        if byte & 0x80 and not last:
+            shift += 7
+            continue
+        if value == 0:
+            raise HdrError("its histogram is damaged: a count of 0 stands for itself")
+        yield (value >> 1) ^ -(value & 1)
+        value = shift = 0
+    if shift:
+        raise HdrError("its histogram is cut off")
