@@ -428,7 +428,7 @@ class Measurer:
         counted: Mapping[str, tuple[float, ...]] = {}
         if self._tally is not None and done is not None:
             counted = counters_of(self._tally, done, wanted=self._counts(run))
-        values = self._values.stored(run, examined.metrics)
+        values = self._values.stored(run, examined.metrics, examined.distributions)
         apart = done is not None and counting is not None and counting.apart
         return Measurement(
             position=run.position,
