@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..campaign.model import Campaign, Cell, Service
     from ..launch.commands import SideCommands
     from ..launch.interrupts import Interrupts
+    from ..meters.cgroups import RunGroups
 
 _LOOK_S = 0.01
 _LONGEST_LOOK_S = 0.25
@@ -49,12 +50,13 @@ class RunningServices:
         pinned: bool,
         commands: SideCommands,
         interrupts: Interrupts,
+        groups: RunGroups | None = None,
     ) -> None:
         self.services = campaign.services
         self._isolation, self._variants = campaign.isolation, campaign.variants
         self._built = SessionBuilds.of(campaign)
         self._environment, self._commands, self._interrupts = environment, commands, interrupts
-        self._cpus, self._pinned = cpus, pinned
+        self._cpus, self._pinned, self._groups = cpus, pinned, groups
         self._processes: dict[str, ServiceProcess] = {}
         self._ports: dict[str, int] = {}
         self._cells: dict[tuple[str, str], tuple[Cell, Cell]] = {}
@@ -266,7 +268,7 @@ class RunningServices:
         if process is None:
             cpus = self._cpus.get(one.label) if self._pinned or one.cpus != "auto" else None
             containment = self._isolation.containment
-            process = ServiceProcess(one, cpus or None, self._interrupts, containment)
+            process = ServiceProcess(one, cpus or None, self._interrupts, containment, self._groups)
             self._processes[one.label] = process
         return process
 

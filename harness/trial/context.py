@@ -85,6 +85,7 @@ class TrialContext:
             pinned=cpus.targets is not None,
             commands=self.commands,
             interrupts=self.interrupts,
+            groups=self.prepared.grouping.groups,
         )
 
     def find_programs(self, *, of_sessions: bool = True) -> None:

@@ -137,8 +137,10 @@ class ArgumentFiles:
         for cell in self._campaign.cells:
             seen.update(path for _, path in declared_inputs(cell))
             seen.update(rule.source for rule in cell.metrics if isinstance(rule.source, Path))
-        for one in (*self._campaign.cells, *self._campaign.services):
-            for path in argument_files(one.command.argv, one.cwd):
+        given = [(cell.command, cell.cwd) for cell in self._campaign.cells]
+        given += [(service.command, service.cwd) for service in self._campaign.services]
+        for command, cwd in given:
+            for path in argument_files(command.argv, cwd):
                 if path not in seen:
                     seen.add(path)
                     yield path

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,7 +22,7 @@ from analysis.record.sample_files import (
 )
 from analysis.record.trial_files import Finding, PlannedRun
 
-from ...campaign.metrics.distributions import is_distribution
+from ...campaign.metrics.distributions import Distribution, is_distribution
 from ...campaign.metrics.quantiles import quantiles_of
 from ..folder import mode_of_files, open_inside, storing
 
@@ -52,8 +52,13 @@ class RunValues:
         self._dropped: list[int] = []
         self._few: dict[tuple[str, str, str, float], _TooFew] = {}
 
-    def stored(self, run: PlannedRun, metrics: Mapping[str, Sequence[float]]) -> RowValues:
-        """Write the values that are too many for a row into files; give what the row says.
+    def stored(
+        self,
+        run: PlannedRun,
+        metrics: Mapping[str, Sequence[float]],
+        distributions: Mapping[str, Distribution] | None = None,
+    ) -> RowValues:
+        """Write the values that are too many for a row into files, and histograms; give what the row says.
 
         The files are on the disk when this returns: the row comes after them.
         """
@@ -64,6 +69,12 @@ class RunValues:
             if len(values) > MOST_IN_ROW:
                 found[name] = (_mean(values),)
                 samples[name] = self._kept(run, name, values)
+        for name, one in (distributions or {}).items():
+            if one.counts is None:
+                samples[name] = StoredSamples(count=0, form="percentiles")
+            else:
+                pairs = [number for pair in one.counts for number in pair]
+                samples[name] = replace(self._kept(run, name, pairs), form="counts")
         return RowValues(found, samples)
 
     def follow(self, cell: Cell, metrics: Mapping[str, Sequence[float]]) -> None:

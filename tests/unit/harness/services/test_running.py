@@ -20,6 +20,7 @@ from harness.campaign.load import load_campaign
 from harness.campaign.model import Command, port_mark
 from harness.errors import LaunchError
 from harness.launch.interrupts import Interrupted
+from harness.meters.cgroups import RunGroups
 from harness.services.service_process import ServiceFailedError
 
 ONE = "s: {command: [PYTHON, server.py, '{s.port}'%s]%s}"
@@ -257,6 +258,29 @@ def test_what_does_not_end_is_killed_with_all_that_it_started(place):
     assert place.heard == [
         "the service 's': it did not end within 0.2 s of SIGTERM, and was killed"
     ]
+
+
+def test_each_has_a_cgroup_and_the_death_of_one_launcher_is_not_the_others(place, own_group):
+    def group_of(pid: int) -> str:
+        lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
+        return next(line.rpartition("/")[2] for line in lines if line.startswith("0::"))
+
+    def launcher_of(pid: int) -> int:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+    with RunGroups(own_group) as groups:
+        services = place.services(ONE % (", '{variant}', child", ""), groups)
+        with place.standing(services):
+            found = services.processes()
+            names = {label: {group_of(pid) for pid in pids} for label, pids in found.items()}
+            assert {len(one) for one in names.values()} == {1}
+            assert names["s/a"] != names["s/b"]
+            os.kill(launcher_of(found["s/a"][0]), signal.SIGKILL)
+            assert "killed together with its launcher" in services.died("a", patience_s=20)
+            assert not any(map(alive, found["s/a"]))
+            assert services.died("b") is None
+            assert said(services.ports["s/b"])
+        assert list(groups.path.glob("run-*")) == []
 
 
 def test_a_signal_to_fairtrial_ends_the_wait_and_the_service(place):
