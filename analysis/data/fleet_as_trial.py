@@ -241,6 +241,7 @@ def _one_session(trial: Trial) -> Trial:
     manifest = trial.manifest
     most = manifest.runs
     counted = trial.block > 0
+    never = {(one.benchmark, one.variant): one for one in manifest.given_up if one.never_ok}
     return replace(
         trial,
         session=np.ones_like(trial.session),
@@ -250,7 +251,7 @@ def _one_session(trial: Trial) -> Trial:
             sessions=1,
             runs=most * manifest.sessions,
             session_ends=(),
-            given_up=(),
+            given_up=tuple(replace(one, session=1) for one in never.values()),
         ),
         failed=tuple(replace(run, session=1) for run in trial.failed),
     )

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..pages.model import Caution
 from ..pages.short_sentence import ShortSentence, plain
+from ..record.quantiles import needed
 from ..record.trial_files import (
     ENERGY,
     ENERGY_METRICS,
@@ -191,7 +192,7 @@ def runs_of(
             str(trial.path),
             "compare another metric, or make the runs longer"
             if zeros
-            else "measure more, or look at the failed runs",
+            else _few(trial, metric) or "measure more, or look at the failed runs",
             n=0,
             needed=1,
         )
@@ -233,6 +234,14 @@ def _first_tries(trial: Trial) -> Flags:
                 & (trial.variant == manifest.variants.index(one.variant))
             )
     return found
+
+
+def _few(trial: Trial, metric: str) -> str | None:
+    """Say how many values a quantile needs; None of another metric."""
+    basis = trial.quantile_basis(metric)
+    if basis is None:
+        return None
+    return f"it needs {needed(basis.share)} judged values of {basis.metric} in a run: let runs print more, or measure more"
 
 
 def _emptied(trial: Trial, mine: Flags, judged: JudgedIterations | None, metric: str) -> int:
@@ -294,6 +303,8 @@ def _chosen(
 
 def _counted(trial: Trial, mine: Flags, metric: str, *, missing: Flags) -> Iterator[Caution]:
     """Count the runs that are left out; those `missing` have no value though they should."""
+    basis = trial.quantile_basis(metric)
+    few = "" if basis is None else f", which needs {needed(basis.share)} values of {basis.metric}"
     for code, which, text in (
         ("warm-up-left-out", mine & trial.warmup, "{} warm-up run{} left out"),
         (
@@ -304,7 +315,7 @@ def _counted(trial: Trial, mine: Flags, metric: str, *, missing: Flags) -> Itera
         (
             "metric-missing",
             mine & missing,
-            "{} run{} without {}",
+            "{} run{} without {}" + few,
         ),
         (
             "counted-left-out",

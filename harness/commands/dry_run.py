@@ -240,6 +240,13 @@ def _earlier(campaign: Campaign, options: Options) -> tuple[tuple[Path, Manifest
     return ()
 
 
+def how_long(campaign: Campaign, options: Options, sessions: int) -> float | None:
+    """Tell the seconds that a new trial may take, None where no earlier one of the campaign tells it."""
+    with Host() as host:
+        energy = campaign.energy and has_energy(campaign, host, host.read())
+    return _known(campaign, options, sessions, energy=energy)
+
+
 def _known(campaign: Campaign, options: Options, sessions: int, *, energy: bool) -> float | None:
     """Look how long an earlier trial took."""
     for path, _ in _earlier(campaign, options):

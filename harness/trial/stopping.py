@@ -105,16 +105,16 @@ class SessionStop:
         A metric that a program prints wins over one of its name that every run has, as for the judge. Where
         none is named it is the wall time.
         """
-        name = self._metric
-        printed: Sequence[float] = () if name is None else row.metrics.get(name, ())
-        if name is not None and printed:
+        printed = () if self._metric is None else row.metrics.get(self._metric)
+        if printed:
             rule = self._printed
             warmup, better = (0, "lower") if rule is None else (rule.warmup_iterations, rule.better)
-            if warmup and name in row.samples:
-                printed = self._stored(row, name)
-                if len(printed) == 1:  # their mean alone is known
+            values: Sequence[float] = printed
+            if warmup and self._metric is not None and self._metric in row.samples:
+                values = self._stored(row, self._metric)
+                if len(values) == 1:  # their mean alone is known
                     warmup = 0
-            return self._judged_mean(printed, warmup, higher=better == "higher")
+            return self._judged_mean(values, warmup, higher=better == "higher")
         number = METRIC_NUMBERS.get(self._metric or "wall")
         if number is None or (value := getattr(row, number)) is None:
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -41,11 +42,15 @@ def place(tmp_path):
     return tmp_path
 
 
-def execute(script, place, shell=("/bin/sh", "-c")):
+@pytest.fixture
+def execute(path_of_forks):
+    return functools.partial(executed, path_of_forks)
+
+
+def executed(path, script, place, shell=("/bin/sh", "-c")):
     if shutil.which("jq") is None:  # what it does there, without it
         read = 'python3 -c \'import json; print(json.load(open("run.json"))["trial"])\''
         script = script.replace("jq -r .trial run.json", read)
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = os.environ | {"PATH": path, "GITHUB_STEP_SUMMARY": str(place / "summary.md")}
     done = subprocess.run(
         [*shell, script],
@@ -67,7 +72,7 @@ def test_every_recipe_is_executed_here():
 
 
 @pytest.mark.parametrize("name", ["shell", "looks"])
-def test_a_shell_recipe_measures_and_decides(name, place):
+def test_a_shell_recipe_measures_and_decides(name, place, execute):
     done = execute(recipe(name), place)
     # identical programs of a millisecond: any answer of the gate, and no error
     assert done.returncode in {0, 1, 7}, done.stderr
@@ -78,7 +83,7 @@ def test_a_shell_recipe_measures_and_decides(name, place):
         assert done.returncode == 0
 
 
-def test_the_scripts_of_github_and_gitlab_work(place):
+def test_the_scripts_of_github_and_gitlab_work(place, execute):
     job = yaml.safe_load(recipe("github"))["jobs"]["gate"]
     steps = {step["name"]: step["run"] for step in job["steps"] if "name" in step}
     assert list(steps) == ["build", "measure", "gate"]
@@ -97,7 +102,7 @@ def test_the_scripts_of_github_and_gitlab_work(place):
 
 
 @pytest.mark.parametrize("name", ["trials", "variants"])
-def test_two_trials_are_compared(name, place):
+def test_two_trials_are_compared(name, place, execute):
     for folder in ("new", "old"):
         shutil.copytree(SAMPLE, place / "runs" / folder)
     script = recipe(name).replace("v2", "gzip-1").replace("v1", "gzip-6")
@@ -134,7 +139,7 @@ def git(place, *words):
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
-def test_git_bisect_run_finds_the_commit_and_skips_what_does_not_build(place):
+def test_git_bisect_run_finds_the_commit_and_skips_what_does_not_build(place, execute):
     git(place, "init", "-q")
     (place / ".gitignore").write_text("base/\nruns/\nrun.json\nprogram\nstep.sh\n")
     (place / "ci.yaml").write_text(BISECTED)
@@ -159,7 +164,7 @@ def test_git_bisect_run_finds_the_commit_and_skips_what_does_not_build(place):
 @pytest.mark.parametrize(
     ("code", "told"), [(0, 0), (1, 1), (7, 125), (2, 255), (3, 255), (70, 255)]
 )
-def test_what_git_bisect_is_told(code, told, tmp_path):
+def test_what_git_bisect_is_told(code, told, tmp_path, execute):
     command = tmp_path / "fairtrial"  # stands for the gate alone
     command.write_text(f'#!/bin/sh\n[ "$1" = run ] && echo \'{{"trial": "t"}}\' || exit {code}\n')
     command.chmod(0o755)

@@ -95,6 +95,14 @@ _GROWING: Final[Mapping[str, str]] = {
     "user_s": "time in the program",
     "system_s": "time in the kernel",
 }
+_OF_SERVICES: Final[Mapping[str, str]] = {
+    "cpu": "processor time of service {}",
+    "wait": "waiting of service {} for a CPU",
+    "disk_read": "bytes that service {} reads from a disk",
+    "disk_written": "bytes that service {} writes to a disk",
+    "voluntary_switches": "voluntary switches of service {}",
+    "involuntary_switches": "involuntary switches of service {}",
+}
 _METRIC_OF: Final = {"user_s": "user", "system_s": "system", "max_rss_bytes": "max_rss"}
 
 
@@ -143,6 +151,9 @@ def spoken(name: str) -> str:
     cpu = cpu_of(plain)
     if cpu is not None or plain in _GROWING:
         return f"{_GROWING[plain] if cpu is None else f'steal of CPU {cpu}'} per second"
+    service, _, what = plain.removeprefix("service.").rpartition(".")
+    if plain.startswith("service.") and service and what in _OF_SERVICES:
+        return f"{_OF_SERVICES[what].format(service)} per second"
     return _SPOKEN.get(plain) or _SEEN.get(plain) or plain
 
 

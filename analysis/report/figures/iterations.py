@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ...plots.sheet import Sheet
     from ..subject import Subject
 
-__all__ = ["RunIterations", "draw_iterations", "panel_of"]
+__all__ = ["RunIterations", "draw_iterations", "panel_of", "runs_of_variants", "thinned"]
 
 _PLACES = 250  # points of a run: of more iterations the median of neighbours is drawn
 _MOST = 40  # runs of a variant that are drawn
@@ -47,7 +47,7 @@ def panel_of(runs: Sequence[RunIterations], css: str, scale: Scale, unit: str) -
     axes.x_ticks = [Tick(at, str(at)) for at in (1, longest)]
     for run in runs:
         left = run.left_out
-        middle, places = _thinned(run.values, run.places)
+        middle, places = thinned(run)
         early = places <= left
         if early.any():
             axes.curve(places[early], middle[early], "second thin faint")
@@ -58,24 +58,32 @@ def panel_of(runs: Sequence[RunIterations], css: str, scale: Scale, unit: str) -
     return axes
 
 
-def _thinned(values: Array, places: Array) -> tuple[Array, Array]:
-    """Give medians of neighbours, and the middles of their places."""
-    each = max(1, -(-values.size // _PLACES))
-    parts = range(0, values.size, each)
-    middles = np.array([np.median(values[k : k + each]) for k in parts])
-    return middles, np.array([places[k : k + each].mean() for k in parts])
+def thinned(run: RunIterations, most: int = _PLACES) -> tuple[Array, Array]:
+    """Give medians of neighbours, so many at most, and the middles of their places, counted from 1."""
+    each = max(1, -(-run.values.size // most))
+    parts = range(0, run.values.size, each)
+    middles = np.array([np.median(run.values[k : k + each]) for k in parts])
+    return middles, np.array([run.places[k : k + each].mean() for k in parts])
 
 
 def _drawn(values: Array, left_out: int) -> RunIterations:
-    places = np.arange(1.0, values.size + 1)
+    run = RunIterations(values, np.arange(1.0, values.size + 1), values.size, left_out)
     if values.size <= MOST_IN_ROW:
-        return RunIterations(values, places, values.size, left_out)
-    return RunIterations(*_thinned(values, places), values.size, left_out)
+        return run
+    middles, places = thinned(run)
+    return run._replace(values=middles, places=places)
 
 
-def draw_iterations(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
-    """Draw a panel for each variant: a line for each of its runs, iteration by iteration."""
-    cells, styles = cells_and_styles(subject, benchmark)
+def runs_of_variants(
+    subject: Subject, benchmark: str, variants: Iterable[str]
+) -> dict[str, list[tuple[int, RunIterations]]]:
+    """Give the session and the iterations of each judged run of a benchmark, by variant; none are left out.
+
+    Raises
+    ------
+    AnalysisError
+        If there is no trial, or no run has several iterations of the metric.
+    """
     metric, trial = subject.verdict.metric, subject.trial
     judged = None if trial is None else trial.judged_iterations(metric)
     if (
@@ -91,7 +99,7 @@ def draw_iterations(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
     mine = trial.judged(metric) & (trial.benchmark == trial.manifest.benchmarks.index(benchmark))
     mine &= np.diff(trial.metrics[metric].offsets) > 0
     runs: dict[str, list[tuple[int, RunIterations]]] = {}
-    for name in cells:
+    for name in variants:
         rows = np.flatnonzero(mine & (trial.variant == trial.manifest.variants.index(name)))
         runs[name] = [
             (
@@ -100,8 +108,15 @@ def draw_iterations(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
             )
             for row in rows.tolist()
         ]
+    return runs
+
+
+def draw_iterations(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
+    """Draw a panel for each variant: a line for each of its runs, iteration by iteration."""
+    cells, styles = cells_and_styles(subject, benchmark)
+    metric, runs = subject.verdict.metric, runs_of_variants(subject, benchmark, cells)
     shown = {name: [run for _, run in found[:_MOST]] for name, found in runs.items() if found}
-    drawn = [_thinned(run.values, run.places)[0] for some in shown.values() for run in some]
+    drawn = [thinned(run)[0] for some in shown.values() for run in some]
     scale = quantity_scale(end for one in drawn for end in (one.min(), one.max()))
     names = names_of(list(shown), sheet)
     panels = []

@@ -355,9 +355,15 @@ def test_the_editor_refuses_what_the_loader_refuses():
     assert not valid(stop={})
 
 
-def test_the_runner_needs_numpy_only_under_a_rule():
+def test_the_runner_needs_numpy_only_under_a_rule(tmp_path):
+    (tmp_path / "c.yaml").write_text(
+        "name: n\nvariants: {a: , b: }\nbenchmarks: {x: {command: ['true']}}\n"
+        "protocol: {sessions: 1, runs: 1, warmup: 0}\nisolation: {cpus: none}\n"
+    )
     code = (
-        "import sys, harness.cli, harness.trial.execution, harness.campaign.load\n"
+        "import io, sys\n"
+        "from harness.cli import main\n"
+        "assert main(['run', 'c.yaml', '--quiet'], io.StringIO(), sys.stderr) == 0\n"
         "assert 'numpy' not in sys.modules, 'imported with the runner'\n"
         "from analysis.record.trial_files import StopRule\n"
         "from types import SimpleNamespace as N\n"
@@ -368,7 +374,9 @@ def test_the_runner_needs_numpy_only_under_a_rule():
         "heavy = {'scipy.stats', 'numba', 'analysis.methods.hpt', 'matplotlib'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True, cwd=tmp_path
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -6,14 +6,13 @@ Authority: the contract of keys to come: absent means the plan, the bytes and th
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import jsonschema
 import pytest
 
 from harness.campaign.identity import identity_of, resolved_text
 from harness.campaign.load import load_campaign
-from harness.campaign.model import Bound, Campaign
+from harness.campaign.model import Bound
 from harness.campaign.schema import editor_schema
 from harness.errors import CampaignError
 from harness.trial.plan import plan_session
@@ -29,27 +28,6 @@ benchmarks:
       m: {regex: '(.+)', unit: ms, better: lower%s}
 """
 EXPECT = TEXT % "" + "    expect: {metrics: %s}\n"
-
-
-@pytest.fixture
-def load(tmp_path: Path):
-    def read(text: str) -> Campaign:
-        path = tmp_path / "c.yaml"
-        path.write_text(text)
-        return load_campaign(path)
-
-    return read
-
-
-@pytest.fixture
-def problem(load):
-    def read(text: str):
-        with pytest.raises(CampaignError) as caught:
-            load(text)
-        (one,) = caught.value.problems
-        return one
-
-    return read
 
 
 def test_it_is_read_after_the_run_the_hooks_or_the_build(load, tmp_path):
