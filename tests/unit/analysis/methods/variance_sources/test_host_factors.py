@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from analysis.data.cpu_steal import column_of
-from analysis.methods.variance_sources.covariates import covariates_of, spoken
+from analysis.methods.variance_sources.covariates import _OF_SERVICES, covariates_of, spoken
 from analysis.methods.variance_sources.fit import sources
+from analysis.record.service_metrics import metrics_of
 
 COUNTS = (
     "pressure_cpu_s",
@@ -118,3 +119,6 @@ def test_they_are_spoken():
     assert spoken("cpu_steal_s.12") == "steal of CPU 12 per second"
     assert spoken("pressure_io_s") == "waiting for input and output on the host per second"
     assert spoken("load_1min") == "load of the host before the run"
+    assert spoken("service.db.7.wait") == "waiting of service db.7 for a CPU per second"
+    assert spoken("service.db.peak_memory") == "service.db.peak_memory"
+    assert {f"service.db.{what}" for what in _OF_SERVICES} == {name for name, _ in metrics_of("db")}
