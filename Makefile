@@ -4,6 +4,7 @@
 # make calibrate   all simulations of error rates and coverage, of which `make test` makes a few
 # make cover       which lines the tests reach, by file
 # make drill       kills, faults, full disks, damage: half an hour, and writes docs/drills.md anew
+# make gallery     campaigns of configs/gallery in short, with servers and programs of others; drill does it too
 # make drill-vm    a small virtual machine: memory, limits and users' cgroups; skips where it cannot be had
 # make mutants     how many small changes of the code the tests notice, by room; hours, MUTANTS="--dry-run"
 # make site        the documentation as pages with a search, read from build/site/html without a network
@@ -38,7 +39,7 @@ WHEEL_ARGS ?=
 PYTEST_ARGS ?=
 ALONE := $(BIN)/python tests/own_network.py
 PYTEST := $(ALONE) $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup
-MOST := -m "not calibration or spot_check"
+MOST := -m "(not calibration or spot_check) and not gallery"
 
 # The tests start the command hundreds of times: what is compiled of it is kept.
 unexport PYTHONDONTWRITEBYTECODE
@@ -46,7 +47,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # What `unit` and `wheel` wait for: `passed` is told that it is there.
 KERNELS := kernels
 
-.PHONY: demo site test prepared passed lint style types unit wheel dist collected search calibrate cover drill drill-vm mutants docs-check versions unchanged constraints generated kernels setup clean
+.PHONY: demo site test prepared passed lint style types unit wheel dist collected search calibrate cover drill gallery drill-vm mutants docs-check versions unchanged constraints generated kernels setup clean
 
 demo:
 	@$(NEWER)
@@ -102,6 +103,11 @@ cover: kernels
 # SEED=2 makes other cases; `python tests/drills --help` knows parts of it.
 drill: $(READY)
 	$(ALONE) $(BIN)/python tests/drills --workers $(CORES) --seed $(SEED) --write
+	$(MAKE) --no-print-directory gallery
+
+# One after the other, in a network of their own: servers, loopback, a bounded number of requests.
+gallery: $(READY)
+	$(ALONE) $(BIN)/python -m pytest -q -p no:randomly -m gallery tests/e2e/test_gallery.py $(PYTEST_ARGS)
 
 # KERNEL=/path/to/vmlinuz names another kernel than the newest in /boot.
 drill-vm: $(READY)

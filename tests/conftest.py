@@ -130,6 +130,18 @@ def forks() -> Iterator[Forks]:
     found.close()
 
 
+@pytest.fixture(scope="session")
+def path_of_forks(forks: Forks) -> Iterator[str]:
+    """Give a PATH on which `fairtrial` is executed by `forks`, for scripts that stand in a page."""
+    from tests.forks_on_path import forks_on_path
+
+    with (
+        tempfile.TemporaryDirectory(prefix="path-") as folder,
+        forks_on_path(forks, Path(folder)) as place,
+    ):
+        yield f"{place}:{os.environ['PATH']}"
+
+
 @pytest.fixture
 def own_group() -> OwnGroup:
     """Give the cgroup of this process; skip where no groups can be made below it."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import ctypes
+import functools
 import gc
 import importlib
 import importlib.metadata
@@ -41,6 +42,7 @@ PRODUCT = ("harness", "analysis")
 TIMED_OUT = 124
 NEW_MOUNTS = 0x20000
 BIND, RECURSIVE, PRIVATE, AGAIN, READ_ONLY = 0x1000, 0x4000, 0x40000, 0x20, 0x1
+_FORKED: dict[str, Any] = {}  # fork_answers.py, with the product alone
 
 
 def main() -> None:
@@ -71,6 +73,7 @@ def _import_the_product() -> None:
                     importlib.import_module(found.name)
     runpy.run_path(str(Path(__file__).with_name("compile_kernels.py")), run_name="__main__")
     _ask_the_tools()
+    _FORKED.update(runpy.run_path(str(Path(__file__).with_name("fork_answers.py"))))
 
 
 def _ask_the_tools() -> None:
@@ -110,6 +113,7 @@ def _start(entry: importlib.metadata.EntryPoint, asked: dict[str, Any]) -> int:
     if child == 0:
         code = 70
         try:
+            os.setsid()
             code = _be_the_command(entry, asked)
         finally:
             os._exit(code)
@@ -144,6 +148,22 @@ def _wait(child: int, until: float) -> tuple[int, float, bool]:
         pause = min(pause * 1.5, 0.02)
 
 
+def _answers(
+    entry: importlib.metadata.EntryPoint, asked: dict[str, Any]
+) -> contextlib.AbstractContextManager[None]:
+    """Have what a command that is waited for asks other commands answered by forks, too.
+
+    One that is only started, for somebody who watches or ends it, starts new interpreters.
+    """
+    waited_for = asked.get("seconds") is not None
+    if not (_FORKED and waited_for and asked["words"][:1] in _FORKED["COMMANDS"]):
+        return contextlib.nullcontext()
+    found: contextlib.AbstractContextManager[None] = _FORKED["forked_answers"](
+        functools.partial(_be_the_command, entry)
+    )
+    return found
+
+
 def _plant_host(tree: Path) -> None:
     """Show this process the files of a model host in place of those of the kernel; as root alone.
 
@@ -168,7 +188,6 @@ def _plant_host(tree: Path) -> None:
 
 
 def _be_the_command(entry: importlib.metadata.EntryPoint, asked: dict[str, Any]) -> int:
-    os.setsid()
     if asked["host"]:
         _plant_host(Path(asked["host"]))
     os.chdir(asked["cwd"])
@@ -197,7 +216,8 @@ def _be_the_command(entry: importlib.metadata.EntryPoint, asked: dict[str, Any])
     sys.modules["__main__"] = main_module = types.ModuleType("__main__")
     main_module.__file__ = script
     try:
-        entry.load()()
+        with _answers(entry, asked):
+            entry.load()()
         code: object = 0
     except SystemExit as stop:
         code = stop.code

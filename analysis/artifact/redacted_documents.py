@@ -130,7 +130,7 @@ def yaml_text(scrubber: Scrubber, text: str) -> str:
     return "".join([*parts, scrubber.text(text[at:])])
 
 
-_REFERENCE = re.compile(r"(?<!\{)(?:\{\{)*\{([A-Za-z_][A-Za-z0-9_-]*)\}")
+_REFERENCE = re.compile(r"(?<!\{)(?:\{\{)*\{([A-Za-z_][A-Za-z0-9_-]*(?:\.port)?)\}")
 
 
 def literal_of(written: str) -> str | None:

@@ -97,7 +97,7 @@ def _fitted(read: _Systems, scale: Scale) -> Biplot:
 def _read(args: argparse.Namespace) -> _Systems:
     from dataclasses import replace
 
-    from ..data.trial import not_judged
+    from ..data.question import not_judged
     from ..data.trial_cautions import always_said
     from ..importers.sources import read_each
     from ..importers.trials import is_file, open_trial, trial_and_variant

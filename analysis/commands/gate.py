@@ -173,7 +173,7 @@ def _fleet_of(args: argparse.Namespace) -> tuple[Path, str | None] | None:
 def _of_fleet(fleet: tuple[Path, str | None], args: argparse.Namespace) -> _Judged:
     """Compare the candidates of a fleet with its baseline, on hosts like these."""
     from ..data.fleet import open_fleet
-    from ..data.trial import refuse_unasked
+    from ..data.question import refuse_unasked
     from ..verdict.fleet import judge_fleet
 
     if args.metric is None:
@@ -192,7 +192,7 @@ def _of_fleet(fleet: tuple[Path, str | None], args: argparse.Namespace) -> _Judg
 
 def _of_one_trial(args: argparse.Namespace) -> _Judged:
     """Compare candidates of one trial with its baseline."""
-    from ..data.trial import refuse_unasked
+    from ..data.question import refuse_unasked
     from ..importers.trials import open_trial, trial_and_variant
     from ..verdict.judging import judge
     from ..verdict.sides import all_failed
@@ -276,7 +276,7 @@ def _wanted(trial: Trial, variant: str | None, asked: list[str] | None) -> tuple
 
 def _of_two_sides(args: argparse.Namespace) -> _Judged:
     """Compare two sides, each a variant of a trial or a file."""
-    from ..data.trial import refuse_unasked
+    from ..data.question import refuse_unasked
     from ..importers.trials import trial_and_variant
     from ..pages.model import merged
     from ..verdict.files import judge_sources

@@ -247,7 +247,7 @@ def _plane(args: argparse.Namespace, picture: Path | None, out: TextIO) -> int:
             "--exclude" if args.exclude else "--benchmark",
             "name one --benchmark, or leave the option out",
         )
-    from ..data.trial import question_of
+    from ..data.question import question_of
     from ..importers.sources import trials_of
     from ..methods.mixture.plane.model import listed
     from ..methods.mixture.plane.report import plane_report

@@ -140,6 +140,6 @@ def _drawing(args: argparse.Namespace, sheet: Sheet) -> tuple[Drawing, str | Non
 
 def _unasked(cautions: Iterable[Caution]) -> list[Caution]:
     """Give the caution that the metric drawn is not one that benchmarks declare."""
-    from ..data.trial import NOT_ASKED
+    from ..data.question import NOT_ASKED
 
     return [one for one in cautions if one.code == NOT_ASKED]

@@ -83,7 +83,7 @@ def _add_ways(parser: argparse.ArgumentParser) -> None:
 
 
 def _verdict(args: argparse.Namespace, out: TextIO, _err: TextIO) -> int:
-    from ..data.trial import refuse_unasked
+    from ..data.question import refuse_unasked
     from ..importers.trials import is_file, newest_trial, open_trial, trial_and_variant
     from ..record.fleet import is_fleet
 
@@ -123,7 +123,7 @@ def _fleet(folder: Path, variant: str | None, args: argparse.Namespace, out: Tex
     from dataclasses import replace
 
     from ..data.fleet import open_fleet
-    from ..data.trial import refuse_unasked
+    from ..data.question import refuse_unasked
     from ..verdict.fleet import judge_fleet
     from ..verdict.fleet_hosts import refuse_of_fleet
 
@@ -247,7 +247,7 @@ def _sides(source: str, args: argparse.Namespace) -> Verdict:
     """Judge two sides that are not one trial's campaign."""
     from dataclasses import replace
 
-    from ..data.trial import refuse_unasked
+    from ..data.question import refuse_unasked
     from ..verdict.files import judge_sources
 
     found = judge_sources(source, args.baseline, reading(args), explain=args.explain, **asked(args))

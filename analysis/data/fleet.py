@@ -23,7 +23,8 @@ from ..record.fleet_progress import (
 )
 from ..record.manifest import read_manifest
 from ..record.trial_files import Manifest, asked_now, one_question, questions_of
-from .trial import Trial, differing, read_trial
+from .question import differing
+from .trial import Trial, read_trial
 
 _NAMED = 6
 

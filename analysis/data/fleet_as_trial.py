@@ -22,8 +22,9 @@ from ..record.fleet_progress import HostProgress, with_plans
 from ..record.same_programs import same_in_all
 from ..record.trial_files import Manifest, TrialStatus, questions_of
 from ..stats.samples import read_only
-from .columns import MetricColumn
+from .columns import Floats, MetricColumn
 from .fleet import OpenedFleet, host_cautions
+from .iterations.stored import stored_together
 from .merging.parts import Offsets
 from .trial import Trial
 
@@ -115,16 +116,24 @@ def _joined(
             host_cautions(hosts), [_said(names, total.sessions, by)], _trial_cautions(trials, names)
         ),
         planned_runs=sum(trial.planned_runs for trial in trials),
-        numbers={
-            name: _together(trial.numbers[name] for trial in trials) for name in first.numbers
-        },
+        numbers=_numbers(trials),
         absent=frozenset.intersection(*(trial.absent for trial in trials)),
         metrics={name: _metric([t.metrics[name] for t in trials]) for name in _shared(trials)},
         failed=tuple(p.moved(run) for trial, p in both for run in trial.failed),
         outermost=by,
         warmup_iterations=first.warmup_iterations,
+        stored=stored_together(trials),
         **fields,
     )
+
+
+def _numbers(trials: Sequence[Trial]) -> dict[str, Floats]:
+    """Give the numbers of all runs; what one trial alone names, as a CPU that lost time, is unknown elsewhere."""
+    nothing = [np.full(len(trial), np.nan) for trial in trials]
+    return {
+        name: _together(t.numbers.get(name, none) for t, none in zip(trials, nothing, strict=True))
+        for name in dict.fromkeys(name for trial in trials for name in trial.numbers)
+    }
 
 
 def _offsets(counts: Sequence[int]) -> list[int]:
@@ -232,6 +241,7 @@ def _one_session(trial: Trial) -> Trial:
     manifest = trial.manifest
     most = manifest.runs
     counted = trial.block > 0
+    never = {(one.benchmark, one.variant): one for one in manifest.given_up if one.never_ok}
     return replace(
         trial,
         session=np.ones_like(trial.session),
@@ -241,7 +251,7 @@ def _one_session(trial: Trial) -> Trial:
             sessions=1,
             runs=most * manifest.sessions,
             session_ends=(),
-            given_up=(),
+            given_up=tuple(replace(one, session=1) for one in never.values()),
         ),
         failed=tuple(replace(run, session=1) for run in trial.failed),
     )

@@ -6,7 +6,7 @@ error that names the file and the line.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -15,19 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UsageError
-from ..pages import number_format as figures
 from ..pages.model import Caution, page_of
 from ..pages.result import short
-from ..pages.short_sentence import LONGEST, ShortSentence, plain
+from ..pages.short_sentence import ShortSentence
 from ..record import service_metrics
 from ..record.builds import is_of_builds
 from ..record.manifest import read_manifest
+from ..record.quantiles import quantile_said
 from ..record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, NUMBERS, Better, MetricInfo
 from ..record.trial_files import MEASUREMENTS, PLAN, Manifest, asked_now
 from ..record.warmup_iterations import WarmupIterations, asked_warmup, warmup_of
 from ..stats.arguments import door
 from ..stats.samples import read_only
-from .build_values import build_columns
 from .columns import (
     Columns,
     FailedRun,
@@ -38,6 +37,11 @@ from .columns import (
     read_plan,
     verify_files,
 )
+from .derived.build_values import build_columns
+from .iterations.session_quantiles import QuantileBasis, SessionQuantiles, quantiles_of
+from .iterations.stored import StoredRuns, stored_runs
+from .iterations.warmup import JudgedIterations, without_warmup
+from .question import differing
 from .trial_cautions import (
     damaged,
     drift_cautions,
@@ -50,68 +54,10 @@ from .trial_cautions import (
     sequential,
 )
 from .variant_runs import runs_of
-from .warmup import JudgedIterations, without_warmup
 
 if TYPE_CHECKING:
     from .levels import Level, Unit
     from .matrix import PerformanceMatrix
-
-NOT_ASKED = "metric-not-asked"  # the caution's code
-_JUDGED = "wall"  # what is judged where nobody names anything
-
-_NAMED = 4
-
-
-def differing(where: str, asked: Mapping[str, tuple[str, ...]]) -> UsageError:
-    """Give the error for trials, or parts of one, that were declared to answer different questions."""
-    parts = [f"{name}: {', '.join(metrics) or 'nothing'}" for name, metrics in asked.items()]
-    told = figures.listed(parts, _NAMED, mark="; ", last="; and")
-    metrics = dict.fromkeys(metrics[0] for metrics in asked.values() if metrics)
-    return UsageError(
-        f"the campaigns name different metrics as their question (key 'judge'): {told}",
-        where,
-        f"say which is meant: {' or '.join(f'--metric {name}' for name in metrics)}",
-    )
-
-
-def question_of(trials: Sequence[Trial]) -> str:
-    """Give the metric that is judged of trials beside each other, where nobody names one.
-
-    It is the first that their campaigns name; where none does, what is judged of the first trial. What
-    an imported trial would be asked is not its own, so it takes the question of the others.
-    """
-    asked = {str(one.path): one.asked for one in trials if one.manifest.origin != "imported"}
-    if len(set(asked.values())) > 1:
-        raise differing(" and ".join(asked), asked)
-    declared = next(iter(asked.values()), ())
-    return declared[0] if declared else trials[0].default_metric
-
-
-def not_judged(declared: Sequence[str]) -> Caution:
-    """Caution that benchmarks declare metrics, and none of them is what was judged."""
-    said = (
-        f"declares {figures.listed(declared, _NAMED)}; judged is {_JUDGED}: --metric {declared[0]}"
-    )
-    first = declared[0]
-    short = f"judged is {_JUDGED}, although {first} is declared: --metric {first}"
-    if len(short) > LONGEST:
-        short = f"judged is {_JUDGED}, although others are declared: --metric names one"
-    told = ShortSentence.of(plain(short))
-    return Caution(NOT_ASKED, said, short=told)
-
-
-def refuse_unasked(declared: Iterable[str], where: str) -> None:
-    """Refuse to decide by a metric that nobody named, where benchmarks declare others."""
-    names = list(dict.fromkeys(declared))
-    if names:
-        told = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
-        raise UsageError(
-            f"it declares {told}; judged would be {_JUDGED}: nothing says which of them the gate is for",
-            where,
-            f"add --metric {names[0]}, or --metric {_JUDGED}; or write 'judge: {names[0]}' into the "
-            "campaign, and let its trial know with 'fairtrial run CAMPAIGN --resume'",
-        )
-
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -126,7 +72,7 @@ class Trial:
 
     `benchmark`, `variant` and `outcome` hold indices into the manifest's benchmarks and variants
     and into ``OUTCOMES``; an unknown `start_ns` is -1. `numbers` holds the other numbers of
-    `analysis.record.run_numbers` by their names, nan where one is unknown; `absent` names those that no
+    `analysis.record.run_numbers` by their names, nan where one is unknown, and those of `cpu_steal`; `absent` names those that no
     run has, because another version of fairtrial wrote the trial. `cautions` says what a reader should know before trusting the values. `planned_runs` is what
     the plan holds; under a stopping rule that is the most, and `manifest.needed` what it came to.
     `repeats` is the planned position of a disturbed run that the row repeats, else -1; `disturbed` is
@@ -135,7 +81,8 @@ class Trial:
     a run that is there for its counters alone, 0 of one beside such, and -1 of one that has both: a
     trial was gone on with under other settings. It is None where all runs are alike. `outermost` says
     what its sessions are: of a fleet that was read as one trial, each may be a host. `warmup_iterations`
-    takes the place of what the manifest says of its metrics.
+    takes the place of what the manifest says of its metrics. `stored` tells where the values of a run stand that are
+    too many for its row: in `metrics` it has one value, their mean.
     """
 
     path: Path
@@ -162,7 +109,11 @@ class Trial:
     repeats: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     disturbed: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     chosen: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
+    stored: StoredRuns = field(default_factory=dict)
     _judged: dict[str, JudgedIterations] = field(default_factory=dict, init=False, repr=False)
+    _quantiles: dict[str, SessionQuantiles | None] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     def __post_init__(self) -> None:
         if self.repeats.size == len(self):
@@ -342,6 +293,21 @@ class Trial:
             return column
         return np.where(self.apart(metric), np.nan, column)
 
+    def quantile_basis(self, metric: str) -> QuantileBasis | None:
+        """Say of what the values that a matrix has of a metric are a quantile; None of a metric that is none."""
+        found = self.session_quantiles(metric)
+        return None if found is None else found.basis
+
+    def session_quantiles(self, metric: str) -> SessionQuantiles | None:
+        """Give a quantile's values by session, which a matrix takes in place of the runs' own; None of other metrics.
+
+        They are there where the runs' values are, or histograms of them, and several sessions. Raises StoreError where
+        values cannot be read.
+        """
+        if metric not in self._quantiles:
+            self._quantiles[metric] = quantiles_of(self, metric)
+        return self._quantiles[metric]
+
     def judged_iterations(self, metric: str) -> JudgedIterations | None:
         """Give the iterations of each run that are judged of a metric that was parsed from output.
 
@@ -356,8 +322,18 @@ class Trial:
             # values of meters and of builds are no iterations
             if setting is None or "source" in about or is_of_builds(about):
                 setting = warmup_of(about)
+            of, quantile = metric, None
+            if (said := quantile_said(about)) is not None and said[0] in self.metrics:
+                base = self.judged_iterations(said[0])
+                of, quantile = said[0], (column, said[1])
+                setting = 0 if base is None else base.setting
             self._judged[metric] = without_warmup(
-                column, setting, self.measured, higher=about["better"] == "higher"
+                self.metrics[of] if setting else column,
+                setting,
+                self.measured,
+                higher=about["better"] == "higher",
+                stored=self.stored.get(of),
+                quantile=quantile,
             )
         return self._judged[metric]
 
@@ -389,7 +365,8 @@ class Trial:
 
         Warm-ups and failed runs are left out, and the matrix's cautions count them. Of a run that was
         repeated, because it was disturbed, the judged row is taken. A run's value
-        of a metric with several iterations is their mean; the matrix keeps them as `iterations`.
+        of a metric with several iterations is their mean; the matrix keeps them as `iterations`. Of a
+        quantile each session has one value, where `quantile_basis` says so.
         Block ids are unique in the trial.
 
         Parameters
@@ -493,6 +470,7 @@ def read_trial(path: str | Path) -> Trial:
         absent=columns.absent,
         metrics=columns.metrics() | build_columns(path, manifest, arrays, used),
         counted=columns.counted,
+        stored=stored_runs(path, columns.stored, arrays),
         warmup_iterations=asked_warmup(),
         failed=columns.failed,
         chosen=chosen,

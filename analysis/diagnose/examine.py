@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
@@ -34,8 +34,9 @@ from .findings import (
     untested,
     waiting_runs,
 )
-from .host_speeds import HostSpeeds, Movers, host_speeds, movers_of, only_these
-from .host_tests import host_tests
+from .host_speeds import HostSpeeds, host_speeds
+from .host_tests import HostTest, host_tests
+from .movers import Movers, only_these, who_moves
 from .result import REFERENCES, Diagnosis, Finding
 from .run_table import (
     Floats,
@@ -81,10 +82,11 @@ def diagnosed(
     split = series.benchmark.size * len(cells)
     by_test, by_host = corrected[:split].reshape(len(cells), -1), corrected[split:].tolist()
     of_cells = _cell_findings(cells, by_test, risk, tests, (table, series, figures))
-    codes = {test.code for test, p in zip(host, by_host, strict=True) if p <= risk}
-    in_time = codes - {*_ANY_ORDER}
-    within = movers_of(table, series, over="runs") if in_time else None
-    between = movers_of(table, series, over="sessions") if codes - in_time else None
+    moved = [test for test, p in zip(host, by_host, strict=True) if p <= risk]
+    in_time = [test for test in moved if test.code not in _ANY_ORDER]
+    within = who_moves(table, series, in_time, "runs")
+    between = who_moves(table, series, [one for one in moved if one not in in_time], "sessions")
+    movers_by = within | between
     of_host = []
     for test, p in zip(host, by_host, strict=True):
         label = None if test.session is None else table.sessions[test.session]
@@ -101,12 +103,12 @@ def diagnosed(
                     test.size,
                     session=label,
                     when=_when(table, test.session, test.row),
-                    movers=between if test.code in _ANY_ORDER else within,
+                    movers=movers_by.get(test),
                 ),
             )
         )
     seen = [one for one in of_host if (p := one.pvalue_adjusted) is not None and p <= risk]
-    movers = within if in_time else between
+    movers = _movers(within or between)
     speeds = _speeds(table, series, movers) if seen and table.ordered else None
     there = np.unique(table.variant)
     return Diagnosis(
@@ -130,6 +132,13 @@ def diagnosed(
         references=REFERENCES,
         in_order=table.in_order,
     )
+
+
+def _movers(told: Mapping[HostTest, Movers | None]) -> Movers | None:
+    """Take what the surest test tells; where it cannot name anybody, what the next one does."""
+    ordered = sorted(told, key=lambda test: test.pvalue or 0.0)
+    found = [told[test] for test in ordered]
+    return next((one for one in found if one is None or one.variants), found[0] if found else None)
 
 
 def _speeds(table: RunTable, series: Series, movers: Movers | None) -> HostSpeeds | None:

@@ -58,8 +58,8 @@ def host_tests(table: RunTable, series: Series) -> tuple[HostTest, ...]:
     return (
         _blocks(table, scores),
         *((_neighbours(table, series, scores),) if table.ordered else ()),
-        _trend(series, scaled),
-        _warm_up(series, scaled),
+        _trend(series),
+        _warm_up(series),
         *(_changes(table, series, scores) if table.ordered else ()),
         _sessions(series),
     )
@@ -117,8 +117,8 @@ def _sessions(series: Series) -> HostTest:
     )
 
 
-def _trend(series: Series, scaled: Floats) -> HostTest:
-    """Apply Page's test: whether all cells get slower, or faster, within sessions."""
+def trend_parts(series: Series) -> tuple[Floats, Floats]:
+    """Give what each cell adds to Page's statistic, freed of its runs' number, and the variance of that."""
     n = series.counts[:, :, None]
     place = np.where(series.present, np.arange(series.row.shape[2]) - (n - 1) / 2, 0.0)
     used = series.squares > 0
@@ -126,20 +126,46 @@ def _trend(series: Series, scaled: Floats) -> HostTest:
         # each series weighs the same however many runs it has
         unit = place / np.sqrt((place**2).sum(axis=2))[:, :, None]
         factor = np.sqrt((series.counts - 1) / series.counts)
-    total = ((scaled * np.nan_to_num(unit)).sum(axis=2) * np.nan_to_num(factor))[used].sum()
+    parts = (series.scaled() * np.nan_to_num(unit)).sum(axis=2) * np.nan_to_num(factor)
+    return np.where(used, parts, 0.0).sum(axis=1), used.sum(axis=1).astype(np.float64)
+
+
+def _trend(series: Series) -> HostTest:
+    """Apply Page's test: whether all cells get slower, or faster, within sessions."""
+    parts, variances = trend_parts(series)
     # the rank correlation r of n exchangeable runs has the variance 1 / (n - 1)
-    lengths = series.counts[used]
-    mean = total / float((np.sqrt(lengths - 1)).sum())
-    z = total / np.sqrt(used.sum())
+    lengths = series.counts[series.squares > 0]
+    mean = parts.sum() / float((np.sqrt(lengths - 1)).sum())
+    z = parts.sum() / np.sqrt(variances.sum())
     return HostTest(code="host-trend", pvalue=_normal(z), size=float(mean))
 
 
-def _warm_up(series: Series, scaled: Floats) -> HostTest:
-    """Compare the first runs of all cells in all sessions with the others, by their ranks."""
+def first_run_parts(series: Series) -> tuple[Floats, Floats]:
+    """Give the sum of each cell's scores of first runs, and the variance of that."""
     used = series.squares > 0
-    first = scaled[:, :, 0][used]
-    z = first.sum() / np.sqrt(first.size)
-    return HostTest(code="host-warm-up", pvalue=_normal(z), size=float(first.mean()))
+    first = np.where(used, series.scaled()[:, :, 0], 0.0)
+    return first.sum(axis=1), used.sum(axis=1).astype(np.float64)
+
+
+def _warm_up(series: Series) -> HostTest:
+    """Compare the first runs of all cells in all sessions with the others, by their ranks."""
+    parts, variances = first_run_parts(series)
+    total, count = float(parts.sum()), float(variances.sum())
+    return HostTest(
+        code="host-warm-up", pvalue=_normal(total / math.sqrt(count)), size=total / count
+    )
+
+
+def change_parts(series: Series, session: int, row: int) -> tuple[Floats, Floats]:
+    """Give the sum of each cell's scores in a session up to a change, and its variance over all orders."""
+    used, count = series.squares[:, session] > 0, series.counts[:, session]
+    there = series.present[:, session] & used[:, None]
+    before = there & (series.row[:, session] < row)
+    sums = np.where(before, series.scaled()[:, session], 0.0).sum(axis=1)
+    ahead = before.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variances = ahead * (count - ahead) / (count - 1)
+    return sums, np.where(used, np.nan_to_num(variances), 0.0)
 
 
 def _neighbours(table: RunTable, series: Series, scores: Floats) -> HostTest:

@@ -10,7 +10,8 @@ from ..pages.result import Result
 
 if TYPE_CHECKING:
     from ..record.run_numbers import Better
-    from .host_speeds import HostSpeeds, Movers
+    from .host_speeds import HostSpeeds
+    from .movers import Movers
 
 REFERENCES = (
     "Y. Benjamini, Y. Hochberg, Journal of the Royal Statistical Society B 57, 1995",
@@ -111,8 +112,8 @@ class Diagnosis(Result):
     speeds : HostSpeeds or None
         The levels of the whole host, or of the `movers`; None where no test of it found anything.
     movers : Movers or None
-        Who moves together where it is not the whole host; None where all variants do, where there is one
-        only, and where no test of the host found anything.
+        Who moves where it is not the whole host; None where all programs do, and where no test of the host
+        found anything.
     cells : tuple of CellLine
         Every cell.
     not_tested : tuple of Untested

@@ -11,7 +11,8 @@ from ..pages.model import Caution
 from ..pages.short_sentence import ShortSentence, plain
 
 if TYPE_CHECKING:
-    from .host_speeds import HostSpeeds, Movers
+    from .host_speeds import HostSpeeds
+    from .movers import Movers
     from .result import Diagnosis, Finding
 
 _SHOWN = 4
@@ -94,12 +95,16 @@ def host_text(
 
 
 def movers_text(movers: Movers) -> str:
-    """Name the programs that move together: ``programs of always (redis-set, redis-incr)``."""
+    """Name the programs that move: ``programs of always (redis-set, redis-incr)``, or ``redis-set / always``."""
     if not movers.variants:
         return "some programs"
+    if movers.cell is not None:
+        return " / ".join(movers.cell)
+    where = figures.listed(movers.benchmarks, _SHOWN)
+    if not movers.others and len(movers.variants) > 1:
+        return f"programs of all variants ({where})"
     names = figures.listed(movers.variants, _SHOWN)
-    where = f" ({figures.listed(movers.benchmarks, _SHOWN)})" if movers.benchmarks else ""
-    return f"programs of {names}{where}"
+    return f"programs of {names} ({where})" if where else f"programs of {names}"
 
 
 def speeds_text(speeds: HostSpeeds, total: int, movers: Movers | None = None) -> str:
@@ -107,9 +112,10 @@ def speeds_text(speeds: HostSpeeds, total: int, movers: Movers | None = None) ->
     gap, share = figures.percent(speeds.ratio - 1), figures.percent(speeds.share)
     there = [one.session for one in speeds.sessions if one.share >= 0.1]
     where = in_sessions(there, total)
-    who, runs, others = "the whole host", "runs", ""
+    who, runs, others, its = "the whole host", "runs", "", "its"
     if movers is not None:
-        who, runs = movers_text(movers), "their runs" if movers.variants else "runs"
+        its = "their" if movers.cell is None else "its"
+        who, runs = movers_text(movers), f"{its} runs" if movers.variants else "runs"
         if movers.variants and movers.others:
             others = f"; nothing shows it of {figures.listed(movers.others, _SHOWN)}"
     if speeds.two:
@@ -117,8 +123,9 @@ def speeds_text(speeds: HostSpeeds, total: int, movers: Movers | None = None) ->
             f"{who} changed between two speeds, {gap} apart, {where}: {share} of {runs} have "
             f"the higher values{others}"
         )
-    rest = "the values of all programs" if movers is None else "their values"
-    return f"{who} did not keep {'its' if movers is None else 'their'} speed: {rest} rise and fall together, by about {gap}{others}"
+    rest = "the values of all programs" if movers is None else f"{its} values"
+    together = "" if movers is not None and movers.cell is not None else " together"
+    return f"{who} did not keep {its} speed: {rest} rise and fall{together}, by about {gap}{others}"
 
 
 _NAMED = 3
@@ -195,11 +202,12 @@ def _host(found: Diagnosis, moves: Sequence[Finding]) -> Caution:
         text = f"the whole host did not keep its speed: {first.text}"
         short = ShortSentence.of(f"the host did not keep its speed: {_HOW[first.code]}")
         return Caution("host-changes", text, short=short)
+    its = "their" if movers.cell is None else "its"
     return Caution(
         "variant-changes",
-        f"not all programs kept their speed: {first.text}",
+        f"{movers_text(movers)} did not keep {its} speed: {first.text}",
         about,
-        _of_movers(movers, "did not keep their speed"),
+        _of_movers(movers, f"did not keep {its} speed"),
     )
 
 
@@ -217,6 +225,10 @@ def _of_movers(movers: Movers, said: str) -> ShortSentence:
     """Say it of the variants whose programs move, where these are known."""
     if not movers.variants:
         return ShortSentence.of(f"some programs {said}")
+    if movers.cell is not None:
+        return ShortSentence.of(f"{{}} / {{}} {said}", *movers.cell)
+    if not movers.others:
+        return ShortSentence.of(f"{{}} {said}", tuple(movers.benchmarks))
     return ShortSentence.of(f"programs of {{}} {said}", tuple(movers.variants))
 
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 from ..data.matrix import PerformanceMatrix
 from ..data.pair import own_session, set_apart, trial_cautions
-from ..data.trial import Trial, not_judged, question_of
+from ..data.question import not_judged, question_of
+from ..data.trial import Trial
 from ..data.trial_cautions import always_said
 from ..errors import FairtrialError, InsufficientDataError, UsageError
 from ..pages.model import Caution, merged

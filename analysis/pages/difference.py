@@ -6,6 +6,7 @@ compared in words. Half the time and less is "2.7 times as fast" in a sentence, 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -21,7 +22,18 @@ _MOST = 4  # decimals at most, for ends that are nearly alike or nearly nothing
 _HUGE = 100.0  # shares from which on two digits are enough
 _UNNAMED = {"wall", "value", "values", "time"}  # of a time, what "time" says already
 _METRIC = 28  # columns of a metric's name
-_STUFF = {"B": "memory", "J": "energy"}
+# The words of a metric's name by which its bytes are those of memory, and not of a file or a disk.
+_OF_MEMORY = frozenset(
+    {"memory", "mem", "rss", "maxrss", "vmrss", "heap", "ram", "swap", "alloc", "allocated"}
+)
+
+
+def stuff_of(metric: str, unit: str) -> str:
+    """Name what a metric is an amount of, where that has a word: memory, energy; else ""."""
+    if unit == "J":
+        return "energy"
+    words = re.split(r"[^a-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", metric).lower())
+    return "memory" if unit == "B" and not _OF_MEMORY.isdisjoint(words) else ""
 
 
 class Compared(Protocol):
@@ -165,13 +177,13 @@ class Difference:
             return "takes"
         if self.better == "higher":
             return "does"
-        return "uses" if self.unit in _STUFF else "has"
+        return "uses" if stuff_of(self.metric, self.unit) else "has"
 
     @property
     def _noun(self) -> str:
         if self.better == "higher":
             return ""
-        return "time" if self.timed else _STUFF.get(self.unit, "")
+        return "time" if self.timed else stuff_of(self.metric, self.unit)
 
     @property
     def label(self) -> str:

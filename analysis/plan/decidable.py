@@ -50,12 +50,13 @@ class SpreadDecides:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decidable:
-    """What so many sessions can decide; `trial` is the earlier one whose spread was taken, if any."""
+    """What so many sessions can decide of a metric; `trial` is the earlier one whose spread was taken, if any."""
 
     sessions: int
     runs: int
     benchmarks: int
     at: tuple[SpreadDecides, ...]
+    metric: str = "wall"
     trial: str | None = None
     trial_sessions: int | None = None
     confidence: float = 1 - _ALPHA
@@ -75,6 +76,7 @@ class Decidable:
         if self.trial is not None:  # the candidate that can be decided least
             shown = (max(self.at, key=lambda one: one.spread),)
         many = "1 benchmark" if self.benchmarks == 1 else f"{self.benchmarks} benchmarks"
+        many += "" if self.metric == "wall" else f" by {self.metric}"
         found = "hardly any difference of a benchmark can be decided"
         if any(one.benchmark is not None and one.benchmark <= _HARDLY for one in shown):
             first, *others = shown
@@ -85,7 +87,8 @@ class Decidable:
         return f"{self.sessions} sessions, {many}: {found}{self._source(shown)}"
 
     def _source(self, shown: Sequence[SpreadDecides]) -> str:
-        half = max((one.half_sessions or 0 for one in shown), default=0)
+        told = [one for one in shown if one.benchmark is not None and one.benchmark <= _HARDLY]
+        half = max((one.half_sessions or 0 for one in told), default=0)
         needed = f". Half of that needs {half} sessions" if half else ""
         if self.trial is None:
             return (
@@ -107,13 +110,15 @@ def _percent(share: float | None) -> str:
     return f"{percent:.2g} %" if percent < 99.5 else f"{percent:.0f} %"
 
 
-def decidable(sessions: int, runs: int, benchmarks: int) -> Decidable:
+def decidable(sessions: int, runs: int, benchmarks: int, metric: str = "wall") -> Decidable:
     """Tell what a plan can decide at the assumed spreads; benchmarks are taken to vary independently.
 
     Parameters
     ----------
     sessions, runs, benchmarks : int
         Of the plan; `runs` are those of each cell in a session.
+    metric : str
+        That the verdict will judge first.
     """
     several = benchmarks > 1
     at = tuple(
@@ -121,23 +126,27 @@ def decidable(sessions: int, runs: int, benchmarks: int) -> Decidable:
         for spread in ASSUMED
         if sessions > 1
     )
-    return Decidable(sessions=sessions, runs=runs, benchmarks=benchmarks, at=at)
+    return Decidable(sessions=sessions, runs=runs, benchmarks=benchmarks, at=at, metric=metric)
 
 
-def decidable_by(trial: Trial, sessions: int, runs: int) -> Decidable:
+def decidable_by(trial: Trial, sessions: int, runs: int, metric: str | None = None) -> Decidable:
     """Tell what a plan of the same campaign can decide at the spreads of a trial's sessions.
 
-    The spread is that of the benchmark in the middle, between sessions and of the planned runs within one.
+    The spread is that of the benchmark in the middle, between sessions and of the planned runs within one. `metric`
+    is by default the trial's own question.
 
     Raises
     ------
+    UsageError
+        If the trial has no such metric.
     InsufficientDataError
-        If no candidate has two sessions with the baseline.
+        If no candidate has two sessions with the baseline that differ.
     """
-    found = tuple(_measured(trial, sessions, runs)) if sessions > 1 else ()
+    metric = trial.default_metric if metric is None else metric
+    found = tuple(_measured(trial, metric, sessions, runs)) if sessions > 1 else ()
     if not found:
         raise InsufficientDataError(
-            "no variant has two sessions with the baseline",
+            "no variant has two sessions with the baseline that differ",
             str(trial.path),
             "measure two sessions or more",
             n=trial.sessions,
@@ -148,6 +157,7 @@ def decidable_by(trial: Trial, sessions: int, runs: int) -> Decidable:
         runs=runs,
         benchmarks=len(trial.manifest.benchmarks),
         at=found,
+        metric=metric,
         trial=trial.path.name,
         trial_sessions=trial.sessions,
     )
@@ -160,8 +170,9 @@ def plan_decides(
     runs: int,
     benchmarks: Sequence[str],
     variants: Sequence[str],
+    metric: str = "wall",
 ) -> Decidable:
-    """Tell what a plan of these benchmarks and variants can decide.
+    """Tell what a plan of these benchmarks and variants can decide of a metric.
 
     The spread is that of the first of the `earlier` trials that has the same ones and can tell it; without any
     spreads are assumed.
@@ -171,18 +182,18 @@ def plan_decides(
             trial = read_trial(path)
             manifest = trial.manifest
             if {*manifest.benchmarks} == {*benchmarks} and {*manifest.variants} == {*variants}:
-                return decidable_by(trial, sessions, runs)
+                return decidable_by(trial, sessions, runs, metric)
         except (
             AnalysisError,
             StoreError,
             UsageError,
         ):  # one that cannot be read, judged or compared tells no spread
             continue
-    return decidable(sessions, runs, len(benchmarks))
+    return decidable(sessions, runs, len(benchmarks), metric)
 
 
-def _measured(trial: Trial, sessions: int, runs: int) -> Iterator[SpreadDecides]:
-    manifest, metric = trial.manifest, trial.default_metric
+def _measured(trial: Trial, metric: str, sessions: int, runs: int) -> Iterator[SpreadDecides]:
+    manifest = trial.manifest
     baseline = trial.matrix(manifest.baseline, metric, skip_zeros=True)
     for name in manifest.variants:
         if name == manifest.baseline:
@@ -192,6 +203,8 @@ def _measured(trial: Trial, sessions: int, runs: int) -> Iterator[SpreadDecides]
         except AnalysisError:
             continue  # the others may tell it
         spread = float(np.median([_spread(line, runs) for line in found.benchmarks]))
+        if spread == 0:
+            continue  # a coarse clock shows none: it is unknown
         suite = None if found.suite is None else _spread(found.suite, runs)
         yield _at(sessions, len(manifest.benchmarks), spread, suite, name)
 

@@ -110,14 +110,9 @@ class RunningSuite:
 
 def judged_mean(values: Sequence[float], warmup: WarmupIterations, *, higher: bool) -> float | None:
     """Give the mean of those iterations of a run that the verdict will judge; None where none is left."""
-    first = warmup
-    if first == "auto":
-        finite = np.array(values)
-        known = finite.size > 0 and bool(
-            np.isfinite(finite).all()
-        )  # a damaged row may say anything
-        first = steady_state(finite, higher=higher).first if known else 0
-    judged = values[first:]
+    if warmup == "auto":
+        warmup = steady_state(np.array(values), higher=higher).first if values else 0
+    judged = values[warmup:]
     return sum(judged) / len(judged) if judged else None
 
 

@@ -97,7 +97,7 @@ _LONGEST = 160
 
 def diff(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[Change, ...]:
     """Compare the environment records `a` (earlier) and `b` (later)."""
-    changes = [*_identity(a, b), *_targets(a, b), *_inputs(a, b)]
+    changes = [*_identity(a, b), *_targets(a, b), *_inputs(a, b), *_services(a, b)]
     for section in _SECTIONS:
         changes += _section(section, a.get(section) or _MISSING, b.get(section) or _MISSING)
     changes += _variables(a, b)
@@ -291,6 +291,21 @@ def _inputs(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
         if old != new:
             what = f"the input {name} has changed: sha256 {_start(old)} is now {_start(new)}"
             yield _changed(f"inputs.{name}", what, old, new, identity=True)
+
+
+def _services(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
+    """Compare the programs of services: another server is another trial, as another program is."""
+    before, after = a.get("services") or _MISSING, b.get("services") or _MISSING
+    for label in before:
+        if label not in after or of_one_session(before[label]) or of_one_session(after[label]):
+            continue
+        old, new = _hash(before[label]), _hash(after[label])
+        if old != new:
+            place = after[label].get("path") or before[label].get("path")
+            what = f"the program of the service {label} is another one than before: {place}"
+            if new is None:
+                what = f"the program of the service {label} cannot be read any more: {place}"
+            yield _changed(f"services.{label}.sha256", what, old, new, identity=True)
 
 
 def _start(digest: str | None) -> str:

@@ -7,8 +7,10 @@ Standard library only.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, Literal, NamedTuple
+
+from .sample_files import StoredSamples
 
 FIRST = "0.1.0"  # the version that wrote the first trials of schema 1
 
@@ -48,7 +50,9 @@ class Measurement:
     that a resumed session repeats, and for a run that was executed again because it was disturbed:
     `repeats` is its planned position. `disturbed` says whether it waited for a CPU. `counted` tells a
     run that is there for its counters alone from those beside it, and is None where all runs are
-    alike. ``None`` means unknown, never zero, and so does a key that a row does not have: a run whose
+    alike. `samples` tells of metrics whose values stand in files; in `metrics` is their mean. `cpu_steal_s` is
+    the `steal_s` of each CPU of the host, by its number; one that lost nothing is not
+    there. ``None`` means unknown, never zero, and so does a key that a row does not have: a run whose
     hook before it failed was not executed and has no times, and a trial of another version may have
     other numbers.
     """
@@ -228,6 +232,44 @@ class Measurement:
             "host",
         ),
     ] = None
+    load_1min: Annotated[
+        float | None,
+        RunNumber(
+            "",
+            "load of the host, the mean of the last minute, read before the run",
+            "host",
+            since="0.3.0",
+        ),
+    ] = None
+    pressure_cpu_s: Annotated[
+        float | None,
+        RunNumber(
+            "s",
+            "time during the run in which some process of the host waited for a CPU; null where the "
+            "kernel keeps no account of pressure",
+            "host",
+            since="0.3.0",
+        ),
+    ] = None
+    pressure_memory_s: Annotated[
+        float | None,
+        RunNumber("s", "the same of waiting for memory", "host", since="0.3.0"),
+    ] = None
+    pressure_io_s: Annotated[
+        float | None,
+        RunNumber("s", "the same of waiting for input and output", "host", since="0.3.0"),
+    ] = None
+    service_cpus_busy_s: Annotated[
+        float | None,
+        RunNumber(
+            "s",
+            "how long the CPUs of the services that the run uses were busy during it, all added up, "
+            "whoever ran there; in ticks too; null without services",
+            "host",
+            since="0.3.0",
+        ),
+    ] = None
+    cpu_steal_s: Mapping[str, float] | None = None
     padding_bytes: Annotated[
         int | None, RunNumber("B", "bytes added to the environment: they move the stack", "runner")
     ] = None
@@ -248,6 +290,7 @@ class Measurement:
     detail: str | None = None
     oom: bool | None = None  # whether the kernel killed one of its processes for lack of memory
     metrics: Mapping[str, tuple[float, ...]]
+    samples: Mapping[str, StoredSamples] = field(default_factory=dict)
     counted: bool | None = None
     stdout_bytes: Annotated[
         int | None,
@@ -271,7 +314,11 @@ class Measurement:
         """Give the measurement as JSON types, without the checksum."""
         data = {key: getattr(self, key) for key in _KEYS}
         data["cpus"] = None if self.cpus is None else list(self.cpus)
+        data["cpu_steal_s"] = None if self.cpu_steal_s is None else dict(self.cpu_steal_s)
         data["metrics"] = {name: list(values) for name, values in self.metrics.items()}
+        data["samples"] = {name: one.to_dict() for name, one in self.samples.items()}
+        if not self.samples:
+            del data["samples"]
         return data
 
 

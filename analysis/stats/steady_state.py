@@ -84,7 +84,7 @@ def steady_state(values: Array, *, higher: bool = False) -> SteadyState:
     Parameters
     ----------
     values : array
-        At least one, all finite. With values of 0 or less nothing is known: levels are ratios.
+        At least one. With values of 0 or less, or infinite ones, nothing is known: levels are ratios.
     higher : bool
         Whether higher values are better.
 
@@ -94,7 +94,7 @@ def steady_state(values: Array, *, higher: bool = False) -> SteadyState:
         ``too few iterations`` below `FEWEST`, or where a value is not positive.
     """
     n = values.size
-    if n < FEWEST or not (values > 0).all():
+    if n < FEWEST or not ((values > 0) & np.isfinite(values)).all():
         return SteadyState("too few iterations", 0, (Level(0, n, float(np.median(values))),))
     logs = np.log(values)
     begun = _beginning(logs)

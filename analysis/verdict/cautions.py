@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..data.trial import Trial, not_judged
+from ..data.question import not_judged
+from ..data.trial import Trial
 from ..data.trial_cautions import given_up_cautions
 from ..methods.multilevel.failures import fisher
 from ..pages import number_format as figures
 from ..pages.model import Caution
 from ..pages.short_sentence import ShortSentence
 from ..record.run_numbers import METRIC_NUMBERS
+from .latency_cautions import latency_cautions
 from .layouts import drawn_layouts, layout_cautions
+from .quantile_words import quantile_cautions
 from .service_cautions import service_cautions
 
 if TYPE_CHECKING:
@@ -184,6 +187,8 @@ def run_cautions(
     yield from waiting_cautions(trial, variants, metric, rows)
     yield from suspended_cautions(trial, variants)
     yield from service_cautions(trial)
+    yield from quantile_cautions(trial, metric)
+    yield from latency_cautions(trial, [one.name for one in sides], metric, asked)
     yield from layout_cautions(drawn_layouts(trial, variants))
     # which benchmarks were to have another metric than those of every run, nobody knows
     awaited = () if metric not in METRIC_NUMBERS else asked or trial.manifest.benchmarks
@@ -284,7 +289,7 @@ _NOT_COMPARABLE = (
     ),
     *("rows-reordered", "session-misstated", "iterations-pooled", "order-unknown", "order-of-file"),
     *("benchmarks-of-one-side", "floored", "not-positive", "below-resolution", "means-of-zeros"),
-    *("layout-not-varied", "no-steady-state", "no-iteration-left", "no-iterations"),
+    *("closed-loop", "layout-not-varied", "no-steady-state", "no-iteration-left", "no-iterations"),
 )
 _UNEQUAL = ("waited-unequally",)
 _DRIFT = (
@@ -295,7 +300,7 @@ _BUSY = (
     *("host-busy", "host-throttled", "host-disturbed", "host-stolen", "cpu-lost"),
     *("disturbed-runs", "waited-for-cpu", "services-share-cpus", "hook-left-running"),
 )
-_REST = ("runs-missing", "still-running", "ended-early", "iterations-left-out")
+_REST = ("runs-missing", "still-running", "ended-early", "iterations-left-out", "quantiles-of-runs")
 _RANKS = {
     code: rank
     for rank, codes in enumerate((_FAILED, _NOT_COMPARABLE, _UNEQUAL, _DRIFT, _BUSY, _REST))

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..data.trial import NOT_ASKED, Trial
+from ..data.question import NOT_ASKED
+from ..data.trial import Trial
 from ..importers.sources import Reading, Sides, read_sides, sessions_apart
 from ..importers.trials import open_trial, trial_and_variant
 from ..pages.model import Caution, merged
 from .judging import judge_sides
 from .layouts import Layout, counted_layouts, drawn_layouts, layout_cautions
+from .quantile_words import basis_of
 from .sides import looks_at
 
 if TYPE_CHECKING:
@@ -62,6 +64,7 @@ def judge_sources(
             usual=usual,
             cautions=known,
             layouts=counted_layouts([drawn]),
+            quantile=basis_of(trial.quantile_basis(answer.metric) for trial in trials),
             sources=tuple(name for name in (candidate, baseline) if name is not None),
         ),
         sides=sides,

@@ -26,6 +26,7 @@ from .cautions import method_cautions, question_cautions, run_cautions
 from .fleet_hosts import FleetHostStanding, HostEnvironments, undecided_by
 from .judging import Question, judge_host, panel_of
 from .layouts import Layout, counted_layouts, drawn_layouts
+from .quantile_words import basis_of
 from .result import CandidateVerdict, Verdict
 from .sides import (
     all_failed,
@@ -37,6 +38,8 @@ from .sides import (
 )
 
 if TYPE_CHECKING:
+    from ..data.iterations.session_quantiles import QuantileBasis
+    from ..data.iterations.warmup import IterationsOfCell
     from ..data.trial import Trial
     from ..methods.multilevel.host_effects import HostLevel
     from ..methods.multilevel.law import Looks
@@ -59,8 +62,10 @@ class _JudgedHost(NamedTuple):
     manifest: Manifest
     counts: dict[str, Any]
     layouts: Mapping[str, Sequence[Layout]]
+    quantile: QuantileBasis | None
     results: dict[str, Multilevel]
     crashed: dict[str, Counter[str]]
+    iterations: tuple[IterationsOfCell, ...]
     cautions: tuple[Caution, ...]
 
 
@@ -118,7 +123,23 @@ class _Hosts:
         counts = counts_of(trial, question.metric, self.chosen, sides.values())
         own = tuple(caution for caution in told if caution.code not in _OF_HOSTS)
         drawn = drawn_layouts(trial, self.chosen)
-        self.judged.append(_JudgedHost(name, trial.manifest, counts, drawn, results, crashed, own))
+        matrices = [side.matrix for side in sides.values() if side.matrix is not None]
+        iterations = tuple(
+            replace(one, host=name) for m in matrices for one in m.judged_iterations.values()
+        )
+        self.judged.append(
+            _JudgedHost(
+                host=name,
+                manifest=trial.manifest,
+                counts=counts,
+                layouts=drawn,
+                quantile=trial.quantile_basis(question.metric),
+                results=results,
+                crashed=crashed,
+                iterations=iterations,
+                cautions=own,
+            )
+        )
         self.environments.add(name, trial.path)
 
     def _leave_out(self, name: str, why: str) -> None:
@@ -271,8 +292,10 @@ def _together(opened: OpenedFleet, found: _Hosts) -> Verdict:
         better=info.better,
         baseline=first.baseline,
         layouts=counted_layouts(one.layouts for one in found.judged),
+        quantile=basis_of(one.quantile for one in found.judged),
         finished=all(one.state != "running" for one in found.progress),
         candidates=candidates,
+        iterations=tuple(one for host in found.judged for one in host.iterations),
         cautions=merged(
             _partly(candidates, found),
             _disagreeing(candidates),

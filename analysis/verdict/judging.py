@@ -28,6 +28,7 @@ from ..stats.multiplicity import Correction
 from .cautions import method_cautions, question_cautions, rows_of, run_cautions
 from .layouts import counted_layouts, drawn_layouts
 from .result import CandidateVerdict, HptBound, Verdict
+from .service_cautions import by_services
 from .sides import (
     candidates_in,
     comparable,
@@ -264,9 +265,14 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
         certificate=certificate,
         layouts=counted_layouts([drawn_layouts(trial, chosen)]),
         iterations=tuple(one for m in matrices for one in m.judged_iterations.values()),
+        quantile=trial.quantile_basis(metric),
         outermost=trial.outermost,
         closed=_closed(manifest),
-        measured=manifest.origin == "measured" and not trial.is_of_builds(metric),
+        explainable=(
+            manifest.origin == "measured"
+            and not trial.is_of_builds(metric)
+            and not by_services(trial, metric)
+        ),
         session_s=_session_s(trial),
         cautions=merged(
             run_cautions(

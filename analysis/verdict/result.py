@@ -9,8 +9,9 @@ from ..pages.result import Result
 
 if TYPE_CHECKING:
     from ..calibrate.result import Certificate
+    from ..data.iterations.session_quantiles import QuantileBasis
+    from ..data.iterations.warmup import IterationsOfCell
     from ..data.levels import Unit
-    from ..data.warmup import IterationsOfCell
     from ..diagnose.result import Diagnosis
     from ..methods.multilevel.host_effects import HostLevel
     from ..methods.multilevel.law import LooksRule
@@ -70,7 +71,9 @@ class Verdict(Result):
     layouts : tuple of VariantLayouts
         Of the judged variants that each session builds, how many layouts they had; empty where none is.
     iterations : tuple of IterationsOfCell
-        What became of the iterations of runs, cell by cell, where some are not judged; of a fleet empty.
+        What became of the iterations of runs, cell by cell, where some are not judged; of a fleet each host's.
+    quantile : QuantileBasis or None
+        Of a metric that is a quantile of another, of which values it is one: those of a session together, or of a run.
     whole : bool
         Whether a screen shows all benchmarks.
     usual : bool
@@ -83,8 +86,9 @@ class Verdict(Result):
         Whether a screen shows speedups instead of per cent.
     closed : bool
         Whether no more can be measured of the trial: it is made of another tool's files, or its looks are used.
-    measured : bool
-        Whether the metric is one of runs that the trial's own campaign measured, which can be executed again.
+    explainable : bool
+        Whether functions of the programs may explain the metric: it is one of runs that the trial's own campaign measured,
+        which can be executed again, and no service took a part of their time.
     session_s : float or None
         The seconds that a session took, on average; None where nobody knows.
     sources : tuple of str
@@ -97,7 +101,7 @@ class Verdict(Result):
         {
             "closed",
             "explained",
-            "measured",
+            "explainable",
             "outermost",
             "ratio",
             "session_s",
@@ -138,13 +142,14 @@ class Verdict(Result):
     hosts: tuple[FleetHostStanding, ...] = ()
     layouts: tuple[VariantLayouts, ...] = ()
     iterations: tuple[IterationsOfCell, ...] = ()
+    quantile: QuantileBasis | None = None
     whole: bool = False
     usual: bool = True
     outermost: Unit = "session"
     explained: bool = False
     ratio: bool = False
     closed: bool = False
-    measured: bool = False
+    explainable: bool = False
     session_s: float | None = None
     sources: tuple[str, ...] = ()
 

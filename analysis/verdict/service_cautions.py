@@ -8,11 +8,22 @@ from typing import TYPE_CHECKING
 from ..data.protocol import settings_of
 from ..pages.model import Caution
 from ..pages.short_sentence import ShortSentence
+from ..record import service_metrics
 from ..record.shapes import readable_rows
 from ..record.trial_files import ENVIRONMENT, FINDINGS
 
 if TYPE_CHECKING:
     from ..data.trial import Trial
+
+
+def by_services(trial: Trial, metric: str) -> bool:
+    """Tell whether services spent a part of a metric's time, in which no function of the runs can be found.
+
+    The processor time of the runs is theirs alone.
+    """
+    if trial.manifest.metrics.get(metric, {}).get("source") == service_metrics.SOURCE:
+        return True
+    return bool(settings_of(trial.path).get("services")) and trial.holds_waiting(metric)
 
 
 def service_cautions(trial: Trial) -> Iterator[Caution]:

@@ -16,6 +16,7 @@ from ..pages.model import Caution
 from ..pages.short_sentence import ShortSentence
 
 if TYPE_CHECKING:
+    from ..data.columns import Flags
     from ..data.matrix import PerformanceMatrix
     from ..data.trial import Trial
     from ..record.trial_files import Appended, Manifest
@@ -79,12 +80,30 @@ def all_failed(trial: Trial, variant: str) -> bool:
     return bool(mine.any()) and not bool((mine & trial.measured).any())
 
 
+def _left_without(trial: Trial, metric: str, runs: Flags) -> int:
+    """Give the iterations of the longest of these runs if a number of them left none of any run; else 0."""
+    judged = trial.judged_iterations(metric)
+    if judged is None or judged.setting in (0, "auto"):
+        return 0
+    there = np.diff(trial.metrics[metric].offsets)[runs]
+    return int(there.max(initial=0)) if (judged.left_out[runs] >= there).all() else 0
+
+
 def sides_of(
     trial: Trial, metric: str, variants: Sequence[str], benchmarks: Sequence[str] | None
 ) -> dict[str, VariantSide]:
     """Give these variants of a trial by their names."""
     sides = {variant: _side(trial, variant, metric, benchmarks) for variant in variants}
     if all(one.matrix is None for one in sides.values()):
+        if longest := _left_without(trial, metric, trial.measured):
+            raise InsufficientDataError(
+                f"no run has an iteration of {metric!r} behind those that are left out as warm-up",
+                str(trial.path),
+                "leave fewer out with --warmup-iterations: the longest run has "
+                f"{figures.counted(longest, 'iteration')}",
+                n=0,
+                needed=1,
+            )
         unknown = (
             trial.measured.any() and not np.isfinite(trial.values(metric)[trial.measured]).any()
         )
@@ -108,10 +127,19 @@ def _side(trial: Trial, variant: str, metric: str, benchmarks: Sequence[str] | N
         mine = trial.measured & (trial.variant == trial.manifest.variants.index(variant))
         why = f" ({error.what})" if (trial.values(metric)[mine] <= 0).any() else ""
         short = ShortSentence.of("nothing is known of {}: it has no run that counts", variant)
+        if _left_without(trial, metric, mine):
+            why = f" (none has an iteration of {metric} behind the warm-up)"
+            short = ShortSentence.of(
+                "nothing is known of {}: no iteration of it is behind the warm-up", variant
+            )
         text = f"{variant} has no run that counts{why}"
         said = Caution("variant-left-out", text, (variant,), short)
         return VariantSide(name=variant, matrix=None, floored=floored, cautions=(said,))
-    found = [c.of(variant) for c in matrix.cautions if not (floored and c.code == "floored")]
+    found = [
+        c if c.code == "no-iterations" else c.of(variant)
+        for c in matrix.cautions
+        if not (floored and c.code == "floored")
+    ]
     if floored:
         text = (
             f"{variant}: {metric} of {figures.listed(floored, 3)} is only the launcher's floor: "

@@ -96,7 +96,7 @@ def explain_by(
     off = row_of(*_off_cpu(table), confidence, function=OFF_CPU)
     apart = _waits(table, confidence)
     counters, waits = judged_counters(
-        trial,
+        _of_runs(trial),
         benchmark,
         profile.baseline,
         profile.variant,
@@ -151,6 +151,14 @@ def explain_by(
         verdict_was=profile.verdict_was.get(benchmark),
     )
     return replace(answer, cautions=tuple(cautions_of(answer, stored, table)))
+
+
+def _of_runs(trial: Trial) -> Trial:
+    """Give the trial without the numbers of its builds: how long a compiler took explains no run."""
+    builds = {name for name in trial.manifest.metrics if trial.is_of_builds(name)}
+    metrics = {name: one for name, one in trial.manifest.metrics.items() if name not in builds}
+    columns = {name: one for name, one in trial.metrics.items() if name not in builds}
+    return replace(trial, metrics=columns, manifest=replace(trial.manifest, metrics=metrics))
 
 
 def _withheld(table: SessionTable, total: Row, risk: float, *, any_total: bool) -> Withheld | None:

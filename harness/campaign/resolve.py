@@ -16,7 +16,7 @@ from analysis.words import alike
 from ..meters.counter_events import EVENTS, RawEventError, parse_raw
 from .cells import MAX_CELLS, CampaignEntry, CellMaker, entries
 from .defaults import Table, completed, fields_of
-from .metrics.checks import built_files, stopping_by_builds
+from .metrics.checks import built_files, stopping_by_builds, written_by_others
 from .metrics.quantiles import with_quantiles
 from .model import (
     LAYOUT_SEED,
@@ -155,7 +155,7 @@ class Resolver:
             self._refuse_shared_files(builds)
             for one in built_files(cells, builds, maker.metric_places):
                 self._problem(*one, key=True)
-        self.notes += maker.notes + self.filler.notes
+        self.notes += maker.notes + self.filler.notes + written_by_others(cells, builds)
         self.notes += _alike_notes("variants", self.variants)
         self.notes += _alike_notes("benchmarks", self.benchmarks)
         return campaign

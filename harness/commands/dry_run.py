@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shlex
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, TextIO
 
 from analysis.errors import FairtrialError, StoreError
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from ..trial.ending import Ending
 
 _SHOWN = 12
+_VALUES_SHOWN = 5  # of one metric of a run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,13 +121,13 @@ class Preview:
             some = "; those that cannot be had are left out, see the check counters" if lost else ""
             lines.append(f"counts  {_said_of(campaign.counters)}{some}")
         for build in campaign.builds:
-            steps = "; ".join(with_placeholders(" ".join(step.argv)) for step in build.steps)
+            steps = "; ".join(_typed(step.argv) for step in build.steps)
             when = ", before each session" if build.each == "session" else ""
             lines.append(f"build   {build.variant}{when}: {steps}")
         for service in campaign.services:
             when = "around each of its runs" if service.each == "run" else "during each session"
-            command = with_placeholders(" ".join(service.command.argv))
             where = format_cpus(self.plan.services.get(service.label, ()))
+            command = _typed(service.command.argv)
             lines.append(f"service {service.label}, {when}, on CPU {where}: {command}")
         lines.append(f"plan    order {campaign.protocol.order}, seed {campaign.seed}; session 1:")
         for run in self.first[:_SHOWN]:
@@ -230,6 +233,7 @@ def _decides(campaign: Campaign, options: Options, sessions: int) -> Decidable |
         runs=campaign.protocol.runs,
         benchmarks=campaign.benchmarks,
         variants=campaign.variants,
+        metric=next(iter(campaign.judge), "wall"),
     )
 
 
@@ -238,6 +242,13 @@ def _earlier(campaign: Campaign, options: Options) -> tuple[tuple[Path, Manifest
     with contextlib.suppress(StoreError):  # a folder that is none is told where it is written to
         return trials_in(options.folder, campaign.name).found
     return ()
+
+
+def how_long(campaign: Campaign, options: Options, sessions: int) -> float | None:
+    """Tell the seconds that a new trial may take, None where no earlier one of the campaign tells it."""
+    with Host() as host:
+        energy = campaign.energy and has_energy(campaign, host, host.read())
+    return _known(campaign, options, sessions, energy=energy)
 
 
 def _known(campaign: Campaign, options: Options, sessions: int, *, energy: bool) -> float | None:
@@ -335,11 +346,23 @@ def _said(row: Mapping[str, Any]) -> str:
     kind = "warm-up" if row["warmup"] else "run    "
     took = "" if row["wall_ns"] is None else f"  {duration(row['wall_ns'] / 1e9)}"
     why = f"  {row['detail']}" if row["detail"] else ""
-    metrics = "".join(
-        f"  {name} {', '.join(f'{value:g}' for value in values)}"
-        for name, values in row["metrics"].items()
-    )
+    metrics = "".join(f"  {name} {_listed(values)}" for name, values in row["metrics"].items())
     return f"{kind} {row['benchmark']} / {row['variant']}: {row['outcome']}{took}{metrics}{why}"
+
+
+def _listed(values: Sequence[float]) -> str:
+    """Write the values of a metric; of many iterations the first ones, their number and mean."""
+    text = ", ".join(f"{value:g}" for value in values[:_VALUES_SHOWN])
+    if len(values) <= _VALUES_SHOWN:
+        return text
+    return f"{text}, ... ({len(values):,} values, mean {fmean(values):g})"
+
+
+def _typed(argv: Sequence[str]) -> str:
+    """Write a command as a shell would read it, with the placeholders that a session fills in."""
+    return " ".join(
+        shlex.quote(word) if word.split() != [word] else word for word in with_placeholders(argv)
+    )
 
 
 def _outputs(folder: Path, position: int) -> Iterator[str]:
@@ -348,9 +371,13 @@ def _outputs(folder: Path, position: int) -> Iterator[str]:
         if not path.exists():
             yield f"{name} is discarded\n"
             continue
-        text = path.read_bytes().decode("utf-8", "replace")
+        data = path.read_bytes()
+        if b"\0" in data:
+            yield f"{name}, {counted(len(data), 'byte')} that are no text\n"
+            continue
+        text = data.decode("utf-8", "replace")
         shown = "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text[:_ROWS_SHOWN])
-        yield f"{name}, {counted(path.stat().st_size, 'byte')}" + (":\n" if shown else "\n")
+        yield f"{name}, {counted(len(data), 'byte')}" + (":\n" if shown else "\n")
         yield "".join(f"    {line}\n" for line in shown.splitlines())
         if len(text) > _ROWS_SHOWN:
             yield f"    … {len(text) - _ROWS_SHOWN:,} more characters\n"

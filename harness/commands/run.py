@@ -210,15 +210,15 @@ def _say_what_begins(
     args: argparse.Namespace, campaign: Campaign, options: Options, view: View
 ) -> None:
     """Say how large a new trial is, and which other one could be gone on with."""
-    from .dry_run import preview
+    from .dry_run import how_long
     from .live_view import scale
 
     if args.trial is not None:
         view.say(f"starting a new trial in {args.trial}")
     else:
         _say_unfinished(args.dir, campaign.name, view)
-    shown = preview(campaign, options, deciding=False)
-    view.say(scale(campaign, shown.sessions, shown.seconds))
+    sessions = options.sessions or campaign.protocol.sessions
+    view.say(scale(campaign, sessions, how_long(campaign, options, sessions)))
 
 
 def _say_unfinished(folder: Path, campaign: str, view: View) -> None:

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Literal
 
 import psutil
 
@@ -30,10 +31,16 @@ STAT = "/proc/stat"
 LOADAVG = "/proc/loadavg"
 VMSTAT = "/proc/vmstat"
 INTERRUPTS = "/proc/interrupts"
+PRESSURE = "/proc/pressure"  # Documentation/accounting/psi.rst
 KERNEL_LOG = "/dev/kmsg"
 
 # Columns of a cpu line in /proc/stat, in ticks of 1/CLK_TCK s.
 _USER, _NICE, _SYSTEM, _IRQ, _SOFTIRQ, _STEAL = 0, 1, 2, 5, 6, 7
+_BUSY, _STOLEN = (_USER, _NICE, _SYSTEM, _IRQ, _SOFTIRQ), (_STEAL,)
+_STEAL_OF_CPU = re.compile(rb"\ncpu([0-9]{1,6}) (?:[0-9]{1,20} ){7}([0-9]{1,20})\b")
+_TOTAL = re.compile(rb"some [^\n]*\btotal=([0-9]{1,20})\b")
+
+Pressed = Literal["cpu", "memory", "io"]
 
 # What the kernel says when a measurement on this host is in doubt.
 _ALARM = re.compile(
@@ -90,6 +97,38 @@ def _seconds(head: str) -> str:
     return "" if stamp is None else f"[{stamp / 1e6:.3f}] "
 
 
+class ProcessorTime:
+    """One reading of /proc/stat: of all CPUs, in ticks of `tick_s` seconds, and read out only where it is asked."""
+
+    def __init__(self, data: bytes, tick_s: float) -> None:
+        self._data, self.tick_s = b"\n" + data, tick_s
+
+    def stolen(self, cpus: tuple[int, ...]) -> int | None:
+        """Give the ticks that a hypervisor took from `cpus` since boot, of the whole host when it is empty."""
+        return self._ticks(cpus, _STOLEN)
+
+    def busy(self, cpus: tuple[int, ...]) -> int | None:
+        """Give the ticks in which `cpus` were busy, whoever ran there, likewise."""
+        return self._ticks(cpus, _BUSY)
+
+    def stolen_by_cpu(self) -> dict[int, int]:
+        """Give the ticks that were taken from each CPU; empty where the kernel does not show it."""
+        rows = _STEAL_OF_CPU.findall(self._data)
+        return {int(number): int(ticks) for number, ticks in rows}
+
+    def _ticks(self, cpus: tuple[int, ...], columns: tuple[int, ...]) -> int | None:
+        total = 0
+        for name in [b"\ncpu%d " % cpu for cpu in cpus] or [b"\ncpu "]:
+            start = self._data.find(name)
+            end = self._data.find(b"\n", start + 1)
+            words = self._data[start + len(name) : end].split()
+            whole_line = start >= 0 and end >= 0 and len(words) > max(columns)
+            if not whole_line or not all(word.isdigit() for word in words):
+                return None
+            total += sum(int(words[column]) for column in columns)
+        return total
+
+
 class CounterReader:
     """Reads counters again and again, with the files kept open."""
 
@@ -105,42 +144,37 @@ class CounterReader:
         if self._log is not None:
             self._log.close()
 
-    def ticks(self, cpus: tuple[int, ...]) -> list[list[int]] | None:
-        """Give the tick columns of each CPU of `cpus`; of the whole host when it is empty."""
+    def processor_time(self) -> ProcessorTime | None:
+        """Read what each CPU has done since boot; None where the kernel does not show it."""
         if self._stat_bytes is None:
             # Only the first lines are wanted; the line of interrupts below them may be long.
             count = (self._tree.text(STAT) or "").count("\ncpu")
             self._stat_bytes = 160 * (count + 2)
         data = self._tree.poll(STAT, self._stat_bytes)
-        if data is None:
-            return None
-        data = b"\n" + data
-        rows: list[list[int]] = []
-        for name in [b"\ncpu%d " % cpu for cpu in cpus] or [b"\ncpu "]:
-            start = data.find(name)
-            end = data.find(b"\n", start + 1)
-            words = data[start + len(name) : end].split()
-            if start < 0 or end < 0 or not all(word.isdigit() for word in words):
-                return None
-            rows.append([int(word) for word in words])
-        return rows
+        return None if data is None else ProcessorTime(data, self._tick_s)
 
     def steal_s(self, cpus: tuple[int, ...]) -> float | None:
         """Give the time that a hypervisor took from `cpus` since boot, in seconds."""
-        rows = self.ticks(cpus)
-        if not rows or any(len(row) <= _STEAL for row in rows):
-            return None
-        return sum(row[_STEAL] for row in rows) * self._tick_s
+        now = self.processor_time()
+        ticks = None if now is None else now.stolen(cpus)
+        return None if ticks is None else ticks * self._tick_s
 
     def busy_s(self, cpus: tuple[int, ...]) -> float | None:
         """Give the time that `cpus` were busy since boot, in seconds."""
-        rows = self.ticks(cpus)
-        if not rows or any(len(row) <= _SOFTIRQ for row in rows):
-            return None
-        return (
-            sum(row[column] for row in rows for column in (_USER, _NICE, _SYSTEM, _IRQ, _SOFTIRQ))
-            * self._tick_s
-        )
+        now = self.processor_time()
+        ticks = None if now is None else now.busy(cpus)
+        return None if ticks is None else ticks * self._tick_s
+
+    def load_1min(self) -> float | None:
+        """Give the mean number of running and waiting processes of the last minute."""
+        data = self._tree.poll(LOADAVG, 64)
+        return None if data is None else _real(data.decode("ascii", "replace"))
+
+    def pressure_us(self, what: Pressed) -> int | None:
+        """Give how long some process has waited for a resource since boot, in microseconds."""
+        data = self._tree.poll(f"{PRESSURE}/{what}", 256) or b""
+        match = _TOTAL.match(data)
+        return None if match is None else int(match.group(1))
 
     def temperature_c(self) -> float | None:
         """Give the processor's temperature: the hottest package's."""

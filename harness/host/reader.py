@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from . import activity, facts, processors
-from .activity import CounterReader, look_for_gaps
+from .activity import CounterReader, Pressed, ProcessorTime, look_for_gaps
 from .facts import own_group
 from .processors import energy_zones, power_event
 from .state import IN_FILES, GapLook, HostCounters, HostState, OwnGroup
@@ -121,11 +121,23 @@ class Host:
         return own_group(self._tree)
 
     def steal_s(self, cpus: tuple[int, ...]) -> float | None:
-        """Give the time taken from `cpus` by a hypervisor since boot; cheap, for between runs.
+        """Give the time taken from `cpus` by a hypervisor since boot.
 
         The kernel counts in ticks, usually of 10 ms.
         """
         return self._counters.steal_s(cpus)
+
+    def processor_time(self) -> ProcessorTime | None:
+        """Give what each CPU has done since boot, in ticks too; cheap, for between runs."""
+        return self._counters.processor_time()
+
+    def load_1min(self) -> float | None:
+        """Give the load of the last minute; cheap."""
+        return self._counters.load_1min()
+
+    def pressure_us(self, what: Pressed) -> int | None:
+        """Give for how many microseconds since boot some process waited for a resource; cheap."""
+        return self._counters.pressure_us(what)
 
     def frequency_khz(self, cpu: int) -> int | None:
         """Give the CPU's frequency as its driver reports it; cheap."""

@@ -178,7 +178,7 @@ class LauncherClient:
         self._pidfd = -1
         self._begun: LaunchRequest | None = None
         self._interrupts = interrupts
-        self._groups = groups
+        self._groups, self._prefix = groups, ""
         self.spawns_into_groups = False  # else it enters the group of a run, and leaves it
         become_subreaper()
         before = set(children(os.getpid()))
@@ -223,12 +223,14 @@ class LauncherClient:
         self._poller.register(self._interrupts.fd, select.POLLIN)
         # The kernel tells the pid of the writer in our own terms, whatever namespace it is in.
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        place = self._groups.for_launcher(isolation.limits) if self._groups else None
+        self._prefix = place["prefix"] if place else ""
         chosen = {
             "cpus": list(cpus) if cpus else None,
             "containment": containment,
             "stay_ns": _STAY_NS if self._stays else 0,
             "counters": counters,
-            "cgroup": self._groups.for_launcher(isolation.limits) if self._groups else None,
+            "cgroup": place,
         }
         self._send(dataclasses.asdict(isolation) | chosen)
         self.pid = self._credentials()
@@ -452,7 +454,7 @@ class LauncherClient:
             self._pidfd = -1
         self._process.wait()
         if self._groups is not None:
-            self._groups.sweep()
+            self._groups.sweep(self._prefix)  # what other launchers have there is theirs
         _spared.difference_update(self._family)
         strays = self._reap_strays()
         if in_a_job():  # all of its processes are told to end at once: it may have been too young

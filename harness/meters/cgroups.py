@@ -140,9 +140,9 @@ class RunGroups:
             "limits": list(limiting(limits)),
         }
 
-    def sweep(self) -> None:
-        """Kill what is in the groups of runs, and remove them: for when their launcher has died."""
-        for group in self.path.glob(f"{_RUN}*"):
+    def sweep(self, prefix: str = _RUN) -> None:
+        """Kill what is in the groups of runs, and remove them: for when their launcher, of that prefix, has died."""
+        for group in self.path.glob(f"{prefix}*"):
             empty(group)
             remove(group)
 

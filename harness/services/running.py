@@ -9,21 +9,26 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from analysis.record.environment_records import BUILT, SESSION
+
 from ..campaign.services import cell_with_ports, has_port, needs_ports, service_with_ports
+from ..campaign.session_builds import SessionBuilds
 from ..errors import LaunchError
 from ..host.executables import sha256_file
 from ..host.tree import format_cpus
 from ..launch.commands import CommandFailedError, resolve, unused_log
 from .service_process import ServiceFailedError, ServiceProcess
-from .sockets import free_port, holder_of, is_free, listening, sockets_of
+from .sockets import free_port, hidden_among, holder_of, is_free, listening, sockets_of
 
 if TYPE_CHECKING:
     from ..campaign.model import Campaign, Cell, Service
     from ..launch.commands import SideCommands
     from ..launch.interrupts import Interrupts
+    from ..meters.cgroups import RunGroups
 
 _LOOK_S = 0.01
 _LONGEST_LOOK_S = 0.25
+DEATH_S = 0.1  # from the death of a service until its launcher has told it
 _PORTS_TRIED = 5
 _FOREIGN_LOOKS = 5  # a process that has just been born may not be seen at the first
 _IN_VAIN = 3  # starts of one service in a row: then the trial ends
@@ -45,16 +50,19 @@ class RunningServices:
         pinned: bool,
         commands: SideCommands,
         interrupts: Interrupts,
+        groups: RunGroups | None = None,
     ) -> None:
         self.services = campaign.services
-        self._isolation = campaign.isolation
+        self._isolation, self._variants = campaign.isolation, campaign.variants
+        self._built = SessionBuilds.of(campaign)
         self._environment, self._commands, self._interrupts = environment, commands, interrupts
-        self._cpus, self._pinned = cpus, pinned
+        self._cpus, self._pinned, self._groups = cpus, pinned, groups
         self._processes: dict[str, ServiceProcess] = {}
         self._ports: dict[str, int] = {}
         self._cells: dict[tuple[str, str], tuple[Cell, Cell]] = {}
         self._in_vain: dict[str, int] = {}
         self._dead: dict[str, str] = {}  # what was told of one that died, until it stands again
+        self._ended_badly: set[str] = set()  # what was said of its end in this session
         self._tell: Callable[[str], None] = lambda _: None
         self._outputs, self._stem = Path(), ""
 
@@ -99,6 +107,9 @@ class RunningServices:
         with contextlib.suppress(LaunchError, OSError):
             path = resolve(one.command.argv[0], one.cwd, {**self._environment, **one.env})
             found |= {"path": str(path), "sha256": sha256_file(path)}
+            variants = self._variants if one.variant is None else (one.variant,)
+            if any(self._built.made(path, variant) for variant in variants):
+                found[BUILT] = SESSION  # its hash says nothing beyond the session
         return found
 
     # ---- a session
@@ -123,6 +134,7 @@ class RunningServices:
         self._tell, self._outputs, self._stem = tell, outputs, f"session{session}"
         self._in_vain.clear()
         self._dead.clear()
+        self._ended_badly.clear()
         try:
             for one in self.services:
                 if one.each == "session":
@@ -178,12 +190,20 @@ class RunningServices:
         finally:
             self.after_run(variant)
 
-    def died(self, variant: str) -> str | None:
-        """Say which service of a variant's runs has died, and its last lines; None where all stand."""
-        if not self.services:
-            return None
-        self.look()
-        return next((self._dead[one] for one in self.serving(variant) if one in self._dead), None)
+    def died(self, variant: str, patience_s: float = 0.0) -> str | None:
+        """Say which service of a variant's runs has died, and its last lines; None where all stand.
+
+        Whoever talks to one that dies may know it earlier than its launcher tells: after a failure it is
+        waited for.
+        """
+        serving, end = self.serving(variant), time.monotonic() + patience_s
+        while serving:
+            self.look()
+            found = next((self._dead[one] for one in serving if one in self._dead), None)
+            if found is not None or time.monotonic() >= end:
+                return found
+            time.sleep(_LOOK_S)
+        return None
 
     def look(self) -> None:
         """Note who has died, or writes more than an output may hold."""
@@ -248,7 +268,7 @@ class RunningServices:
         if process is None:
             cpus = self._cpus.get(one.label) if self._pinned or one.cpus != "auto" else None
             containment = self._isolation.containment
-            process = ServiceProcess(one, cpus or None, self._interrupts, containment)
+            process = ServiceProcess(one, cpus or None, self._interrupts, containment, self._groups)
             self._processes[one.label] = process
         return process
 
@@ -257,8 +277,10 @@ class RunningServices:
         if process is None:
             return
         wrong = process.end()
-        if wrong is not None:
-            self._tell(f"the service '{one.label}': {wrong}")
+        said = f"the service '{one.label}': {wrong}"
+        if wrong is not None and said not in self._ended_badly:  # of one of runs: after each
+            self._ended_badly.add(said)
+            self._tell(said)
 
     def _log_of(self, one: Service) -> Path:
         stem = f"service-{one.label.replace('/', '-')}-{self._stem}"
@@ -295,7 +317,7 @@ class RunningServices:
         self._cells.clear()
         now = self._ports[one.label]
         self._tell(
-            f"port {before} of the service '{one.label}' was taken by somebody else: it has {now} now"
+            f"port {before} of the service '{one.label}' was not free any more: it has {now} now"
         )
 
     def _refuse_foreign(self, one: Service) -> None:
@@ -330,9 +352,14 @@ class RunningServices:
                 is_ready, others = self._listens(process)
                 foreign = foreign + 1 if others else 0
                 if foreign >= _FOREIGN_LOOKS:
+                    hidden = hidden_among(process.processes())
                     self._end_at_once(process)
-                    what = f"somebody else listens on port {self._ports[service.label]} of the service '{service.label}': {others}"
+                    port = f"port {self._ports[service.label]} of the service '{service.label}'"
+                    what = f"somebody else listens on {port}: {others}"
                     fix = "end it, or leave ready.port out: then a free one is chosen"
+                    if hidden is not None:
+                        what = f"who listens on {port} cannot be seen: its process {hidden} hides what it has open"
+                        fix = "write ready: {output: REGEX} or {command: ...}; or measure as root, or with a program without capabilities of its own"
                     raise ServiceFailedError(what, service.command.mark, fix)
             if is_ready:
                 return
@@ -381,16 +408,17 @@ class RunningServices:
     def _too_late(self, process: ServiceProcess) -> ServiceFailedError:
         service, ready = process.service, process.service.ready
         sign = "its 'ready' command did not end with exit code 0"
+        fix = f"read {process.log}; if it needs more time, raise services.{service.name}.ready.timeout"
         if ready.output is not None:
             sign = f"no line of its output matches {ready.output}"
         elif ready.listens:
             port = self._ports[service.label]
             sign = f"no process of it listens on port {port}"
+            fix += "; where it listens elsewhere, on a Unix socket say, write ready: {output: REGEX} or {command: ...}"
             if listening(port) is None:
                 sign = "the kernel does not show who listens (/proc/net/tcp)"
         what = f"the service '{service.label}' was not ready after {ready.timeout_s:g} s: {sign}{process.last_lines()}"
         self._end_at_once(process)
-        fix = f"read {process.log}; if it needs more time, raise services.{service.name}.ready.timeout"
         return ServiceFailedError(what, service.command.mark, fix)
 
     def _end_at_once(self, process: ServiceProcess) -> None:

@@ -1,4 +1,4 @@
-"""One service under a launcher of its own: in a namespace where one can be had, on its CPUs, its output in a log.
+"""One service under a launcher of its own: in a namespace and a cgroup where these can be had, on its CPUs, its output in a log.
 
 The launcher is the one that runs have: it dies with fairtrial, and takes all processes of the service with it.
 """
@@ -22,6 +22,7 @@ from ..launch.exchange import Execution, LaunchRequest, descendants
 if TYPE_CHECKING:
     from ..campaign.model import Service
     from ..launch.interrupts import Interrupts
+    from ..meters.cgroups import RunGroups
 
 _LAST_LINES, _LAST_BYTES = 6, 8192
 _IN_USE = re.compile(r"address (?:is )?(?:already )?in use|EADDRINUSE", re.IGNORECASE)
@@ -44,9 +45,11 @@ class ServiceProcess:
         cpus: tuple[int, ...] | None,
         interrupts: Interrupts,
         containment: Literal["auto", "none"],
+        groups: RunGroups | None = None,
     ) -> None:
         self.service = service
-        self._launcher = LauncherClient(Isolation(containment=containment), cpus, interrupts)
+        isolation = Isolation(containment=containment)
+        self._launcher = LauncherClient(isolation, cpus, interrupts, groups=groups)
         self.contained = self._launcher.containment != "none"
         self.log: Path | None = None
         self._stands = False

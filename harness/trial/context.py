@@ -85,6 +85,7 @@ class TrialContext:
             pinned=cpus.targets is not None,
             commands=self.commands,
             interrupts=self.interrupts,
+            groups=self.prepared.grouping.groups,
         )
 
     def find_programs(self, *, of_sessions: bool = True) -> None:
@@ -112,6 +113,13 @@ class TrialContext:
                 variant: VariantCommit(commit=text) for variant, text in given.items()
             } or commits_of_programs(self.executables)
         return self._commits
+
+    def described_services(self) -> dict[str, Any]:
+        """Say what each service is, and beside whom it runs, as an environment record has it."""
+        return {
+            label: {**about, "beside": _beside(self.prepared.cpus, label)}
+            for label, about in self.services.described().items()
+        }
 
     def set_aside_files(self) -> None:
         """Give another name to what lies in the place of the metrics' files."""
@@ -302,10 +310,7 @@ class EnvironmentRecorder:
         before, self._last = self._last, record
         head: dict[str, Any] = {"session": session, "segment": segment, "at": utc_now()}
         if context.campaign.services:
-            record["services"] = {
-                label: {**about, "beside": _beside(context.prepared.cpus, label)}
-                for label, about in context.services.described().items()
-            }
+            record["services"] = context.described_services()
         if sitting:
             head["sessions"] = [session, None]  # its last one is not known before it ends
         store.append_environment(head | record)

@@ -14,6 +14,7 @@ import stat
 from pathlib import Path
 
 from analysis.errors import StoreError
+from analysis.record.sample_files import SAMPLES
 from analysis.record.trial_files import (
     BUILDS,
     CAMPAIGN,
@@ -71,13 +72,13 @@ def _is_link(part: str, at: int) -> bool:
 
 
 def refuse_links(trial: Path) -> None:
-    """Refuse a trial with symbolic links where fairtrial writes: in its folder and in `outputs`."""
+    """Refuse a trial with symbolic links where fairtrial writes: in its folder, `outputs` and `samples`."""
     found = []
-    for folder in (trial, trial / OUTPUTS):
+    for folder in (trial, trial / OUTPUTS, trial / SAMPLES):
         with contextlib.suppress(OSError), os.scandir(folder) as entries:
             found += [entry.path for entry in entries if entry.is_symlink()]
         if found and folder == trial:
-            break  # one of them may be the other folder
+            break  # one of them may be another of these folders
     if found:
         raise StoreError(
             "symbolic links lie in this trial, which fairtrial does not make: going on would write "
@@ -85,6 +86,13 @@ def refuse_links(trial: Path) -> None:
             str(trial),
             "look who put them there, and remove them (rm removes a link, not what it names)",
         )
+
+
+def files_of_runs(trial: Path) -> list[str]:
+    """Name the files in `outputs` and `samples`, links left out; hooks may have made folders there."""
+    paths = (path for name in (OUTPUTS, SAMPLES) for path in (trial / name).rglob("*"))
+    files = (path for path in paths if path.is_file() and not path.is_symlink())
+    return sorted(str(path.relative_to(trial)) for path in files)
 
 
 def write_whole(fd: int, data: bytes) -> None:
@@ -186,7 +194,7 @@ def holds_only_a_start(folder: Path) -> bool:
     """Tell whether a folder holds nothing but files of a trial, and no row."""
     with os.scandir(folder) as entries:
         names = {entry.name for entry in entries}
-    if names - FILES - {OUTPUTS}:
+    if names - FILES - {OUTPUTS, SAMPLES}:
         return False
     return MEASUREMENTS not in names or not (folder / MEASUREMENTS).stat().st_size
 
@@ -201,8 +209,9 @@ def clear_unused(folder: Path) -> None:
             if not holds_only_a_start(folder):
                 what = "it holds more than the start of a trial without any run"
                 raise StoreError(what, str(folder), "name a folder that is not there")
-            with contextlib.suppress(FileNotFoundError):
-                shutil.rmtree(folder / OUTPUTS)
+            for name in (OUTPUTS, SAMPLES):
+                with contextlib.suppress(FileNotFoundError):
+                    shutil.rmtree(folder / name)
             for name in FILES - {MEASUREMENTS}:
                 (folder / name).unlink(missing_ok=True)
             (folder / MEASUREMENTS).unlink()  # the lock lies on it

@@ -6,29 +6,32 @@ import contextlib
 import dataclasses
 import datetime
 import functools
-import math
 import os
 import time
 from collections.abc import Callable, Mapping
 from itertools import compress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from analysis.errors import StoreError
 from analysis.record.disturbance import MOST_REPEATS, is_disturbed, together, waited_ns
 from analysis.record.run_numbers import Measurement
+from analysis.record.sample_files import label_of
 from analysis.record.trial_files import OUTPUTS, Finding, PlannedRun
 
 from ..errors import LauncherDiedError, LaunchError, counted
+from ..host.surroundings import Surroundings
 from ..host.variables import Concealed
 from ..launch.commands import CommandFailedError
 from ..launch.exchange import Execution, LaunchRequest, Standstill, limit_numbers
+from ..services.group_peaks import folder_with_peaks
 from ..services.metering import (
     HookLeftovers,
     ServiceMeter,
     can_reset_peaks,
     disturbed as services_disturbed,
 )
+from ..services.running import DEATH_S
 from ..services.service_process import ServiceFailedError
 from . import run_files as metric_files
 from .metering import SessionEnergy, counters_of
@@ -36,6 +39,7 @@ from .outcomes import Examined, Matching, examine, examine_after
 from .plan import padding
 from .repeating import finding_of_standstill, repeats_of
 from .run_files import Spools
+from .samples.run_values import RunValues
 
 if TYPE_CHECKING:
     from ..campaign.model import Cell, Command
@@ -100,7 +104,6 @@ def _second(second: int) -> str:
 PADDING_VARIABLE = "FAIRTRIAL_PADDING"
 _WATCH_S = 0.25
 _FIRST_LOOK_S = 0.02
-_STEAL_FRESH_S = 0.005  # the kernel counts in ticks of 10 ms
 _TIME_CAP = "time-cap"
 _SERVICE_DIED = "service-died"
 _LOW_DISK_BYTES = 1024 * 1024
@@ -157,12 +160,16 @@ class Measurer:
         self._host, self._cpus = context.prepared.host, context.prepared.cpus.targets
         self._launcher, self._energy, self._segment = launcher, energy, segment
         self._tally = context.prepared.tally()
-        self._service_meter = ServiceMeter(context.services, resets=can_reset_peaks())
+        groups = folder_with_peaks(context.prepared.grouping.groups)
+        self._service_meter = ServiceMeter(
+            context.services, resets=can_reset_peaks(), groups=groups
+        )
         self._leftovers = HookLeftovers(context.commands.left)
         self._outputs = context.store.path / OUTPUTS
         isolation = context.campaign.isolation
         self._spools = Spools(self._outputs, isolation.kept_outputs_bytes)
-        self._steal: tuple[float, float | None] = (-math.inf, None)
+        self._values = RunValues(context.store.path, self._spools)
+        self._surroundings = Surroundings(self._host, self._cpus or ())
         self._requests: dict[tuple[str, str], tuple[Cell, LaunchRequest]] = {}
         given = isolation.set_environment  # these stand in the campaign
         outer = {k: text for k, text in context.environment.items() if k not in given}
@@ -174,7 +181,8 @@ class Measurer:
         dropped = self._spools.finding()
         strange = () if self._tally is None else self._tally.findings()
         left = self._leftovers.findings()
-        return [*strange, *left, *(() if dropped is None else (dropped,))]
+        told = self._values.findings()
+        return [*strange, *left, *told, *(() if dropped is None else (dropped,))]
 
     def measure(self, run: PlannedRun) -> Measurement:
         """Execute one run; again where its launcher died, or something stood still meanwhile."""
@@ -232,12 +240,12 @@ class Measurer:
         try:
             before_s = self._hooks("before", cell.before, run)
         except CommandFailedError as error:
-            examined = Examined(outcome="hook-failed", detail=_first_line(error))
+            examined = self._blamed(run, Examined(outcome="hook-failed", detail=_first_line(error)))
             return self._row(run, None, examined, began_ns=began, suspended=suspended)
         pad = self._padding(run)
         kept = metric_files.clear(cell)
-        steal = self._steal_before()
         request = self._request(cell)
+        self._surroundings.begin()
         self._leftovers.begin()
         self._service_meter.begin(run.variant)
         self._energy.begin()
@@ -251,8 +259,7 @@ class Measurer:
         spent = self._energy.end()
         used = self._service_meter.end(run.variant)
         self._leftovers.end()
-        steal_after = self._host.steal_s(self._cpus or ())
-        self._steal = (time.monotonic(), steal_after)
+        around = self._surroundings.end(self._service_cpus(run.variant))
         if execution.killed == _TIME_CAP:
             seconds = self._campaign.protocol.max_time_s
             what = f"the time cap of {seconds:g} s was reached in a run, now discarded"
@@ -271,18 +278,16 @@ class Measurer:
         if execution.killed is None and execution.exit_code not in cell.expect.exit_codes:
             # a run that was told to end together with us is discarded, and leaves no output
             self._context.interrupts.settle_after(execution.signal, execution.exit_code)
-        examined = self._examine(cell, run, execution, request, kept)
-        died = self._context.services.died(run.variant)
-        if died is not None:
-            examined = Examined(outcome="service-failed", detail=died)
+        examined = self._blamed(run, self._examine(cell, run, execution, request, kept))
         after_s = None
         try:
             after_s = self._hooks("after", cell.after, run)
             examined = examine_after(cell, examined, kept, Matching(self._context.interrupts))
         except CommandFailedError as error:
-            examined = Examined(outcome="hook-failed", detail=_first_line(error))
-        stolen = None if steal is None or steal_after is None else steal_after - steal
+            examined = self._blamed(run, Examined(outcome="hook-failed", detail=_first_line(error)))
         energy = self._energy.metrics(spent, execution.wall_ns)  # nothing of a discarded run
+        if examined.outcome == "ok":
+            self._values.follow(cell, examined.metrics)
         services = self._service_meter.metrics(used)
         examined = dataclasses.replace(examined, metrics={**services, **examined.metrics, **energy})
         return self._row(
@@ -290,21 +295,26 @@ class Measurer:
             execution,
             examined,
             pad=pad,
-            steal_s=stolen,
+            around=around,
             hooks_s=(before_s, after_s),
             suspended=suspended,
             used=used,
         )
 
+    def _blamed(self, run: PlannedRun, found: Examined) -> Examined:
+        """Give what came of a run, or of its hooks; where one of its services has died, that instead."""
+        patience_s = 0.0 if found.outcome == "ok" else DEATH_S
+        died = self._context.services.died(run.variant, patience_s)
+        return found if died is None else Examined(outcome="service-failed", detail=died)
+
     def _counts(self, run: PlannedRun) -> bool:
         counting = self._campaign.counters
         return counting is not None and counting.counts(run.block)
 
-    def _steal_before(self) -> float | None:
-        read_at, steal = self._steal
-        if time.monotonic() - read_at < _STEAL_FRESH_S:
-            return steal
-        return self._host.steal_s(self._cpus or ())
+    def _service_cpus(self, variant: str) -> tuple[int, ...]:
+        planned = self._context.prepared.cpus.services
+        serving = self._context.services.serving(variant)
+        return tuple(sorted({cpu for label in serving for cpu in planned.get(label, ())}))
 
     def _hooks(self, when: str, commands: tuple[Command, ...], run: PlannedRun) -> float | None:
         if not commands:
@@ -321,7 +331,7 @@ class Measurer:
             for command in commands:
                 total += self._context.hook(when, command, log, variables)
         except CommandFailedError as error:
-            kept = self._outputs / f"{_label(run)}.{when}.log"
+            kept = self._outputs / f"{label_of(run.position, warmup=run.warmup)}.{when}.log"
             self._spools.caught(log)
             limit = self._campaign.isolation.output_limit_bytes
             there = self._spools.keep(log, kept.name, limit)
@@ -393,7 +403,9 @@ class Measurer:
             self._refuse_full_disk()
         for path, sink, name in ((out, cell.stdout, "stdout"), (err, cell.stderr, "stderr")):
             if path is not None and (sink == "keep" or examined.outcome != "ok"):
-                self._spools.keep(path, f"{_label(run)}.{name}", limit)
+                self._spools.keep(
+                    path, f"{label_of(run.position, warmup=run.warmup)}.{name}", limit
+                )
         return examined
 
     def _refuse_full_disk(self) -> None:
@@ -410,7 +422,7 @@ class Measurer:
         examined: Examined,
         *,
         pad: int | None = None,
-        steal_s: float | None = None,
+        around: Mapping[str, Any] | None = None,
         hooks_s: tuple[float | None, float | None] = (None, None),
         began_ns: int = 0,
         suspended: int = 0,
@@ -420,6 +432,7 @@ class Measurer:
         counted: Mapping[str, tuple[float, ...]] = {}
         if self._tally is not None and done is not None:
             counted = counters_of(self._tally, done, wanted=self._counts(run))
+        values = self._values.stored(run, examined.metrics, examined.distributions)
         apart = done is not None and counting is not None and counting.apart
         return Measurement(
             position=run.position,
@@ -435,12 +448,12 @@ class Measurer:
             cpus=cpus,
             frequency_khz=self._host.frequency_khz(cpus[0]) if cpus else None,
             temperature_c=self._host.temperature_c(),
-            steal_s=steal_s,
             padding_bytes=pad,
             suspended=suspended,
             outcome=examined.outcome,
             detail=None if examined.detail is None else self._conceal(examined.detail),
-            metrics={**examined.metrics, **counted},
+            metrics={**values.metrics, **counted},
+            samples=values.samples,
             # an event that is open slows a run, whether or not it tells anything in the end
             counted=done is not None and done.counters is not None if apart else None,
             stdout_bytes=examined.stdout_bytes,
@@ -450,6 +463,7 @@ class Measurer:
             exit_code=done.exit_code if done else None,
             signal=done.signal if done else None,
             oom=done.out_of_memory if done else None,
+            **(around or {}),
             **(done.numbers if done else {}),
         )
 
@@ -457,13 +471,6 @@ class Measurer:
 def _first_line(error: CommandFailedError) -> str:
     """Say why a hook failed, without what it wrote: that stays in its log."""
     return f"{error.where}: {error.what.splitlines()[0]}; {error.fix}"
-
-
-def _label(run: PlannedRun) -> str:
-    """Name the files of a run after its position; repeated warm-ups are w1, ..., other repeats r1, ..."""
-    if run.position >= 0:
-        return f"{run.position:04d}"
-    return f"{'w' if run.warmup else 'r'}{-run.position}"
 
 
 def _disturbed(execution: Execution, used: Mapping[str, Used]) -> bool | None:

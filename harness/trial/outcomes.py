@@ -24,13 +24,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from signal import SIGKILL, Signals
 from types import FrameType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
+
+from analysis.record.quantiles import quantile_of
 
 from ..campaign.metrics.distributions import (
+    Distribution,
     DistributionError,
     is_distribution,
     read_distribution,
 )
+from ..campaign.metrics.quantiles import quantiles_of, with_quantiles
 from ..campaign.metrics.units import UnitError, number_in
 from ..campaign.templates import JsonPathError, find
 
@@ -176,11 +180,15 @@ _DETAIL = 240  # characters of a reason; a program may print megabytes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
-    """The outcome of one run and the values that it printed; `detail` says why it is not ok."""
+    """The outcome of one run and the values that it printed; `detail` says why it is not ok.
+
+    `distributions` are those of metrics of which it wrote no values; in `metrics` stand their means and quantiles.
+    """
 
     outcome: Outcome
     detail: str | None = None
     metrics: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    distributions: Mapping[str, Distribution] = field(default_factory=dict)
     stdout_bytes: int | None = None
     stdout_sha256: str | None = None
 
@@ -217,7 +225,7 @@ def examine(
         detail = cause if killed else f"{detail}; the kernel killed a process of it: {cause}"
     if outcome in {"exit", "signal"} and (said := _last_words(stderr, conceal)):
         detail = f"{detail}; stderr: {said}"
-    metrics: dict[str, tuple[float, ...]] = {}
+    found = _Found({}, {})
     if outcome == "ok":
         matching = matching or Matching()
         try:
@@ -227,14 +235,15 @@ def examine(
                 outcome, detail = "output-mismatch", f"{mismatch}; stdout: {said}"
             else:
                 sources = {"stdout": stdout, "stderr": stderr}
-                metrics = _read(cell, "run", sources, kept, matching)
-                outcome, detail = _within_bounds(cell, metrics)
+                found = _read(cell, "run", sources, kept, matching)
+                outcome, detail = _within_bounds(cell, found.metrics)
         except (Unparsable, NotMatched) as error:
             outcome, detail = "unparsable", _cut(str(error))
     return Examined(
         outcome=outcome,
         detail=detail,
-        metrics=metrics,
+        metrics=found.metrics,
+        distributions=found.distributions,
         stdout_bytes=size,
         stdout_sha256=digest,
     )
@@ -250,8 +259,14 @@ def examine_after(
         found = _read(cell, "after", {}, kept, matching)
     except (Unparsable, NotMatched) as error:
         return replace(examined, outcome="unparsable", detail=_cut(str(error)), metrics={})
-    outcome, detail = _within_bounds(cell, found)
-    return replace(examined, outcome=outcome, detail=detail, metrics={**examined.metrics, **found})
+    outcome, detail = _within_bounds(cell, found.metrics)
+    return replace(
+        examined,
+        outcome=outcome,
+        detail=detail,
+        metrics={**examined.metrics, **found.metrics},
+        distributions={**examined.distributions, **found.distributions},
+    )
 
 
 def _cut(detail: str) -> str:
@@ -260,28 +275,56 @@ def _cut(detail: str) -> str:
     return detail
 
 
+class _Found(NamedTuple):
+    metrics: dict[str, tuple[float, ...]]
+    distributions: dict[str, Distribution]
+
+
 def _read(
     cell: Cell,
     when: When,
     sources: Mapping[str, Path | None],
     kept: frozenset[Path],
     matching: Matching,
-) -> dict[str, tuple[float, ...]]:
-    """Read the metrics of one moment."""
-    return {
-        rule.name: _values(rule, sources, kept, matching)
-        for rule in cell.metrics
-        if rule.when == when
-    }
+) -> _Found:
+    """Read the metrics of one moment, and their quantiles: none of a run with too few values."""
+    found: dict[str, tuple[float, ...]] = {}
+    distributions = {}
+    for rule in (rule for rule in cell.metrics if rule.when == when):
+        path = _place(rule, sources, kept)
+        run = rule.when == "run"
+        absent = "this run has not written it" if run else "no hook after this run has written it"
+        if is_distribution(rule):
+            read = distributions[rule.name] = _distribution(rule, _text_in(rule, path, absent))
+            found[rule.name] = () if read.mean is None else (read.mean,)
+        else:
+            found[rule.name] = values_in(rule, path, matching, absent)
+    ascending: dict[str, list[float]] = {}
+    quantiles = {}
+    for name, rule, share in quantiles_of(cell.metrics):
+        if rule.name not in found:
+            continue
+        if rule.name in distributions:
+            value = distributions[rule.name].quantiles[share]
+        else:
+            if rule.name not in ascending:
+                ascending[rule.name] = sorted(found[rule.name])
+            value = quantile_of(ascending[rule.name], share)
+        quantiles[name] = () if value is None else (value,)
+    return _Found(found | quantiles, distributions)
 
 
 def _within_bounds(
     cell: Cell, metrics: Mapping[str, tuple[float, ...]]
 ) -> tuple[Outcome, str | None]:
     """Hold values against what the campaign expects of them."""
-    units = {rule.name: rule.unit for rule in cell.metrics}
+    units = {name: rule.unit for name, rule in with_quantiles(cell.metrics)}
     for bound in cell.expect.bounds:
-        values, unit = metrics.get(bound.metric, ()), units[bound.metric]
+        values, unit = metrics.get(bound.metric), units[bound.metric]
+        if values is None:  # of another moment
+            continue
+        if not values:
+            return "output-mismatch", f"{bound.metric} is unknown, as the run has too few values"
         for far, wanted, limit in (
             ([x for x in values if bound.at_most is not None and x > bound.at_most], "most", bound.at_most),
             ([x for x in values if bound.at_least is not None and x < bound.at_least], "least", bound.at_least),
@@ -326,9 +369,9 @@ def _last_words(stderr: Path | None, conceal: Callable[[str], str]) -> str:
         file.seek(max(0, stderr.stat().st_size - 4096))
         lines = file.read().decode("utf-8", "replace").split("\n")
     said = [line.strip() for line in lines if line.strip()]
-    return (
-        _shown(conceal(said[-1])) if said else ""
-    )  # whole: of a part it would not know what it is
+    # A mark below a line says nothing without it. Whole lines: of a part nobody would know what it conceals.
+    last = said[-_LINES:] if said and said[-1].startswith("^") else said[-1:]
+    return _shown(" | ".join(map(conceal, last)))
 
 
 def _first_words(stdout: Path | None, conceal: Callable[[str], str]) -> str:
@@ -384,20 +427,13 @@ def _reference(path: Path, _mtime_ns: int) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _values(
-    rule: MetricRule,
-    sources: Mapping[str, Path | None],
-    kept: frozenset[Path],
-    matching: Matching,
-) -> tuple[float, ...]:
+def _place(rule: MetricRule, sources: Mapping[str, Path | None], kept: frozenset[Path]) -> Path:
     path = rule.source if isinstance(rule.source, Path) else sources[rule.source]
     assert path is not None, "the campaign loader refuses a metric from a discarded output"
     if path in kept:
         what = "could not be removed before the run, so what it says may be an earlier run's"
         raise Unparsable(f"{rule.name}: {path} {what}")
-    run = rule.when == "run"
-    absent = "this run has not written it" if run else "no hook after this run has written it"
-    return values_in(rule, path, matching, absent)
+    return path
 
 
 def values_in(rule: MetricRule, path: Path, matching: Matching, absent: str) -> tuple[float, ...]:
@@ -405,23 +441,30 @@ def values_in(rule: MetricRule, path: Path, matching: Matching, absent: str) -> 
 
     Raises Unparsable, which says what is wrong.
     """
+    return parsed(rule, _text_in(rule, path, absent), path.name, matching)
+
+
+def _text_in(rule: MetricRule, path: Path, absent: str) -> str:
     try:
         if isinstance(rule.source, Path) and not path.is_file():
             raise Unparsable(f"{rule.name}: {path}: No such file: {absent}")
-        text = path.read_text(encoding="utf-8", errors="replace")
+        return path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise Unparsable(f"{rule.name}: {path}: {error.strerror}") from error
-    return parsed(rule, text, path.name, matching)
+
+
+def _distribution(rule: MetricRule, text: str) -> Distribution:
+    try:
+        return read_distribution(rule, text)
+    except DistributionError as error:
+        raise Unparsable(f"{rule.name}: {error}") from error
 
 
 def parsed(rule: MetricRule, text: str, where: str, matching: Matching) -> tuple[float, ...]:
     """Give the values of a metric that stand in a text, as `values_in` does."""
     try:
-        if is_distribution(rule):
-            mean = read_distribution(rule, text).mean
-            return () if mean is None else (mean,)
         found = _found(rule, text, matching)
-    except (NotMatched, JsonPathError, Unparsable, DistributionError) as error:
+    except (NotMatched, JsonPathError, Unparsable) as error:
         raise Unparsable(f"{rule.name}: {error}") from error
     if not found:
         raise Unparsable(f"{rule.name}: nothing in {where} matches {rule.regex or rule.json}")

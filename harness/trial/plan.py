@@ -155,6 +155,7 @@ def room_needed(campaign: Campaign, sessions: int, *, kept_bytes: int = 0) -> in
     passes, isolation = campaign.protocol.passes_at_most(sessions), campaign.isolation
     rows = len(campaign.cells) * passes
     sinks = sum(sink != "discard" for cell in campaign.cells for sink in (cell.stdout, cell.stderr))
+    sinks += sum(bool(cell.metrics) for cell in campaign.cells)  # the values may be kept
     written = passes * sinks * isolation.output_limit_bytes
     kept = max(0, min(isolation.kept_outputs_bytes, written) - kept_bytes)
     return rows * _ROW_BYTES + _MARGIN_BYTES + kept

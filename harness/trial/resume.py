@@ -320,7 +320,9 @@ def reopened(
         earlier = store.environments()
         if earlier:
             now = context.prepared.describe(context.executables, context.environment)
-            drifts = environment_drift(earlier[-1], now | {"inputs": None})  # held before
+            services = context.described_services()
+            then = earlier[-1]  # inputs were held before
+            drifts = environment_drift(then, now | {"inputs": None, "services": services})
             settle(store, drifts, accept=options.accept_drift)
         context.set_aside_files()
         with storing(path / OUTPUTS):

@@ -22,6 +22,7 @@ from analysis.record.trial_files import ENVIRONMENT, MEASUREMENTS, Finding
 from ..errors import CampaignError, Problem
 from ..host.executables import digest_of, signature_of
 from .folder import mode_of_files, open_inside
+from .samples.run_values import remove_unfinished, sample_bytes
 
 if TYPE_CHECKING:
     from analysis.record.run_numbers import Outcome
@@ -136,8 +137,10 @@ class ArgumentFiles:
         for cell in self._campaign.cells:
             seen.update(path for _, path in declared_inputs(cell))
             seen.update(rule.source for rule in cell.metrics if isinstance(rule.source, Path))
-        for cell in self._campaign.cells:
-            for path in argument_files(cell.command.argv, cell.cwd):
+        given = [(cell.command, cell.cwd) for cell in self._campaign.cells]
+        given += [(service.command, service.cwd) for service in self._campaign.services]
+        for command, cwd in given:
+            for path in argument_files(command.argv, cwd):
                 if path not in seen:
                     seen.add(path)
                     yield path
@@ -319,11 +322,17 @@ class Spools:
                 size = limit
         finally:
             os.close(fd)
-        if size and self._kept + size > self._most:
+        if size and not self.takes(size):
             os.unlink(path.name, dir_fd=self._at)
             self._dropped.append(size)
             return False
         os.rename(path.name, name, src_dir_fd=self._at, dst_dir_fd=self._at)
+        return True
+
+    def takes(self, size: int) -> bool:
+        """Tell whether so many bytes more of a run may be kept, and count them then."""
+        if self._kept + size > self._most:
+            return False
         self._kept += size
         return True
 
@@ -352,14 +361,15 @@ class Spools:
 
 
 def kept_bytes(outputs: Path) -> int:
-    """Give the size of what is kept of runs in a trial's folder `outputs`."""
+    """Give the size of what is kept of runs in a trial's folder `outputs`, and of their values beside it."""
+    samples = sample_bytes(outputs.parent)
     with contextlib.suppress(OSError), os.scandir(outputs) as entries:
-        return sum(
+        return samples + sum(
             entry.stat(follow_symlinks=False).st_size
             for entry in entries
             if _KEPT.fullmatch(entry.name)
         )
-    return 0
+    return samples
 
 
 def remove_discarded(outputs: Path, done: Container[int]) -> None:
@@ -369,6 +379,7 @@ def remove_discarded(outputs: Path, done: Container[int]) -> None:
         position = kept and (-int(kept[2]) if kept[1] else int(kept[2]))
         if position is not None and position not in done and not path.is_dir():
             path.unlink()
+    remove_unfinished(outputs.parent, done)
 
 
 _AGREED = 3  # runs in a row, before another output is news

@@ -59,6 +59,7 @@ from .folder import (
     RESERVE,
     append_synced,
     cut,
+    files_of_runs,
     mode_of_files,
     open_inside,
     refuse_links,
@@ -461,9 +462,7 @@ class Store:
         # the first version has no RESOLVED, and not all build; what else is missing has been said
         names = [name for name in names if (self.path / name).exists()]
         with storing(self.path):
-            kept = (self.path / OUTPUTS).rglob("*")  # hooks may have made folders there
-            files = [path for path in kept if path.is_file() and not path.is_symlink()]
-            names += sorted(str(path.relative_to(self.path)) for path in files)
+            names += files_of_runs(self.path)
             hashes = {name: sha256_file(self.path / name) for name in names}
         self.update(
             status=status,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -42,8 +43,12 @@ def place(tmp_path):
     return tmp_path
 
 
-def execute(script, place, shell=("/bin/sh", "-c"), env=None):
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+@pytest.fixture
+def execute(path_of_forks):
+    return functools.partial(executed, path_of_forks)
+
+
+def executed(path, script, place, shell=("/bin/sh", "-c"), env=None):
     environment = os.environ | {"PATH": path, "GITHUB_STEP_SUMMARY": str(place / "summary.md")}
     environment |= env or {}
     done = subprocess.run(
@@ -65,7 +70,7 @@ def test_every_recipe_is_executed_here():
     assert PAGE.count("```sh\n") == 5
 
 
-def test_a_grown_trial_is_looked_at_twice(place):
+def test_a_grown_trial_is_looked_at_twice(place, execute):
     done = execute(recipe("looks"), place)
     # identical programs of a millisecond: any answer of the gate, and no error
     assert done.returncode in {0, 1, 7}, done.stderr
@@ -99,7 +104,7 @@ def as_github(text, given):
     return re.sub(r"\$\{\{ inputs\.([a-z-]+) \}\}", lambda one: given[one[1]], text)
 
 
-def test_the_action_builds_measures_and_writes_the_answer(change, tmp_path_factory):
+def test_the_action_builds_measures_and_writes_the_answer(change, tmp_path_factory, execute):
     temp = tmp_path_factory.mktemp("runner")
     job = yaml.safe_load(recipe("github"))["jobs"]["gate"]
     asked = next(step["with"] for step in job["steps"] if "fairtrial@" in step.get("uses", ""))
@@ -132,7 +137,7 @@ def test_the_action_builds_measures_and_writes_the_answer(change, tmp_path_facto
     assert done.returncode == 1, done.stderr
 
 
-def test_the_action_installs_its_own_checkout(tmp_path):
+def test_the_action_installs_its_own_checkout(tmp_path, execute):
     """With a Python that writes down what it is asked: the packages themselves are the wheel's own test."""
     heard = tmp_path / "heard"
     for name in ("bin/python3", "temp/fairtrial/bin/pip"):
@@ -153,7 +158,7 @@ def test_the_action_installs_its_own_checkout(tmp_path):
     assert (tmp_path / "path").read_text() == f"{tmp_path}/temp/fairtrial/bin\n"
 
 
-def test_the_job_of_gitlab(change):
+def test_the_job_of_gitlab(change, execute):
     used = yaml.safe_load(recipe("gitlab"))
     (include,) = used["include"]
     assert include["remote"].endswith("/configs/ci/gitlab.yml")
@@ -171,7 +176,7 @@ def test_the_job_of_gitlab(change):
     assert (change / "gate.md").read_text().startswith("### gate")
 
 
-def test_the_shell_recipe(change):
+def test_the_shell_recipe(change, execute):
     (change / "fairtrial").symlink_to(ROOT)
     script = recipe("shell").replace("BUILD=make", "BUILD='cp source program; chmod +x program'")
     done = execute(script, change)
@@ -191,7 +196,7 @@ def test_the_shell_recipe(change):
         (3, 0, "pass", 3),  # nothing was measured
     ],
 )
-def test_how_the_script_ends(run, gate, undecided, ends, tmp_path):
+def test_how_the_script_ends(run, gate, undecided, ends, tmp_path, execute):
     command = tmp_path / "bin" / "fairtrial"  # stands for run and gate alone
     command.parent.mkdir()
     answer = 'for word; do [ "$last" = --summary ] && echo x > "$word"; last=$word; done'
@@ -204,7 +209,7 @@ def test_how_the_script_ends(run, gate, undecided, ends, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["trials", "variants"])
-def test_two_trials_are_compared(name, place):
+def test_two_trials_are_compared(name, place, execute):
     for folder in ("new", "old"):
         shutil.copytree(SAMPLE, place / "runs" / folder)
     script = recipe(name).replace("v2", "gzip-1").replace("v1", "gzip-6")
@@ -241,7 +246,7 @@ def git(place, *words):
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
-def test_git_bisect_run_finds_the_commit_and_skips_what_does_not_build(place):
+def test_git_bisect_run_finds_the_commit_and_skips_what_does_not_build(place, execute):
     git(place, "init", "-q")
     (place / ".gitignore").write_text("base/\nruns/\nrun.json\nprogram\nstep.sh\n")
     (place / "ci.yaml").write_text(BISECTED)
@@ -266,7 +271,7 @@ def test_git_bisect_run_finds_the_commit_and_skips_what_does_not_build(place):
 @pytest.mark.parametrize(
     ("code", "told"), [(0, 0), (1, 1), (7, 125), (2, 255), (3, 255), (70, 255)]
 )
-def test_what_git_bisect_is_told(code, told, tmp_path):
+def test_what_git_bisect_is_told(code, told, tmp_path, execute):
     command = tmp_path / "fairtrial"  # stands for the gate alone
     command.write_text(f'#!/bin/sh\n[ "$1" = run ] && echo \'{{"trial": "t"}}\' || exit {code}\n')
     command.chmod(0o755)

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import zipfile
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -27,9 +26,9 @@ def half(title: str) -> str:
     return re.split(r"(?m)^## ", PAGE.partition(f"\n## {title}\n")[2])[0]
 
 
-def walk(text: str, folder: Path) -> None:
-    """Write the files of a part of the page, and execute its commands, in their order."""
-    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+def walk(text: str, folder: Path, path: str) -> None:
+    """Write the files of a part of the page, and execute its commands, in their order, with this PATH."""
+    environment = os.environ | {"PATH": path}
     for codes, kind, block in _BLOCK.findall(text):
         if kind == "yaml":
             name = re.match(r"# (\S+\.yaml)\n", block)
@@ -49,7 +48,7 @@ def walk(text: str, folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory):
+def lab(tmp_path_factory, path_of_forks):
     """Give a folder in which an author has done what the page says."""
     folder = tmp_path_factory.mktemp("artifacts")
     shutil.copytree(ROOT / "configs", folder / "configs")
@@ -68,7 +67,7 @@ def lab(tmp_path_factory):
     file.write_text(text)
     steps = half("For authors")
     assert "expected: 1.5\n" in steps  # of the time of so little nothing can be said
-    walk(steps.replace("expected: 1.5\n", "expected: 0.001\n"), folder)
+    walk(steps.replace("expected: 1.5\n", "expected: 0.001\n"), folder, path_of_forks)
     return folder
 
 
@@ -87,9 +86,9 @@ def test_an_author_comes_to_an_archive_whose_claims_hold(lab):
     assert {"LICENSE", "CITATION.cff", "report.html"} <= set(names)
 
 
-def test_an_evaluator_comes_to_an_answer(lab, tmp_path):
+def test_an_evaluator_comes_to_an_answer(lab, tmp_path, path_of_forks):
     shutil.copy(lab / "artifact.zip", tmp_path)
-    walk(half("For evaluators"), tmp_path)
+    walk(half("For evaluators"), tmp_path, path_of_forks)
     answer = json.loads((tmp_path / "artifact-rerun" / "rerun.json").read_text())
     (trial,) = answer["trials"]
     assert trial["comparison"]["same_campaign"] is True

@@ -1,4 +1,4 @@
-"""The campaigns in configs/ do what they say: loaded as they are, and executed in short."""
+"""The campaigns that need nothing of others do what they say: loaded as they are, and executed in short."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ import pytest
 from harness.campaign.load import load_campaign
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
+SMALL = CONFIGS / "gallery" / "compilers"
 # Of all eight files, in their order: the same with every version of Python and on every machine.
 DATA_SHA256 = "984365f0b2462d78cde21ba7f22d39257f439a0ce0a46209ef87e4684e943f33"
 
 
-def shortened(name, folder):
+def shortened(name, folder, there=CONFIGS):
     """Copy a campaign with one run of each cell, on no CPU in particular."""
-    text = (CONFIGS / name).read_text(encoding="utf-8")
+    text = (there / name).read_text(encoding="utf-8")
     for old, new in (
         (r"^  sessions: 6\b", "  sessions: 1"),
         (r"^  runs: 8\b", "  runs: 1"),
@@ -85,8 +86,8 @@ def test_quickstart_in_short(lab):
 
 
 def test_compilers_builds_and_checks_every_program():
-    campaign = load_campaign(CONFIGS / "compilers.yaml")
-    sources = sorted(path.stem for path in CONFIGS.glob("c/*.c"))
+    campaign = load_campaign(SMALL / "small.yaml")
+    sources = sorted(path.stem for path in SMALL.glob("c/*.c"))
     assert len(sources) >= 6
     assert sorted(campaign.benchmarks) == sources
     assert campaign.variants == ("O2", "O3", "O0")
@@ -105,8 +106,8 @@ def test_compilers_builds_and_checks_every_program():
 def test_compilers_in_short(lab):
     if not shutil.which("cc"):
         pytest.skip("there is no C compiler 'cc' on PATH")
-    path = shortened("compilers.yaml", lab.folder)
-    shutil.copytree(CONFIGS / "c", lab.folder / "c")
+    path = shortened("small.yaml", lab.folder, SMALL)
+    shutil.copytree(SMALL / "c", lab.folder / "c")
     rows = executed(lab, path)
     # The expressions have matched; the bytes are the same at every level, too.
     printed = {}
@@ -119,11 +120,11 @@ def test_compilers_in_short(lab):
 def test_a_wrong_result_of_a_program_is_noticed(lab):
     if not shutil.which("cc"):
         pytest.skip("there is no C compiler 'cc' on PATH")
-    path = shortened("compilers.yaml", lab.folder)
-    shutil.copytree(CONFIGS / "c", lab.folder / "c")
+    path = shortened("small.yaml", lab.folder, SMALL)
+    shutil.copytree(SMALL / "c", lab.folder / "c")
     source = lab.folder / "c" / "queens.c"
     source.write_text(source.read_text().replace("N = 12", "N = 8"))
-    others = {file.stem for file in (CONFIGS / "c").glob("*.c")} - {"queens", "sieve"}
+    others = {file.stem for file in (SMALL / "c").glob("*.c")} - {"queens", "sieve"}
     text = re.sub(rf"(?m)^  - \[cc,.* c/({'|'.join(others)})\.c.*\n", "", path.read_text())
     text, count = re.subn(rf"(?m)^  ({'|'.join(others)}):.*\n(    .*\n)+", "", text)
     assert count == len(others)  # they are built and right above

@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -67,17 +66,22 @@ def git(folder, *words):
     return done.stdout.strip()
 
 
-def execute(lab, script):
+@pytest.fixture
+def execute(path_of_forks):
     """Execute a script as a timer does: from another folder, with fairtrial on the PATH."""
-    return subprocess.run(
-        ["/bin/sh", script, lab.folder],
-        cwd="/",
-        env=lab.environment | {"PATH": f"{Path(sys.executable).parent}:{lab.environment['PATH']}"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+
+    def executed(lab, script):
+        return subprocess.run(
+            ["/bin/sh", script, lab.folder],
+            cwd="/",
+            env=lab.environment | {"PATH": path_of_forks},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+
+    return executed
 
 
 class Project:
@@ -114,7 +118,7 @@ def project(lab):
     return Project(lab)
 
 
-def test_the_nightly_script_is_silent_until_the_program_is_slower(lab, project):
+def test_the_nightly_script_is_silent_until_the_program_is_slower(lab, project, execute):
     script = lab.script("nightly.sh", scripts()["nightly.sh"])
     lab.script("notify", '#!/bin/sh\n{ echo "$1"; cat; } > told\n')
     for night in (1, 2):  # the first ones: nothing can be told yet
@@ -140,7 +144,7 @@ def test_the_nightly_script_is_silent_until_the_program_is_slower(lab, project):
     assert [one["tip"] == slow for one in commits] == [False] * 8 + [True] * 8
 
 
-def test_it_stays_silent_where_nothing_changed(lab, project):
+def test_it_stays_silent_where_nothing_changed(lab, project, execute):
     """The negative control: as many nights, and other commits, of the same cost."""
     script = lab.script("nightly.sh", scripts()["nightly.sh"])
     project.nights(8)
@@ -151,7 +155,7 @@ def test_it_stays_silent_where_nothing_changed(lab, project):
     assert (lab.folder / "history.txt").read_text()
 
 
-def test_a_night_without_a_measurement_is_said(lab, project):
+def test_a_night_without_a_measurement_is_said(lab, project, execute):
     script = lab.script("nightly.sh", scripts()["nightly.sh"])
     (project.origin / "Makefile").write_text("app:\n\tfalse\n")
     project.push(100)
@@ -164,7 +168,7 @@ def test_a_night_without_a_measurement_is_said(lab, project):
     assert "origin" in done.stderr
 
 
-def test_the_script_of_a_growing_trial_adds_a_session_every_night(lab):
+def test_the_script_of_a_growing_trial_adds_a_session_every_night(lab, execute):
     script = lab.script("growing.sh", scripts()["growing.sh"])
     lab.write_campaign("campaign", protocol={"sessions": 6, "runs": 1, "warmup": 0})
     for night in (1, 2, 3):

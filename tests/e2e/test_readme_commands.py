@@ -9,7 +9,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -37,7 +36,7 @@ def told(text: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory):
+def place(tmp_path_factory, forks):
     """Give a folder with what the README's commands need, and a function that executes one there."""
     folder = tmp_path_factory.mktemp("readme")
     drawn = random.Random(1)
@@ -64,19 +63,9 @@ def place(tmp_path_factory):
         )[1:]
         if words[0] == "compare":
             words += ["--for", "1s", "--wait-for-lock=120"]
-        return subprocess.run(
-            [sys.executable, "-P", "-m", "harness", *words],
-            cwd=folder,
-            env={
-                **os.environ,
-                "PYTHONPATH": str(ROOT),
-                "PATH": f"{folder}:{os.environ['PATH']}",
-                "COLUMNS": "80",
-            },
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        path = f"{folder}:{os.environ['PATH']}"
+        environment = os.environ | {"PATH": path, "COLUMNS": "80"}
+        return forks.run(words, cwd=folder, environment=environment, seconds=300)
 
     return SimpleNamespace(folder=folder, execute=execute)
 

@@ -28,10 +28,11 @@ def test_none_of_the_planted_values_is_stored(lab):
     path = lab.write_campaign(
         benchmarks={"one": {"command": lab.sh(tells)}},
         hooks={"finish": {"shell": "env; exit 1"}, "setup": {"shell": "env"}},
-        protocol={"sessions": 1, "runs": 1, "warmup": 0},
+        protocol={"sessions": 2, "runs": 1, "warmup": 0},  # it ends in the first: no cell is left
     )
     assert lab.run_fairtrial("run", path).returncode == 1
     trial = lab.trial()
+    assert "no login with <value of DBPW>" in lab.manifest()["reason"]
     for name, data in stored(trial).items():
         assert not SECRET.search(data), name
     (environment,) = map(json.loads, (trial / "environment.jsonl").read_text().splitlines())

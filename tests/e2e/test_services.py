@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -12,6 +13,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from analysis.artifact.redacted_names import wanted_of
+from analysis.artifact.redaction import redact_folder
 from analysis.verdict.service_cautions import service_cautions
 from tests import processes
 
@@ -136,6 +139,53 @@ def test_a_trial_that_goes_on_has_them_again_at_other_ports(lab):
     first, second = environments(lab)
     ports = [one["port"] for record in (first, second) for one in record["services"].values()]
     assert len(set(ports)) == 4
+
+
+def test_a_hook_that_fails_since_its_service_has_died_is_not_blamed(lab):
+    hooks = {"before": [[sys.executable, "client.py", "{s.port}", word] for word in ("die", "hi")]}
+    protocol = {"sessions": 1, "runs": 1, "warmup": 0}
+    path = campaign(lab, variants={"a": {}}, baseline="a", hooks=hooks, protocol=protocol)
+    assert lab.run_fairtrial("run", path).returncode == 1
+    (row,) = lab.read_rows()
+    assert row["outcome"] == "service-failed"
+    assert row["detail"].endswith("out of luck")
+
+
+def test_a_trial_does_not_go_on_with_another_server(lab):
+    lab.script("serve", f'#!/bin/sh\nexec {sys.executable} server.py "$@"\n')
+    one = {"command": ["./serve", lab.marker, "{variant}", "{s.port}"]}
+    path = campaign(lab, service=one, protocol={"sessions": 1, "runs": 1, "warmup": 0})
+    assert lab.run_fairtrial("run", path).returncode == 0
+    lab.script("serve", f'#!/bin/sh\nexec {sys.executable} -B server.py "$@"\n')
+    more = ("run", path, "--resume", "--trial", lab.trial(), "--sessions", "2")
+    done = lab.run_fairtrial(*more)
+    assert done.returncode == 5, done.stderr
+    assert "the program of the service s/a is another one than before" in done.stderr
+    assert lab.run_fairtrial(*more, "--accept-drift").returncode == 0
+    assert "drift" in {one["check"] for one in lab.findings()}
+
+
+def test_what_a_service_is_told_and_says_is_redacted_in_a_bundle(lab):
+    secret = "tr0ub4dor-and-3"
+    path = campaign(
+        lab,
+        service={"env": {"SECRET_TOKEN": secret, "AT": "{s.port}"}},
+        variants={"a": {}},
+        baseline="a",
+        protocol={"sessions": 1, "runs": 1, "warmup": 0},
+    )
+    assert lab.run_fairtrial("run", path).returncode == 0
+    log = "outputs/service-s-a-session1-1.log"
+    assert secret in (lab.trial() / log).read_text()  # as it was measured, on this host alone
+    assert secret not in (lab.trial() / "environment.jsonl").read_text()
+    staged = lab.folder / "staged"
+    shutil.copytree(lab.trial(), staged / "trials" / lab.trial().name)
+    redact_folder(staged, wanted_of("env,paths"))
+    files = [path for path in staged.rglob("*") if path.is_file()]
+    assert [path for path in files if secret.encode() in path.read_bytes()] == []
+    (trial,) = (staged / "trials").iterdir()
+    assert (trial / log).read_text().startswith("up a redacted-value-")
+    assert '"AT": "{s.port}"' in (trial / "campaign.yaml").read_text()
 
 
 def test_nothing_is_left_when_everything_is_killed(lab):

@@ -32,8 +32,8 @@ RECORDED = {
     "quickstart.yaml": "configs/quickstart.yaml",
     "quickstart_data.py": "configs/quickstart_data.py",
     "padding.yaml": "configs/modes/padding.yaml",
-    "compilers.yaml": "configs/compilers.yaml",
-    "c": "configs/c",
+    "compilers.yaml": "configs/gallery/compilers/small.yaml",
+    "c": "configs/gallery/compilers/c",
 }
 FOREIGN = "tests/golden/foreign"
 

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...data.protocol import builds_each_session, ordered_variants_of, settings_of
-from ...data.trial import Trial, not_judged
+from ...data.question import not_judged
+from ...data.trial import Trial
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...methods.multilevel.law import Looks
 from ...pages import number_format as figures

@@ -84,7 +84,9 @@ class ExportedData:
 
     `unjudged` counts the rows of repeated runs that no method takes: they do not leave. `appended` is how
     often sessions were put behind those of a complete trial, `looks` how many looks were taken by a plan of
-    several, and `hosts` says that they are those of several.
+    several, and `hosts` says that they are those of several. `warmup_iterations` names the metrics of which the first
+    iterations of a run are not judged, each with how many, and `never_ok` counts the cells of which no run was ever ok.
+    `stored` counts the runs of which the mean stands for values that are too many for a row.
     """
 
     name: str
@@ -96,6 +98,9 @@ class ExportedData:
     appended: int = 0
     looks: int = 0
     hosts: bool = False
+    warmup_iterations: tuple[str, ...] = ()
+    never_ok: int = 0
+    stored: int = 0
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -155,6 +160,19 @@ def exported_trial(
         appended=len(manifest.appended),
         looks=_looks(manifest),
         hosts=any(one.code == "sessions-of-hosts" for one in trial.cautions),
+        warmup_iterations=tuple(
+            f"{name}: {judged.setting}"
+            for name in names
+            if (judged := trial.judged_iterations(name)) is not None and judged.setting != 0
+        ),
+        stored=sum(
+            bool(mine[row] and trial.chosen[row])
+            for row in {row for name in names for row in trial.stored.get(name, ())}
+        ),
+        never_ok=len(
+            {(one.benchmark, one.variant) for one in manifest.given_up if one.never_ok}
+            & {(bench, variant) for bench in manifest.benchmarks for variant in kept}
+        ),
     )
 
 

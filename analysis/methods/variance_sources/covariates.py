@@ -18,8 +18,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ...data.cpu_steal import cpu_of
 from ...data.protocol import segment_starts
 from ...pages import number_format as figures
+from ...record.builds import is_of_builds
+from ...record.quantiles import quantile_said
+from ...record.run_numbers import NUMBERS
+from ...record.service_metrics import SOURCE, grows
 from ...stats.samples import Array, Integers, read_only
 
 if TYPE_CHECKING:
@@ -73,16 +78,30 @@ _SEEN: Final[Mapping[str, str]] = {
     "max_rss_bytes": "resident memory",
     "stdout_bytes": "size of the output",
     "before_s": "time of the hooks before the run",
+    "load_1min": "load of the host before the run",
 }
+_BEFORE: Final = ("before_s", "load_1min")
 # Those that grow with the run: a longer run has more of them, whatever made it long.
 _GROWING: Final[Mapping[str, str]] = {
     "steal_s": "steal",
+    "pressure_cpu_s": "waiting for a CPU on the host",
+    "pressure_memory_s": "waiting for memory on the host",
+    "pressure_io_s": "waiting for input and output on the host",
+    "service_cpus_busy_s": "work on the CPUs of its services",
     "voluntary_switches": "voluntary switches",
     "involuntary_switches": "involuntary switches",
     "minor_faults": "minor faults",
     "major_faults": "major faults",
     "user_s": "time in the program",
     "system_s": "time in the kernel",
+}
+_OF_SERVICES: Final[Mapping[str, str]] = {
+    "cpu": "processor time of service {}",
+    "wait": "waiting of service {} for a CPU",
+    "disk_read": "bytes that service {} reads from a disk",
+    "disk_written": "bytes that service {} writes to a disk",
+    "voluntary_switches": "voluntary switches of service {}",
+    "involuntary_switches": "involuntary switches of service {}",
 }
 _METRIC_OF: Final = {"user_s": "user", "system_s": "system", "max_rss_bytes": "max_rss"}
 
@@ -129,8 +148,12 @@ def spoken(name: str) -> str:
     recorded, _, period = plain.partition(" mod ")
     if period.isdigit() and recorded in _SPOKEN:
         return f"{_SPOKEN[recorded]} modulo {int(period):,}"
-    if plain in _GROWING:
-        return f"{_GROWING[plain]} per second"
+    cpu = cpu_of(plain)
+    if cpu is not None or plain in _GROWING:
+        return f"{_GROWING[plain] if cpu is None else f'steal of CPU {cpu}'} per second"
+    service, _, what = plain.removeprefix("service.").rpartition(".")
+    if plain.startswith("service.") and service and what in _OF_SERVICES:
+        return f"{_OF_SERVICES[what].format(service)} per second"
     return _SPOKEN.get(plain) or _SEEN.get(plain) or plain
 
 
@@ -311,23 +334,36 @@ def _seen(trial: Trial, metric: str) -> Iterator[Covariate]:
             name=name,
             kind="observed",
             values=values,
-            unit=name.rpartition("_")[2],
-            known_before=name == "before_s",
+            unit=name.rpartition("_")[2] if NUMBERS[name].unit else "",
+            known_before=name in _BEFORE,
         )
     for name in _GROWING:
         if _METRIC_OF.get(name) != metric:
             yield _rate(trial, trial.numbers[name], name=name)
+    measured = trial.numbers["steal_s"]  # where that is one CPU, its own column says the same
+    for name, stolen in trial.numbers.items():
+        if cpu_of(name) is not None and not np.array_equal(stolen, measured, equal_nan=True):
+            yield _rate(trial, stolen, name=name)
+
+
+def _printed_as(trial: Trial, metric: str) -> str:
+    """Give the metric whose values a metric is made of: that of a quantile, else itself."""
+    said = quantile_said(trial.manifest.metrics.get(metric, {}))
+    return metric if said is None else said[0]
 
 
 def _parsed(trial: Trial, metric: str) -> Iterator[Covariate]:
     """Give the metrics beside the trial's own: times and counted events grow with the run."""
     for name in trial.metrics:
-        if name == metric:
+        if _printed_as(trial, name) == _printed_as(trial, metric):  # a quantile explains no mean
             continue
         unit, values = trial.metric(name).unit, trial.values(name)
         # a share of events, or events per second, is no count
         named = is_counter(name) and unit != "%" and not figures.timed(unit)
-        if figures.is_time(unit) or trial.is_counter(name) or named:
+        about = trial.manifest.metrics.get(name, {})
+        of_build = is_of_builds(about)  # it was there before the runs of its session
+        named |= about.get("source") == SOURCE and grows(name)
+        if not of_build and (figures.is_time(unit) or trial.is_counter(name) or named):
             yield _rate(trial, values, name=name)
             continue
         yield Covariate(
@@ -335,7 +371,10 @@ def _parsed(trial: Trial, metric: str) -> Iterator[Covariate]:
             kind="observed",
             values=read_only(values),
             unit=unit,
-            may_follow=figures.timed(unit),  # such as 1/s: what it made of its time
+            known_before=of_build,
+            may_follow=figures.timed(unit)
+            and not of_build,  # such as 1/s: what it made of its time
+            of_session=of_build,
         )
 
 

@@ -16,7 +16,8 @@ from typing import get_args
 import numpy as np
 
 from ...data.protocol import settings_of
-from ...data.trial import Trial, not_judged, question_of
+from ...data.question import not_judged, question_of
+from ...data.trial import Trial
 from ...data.trial_cautions import always_said
 from ...errors import AnalysisError, UsageError
 from ...pages.model import Caution, merged

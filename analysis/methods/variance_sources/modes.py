@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...data.cpu_steal import cpu_of
 from ...pages import number_format as figures
 from ...record.run_numbers import NUMBERS
 from ...stats.arguments import stream
@@ -278,7 +279,7 @@ def _best(apart: Sequence[_Tested]) -> _Tested:
     equal = [one for one in apart if one.found.accuracy >= most - _AS_WELL]
 
     def order(one: _Tested) -> tuple[bool, bool, float]:
-        drawn = one.covariate.kind == "randomized"
-        return not drawn, _base(one.covariate) in NUMBERS, -one.found.j
+        drawn, name = one.covariate.kind == "randomized", _base(one.covariate)
+        return not drawn, name in NUMBERS or cpu_of(name) is not None, -one.found.j
 
     return min(equal, key=order)

@@ -237,7 +237,7 @@ def _why(one: Factor, risk: float) -> str:
         if abs(trials * risk - 1) > _NEAR:
             rate = f"one of the {100 * risk:g} % of"
         chance = f"this is {rate} trials in which chance alone finds something"
-        return f"it was randomized: this is its effect, unless {chance}"
+        return f"it was randomized: this would be its effect, unless {chance}"
     if one.may_follow:
         return "seen, not randomized, and it may follow from long runs as well as make them long"
     if one.known_before:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...data.matrix import PerformanceMatrix
-from ...data.trial import Trial, not_judged, question_of
+from ...data.question import not_judged, question_of
+from ...data.trial import Trial
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...methods.multilevel.compare import multilevel
 from ...pages.model import Caution, merged

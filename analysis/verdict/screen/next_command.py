@@ -94,7 +94,7 @@ def _why(verdict: Verdict, compared: list[CandidateVerdict]) -> Next | None:
 
     The host is not asked: what is said of a trial is the same wherever it is read, and `why` says what it needs.
     """
-    if not verdict.measured or verdict.closed or not is_time(verdict.unit):
+    if not verdict.explainable or verdict.closed or not is_time(verdict.unit):
         return None
     slower = [one.variant for one in compared if _word(one) == "slower"]
     if not slower:

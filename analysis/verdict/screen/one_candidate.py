@@ -11,6 +11,7 @@ from ...methods.multilevel.page import advice_text, level_text, reason_text
 from ...methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ...pages import number_format as figures
 from ...pages.as_text import natural_width
+from ...pages.difference import stuff_of
 from ...pages.model import Cell, Column, Sentence, Table, Value, value_of
 from ...pages.number_format import said
 from ...words import WIDTH, shorten, shown
@@ -65,7 +66,7 @@ def change_heading(verdict: Verdict) -> str:
         return "speedup"
     if figures.is_time(verdict.unit):
         return "time"
-    return "memory" if verdict.unit == "B" else "change"
+    return "memory" if stuff_of(verdict.metric, verdict.unit) == "memory" else "change"
 
 
 def change(line: Line, verdict: Verdict) -> Value:

@@ -24,6 +24,7 @@ from ...pages.model import (
 from ...words import shorten, shown
 from ..cautions import shown_cautions
 from ..layouts import layouts_sentences
+from ..quantile_words import OF_RUNS, quantile_sentences
 from ..result import Verdict
 from .explained import explained_sections
 from .heading import heading
@@ -45,7 +46,7 @@ _NAME = 28
 def _verdict_page(verdict: Verdict) -> Page:
     if verdict.explained or verdict.whole:
         return _whole(verdict)
-    noted = shown_cautions(verdict)
+    noted = shown_cautions(verdict, without=(OF_RUNS,))  # said below the table
     most = ROWS
     lines = LINES_OF_SEVERAL if len(verdict.candidates) > 1 else LINES
     page = _first_screen(verdict, noted, most)
@@ -72,7 +73,7 @@ def _first_screen(verdict: Verdict, noted: ShownCautions, most: int) -> Page:
     notes += [command] if command is not None else []
     return Page(
         title=_title(verdict),
-        sections=(_answer(verdict), Section((heading(verdict),)), evidence, *_layouts(verdict)),
+        sections=(_answer(verdict), Section((heading(verdict),)), evidence, *_told_below(verdict)),
         following=(Section(tuple(notes)),),
     )
 
@@ -92,7 +93,7 @@ def _whole(verdict: Verdict) -> Page:
             _answer(verdict),
             Section((heading(verdict),)),
             Section(_evidence(verdict, marks, ROWS)),
-            *_layouts(verdict),
+            *_told_below(verdict),
             *(explained_sections(verdict) if verdict.explained else ()),
         ),
         cautions=cautions,
@@ -111,9 +112,11 @@ def _answer(verdict: Verdict) -> Section:
     )
 
 
-def _layouts(verdict: Verdict) -> tuple[Section, ...]:
+def _told_below(verdict: Verdict) -> tuple[Section, ...]:
+    """Say below the table for what its numbers speak, where that is not plain."""
     names = (verdict.baseline, *(one.variant for one in verdict.candidates))
     told = layouts_sentences(verdict.layouts, names)
+    told += quantile_sentences(verdict.metric, verdict.quantile)
     return (Section(tuple(map(Sentence, told))),) if told else ()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,7 +11,7 @@ from analysis.record.builds import BUILD_METRICS
 from ..yaml_reader import Location, quote
 
 if TYPE_CHECKING:
-    from ..model import Build, Cell
+    from ..model import Build, Cell, Command
 
 # where a metric stands: by benchmark, variant and name
 Places = Mapping[tuple[str, str, str], Location]
@@ -39,6 +40,37 @@ def built_files(
                 what = f"the metric {quote(rule.name)} is read from a file that the build makes ('artifacts'), and that would be removed before each run"
                 yield MetricProblem(place, what, "write 'when: build'")
             told.add(place)
+
+
+def written_by_others(cells: Iterable[Cell], builds: Iterable[Build]) -> list[str]:
+    """Note a metric of runs whose file a hook 'after' or a build names, and the run's own command does not.
+
+    What a shell writes cannot be known, so it is a note.
+    """
+    steps = {build.variant: build.steps for build in builds}
+    notes: dict[str, None] = {}
+    for cell in cells:
+        for rule in cell.metrics:
+            if rule.when != "run" or isinstance(rule.source, str):
+                continue
+            name = rule.source.name
+            if _names(name, (cell.command, *cell.before)):
+                continue
+            for who, when, commands in (
+                ("a hook 'after'", "after", cell.after),
+                ("the build", "build", steps.get(cell.variant, ())),
+            ):
+                if _names(name, commands):
+                    text = f"the metric {quote(rule.name)} is read from {name} directly after each run, and {who} names that file"
+                    notes[f"{text}: if it is written there, add 'when: {when}' to the metric"] = (
+                        None
+                    )
+    return list(notes)
+
+
+def _names(file: str, commands: Iterable[Command]) -> bool:
+    word = re.compile(rf"(?<![\w.-]){re.escape(file)}(?![\w-]|\.\w)")
+    return any(word.search(text) for command in commands for text in command.argv)
 
 
 def stopping_by_builds(cells: Iterable[Cell], decides: Iterable[str]) -> Iterator[MetricProblem]:

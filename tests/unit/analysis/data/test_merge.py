@@ -14,6 +14,7 @@ from analysis.data.merging.parts import Offsets
 from analysis.data.merging.trials import merge_trials
 from analysis.data.trial import read_trial
 from analysis.errors import StoreError, UsageError
+from analysis.importers.exports.export_data import exported_trial
 from analysis.record.builds import read_builds
 from analysis.record.environment_records import commits_of
 from analysis.record.manifest import read_manifest
@@ -186,6 +187,56 @@ def test_what_sessions_went_without_moves_with_them(night, tmp_path):
     assert (moved.session, moved.position, moved.runs) == (4, 44, 2)
 
 
+def test_a_cell_that_was_never_ok_in_a_night_stays_so(night, tmp_path):
+    def fails(made):
+        lost = [run.position for run in made.plan if (run.benchmark, run.variant) == ("x", "b")]
+        made.rows[:] = [
+            replace(row, outcome="exit", exit_code=1) if row.position == lost[0] else row
+            for row in made.rows
+            if row.position not in lost[1:]
+        ]
+        ends = {"benchmark": "x", "variant": "b", "position": lost[0], "runs": 0, "why": "exit"}
+        records = (GivenUp(**ends, session=k, never_ok=True, warmups=int(k > 1)) for k in (1, 2))
+        made.manifest = replace(made.manifest, given_up=tuple(records))
+
+    first, second = night(1), night(2, change=fails)
+    merge_trials([first, second], tmp_path / "all")
+    whole, alone = read_trial(tmp_path / "all"), read_trial(second)
+    moved = whole.manifest.given_up
+    assert [(one.session, one.never_ok, one.warmups) for one in moved] == [
+        (3, True, 0),
+        (4, True, 1),
+    ]
+    assert {one.position for one in moved} == {24 + alone.manifest.given_up[0].position}
+    assert "runs-missing" not in {caution.code for caution in whole.cautions}
+    assert alone.matrix("b").failed_by_session == {"x": {1: 1}}
+    assert whole.matrix("b").failed_by_session == {"x": {3: 1}}
+    assert exported_trial(alone).never_ok == 1
+    assert exported_trial(alone, variants=["a"]).never_ok == 0
+
+
+def test_iterations_that_are_not_judged_are_the_campaigns(night, tmp_path):
+    def printing(setting):
+        def change(made):
+            made.rows[:] = [
+                replace(row, metrics={"t": (9.0, 9.0, 1e-9 * row.wall_ns)}) for row in made.rows
+            ]
+            about = {"unit": "s", "better": "lower", "warmup_iterations": setting}
+            made.manifest = replace(made.manifest, metrics={"t": about})
+
+        return change
+
+    nights = [night(k, change=printing("2")) for k in (1, 2)]
+    merge_trials(nights, tmp_path / "all")
+    whole = read_trial(tmp_path / "all")
+    np.testing.assert_allclose(whole.values("t"), whole.values("wall"), rtol=1e-12)
+    assert exported_trial(whole).warmup_iterations == ("t: 2",)
+    assert exported_trial(whole, ["wall"]).warmup_iterations == ()
+    other = night(3, change=printing("auto"))
+    with pytest.raises(StoreError, match="warmup_iterations"):
+        merge_trials([nights[0], other], tmp_path / "none")
+
+
 def test_the_idle_power_of_a_session_moves_with_it(night, tmp_path):
     idle = IdlePower(session=2, segment=1, when="after", watts=9.0, error_w=0.1, seconds=10.0)
     merge_trials([night(1, idle_power=(idle,)), night(2, idle_power=(idle,))], tmp_path / "all")
@@ -310,6 +361,14 @@ def test_a_night_without_energy_is_merged_with_one_that_had_it(night, tmp_path):
         merge_trials([night(3, metrics=printed), night(4)], tmp_path / "refused")
 
 
+def test_nights_whose_kernels_tell_other_peaks_of_a_service_are_merged(night, tmp_path):
+    """A metric of services is the meter's, as energy is: a night without it has none."""
+    about = {"unit": "B", "better": "lower", "source": "services"}
+    peaks = [{f"service.s.{name}": about} for name in ("peak_memory", "peak_memory_since_start")]
+    merge_trials([night(k, metrics=one) for k, one in enumerate(peaks, 1)], tmp_path / "all")
+    assert read_manifest(tmp_path / "all").metrics == peaks[0] | peaks[1]
+
+
 def test_a_merged_trial_can_be_merged_and_no_run_stands_there_twice(night, tmp_path):
     nights = [night(k) for k in (1, 2, 3)]
     merge_trials(nights[:2], tmp_path / "two")
@@ -366,10 +425,19 @@ def test_equal_environments_differ_in_nothing(night, tmp_path):
     assert "nothing changed" in str(merged)
 
 
-def test_another_program_is_refused_or_recorded(night, tmp_path):
-    other = {**ENVIRONMENT, "targets": {"x/a": {"path": "/bin/a", "sha256": "2" * 64}}}
-    nights = [night(1), night(2, environment=other)]
-    with pytest.raises(StoreError, match="the executable of x/a is another one") as caught:
+@pytest.mark.parametrize(
+    ("section", "name", "what"),
+    [
+        ("targets", "x/a", "the executable of x/a is another one"),
+        ("services", "s/a", "the program of the service s/a is another one"),
+    ],
+)
+def test_another_program_is_refused_or_recorded(night, tmp_path, section, name, what):
+    sides = [
+        {**ENVIRONMENT, section: {name: {"path": "/bin/a", "sha256": digit * 64}}} for digit in "12"
+    ]
+    nights = [night(k, environment=one) for k, one in enumerate(sides, 1)]
+    with pytest.raises(StoreError, match=what) as caught:
         merge_trials(nights, tmp_path / "all")
     assert "--accept-drift" in str(caught.value)
     assert not (tmp_path / "all").exists()

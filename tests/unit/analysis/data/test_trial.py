@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from analysis.data.matrix import PerformanceMatrix
-from analysis.data.trial import Trial, question_of, read_trial
+from analysis.data.question import question_of
+from analysis.data.trial import Trial, read_trial
 from analysis.data.trial_cautions import imported_cautions
 from analysis.errors import AnalysisError, InsufficientDataError, StoreError, UsageError
 from analysis.record.run_numbers import BUILTIN_METRICS, NUMBERS

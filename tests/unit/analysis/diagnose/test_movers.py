@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from analysis.diagnose.examine import diagnosed
-from analysis.diagnose.host_speeds import _Scored
+from analysis.diagnose.movers import Scored
 from analysis.diagnose.wording import cautions_of
 
 NAMES = {"name": "t", "unit": "s", "better": "lower", "confidence": 0.95}
@@ -120,12 +120,100 @@ def test_one_variant_alone_is_all_that_there_is(simulated):
     assert found.movers is None
 
 
+def cautioned(simulated, effect, *, seeds=8, **design):
+    """Give the movers and cautions of the trials in which it is certain that something moves."""
+    found = []
+    for seed in range(seeds):
+        table = simulated(np.random.default_rng(seed), effect=effect, **design)
+        one = diagnosed(table, **NAMES)
+        told = [c for c in cautions_of(one) if c.code.endswith(("-speeds", "-changes"))]
+        if told:
+            found.append((one.movers, told[0]))
+    return found
+
+
+@pytest.mark.parametrize("design", [(4, 2), (1, 2), (4, 1)], ids=["of 8", "of 2", "of 4"])
+def test_a_cell_that_drifts_alone_is_named(simulated, design):
+    """It leads Page's sum over all cells, and no other cell rises: "the whole host" was said of it."""
+    benchmarks, variants = design
+    found = cautioned(
+        simulated,
+        lambda t: 0.03 * t.block * ((t.variant == variants - 1) & (t.benchmark == 0)),
+        benchmarks=benchmarks,
+        variants=variants,
+        sessions=6,
+        runs=20,
+    )
+    cell = ("b0", f"v{variants - 1}")
+    alone = [told for movers, told in found if movers is not None and movers.cell == cell]
+    whole = sum(movers is None for movers, _ in found)
+    assert len(found) >= 5
+    assert len(alone) >= 0.6 * len(found)
+    assert whole <= 1  # by chance the others rise too, at 5 %
+    assert {told.code for told in alone} <= {"variant-changes", "variant-two-speeds"}
+    assert all(told.about == cell[::-1] for told in alone)
+    assert all(told.text.startswith("b0 / " + cell[1]) for told in alone)
+    assert str(alone[0].short) == f"b0 / {cell[1]} did not keep its speed"
+
+
+@pytest.mark.parametrize("variants", [1, 2])
+def test_a_drift_of_all_that_no_stretch_shows_is_the_hosts(simulated, variants):
+    """The negative control: 4 % over a session, a tenth of what one cell above drifts, but in all of them."""
+    found = cautioned(
+        simulated, lambda t: 0.003 * t.block, benchmarks=6, variants=variants, sessions=6, runs=20
+    )
+    assert len(found) >= 6
+    assert sum(movers is None for movers, _ in found) >= len(found) - 1
+    assert sum(told.code.startswith("host-") for _, told in found) >= len(found) - 1
+
+
+@pytest.mark.parametrize("variants", [1, 2])
+def test_benchmarks_that_move_in_all_variants_are_named(simulated, variants):
+    """Two of four write to a disk that has two speeds: what the others do is no matter of it."""
+    found = cautioned(
+        simulated,
+        lambda t: jumping(t, lambda table: table.benchmark < 2, 3),
+        benchmarks=4,
+        variants=variants,
+        sessions=8,
+        runs=30,
+    )
+    named = [told for movers, told in found if movers is not None and movers.benchmarks]
+    assert len(named) >= len(found) - 1 >= 4
+    who = "all variants" if variants == 2 else "v0"
+    assert all(told.text.startswith(f"programs of {who} (b0, b1") for told in named)
+    assert all({"b0", "b1"} <= set(told.about) for told in named)
+
+
+def test_one_benchmark_that_changes_in_one_session_is_named(simulated):
+    def step(t):
+        return 1.0 * ((t.session == 1) & (t.block > 30) & (t.variant == 1) & (t.benchmark == 0))
+
+    found = cautioned(simulated, step, benchmarks=2, variants=2, sessions=3, runs=60)
+    alone = [movers for movers, _ in found if movers is not None and movers.cell == ("b0", "v1")]
+    assert len(alone) >= max(2, len(found) - 1)
+
+
+def test_three_sessions_do_not_tell_who_was_slow_in_them(simulated):
+    """Ten cells of one variant agree, or all twenty: three sessions have six orders only."""
+    for moving in (lambda t: t.variant == 1, lambda t: t.variant >= 0):
+        level = np.array([0.0, 2.0, 1.0])
+        table = simulated(
+            np.random.default_rng(4),
+            benchmarks=10,
+            runs=10,
+            effect=lambda t, moving=moving, level=level: level[t.session] * moving(t),
+        )
+        (one,) = [f for f in diagnosed(table, **NAMES).findings if f.code == "host-sessions"]
+        assert one.text.startswith("some programs are slow in the same sessions")
+
+
 @pytest.mark.parametrize(("stretches", "wanted"), [(4, (0.0, 0.0)), (5, (10.0, 25.0))])
 def test_fewer_than_five_stretches_tell_nothing(stretches, wanted):
     # scores 0, 1, 2, ... of both groups: squares about the mean add up to 10 of five, 10 x 10 / 4
     scores = np.tile(np.arange(stretches, dtype=float), 2)
     group = np.repeat([0, 1], stretches)
-    scored = _Scored(
+    scored = Scored(
         scores=scores,
         stretch=np.tile(np.arange(stretches), 2),
         benchmark=group,

@@ -38,6 +38,21 @@ def of_ratio(ratio: float, low: float, high: float, **what: str) -> Difference:
             "9 to 15 %",
         ),
         (
+            of_ratio(0.88, 0.85, 0.91, metric="service.db.peak_memory", unit="B"),
+            "uses 12 % less memory (service.db.peak_memory)",
+            "9 to 15 %",
+        ),
+        (  # bytes on a disk, or of a file, are no memory
+            of_ratio(0.88, 0.85, 0.91, metric="program_bytes", unit="B"),
+            "has 12 % less (program_bytes)",
+            "9 to 15 %",
+        ),
+        (
+            of_ratio(10.1, 10.0, 10.2, metric="service.db.disk_written", unit="B"),
+            "has 10.1 times as much (service.db.disk_written)",
+            "10.0 to 10.2",
+        ),
+        (
             of_ratio(1.45, 1.4, 1.5, metric="rps", unit="1/s", better="higher"),
             "does 45 % more (rps)",
             "40 to 50 %",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +17,10 @@ from scipy.special import stdtr, stdtrit
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.data.trial import read_trial
+from analysis.errors import InsufficientDataError
 from analysis.methods.multilevel.compare import multilevel
 from analysis.plan.components import variance_components
-from analysis.plan.decidable import decidable, plan_decides
+from analysis.plan.decidable import decidable, decidable_by, plan_decides
 from analysis.plan.sessions import plan_sessions
 from analysis.stats.multiplicity import adjusted
 
@@ -109,7 +111,9 @@ def test_what_is_said():
         "sessions. These spreads are assumed"
     )
     assert "of the suite" not in str(decidable(6, 8, 1))
-    assert "hardly any difference" in str(decidable(2, 8, 29))
+    assert "hardly any difference" in (hardly := str(decidable(2, 8, 29)))
+    assert "Half of that" not in hardly
+    assert str(decidable(6, 8, 29, "rps")).startswith("6 sessions, 29 benchmarks by rps: differ")
     assert str(decidable(1, 8, 3)).startswith("1 session decides nothing")
     assert decidable(1, 8, 3).at == ()
     json.dumps(decidable(2, 8, 29).to_dict(), allow_nan=False)
@@ -129,5 +133,14 @@ def test_the_spread_is_that_of_an_earlier_trial_of_the_same_cells():
     assert one.spread == pytest.approx(float(np.median(spreads)))
     assert "measured in 6 sessions of sample. Half of that needs " in str(found)
     assert "assumed" not in str(found)
+    # it is that of the metric which the plan will judge; a trial without it tells nothing
+    by_user = plan_decides([SAMPLE], **asked, metric="user")
+    assert (by_user.trial, by_user.metric) == ("sample", "user")
+    assert by_user.at[0].spread != one.spread
+    assert plan_decides([SAMPLE], **asked, metric="rps").trial is None
+    # one whose sessions do not differ tells no spread
+    flat = replace(trial, numbers={**trial.numbers, "wall_ns": np.full(len(trial), 1e9)})
+    with pytest.raises(InsufficientDataError, match="two sessions with the baseline that differ"):
+        decidable_by(flat, 6, 8)
     # a trial of other cells tells nothing
     assert plan_decides([SAMPLE], **asked | {"variants": (base, "z")}).trial is None

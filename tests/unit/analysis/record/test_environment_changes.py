@@ -24,6 +24,21 @@ def test_nothing_changed():
     assert describe_changes(()) == "nothing changed"
 
 
+def test_another_server_is_another_trial_and_that_of_a_sessions_build_is_not():
+    def record(digest, **more):
+        return {"services": {"s/a": {"port": 1, "path": "/opt/server", "sha256": digest, **more}}}
+
+    assert diff(record("a" * 64), record("a" * 64, port=2)) == ()
+    (change,) = diff(record("a" * 64), record("b" * 64))
+    assert change.identity
+    assert change.what == "the program of the service s/a is another one than before: /opt/server"
+    (change,) = diff(record("a" * 64), record(None))
+    assert change.what.endswith("cannot be read any more: /opt/server")
+    built = {"built": "session"}
+    assert diff(record("a" * 64, **built), record("b" * 64, **built)) == ()
+    assert diff({}, record("a" * 64)) == ()  # a record of before there were services
+
+
 def test_another_machine_is_another_trial_and_an_unknown_one_is_not():
     (change,) = diff(ONE, other(host={"machine_id_sha256": "b" * 64}))
     assert (change.identity, change.what) == (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from typing import get_args, get_type_hints
 
 import pytest
@@ -18,6 +18,7 @@ from analysis.record.run_numbers import (
     Measurement,
     MetricInfo,
 )
+from analysis.record.sample_files import StoredSamples
 from analysis.record.shapes import ShapeError, encode, shaped
 from analysis.record.trial_files import PlannedRun
 
@@ -100,8 +101,13 @@ def test_the_reserved_names_never_change() -> None:
 
 def test_a_row_comes_back() -> None:
     row = json.loads(encode(ROW.to_dict()))
-    assert list(row) == [field.name for field in fields(Measurement)]
+    assert list(row) == [
+        field.name for field in fields(Measurement) if field.name != "samples"
+    ]  # a row of before
     assert shaped(Measurement, row).to_dict() == ROW.to_dict()
+    samples = {"t": StoredSamples(count=2000, sha256="0" * 64), "u": StoredSamples(count=1001)}
+    many = replace(ROW, samples=samples)
+    assert shaped(Measurement, json.loads(encode(many.to_dict()))) == many
 
 
 def test_a_row_of_a_later_version() -> None:

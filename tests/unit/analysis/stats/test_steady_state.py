@@ -159,9 +159,10 @@ def test_the_scale_of_the_values_changes_nothing():
         assert steady_state(values * factor).first == 100
 
 
-def test_values_of_0_are_not_known():
+@pytest.mark.parametrize("value", [0.0, -1.0, math.inf, math.nan])
+def test_values_without_a_logarithm_are_not_known(value):
     values = process((1.0, 400))
-    values[3] = 0
+    values[3] = value
     assert steady_state(values).state == "too few iterations"
 
 

@@ -15,10 +15,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from analysis.data.fleet import open_fleet
+from analysis.data.fleet_as_trial import joined_trial
 from analysis.data.trial import read_trial
 from analysis.errors import InsufficientDataError, StoreError, UsageError
 from analysis.importers.trials import open_trial
 from analysis.methods.multilevel.hosts import over_hosts
+from analysis.record.trial_files import GivenUp
+from analysis.record.warmup_iterations import judging_with
 from analysis.verdict.fleet import judge_fleet
 from analysis.verdict.judging import judge
 from analysis.verdict.screen.hosts import disagreeing_sentences, hosts_tables, standing_sentences
@@ -485,3 +489,68 @@ def test_two_variants_over_all_hosts_are_explained_and_gated_by_hosts(fleet, hos
     out = io.StringIO()
     assert main([*words[:3], "--gate", "slower>2%"], out, io.StringIO()) == 7
     assert "than old on hosts like these: 2 % is neither" in " ".join(out.getvalue().split())
+
+
+def test_iterations_are_told_host_by_host(fleet):
+    """Authority: the verdict of each host's own trial; on lab2 runs of new change at their end."""
+
+    def change(name, made):
+        rng = np.random.default_rng(5)
+
+        def printed(row):
+            values = 1e-9 * row.wall_ns * np.exp(0.001 * rng.standard_normal(120))
+            values[:10] *= 3
+            if (name, row.variant) == ("lab2", "new"):
+                values[-20:] *= 1.5
+            return replace(row, metrics={"t": tuple(values.tolist())})
+
+        made.rows[:] = map(printed, made.rows)
+        about = {"unit": "s", "better": "lower", "warmup_iterations": "auto"}
+        made.manifest = replace(made.manifest, metrics={"t": about})
+
+    folder = fleet([0.1, 0.12, 0.09], change=change)
+    answer = judge_fleet(folder, metric="t")
+    own = {name: judge(read_trial(folder / name), metric="t") for name in ("lab1", "lab2", "lab3")}
+    assert [one.to_dict() for one in answer.iterations] == [
+        one.to_dict() | {"host": name} for name, found in own.items() for one in found.iterations
+    ]
+    assert len(answer.iterations) == 3 * 2 * len(BENCHMARKS)
+    lines = answer.candidates[0].multilevel.benchmarks
+    assert {line.reason for line in lines} == {"no-steady-state"}
+    with judging_with(10):  # negative control: a number leaves nothing open
+        found = judge_fleet(folder, metric="t")
+    assert {one.setting for one in found.iterations} == {10}
+    assert {line.reason for line in found.candidates[0].multilevel.benchmarks} == {None}
+
+
+def test_a_cell_that_was_never_ok_on_a_host_has_no_speed(fleet):
+    def change(name, made):
+        lost = [
+            run.position for run in made.plan if (run.benchmark, run.variant) == ("text", "new")
+        ]
+        if name != "lab2":
+            return
+        made.rows[:] = [
+            replace(row, outcome="exit", exit_code=1) if row.position == lost[0] else row
+            for row in made.rows
+            if row.position not in lost[1:]
+        ]
+        cell = {
+            "benchmark": "text",
+            "variant": "new",
+            "position": lost[0],
+            "runs": 0,
+            "why": "exit",
+        }
+        one = GivenUp(**cell, session=1, never_ok=True)
+        given_up = tuple(replace(one, session=k, warmups=int(k > 1)) for k in range(1, 5))
+        made.manifest = replace(made.manifest, given_up=given_up)
+
+    folder = fleet([0.1, 0.12, 0.09], change=change)
+    answer = judge_fleet(folder)
+    line = answer.candidates[0].multilevel.benchmarks[0]
+    assert (line.name, line.outcome, line.reason) == ("text", "undecided", "fails-always")
+    assert "lab2: left out, as no run was ever ok: text / new" in str(answer)
+    assert [one.planned for one in answer.hosts] == [one.done for one in answer.hosts]
+    for by in ("host", "session"):  # whoever takes the hosts as one trial knows of the failure
+        assert joined_trial(open_fleet(folder), by=by).matrix("new").failed == {"text": 1}

@@ -5,6 +5,7 @@ Authority: the page of the first minute ("decided: report; undecided: go on; fai
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -46,12 +47,26 @@ def test_what_is_slower_leads_to_why(judged, three):
     assert command(replace(found, usual=False)) == "fairtrial why 'runs/a b:gzip-1'"
     for other in (
         judged(slower, name="memory", metric="max_rss"),  # functions take time
-        replace(found, measured=False),  # nothing could be executed
+        replace(found, explainable=False),  # nothing could be executed, or servers took the time
         replace(found, closed=True),
         replace(found, unit="MB"),
         judged(three(gzip_1=(0.217, 0.382, 1.3)), name="faster"),  # in all, though one is slower
     ):
         assert "fairtrial why" not in command(other)
+
+
+def test_time_that_a_server_took_is_not_looked_for_in_functions_of_its_client(
+    synthetic, tmp_path, three
+):
+    made = synthetic(three(gzip_1=(1.2, 1.3, 1.4)), sessions=4)
+    path = made.write(tmp_path / "served")
+    assert "fairtrial why" in str(judge(read_trial(path)))
+    resolved = path / "resolved.json"
+    stored = json.loads(resolved.read_text()) if resolved.exists() else {}
+    settings = {**stored.get("campaign", {}), "services": [{"name": "redis"}]}
+    resolved.write_text(json.dumps({**stored, "campaign": settings}))
+    assert "fairtrial why" not in str(judge(read_trial(path)))
+    assert "fairtrial why" in str(judge(read_trial(path), metric="user"))  # the client's own
 
 
 def test_of_several_that_are_slower_why_finds_them_itself(judged, three):

@@ -365,3 +365,19 @@ def test_a_planted_function_is_the_first_row():
     assert told.rows[0].named
     assert told.rows[0].difference_ms == pytest.approx(4.0, abs=1.5)
     assert cell(1, "v0", base[0]).samples == 400
+
+
+def test_what_a_service_used_is_told_beside_the_functions_and_numbers_of_builds_are_not():
+    base, slow = np.array(BASE_MS), np.array(SLOW_MS)
+    named = {"service.s.cpu": "services", "build_seconds": "builds", "size": None, "latency": None}
+    trial = timed(base, slow, metrics=dict.fromkeys(named, (base, slow)))
+    about = {
+        name: {**trial.manifest.metrics[name], **({} if source is None else {"source": source})}
+        for name, source in named.items()
+    }
+    about["size"] = {**about["size"], "when": "build"}
+    trial = replace(trial, manifest=replace(trial.manifest, metrics=about))
+    told = explained(steady(cmp=20, sort=80), steady(cmp=40, sort=60), trial=trial)
+    names = {one.metric for one in told.counters}
+    assert {"service.s.cpu", "latency"} <= names
+    assert not names & {"build_seconds", "size"}

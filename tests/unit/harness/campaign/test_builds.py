@@ -14,7 +14,6 @@ import pytest
 
 from harness.campaign.identity import identity_of, resolved_text
 from harness.campaign.load import load_campaign
-from harness.campaign.model import Campaign
 from harness.campaign.schema import editor_schema
 from harness.errors import CampaignError
 from harness.trial.plan import plan_session
@@ -26,27 +25,6 @@ variants: {a: , b: }
 benchmarks: {x: {command: ["run"]}}
 """
 ALONE = "name: built\nvariants: {a: {%s}, b: }\nbenchmarks: {x: {command: [run]}}\n"
-
-
-@pytest.fixture
-def load(tmp_path: Path):
-    def read(text: str) -> Campaign:
-        path = tmp_path / "c.yaml"
-        path.write_text(text)
-        return load_campaign(path)
-
-    return read
-
-
-@pytest.fixture
-def problem(load):
-    def read(text: str):
-        with pytest.raises(CampaignError) as caught:
-            load(text)
-        (one,) = caught.value.problems
-        return one
-
-    return read
 
 
 @pytest.mark.parametrize(

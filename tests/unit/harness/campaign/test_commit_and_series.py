@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from pathlib import Path
 from textwrap import dedent
 
 import jsonschema
 import pytest
 
 from harness.campaign.identity import identity_of, resolved_text
-from harness.campaign.load import load_campaign
 from harness.campaign.schema import editor_schema
 from harness.errors import CampaignError
 from harness.trial.plan import plan_session
@@ -25,27 +23,6 @@ variants: {a: {rev: v1.0}, b: {rev: 4f0c2a1}, c: {rev: 9b77e02}}
 benchmarks: {x: {command: ["echo", "{rev}"]}}
 """
 UNUSED = PLAIN.replace("{rev}", "on")
-
-
-@pytest.fixture
-def load(tmp_path: Path):
-    def read(text: str):
-        path = tmp_path / "c.yaml"
-        path.write_text(dedent(text))
-        return load_campaign(path)
-
-    return read
-
-
-@pytest.fixture
-def problem(load):
-    def read(text: str):
-        with pytest.raises(CampaignError) as caught:
-            load(text)
-        (one,) = caught.value.problems
-        return one
-
-    return read
 
 
 @pytest.mark.parametrize(

@@ -31,16 +31,6 @@ FROZEN = Path(harness.campaign.identity.__file__).with_name("first_version.json"
 SMALL = "name: n\nvariants: {a: , b: }\nbaseline: a\nbenchmarks: {x: {command: [p]}}\n"
 
 
-@pytest.fixture
-def load(tmp_path):
-    def read(text, **options):
-        path = tmp_path / "campaign.yaml"
-        path.write_text(text)
-        return load_campaign(path, **options)
-
-    return read
-
-
 def change_default(monkeypatch, section, name, value):
     monkeypatch.setitem(section.keys, name, dataclasses.replace(section.keys[name], default=value))
 

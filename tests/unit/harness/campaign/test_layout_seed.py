@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import subprocess
-from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
@@ -19,8 +18,6 @@ from harness.campaign.layout_seed import (
     needs_layout_seed,
     with_layout_seed,
 )
-from harness.campaign.load import load_campaign
-from harness.campaign.model import Campaign
 
 BUILT = """\
 name: layouts
@@ -29,16 +26,6 @@ variants:
   new: {build: "link"}
 benchmarks: {x: {command: [run], env: {SEED: "a{layout_seed}b", PLAIN: "{{layout_seed}}"}}}
 """
-
-
-@pytest.fixture
-def load(tmp_path: Path):
-    def read(text: str) -> Campaign:
-        path = tmp_path / "c.yaml"
-        path.write_text(text)
-        return load_campaign(path)
-
-    return read
 
 
 @given(st.integers(0, 2**63 - 1), st.integers(1, 10**6), st.text(min_size=1, max_size=9))

@@ -23,16 +23,6 @@ benchmarks: {x: {command: [true]}}
 """
 
 
-@pytest.fixture
-def load(tmp_path):
-    def read(text: str, **options) -> Campaign:
-        path = tmp_path / "campaign.yaml"
-        path.write_text(dedent(text), encoding="utf-8")
-        return load_campaign(path, **options)
-
-    return read
-
-
 def one(load, more: str, command: str = "[run]"):
     """Load a campaign with one cell, whose benchmark has more keys."""
     campaign = load(
@@ -56,12 +46,12 @@ def test_a_minimal_campaign_has_every_default(load, tmp_path):
     assert campaign.builds == ()
     cell = campaign.cell("x", "a")
     assert cell.command.argv == ("true",)
-    assert cell.command.mark == f"{tmp_path}/campaign.yaml:3:27"
+    assert cell.command.mark == f"{tmp_path}/c.yaml:3:27"
     assert (cell.cwd, cell.stdin, cell.env, cell.timeout_s) == (tmp_path, None, {}, None)
     assert (cell.stdout, cell.stderr) == ("file", "file")
     assert cell.expect.exit_codes == (0,)
     assert campaign.text == MINIMAL.encode()
-    assert campaign.source == tmp_path / "campaign.yaml"
+    assert campaign.source == tmp_path / "c.yaml"
 
 
 def test_the_example_of_the_contract_is_read(load):

@@ -7,19 +7,16 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from pathlib import Path
-from textwrap import dedent
 
 import jsonschema
 import pytest
 import yaml
 
 from harness.campaign.identity import identity_of, resolved_text
-from harness.campaign.load import load_campaign, one_cell
+from harness.campaign.load import one_cell
 from harness.campaign.model import Ready, port_mark
 from harness.campaign.schema import editor_schema
 from harness.campaign.services import cell_with_ports, has_port, needs_ports, service_with_ports
-from harness.errors import CampaignError
 
 PLAIN = """\
 name: stores
@@ -33,27 +30,6 @@ services:
   redis: {command: [redis-server, --port, "{redis.port}", --appendfsync, "{sync}"]}
 """
 )
-
-
-@pytest.fixture
-def load(tmp_path: Path):
-    def read(text: str):
-        path = tmp_path / "c.yaml"
-        path.write_text(dedent(text))
-        return load_campaign(path)
-
-    return read
-
-
-@pytest.fixture
-def problem(load):
-    def read(text: str):
-        with pytest.raises(CampaignError) as caught:
-            load(text)
-        (one,) = caught.value.problems
-        return one
-
-    return read
 
 
 def test_one_that_uses_a_value_of_the_variants_exists_once_for_each(load):

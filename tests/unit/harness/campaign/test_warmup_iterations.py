@@ -7,14 +7,11 @@ judged changes, never what is stored.
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import jsonschema
 import pytest
 
 from harness.campaign.identity import identity_of, resolved_text
-from harness.campaign.load import load_campaign
-from harness.campaign.model import Campaign
 from harness.campaign.schema import editor_schema
 from harness.errors import CampaignError
 from harness.trial.plan import plan_session
@@ -28,16 +25,6 @@ benchmarks:
     metrics:
       t: {regex: 't (.)', unit: s, better: lower%s}
 """
-
-
-@pytest.fixture
-def load(tmp_path: Path):
-    def read(text: str) -> Campaign:
-        path = tmp_path / "c.yaml"
-        path.write_text(text)
-        return load_campaign(path)
-
-    return read
 
 
 def given(value: str) -> str:

@@ -126,14 +126,23 @@ def test_a_dry_run_tells_what_the_plan_can_decide(tmp_path):
 
 def test_a_dry_run_tells_when_a_variant_is_built(tmp_path):
     path = tmp_path / "c.yaml"
-    build = "build: {each: session, run: [[make, 'S={layout_seed}', '{{x}}'], [make, b]], artifacts: [p]}\n"
+    build = "build: {each: session, run: [[make, 'S={layout_seed}', '{{x}}'], [make, 'b c', '']], artifacts: [p]}\n"
     path.write_text(CAMPAIGN.replace("a: {}", "a: {build: make}") + build)
     out = io.StringIO()
     words = ["run", str(path), "--dry-run", "--dir", str(tmp_path / "runs")]
     assert main(words, out, io.StringIO()) == 0
     lines = out.getvalue().splitlines()
     assert "build   a: make" in lines
-    assert "build   b, before each session: make S={layout_seed} {x}; make b" in lines
+    assert "build   b, before each session: make S={layout_seed} {x}; make 'b c' ''" in lines
+
+
+def test_a_dry_run_writes_the_command_of_a_service_as_a_shell_reads_it(tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text(f"{CAMPAIGN}services: {{s: {{command: [sleep, '{{s.port}}', '', 'a b']}}}}\n")
+    out = io.StringIO()
+    assert main(["run", str(path), "--dry-run"], out, io.StringIO()) == 0
+    (line,) = [line for line in out.getvalue().splitlines() if line.startswith("service s,")]
+    assert line.endswith(": sleep {s.port} '' 'a b'")
 
 
 @pytest.mark.parametrize(("failed", "said"), [(0, "2 runs;"), (1, "2 runs (1 failed);")])
@@ -144,6 +153,24 @@ def test_a_probe_is_the_first_block_and_its_seconds(ends, campaign, view, failed
     assert found.seconds == read_progress(SAMPLE).seconds != {}
     assert (found.runs, found.failed, found.interrupted) == (2, failed, False)
     assert str(found) == f"the first block, {said} nothing of it is kept"
+
+
+def test_one_cell_with_many_iterations_and_an_output_that_is_no_text(
+    ends, campaign, view, tmp_path, make_manifest, make_measurement
+):
+    store = Store.create(make_manifest(planned=1), tmp_path / "runs", b"")
+    many = {"t": tuple(map(float, range(40))), "few": (1.0, 2.5)}
+    store.append_measurement(make_measurement(0, wall_ns=10**9, metrics=many))
+    store.release()
+    (store.path / "outputs").mkdir(exist_ok=True)
+    (store.path / "outputs" / "0000.stdout").write_bytes(b"BZh91AY&SY\x00\xff")
+    out = io.StringIO()
+    ends(store.path)
+    assert execute_only(campaign, "x:a", out, view) == 0
+    assert out.getvalue().splitlines()[:2] == [
+        "run     x / a: ok  1.00 s  t 0, 1, 2, 3, 4, ... (40 values, mean 19.5)  few 1, 2.5",
+        "stdout, 12 bytes that are no text",
+    ]
 
 
 def test_one_cell_shows_what_its_run_wrote(

@@ -11,6 +11,7 @@ import pytest
 from harness.campaign.load import load_campaign
 from harness.launch.commands import SideCommands
 from harness.launch.interrupts import Interrupts
+from harness.meters.cgroups import RunGroups
 from harness.services.running import RunningServices
 
 SERVER = """\
@@ -51,7 +52,7 @@ class Place:
         (folder / "server.py").write_text(SERVER)
         (folder / "outputs").mkdir()
 
-    def services(self, text: str) -> RunningServices:
+    def services(self, text: str, groups: RunGroups | None = None) -> RunningServices:
         path = self.folder / "c.yaml"
         path.write_text(
             "name: s\nvariants: {a: {how: a}, b: {how: b}}\n"
@@ -65,6 +66,7 @@ class Place:
             pinned=False,
             commands=self.commands,
             interrupts=self.interrupts,
+            groups=groups,
         )
 
     def standing(self, services: RunningServices):

@@ -20,6 +20,7 @@ from harness.campaign.load import load_campaign
 from harness.campaign.model import Command, port_mark
 from harness.errors import LaunchError
 from harness.launch.interrupts import Interrupted
+from harness.meters.cgroups import RunGroups
 from harness.services.service_process import ServiceFailedError
 
 ONE = "s: {command: [PYTHON, server.py, '{s.port}'%s]%s}"
@@ -113,6 +114,26 @@ def test_who_listens_in_its_place_is_no_sign_that_it_is_ready(place):
         at_once.join()
 
 
+def test_a_service_that_hides_its_sockets_is_not_called_somebody_else(place, monkeypatch):
+    """As of a program with file capabilities, which an ordinary user may not look into (proc_pid_fd(5))."""
+    listed = os.listdir
+
+    def refused(folder):
+        if str(folder).endswith("/fd"):
+            raise PermissionError(13, "Permission denied", str(folder))
+        return listed(folder)
+
+    services = place.services(ONE % ("", ""))
+    monkeypatch.setattr("harness.services.sockets.os.listdir", refused)
+    with (
+        pytest.raises(ServiceFailedError, match="cannot be seen: its process") as caught,
+        place.standing(services),
+    ):
+        pass
+    assert "write ready: {output: REGEX}" in caught.value.fix
+    assert services.processes() == {}
+
+
 def test_a_port_that_was_taken_meanwhile_is_given_up_for_another(place):
     services = place.services(ONE % ("", ""))
     services.choose_ports()
@@ -123,7 +144,7 @@ def test_a_port_that_was_taken_meanwhile_is_given_up_for_another(place):
             assert services.ports["s"] != before
             assert said(services.ports["s"])
     assert len(place.heard) == 1
-    assert f"port {before} of the service 's' was taken" in place.heard[0]
+    assert f"port {before} of the service 's' was not free any more" in place.heard[0]
 
 
 def test_one_that_ends_with_address_in_use_is_tried_again_elsewhere(place):
@@ -134,7 +155,7 @@ def test_one_that_ends_with_address_in_use_is_tried_again_elsewhere(place):
     with services.standing(1, place.folder / "outputs", place.heard.append):
         assert services.ports["s"] != before
         assert said(services.ports["s"])
-    assert "taken by somebody else" in place.heard[0]
+    assert "was not free any more" in place.heard[0]
 
 
 @pytest.mark.parametrize(
@@ -164,6 +185,8 @@ def test_one_that_is_never_ready_is_told_with_its_last_lines(place, how, keys, w
         pass
     assert what in caught.value.what
     assert "c.yaml:5:" in caught.value.where
+    if "listens on port" in what:  # it may listen elsewhere
+        assert "write ready: {output: REGEX}" in caught.value.fix
     assert services.processes() == {}
 
 
@@ -206,10 +229,9 @@ def test_one_that_dies_is_told_with_its_last_lines_and_starts_again_before_the_n
         (before,) = services.processes()["s/a"]
         with contextlib.suppress(OSError):
             said(services.ports["s/a"], b"die")
-        found = None
-        while found is None:
-            found = services.died("a")
-            time.sleep(0.01)
+        found = services.died(
+            "a", patience_s=20
+        )  # its launcher tells it later than its client knows
         assert found == "the service 's/a' ended with exit code 7\n    up at None\n    told to die"
         assert services.died("b") is None
         services.after_run("a")
@@ -236,6 +258,17 @@ def test_who_cannot_be_started_three_times_in_a_row_ends_the_trial(place):
     assert len(place.logs()) == 3
 
 
+def test_one_of_runs_that_never_ends_by_itself_is_told_once_a_session(place):
+    services = place.services(ONE % (", deaf", ", each: run, grace: 50ms"))
+    for _ in range(2):
+        with place.standing(services):
+            for _ in range(2):
+                with services.around("a"):
+                    pass
+    assert len(place.heard) == 2
+    assert all("was killed" in one for one in place.heard)
+
+
 def test_what_does_not_end_is_killed_with_all_that_it_started(place):
     services = place.services(ONE % (", deaf, child", ", grace: 200ms"))
     with place.standing(services):
@@ -245,6 +278,29 @@ def test_what_does_not_end_is_killed_with_all_that_it_started(place):
     assert place.heard == [
         "the service 's': it did not end within 0.2 s of SIGTERM, and was killed"
     ]
+
+
+def test_each_has_a_cgroup_and_the_death_of_one_launcher_is_not_the_others(place, own_group):
+    def group_of(pid: int) -> str:
+        lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
+        return next(line.rpartition("/")[2] for line in lines if line.startswith("0::"))
+
+    def launcher_of(pid: int) -> int:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+    with RunGroups(own_group) as groups:
+        services = place.services(ONE % (", '{variant}', child", ""), groups)
+        with place.standing(services):
+            found = services.processes()
+            names = {label: {group_of(pid) for pid in pids} for label, pids in found.items()}
+            assert {len(one) for one in names.values()} == {1}
+            assert names["s/a"] != names["s/b"]
+            os.kill(launcher_of(found["s/a"][0]), signal.SIGKILL)
+            assert "killed together with its launcher" in services.died("a", patience_s=20)
+            assert not any(map(alive, found["s/a"]))
+            assert services.died("b") is None
+            assert said(services.ports["s/b"])
+        assert list(groups.path.glob("run-*")) == []
 
 
 def test_a_signal_to_fairtrial_ends_the_wait_and_the_service(place):

@@ -301,6 +301,7 @@ def stage(tmp_path, monkeypatch, planted_host):
     for name in (
         "harness.trial.session.time",
         "harness.trial.measure.time",
+        "harness.host.surroundings.time",
         "harness.trial.plan.time",
     ):
         monkeypatch.setattr(name, made.clock)

@@ -18,7 +18,8 @@ from harness.meters.energy import EnergyMeter
 from harness.services.usage import Used
 from harness.trial.context import TrialContext
 from harness.trial.measure import PADDING_VARIABLE, CapReached, Measurer
-from harness.trial.metering import SessionEnergy
+from harness.trial.metering import Grouping, SessionEnergy
+from tests.hosts import trees as hosts
 
 MOST = 1000  # bytes that a run may write to one of its outputs
 
@@ -53,6 +54,7 @@ class Bench:
             prepared=SimpleNamespace(
                 host=self.host,
                 cpus=SimpleNamespace(targets=cpus, services={}),
+                grouping=Grouping(),
                 energy=EnergyMeter(),
                 tally=lambda: None,
             ),
@@ -161,19 +163,35 @@ def test_a_failed_row_keeps_its_times(bench):
     assert row.wall_ns == 1_000_000
 
 
-def test_the_steal_of_a_run_is_what_was_added_while_it_lasted(bench):
-    steal = iter([5.0, 5.25, 6.0, 7.0])
-    bench.host.steal_s = lambda cpus: next(steal)
-    assert bench.measure().steal_s == 0.25
-    # what was read a moment ago after the last run will do; after a rest it is read anew
-    assert bench.measure().steal_s == 0.75
+def test_the_surroundings_of_a_run_are_what_was_added_while_it_lasted(bench):
+    """Of /proc/stat what was read a moment ago, after the last run, will do; after a rest it is read anew."""
+    stolen = iter([0, 2, 3, 4, 5])
+    bench.stage.tree({"proc/stat": hosts.stat(2), "proc/loadavg": "1.25 0 0 1/2 3\n"})
+
+    def steal(request):
+        bench.stage.tree({"proc/stat": hosts.stat(2, steal=next(stolen))})
+
+    tick = 1 / os.sysconf("SC_CLK_TCK")
+    bench.stage.target = steal
+    first, second, third = (bench.measure(cpus=(1,)), bench.measure(), bench.measure())
+    assert [first.steal_s, second.steal_s, third.steal_s] == pytest.approx([0, 2 * tick, tick])
+    assert second.cpu_steal_s == pytest.approx({"0": 2 * tick, "1": 2 * tick})
+    assert (first.load_1min, first.cpu_steal_s) == (1.25, {})
+    bench.stage.tree({"proc/stat": hosts.stat(2, steal=100)})
     bench.stage.clock.now += 1.0
-    later = iter([10.0, 10.5])
-    bench.host.steal_s = lambda cpus: next(later)
-    assert bench.measure().steal_s == 0.5
-    bench.host.steal_s = lambda cpus: None
-    bench.stage.clock.now += 1.0
-    assert bench.measure().steal_s is None
+    bench.stage.target = lambda request: None
+    assert bench.measure().steal_s == 0
+    assert second.service_cpus_busy_s is None  # it uses no service
+
+
+def test_the_cpus_of_the_services_of_its_variant_are_looked_at(bench):
+    bench.stage.tree({"proc/stat": hosts.stat(4)})
+    bench.set(cpus=(0,))
+    context = bench.measurer._context
+    context.prepared.cpus.services = {"db/a": (1, 2), "db/b": (3,), "cache": (2,)}
+    context.services.serving = lambda variant: (f"db/{variant}", "cache")
+    bench.stage.target = lambda request: bench.stage.tree({"proc/stat": hosts.stat(4, user=1007)})
+    assert bench.measure().service_cpus_busy_s == pytest.approx(14 / os.sysconf("SC_CLK_TCK"))
 
 
 # --- the request -------------------------------------------------------------------------------

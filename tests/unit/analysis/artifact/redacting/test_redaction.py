@@ -60,6 +60,12 @@ def planted(folder):
     text = folder.read("trials/sample/campaign.yaml") + f"# measured by {USER} on {HOST}\n"
     folder.put("trials/sample/campaign.yaml", text)
     folder.put("campaigns/sample/campaign.yaml", text)
+    why = f"no warm-up of session 1 was ok, the last one: exit: /home/{USER}/db is not on {HOST}"
+    never = {"benchmark": "text", "variant": "gzip-1", "session": 1, "position": 0, "why": why}
+    folder.manifest(
+        given_up=[never | {"runs": 0, "never_ok": True, "warmups": 0}],
+        reason=f"no cell of variant gzip-1 is left: text / gzip-1: {why}",
+    )
     return folder
 
 
@@ -92,6 +98,10 @@ def test_a_whole_trial_loses_its_names_and_still_holds_together(folder):
     assert after["host"] == "redacted-host-1"
     for key in ("candidates", "runs", "sessions", "caution_codes"):
         assert after[key] == before[key]
+    manifest = read_manifest(folder.trial)
+    assert manifest.given_up[0].never_ok
+    for told in (manifest.reason, manifest.given_up[0].why):
+        assert "the last one: exit: " in told
 
 
 def test_one_name_has_one_placeholder_everywhere(folder):

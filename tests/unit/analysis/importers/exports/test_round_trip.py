@@ -134,7 +134,12 @@ def test_one_session_of_blocks_keeps_its_design(synthetic, tmp_path) -> None:
 def test_what_no_table_holds_is_said_to_be_lost(synthetic, tmp_path) -> None:
     made = synthetic({"old": {"b": [1.0, 1.1]}, "new": {"b": [1.0, 1.2]}})
     exported = exported_trial(read_trial(made.write(tmp_path / "one")))
-    for change, code in (({"appended": 1}, "looks-lost"), ({"hosts": True}, "hosts-lost")):
+    for change, code in (
+        ({"appended": 1}, "looks-lost"),
+        ({"hosts": True}, "hosts-lost"),
+        ({"warmup_iterations": ("t: 20",)}, "warmup-lost"),
+        ({"never_ok": 1}, "never-ok-lost"),
+    ):
         for target in TARGETS:
             if target.name in ("long-csv", "json", "sqlite"):
                 assert {one.code for one in target.write(replace(exported, **change)).lost} == {

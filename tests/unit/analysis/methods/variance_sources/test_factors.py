@@ -107,7 +107,7 @@ def test_a_window_of_padding_is_a_place_on_the_circle_and_a_cause(planted):
     assert one.low > 1
     text = str(found)
     assert "environment padding modulo 64" in text
-    said = "it was randomized: this is its effect, unless this is the 1 in 20 trials"
+    said = "it was randomized: this would be its effect, unless this is the 1 in 20 trials"
     assert said in " ".join(text.split())
 
 

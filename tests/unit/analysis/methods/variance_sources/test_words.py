@@ -76,7 +76,9 @@ def test_causes_first_and_what_may_follow_last():
 
 
 def test_only_what_was_drawn_is_called_an_effect():
-    assert "it was randomized: this is its effect, unless this is the 1 in 20 trials" in told(ONE)
+    assert "it was randomized: this would be its effect, unless this is the 1 in 20 trials" in told(
+        ONE
+    )
     assert (
         "wall at environment padding modulo 64 of 12 to 27 is 2.00x [1.50, 2.50] that elsewhere"
         in told(ONE)

@@ -6,14 +6,13 @@ Authority: the contract of keys to come: absent means the plan, the bytes and th
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import jsonschema
 import pytest
 
 from harness.campaign.identity import identity_of, resolved_text
 from harness.campaign.load import load_campaign
-from harness.campaign.model import Bound, Campaign
+from harness.campaign.model import Bound
 from harness.campaign.schema import editor_schema
 from harness.errors import CampaignError
 from harness.trial.plan import plan_session
@@ -29,27 +28,6 @@ benchmarks:
       m: {regex: '(.+)', unit: ms, better: lower%s}
 """
 EXPECT = TEXT % "" + "    expect: {metrics: %s}\n"
-
-
-@pytest.fixture
-def load(tmp_path: Path):
-    def read(text: str) -> Campaign:
-        path = tmp_path / "c.yaml"
-        path.write_text(text)
-        return load_campaign(path)
-
-    return read
-
-
-@pytest.fixture
-def problem(load):
-    def read(text: str):
-        with pytest.raises(CampaignError) as caught:
-            load(text)
-        (one,) = caught.value.problems
-        return one
-
-    return read
 
 
 def test_it_is_read_after_the_run_the_hooks_or_the_build(load, tmp_path):
@@ -246,3 +224,26 @@ def test_the_editors_schema_takes_what_is_taken(tmp_path, metric, expect, taken)
     else:
         with pytest.raises(CampaignError):
             load_campaign(path)
+
+
+@pytest.mark.parametrize(
+    ("build", "after", "command", "word"),
+    [
+        ("echo 1 > m.txt", "true", "run", "build"),
+        ("true", "echo 1 > m.txt", "run", "after"),
+        ("true", "true", "run", None),
+        ("true", "cat m.txt", "run > m.txt", None),  # the run may write it
+        ("echo 1 > old-m.txt", "echo 1 > m.txt.gz; echo 1 > m.txt-2", "run", None),  # other files
+    ],
+)
+def test_a_file_that_a_build_or_a_hook_names_and_no_run_is_noted(load, build, after, command, word):
+    text = TEXT.replace(
+        "build: make", f"build: {{shell: '{build}'}}\nhooks: {{after: {{shell: '{after}'}}}}"
+    )
+    text = text.replace("command: [run]", f"command: {{shell: '{command}'}}")
+    found = [one for one in load(text % ", from: m.txt").notes if "the metric" in one]
+    assert len(found) == (word is not None)
+    assert all(one.endswith(f"add 'when: {word}' to the metric") for one in found)
+    if word:
+        there = load(text % f", from: m.txt, when: {word}").notes
+        assert not any("the metric" in one for one in there)

@@ -13,7 +13,7 @@ import pytest
 
 from analysis.data.trial import read_trial
 from analysis.errors import StoreError
-from harness.campaign.model import Command, Expect
+from harness.campaign.model import Command, Expect, Service, port_mark
 from harness.errors import LaunchError
 from harness.trial import run_files as inputs
 
@@ -144,6 +144,18 @@ def test_the_files_are_known_once_by_the_last_first_run(stage, fed, data):
     assert not files.executed("x", "a")  # nothing that would have to be written again
     data.write_text("short")
     assert not files.executed("x", "a")
+    (finding,) = files.look()
+    assert str(data) in finding.what
+
+
+def test_a_file_that_a_service_is_given_is_followed(fed, data):
+    command = Command(argv=("server", "data", "missing", port_mark("s")), mark="campaign.yaml:9:3")
+    service = Service(name="s", variant=None, command=command, cwd=data.parent, env={})
+    files = inputs.ArgumentFiles(dataclasses.replace(fed(), services=(service,)), {})
+    assert files.look() == ()
+    assert files.executed("x", "a")
+    assert files.known.keys() == {str(data)}
+    data.write_text("short")
     (finding,) = files.look()
     assert str(data) in finding.what
 

@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 
 from analysis.data.columns import MetricColumn
+from analysis.data.iterations.warmup import STATES
 from analysis.data.trial import Trial
-from analysis.data.warmup import STATES
 from analysis.errors import InsufficientDataError
 from analysis.record.warmup_iterations import asked_warmup, judging_with, read_warmup
 from analysis.verdict.gate import gate_verdict
 from analysis.verdict.judging import judge
 
-planted = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[3] / "planted.py")))
+planted = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[4] / "planted.py")))
 ITERATIONS = 120
 
 
@@ -111,7 +111,8 @@ def test_auto_takes_each_runs_own_change_and_tells_of_it():
     told = {one.code: one for one in found.cautions}
     assert "b0 20 (24 warm-up)" in " ".join(one.text for one in found.cautions)
     assert "no-steady-state" not in told
-    assert "the first 20 iterations of a run are not judged" in str(found)
+    assert "note  v0: the first 20 iterations are not judged" in str(found)
+    assert "note  v1: all iterations are judged" in str(found)
 
 
 def test_trials_without_the_setting_say_nothing_of_iterations():
@@ -147,7 +148,7 @@ def test_sides_that_differ_in_it_have_no_word():
 def test_the_sentence_and_the_gate_say_why_nothing_is_decided():
     answer = judge(trial(restless(0.5), override="auto"), metric="t")
     assert "too many runs reach no steady state" in answer.sentence
-    assert "no word on b0: of v1 too many runs reach no steady state" in str(answer)
+    assert "v1: no word on b0: too many runs reach no steady state" in str(answer)
     gated = gate_verdict(answer, "slower>2%")
     assert (gated.outcome, gated.exit_code) == ("undecided", 7)
     assert "too many runs reach no steady state" in str(gated)
@@ -168,15 +169,32 @@ def test_a_run_that_has_no_iteration_behind_its_warm_up_counts_as_without_it():
 
     made = trial(shorter, override=20)
     told = [one.text for one in judge(made, metric="t").cautions if one.code == "no-iteration-left"]
-    assert "1 run of v1 printed no more iterations of t than are left out" in told[0]
-    with pytest.raises(InsufficientDataError):
+    assert "1 run printed no more iterations of t than are left out" in told[0]
+    with pytest.raises(InsufficientDataError, match="behind those that are left out") as said:
         judge(trial(override=ITERATIONS), metric="t")
+    assert said.value.fix.endswith("the longest run has 120 iterations")
+    of_one = trial(lambda values, variant, _: values[: 20 if variant else None], override=20)
+    assert "nothing is known of v1: no iteration of it is behind the warm-up" in str(
+        judge(of_one, metric="t")
+    )
 
 
 def test_a_metric_of_every_run_has_no_iterations():
     made = trial(override=5)
     told = [one.text for one in judge(made, metric="wall").cautions if one.code == "no-iterations"]
     assert "wall has one value a run" in told[0]
+
+
+@pytest.mark.parametrize(("setting", "option"), [("auto", None), (None, "auto")])
+def test_one_value_a_run_is_no_process_without_a_steady_state(setting, option):
+    made = trial(lambda values, *_: values[:1], setting=setting, override=option)
+    answer = judge(made, metric="t")
+    assert answer.candidates[0].multilevel.benchmarks[0].outcome == "slower"
+    assert answer.iterations == ()
+    (told,) = {one.text for one in answer.cautions if one.code == "no-iterations"}
+    assert told.partition(" changes nothing: t has one value a run")[0].endswith(
+        "--warmup-iterations" if option else "warmup_iterations"
+    )
 
 
 def test_counts_of_meters_are_no_iterations():

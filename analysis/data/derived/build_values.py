@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..record.builds import (
+from ...record.builds import (
     ALL_SESSIONS,
     BuildRecord,
     is_of_builds,
     layouts_by_session,
     read_builds,
 )
-from ..record.trial_files import Manifest
-from ..stats.samples import read_only
-from .columns import MetricColumn
+from ...record.trial_files import Manifest
+from ...stats.samples import read_only
+from ..columns import MetricColumn
 
 
 def build_columns(

@@ -14,14 +14,16 @@ from typing import Any, Final, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ..announcing import doing
-from ..pages import number_format as figures
-from ..pages.model import Caution
-from ..pages.short_sentence import ShortSentence
-from ..record.warmup_iterations import WarmupIterations
-from ..stats.samples import read_only
-from ..stats.steady_state import FEWEST, State, SteadyState, steady_state
-from .columns import Flags, Integers, MetricColumn
+from ...announcing import doing
+from ...pages import number_format as figures
+from ...pages.model import Caution
+from ...pages.short_sentence import ShortSentence
+from ...record.quantiles import rank_of
+from ...record.warmup_iterations import WarmupIterations
+from ...stats.samples import read_only
+from ...stats.steady_state import FEWEST, State, steady_state
+from ..columns import Flags, Floats, Integers, MetricColumn
+from .stored import StoredRun
 
 STATES: Final[tuple[State, ...]] = get_args(State)
 STEADY: Final = 3  # the first so many of them have a steady state
@@ -46,7 +48,7 @@ class IterationsOfCell:
     """What became of the iterations of the runs of a benchmark and variant.
 
     `left_out` are the fewest, the median and the most iterations of a run that are not judged. With the setting
-    ``auto``, `states` counts its runs by what they are called; else it is None.
+    ``auto``, `states` counts its runs by what they are called; else it is None. `host` is set in a fleet.
     """
 
     benchmark: str
@@ -55,6 +57,7 @@ class IterationsOfCell:
     runs: int
     left_out: tuple[int, float, int]
     states: Mapping[State, int] | None = None
+    host: str | None = None
 
     @property
     def without(self) -> int:
@@ -70,6 +73,7 @@ class IterationsOfCell:
         """Give it as JSON types."""
         states = None if self.states is None else {one: self.states.get(one, 0) for one in STATES}
         return {
+            "host": self.host,
             "benchmark": self.benchmark,
             "variant": self.variant,
             "setting": self.setting,
@@ -80,7 +84,13 @@ class IterationsOfCell:
 
 
 def without_warmup(
-    column: MetricColumn, setting: WarmupIterations, looked_at: Flags, *, higher: bool
+    column: MetricColumn,
+    setting: WarmupIterations,
+    looked_at: Flags,
+    *,
+    higher: bool,
+    stored: Mapping[int, StoredRun] | None = None,
+    quantile: tuple[MetricColumn, float] | None = None,
 ) -> JudgedIterations:
     """Leave out the warm-up of each run.
 
@@ -92,34 +102,77 @@ def without_warmup(
         How many are left out, or that each run's own change point says it. A run of no more than so many
         keeps none.
     looked_at : array of bool
-        The runs whose steady state is looked for: others keep all their iterations under ``auto``.
+        The runs whose steady state is looked for: others keep all their iterations under ``auto``, and all do
+        where no run has two.
     higher : bool
         Whether higher values are better.
+    stored : mapping of int to StoredRun
+        The runs whose iterations stand in files, in the place of which the column has one value, their mean.
+        They are read one after the other, and only where something is left out.
+    quantile : tuple of MetricColumn and float
+        The runs are judged by this quantile of their judged iterations; the column has that of all they printed.
+
+    Raises
+    ------
+    StoreError
+        If iterations that stand in a file cannot be read.
     """
     counts = np.diff(column.offsets)
-    if setting == "auto":
-        found = _states(column, np.flatnonzero(looked_at & (counts > 0)), higher=higher)
-        left, state = np.zeros_like(counts), np.full(counts.size, -1, dtype=np.int8)
-        for row, one in found.items():
-            left[row], state[row] = one.first, STATES.index(one.state)
-        return JudgedIterations(
-            setting=setting,
-            column=_behind(column, counts, left),
-            left_out=read_only(left),
-            state=read_only(state),
-        )
-    left = np.minimum(counts, setting)
-    kept = column if setting == 0 else _behind(column, counts, left)
-    return JudgedIterations(setting=setting, column=kept, left_out=read_only(left))
-
-
-def _states(column: MetricColumn, rows: Integers, *, higher: bool) -> dict[int, SteadyState]:
-    found = {}
+    if setting == "auto" and counts.max(initial=0) <= 1 and not stored:
+        setting = 0
+    if setting == 0:
+        nothing = read_only(np.zeros_like(counts))
+        return JudgedIterations(setting=setting, column=column, left_out=nothing)
+    stored = stored or {}
+    printed = counts.copy()
+    for row, one in stored.items():
+        printed[row] = (
+            one.iterations
+        )  # of one that tells only how they are distributed nothing can be left out
+    left = np.zeros_like(counts) if setting == "auto" else np.minimum(printed, setting)
+    state = np.full(counts.size, -1, dtype=np.int8)
+    values: dict[int, float | None] = {}
+    rows = np.flatnonzero(looked_at & (printed > 0))
+    if setting != "auto" and quantile is None:  # all others are taken from the column together
+        rows = np.array([row for row in rows.tolist() if row in stored], dtype=np.int64)
     for number, row in enumerate(rows.tolist()):
-        doing("looking for steady states", number, rows.size, "runs")
-        values = column.values[column.offsets[row] : column.offsets[row + 1]]
-        found[row] = steady_state(values, higher=higher)
-    return found
+        doing("looking at iterations", number, rows.size, "runs")
+        inside = column.values[column.offsets[row] : column.offsets[row + 1]]
+        iterations = stored[row].values() if row in stored else inside
+        if setting == "auto":
+            steady = steady_state(iterations, higher=higher)
+            left[row], state[row] = steady.first, STATES.index(steady.state)
+        rest = iterations[left[row] :]
+        if quantile is not None:
+            values[row] = _quantile(rest, quantile[1])
+        elif row in stored:
+            values[row] = None if not rest.size else float(rest[0] + (rest - rest[0]).mean())
+    here = left.copy()
+    here[list(stored)] = 0
+    kept = _behind(column, counts, here) if quantile is None else quantile[0]
+    return JudgedIterations(
+        setting=setting,
+        column=_instead(kept, values) if values else kept,
+        left_out=read_only(left),
+        state=read_only(state) if setting == "auto" else None,
+    )
+
+
+def _quantile(values: Floats, share: float) -> float | None:
+    rank = rank_of(share, values.size)
+    return None if rank is None else float(np.partition(values, rank - 1)[rank - 1])
+
+
+def _instead(column: MetricColumn, values: Mapping[int, float | None]) -> MetricColumn:
+    """Give a column in which these runs have one value, or none."""
+    parts = np.split(column.values, column.offsets[1:-1])
+    for row, value in values.items():
+        parts[row] = np.array([] if value is None else [value])
+    counts = [part.size for part in parts]
+    return MetricColumn(
+        values=read_only(np.concatenate(parts)),
+        offsets=read_only(np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))),
+    )
 
 
 def _behind(column: MetricColumn, counts: Integers, left: Integers) -> MetricColumn:
@@ -156,18 +209,16 @@ def of_cells(
 
 
 def iteration_cautions(
-    cells: Mapping[str, IterationsOfCell], variant: str, *, emptied: int, metric: str
+    cells: Mapping[str, IterationsOfCell], *, emptied: int, metric: str
 ) -> Iterator[Caution]:
-    """Say which iterations are not judged, and where runs have no steady state."""
+    """Say of a variant which iterations are not judged, and where runs have no steady state."""
     if emptied:
         yield Caution(
             "no-iteration-left",
-            f"{figures.counted(emptied, 'run')} of {variant} printed no more iterations of {metric} than are "
+            f"{figures.counted(emptied, 'run')} printed no more iterations of {metric} than are "
             "left out as warm-up, and count as without it",
-            (variant,),
-            ShortSentence.of(
-                f"{figures.counted(emptied, 'run')} of {{}} had no iteration behind the warm-up",
-                variant,
+            short=ShortSentence.of(
+                f"{figures.counted(emptied, 'run')} had no iteration behind the warm-up"
             ),
         )
     if not cells:
@@ -175,9 +226,8 @@ def iteration_cautions(
     lost = {name: one for name, one in cells.items() if one.unsteady}
     yield Caution(
         "iterations-left-out",
-        f"of each run of {variant} the first iterations are not judged: {_told(cells)}",
-        (variant,),
-        None if lost else ShortSentence.of("{}: " + _short(cells), variant),
+        f"of each run {_what(cells)}: {_told(cells)}",
+        short=None if lost else ShortSentence.of(_what(cells)),
     )
     if lost:
         few = all(one.without == (one.states or {}).get(STATES[-1]) for one in lost.values())
@@ -190,11 +240,9 @@ def iteration_cautions(
         told = ", ".join(f"{name} {one.without} of {one.runs} runs" for name, one in lost.items())
         yield Caution(
             "no-steady-state",
-            f"{variant} reaches no steady state that is known: {told}; {why}",
-            (variant, *lost),
-            ShortSentence.of(
-                "no word on {}: of {} too many runs reach no steady state", tuple(lost), variant
-            ),
+            f"no steady state is known: {told}; {why}",
+            tuple(lost),
+            ShortSentence.of("no word on {}: too many runs reach no steady state", tuple(lost)),
         )
 
 
@@ -208,8 +256,13 @@ def _told(cells: Mapping[str, IterationsOfCell]) -> str:
     return figures.listed(parts, 4, mark="; ", last="; and")
 
 
-def _short(cells: Mapping[str, IterationsOfCell]) -> str:
+def _what(cells: Mapping[str, IterationsOfCell]) -> str:
     least = min(one.left_out[0] for one in cells.values())
     most = max(one.left_out[2] for one in cells.values())
-    left = f"{least}" if least == most else f"{least} to {most}"
-    return f"the first {left} iterations of a run are not judged"
+    if most == 0:
+        return "all iterations are judged"
+    if most == 1:
+        return (
+            "the first iteration is not judged" if least else "at most one iteration is not judged"
+        )
+    return f"the first {most if least == most else f'{least} to {most}'} iterations are not judged"

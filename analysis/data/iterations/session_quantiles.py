@@ -1,0 +1,194 @@
+"""Quantiles of all values of a session together, where the values, or histograms of them, are there.
+
+The p99 of a session is that of all its requests, and not a mean of what runs had as theirs: of runs with few values each that
+mean lies too low, and a quantile that no run knows by itself may be known of the session. Percentiles that were printed cannot be
+put together: no number follows from two of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+import numpy as np
+
+from ...announcing import doing
+from ...record.quantiles import quantile_said, rank_of
+from ...stats.samples import read_only
+from ..columns import Flags, Floats, Integers, MetricColumn
+from .stored import values_of_run
+
+if TYPE_CHECKING:
+    from ..trial import Trial
+
+# why quantiles are those of single runs
+Why = Literal["one-session", "printed", "not-kept", "own"]
+_FEWEST: Final = 2  # sessions: within one, runs are what is compared
+
+
+class RunValues(NamedTuple):
+    """The values of a run, of which the `first` ones are not judged; with `counts`, how often each was counted."""
+
+    values: Floats
+    counts: Floats | None = None
+    first: int = 0
+
+    @property
+    def judged(self) -> RunValues:
+        """The values without the first ones."""
+        return self._replace(values=self.values[self.first :], first=0) if self.first else self
+
+
+class Rows(NamedTuple):
+    """Of each row of a trial its cell, as one number, its session, and whether it is judged."""
+
+    cell: Integers
+    session: Integers
+    used: Flags
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuantileBasis:
+    """What the values of a quantile's metric are, `metric`'s quantile `share`.
+
+    `level` is "session" where each is the quantile of all values of a session together, and "run" where it is a run's own;
+    then `why` says why.
+    """
+
+    metric: str
+    share: float
+    level: Literal["session", "run"]
+    why: Why | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types."""
+        return {"of": self.metric, "quantile": self.share, "level": self.level, "why": self.why}
+
+
+class SessionQuantiles(NamedTuple):
+    """The basis, and where it is the session the column: a value at the first run of each cell in each session.
+
+    `apart` tells which runs have no value by design, as the first one of their session has it.
+    """
+
+    basis: QuantileBasis
+    column: MetricColumn | None = None
+    apart: Flags | None = None
+
+
+def session_quantiles(
+    metric: str,
+    share: float,
+    own: MetricColumn,
+    rows: Rows,
+    values_of: Callable[[int], RunValues | Why],
+) -> SessionQuantiles:
+    """Give the quantile of each cell's sessions.
+
+    Parameters
+    ----------
+    metric, share : str, float
+        Of which metric it is which quantile.
+    own : MetricColumn
+        Each run's own quantile, as it was stored while the trial was measured.
+    rows : Rows
+        All rows of the trial.
+    values_of : function of a row
+        Its values, or why there are none.
+
+    Notes
+    -----
+    Each run's own quantile is computed as well: where it is not the one that was stored, the metric is another one of that name,
+    which somebody declared. Values that cannot be read raise StoreError.
+    """
+
+    def by_run(why: Why) -> SessionQuantiles:
+        return SessionQuantiles(QuantileBasis(metric=metric, share=share, level="run", why=why))
+
+    if np.unique(rows.session[rows.used]).size < _FEWEST:
+        return by_run("one-session")
+    groups = _groups(rows)
+    counts = np.zeros(rows.used.size + 1, dtype=np.int64)
+    apart = rows.used.copy()
+    found: dict[int, float] = {}
+    for number, group in enumerate(groups):
+        doing("merging values", number, len(groups), "sessions of cells")
+        parts = []
+        for row in group:
+            given = values_of(row)
+            if isinstance(given, str):
+                return by_run(given)
+            if given.values.size:
+                stored = own.values[own.offsets[row] : own.offsets[row + 1]]
+                if _differs(merged_quantile([given], share), stored):
+                    return by_run("own")
+                parts.append(given.judged)
+        apart[group[0]] = False
+        merged = merged_quantile(parts, share) if parts else None
+        if merged is not None:
+            found[group[0]] = merged
+            counts[group[0] + 1] = 1
+    column = MetricColumn(
+        values=read_only(np.array([found[row] for row in sorted(found)], dtype=np.float64)),
+        offsets=read_only(np.cumsum(counts)),
+    )
+    basis = QuantileBasis(metric=metric, share=share, level="session")
+    return SessionQuantiles(basis, column, read_only(apart))
+
+
+def quantiles_of(trial: Trial, metric: str) -> SessionQuantiles | None:
+    """Give the quantiles of a trial's sessions; None of a metric that is no quantile of another. As `session_quantiles`."""
+    said = quantile_said(trial.manifest.metrics.get(metric, {}))
+    if said is None or metric not in trial.metrics or said[0] not in trial.metrics:
+        return None
+    cells = trial.benchmark * len(trial.manifest.variants) + trial.variant
+    of, share = said
+    rows = Rows(cells, trial.session, trial.judged(metric))
+    return session_quantiles(
+        of, share, trial.metrics[metric], rows, lambda row: _run_values(trial, of, row)
+    )
+
+
+def _run_values(trial: Trial, metric: str, row: int) -> RunValues | Why:
+    """Give the values of a run that a program printed, or why they are not known."""
+    stored = trial.stored.get(metric, {}).get(row)
+    if stored is not None and stored.about.sha256 is None:
+        return "printed" if stored.about.form == "percentiles" else "not-kept"
+    if stored is not None and stored.about.form == "counts":
+        values, counts = stored.values().reshape(-1, 2).T
+        return RunValues(values, counts)
+    judged = trial.judged_iterations(metric)
+    first = 0 if judged is None or judged.setting == 0 else int(judged.left_out[row])
+    return RunValues(values_of_run(trial, metric, row), first=first)
+
+
+def merged_quantile(parts: Sequence[RunValues], share: float) -> float | None:
+    """Give the quantile of all values together; None of too few."""
+    if all(part.counts is None for part in parts):
+        together = np.concatenate([part.values for part in parts])
+        rank = rank_of(share, together.size)
+        return None if rank is None else float(np.partition(together, rank - 1)[rank - 1])
+    values = np.concatenate([part.values for part in parts])
+    counts = np.concatenate(
+        [np.ones(part.values.size) if part.counts is None else part.counts for part in parts]
+    )
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(counts[order])  # whole numbers, exact below 2^53
+    rank = rank_of(share, int(reached[-1]) if reached.size else 0)
+    return None if rank is None else float(values[order][np.searchsorted(reached, rank)])
+
+
+def _differs(computed: float | None, stored: Floats) -> bool:
+    """Tell whether a run's quantile is not the one that stands in its row."""
+    if computed is None:
+        return stored.size > 0
+    return stored.size != 1 or stored[0] != computed
+
+
+def _groups(rows: Rows) -> list[list[int]]:
+    """Give the judged rows of each cell in each session, by their first rows."""
+    found: dict[tuple[int, int], list[int]] = {}
+    for row in np.flatnonzero(rows.used).tolist():
+        found.setdefault((int(rows.cell[row]), int(rows.session[row])), []).append(row)
+    return list(found.values())

@@ -1,0 +1,38 @@
+"""A campaign from its text, and the one mistake in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from harness.campaign.load import load_campaign
+from harness.campaign.model import Campaign
+from harness.errors import CampaignError, Problem
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Callable[..., Campaign]:
+    """Give what loads a text, written into a file of the test's folder."""
+
+    def read(text: str, **options) -> Campaign:
+        path = tmp_path / "c.yaml"
+        path.write_text(dedent(text), encoding="utf-8")
+        return load_campaign(path, **options)
+
+    return read
+
+
+@pytest.fixture
+def problem(load) -> Callable[[str], Problem]:
+    """Give what tells the only mistake in a text."""
+
+    def read(text: str) -> Problem:
+        with pytest.raises(CampaignError) as caught:
+            load(text)
+        (one,) = caught.value.problems
+        return one
+
+    return read
