@@ -25,7 +25,7 @@ import harness.commands.rerun_preview as rerun
 import harness.fleet.status as fleet
 from analysis.artifact import claims
 from analysis.artifact.packing import bundle
-from analysis.data import warmup
+from analysis.data.iterations import warmup
 from analysis.data.merging import trials
 from analysis.diagnose import central_limit
 from analysis.methods.mixture import modality
@@ -73,6 +73,7 @@ _CHAPTERS = (
     "why",
     "panel",
     "suite",
+    "iterations",
     "variation",
     "happened",
     "conditions",

@@ -178,12 +178,8 @@ def preview(
     trial: Path | None = None,
     *,
     probed: ProbedBlock | None = None,
-    deciding: bool = True,
 ) -> Preview:
-    """Look at what a campaign would do on this host; nothing is executed or written.
-
-    What the plan can decide, which needs numpy, is left out unless `deciding`.
-    """
+    """Look at what a campaign would do on this host; nothing is executed or written."""
     sessions = options.sessions or campaign.protocol.sessions
     programs, missing = _programs(campaign)
     aside = files_to_set_aside(campaign, programs, trial)
@@ -217,7 +213,7 @@ def preview(
         missing=missing,
         set_aside=aside,
         executed=None if probed is None else str(probed),
-        decides=_decides(campaign, options, sessions) if deciding else None,
+        decides=_decides(campaign, options, sessions),
     )
 
 
